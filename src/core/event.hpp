@@ -1,0 +1,27 @@
+// What a machine tells its driver to do or to note, pulled by `poll_event`.
+#pragma once
+
+#include <cstdint>
+
+#include "core/message.hpp"
+
+namespace resprout {
+
+enum class EventKind : std::uint8_t {
+  colored,    // the broadcast's payload is here: it is `subject`'s, the driver puts it into `result`
+  combine,    // accumulator := accumulator (op) payload of `subject`, a message that was kept;
+              // the accumulator starts as the input. `subject.round` tells the round it belongs to
+  restart,    // accumulator := input; contributions of earlier rounds are forgotten
+  exclude,    // the contribution of rank `subject.from` is left out of the accumulator
+  deliver,    // the operation's result: the payload of `subject`, or the accumulator when
+              // `subject.from` is the machine's own rank. The caller may return
+  fail,       // the operation ended here without a result; the caller may return
+  suspect,    // failure detector: `subject.from` is suspected
+};
+
+struct Event {
+  EventKind kind;
+  Message subject;
+};
+
+}  // namespace resprout
