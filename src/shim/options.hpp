@@ -1,0 +1,47 @@
+// What the environment asks of the shim, parsed once in MPI_Init into a type that cannot be wrong.
+//
+// Each option is an option of `resprout run` too; docs/environment.md lists them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace resprout::shim {
+
+enum class OnLoss { go_on, error };                   // RESPROUT_ON_LOSS=continue|error
+enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
+
+// RESPROUT_INJECT: faults for tests and demonstrations, `;`-separated, e.g. `kill:rank=3,at=2s`.
+struct Fault {
+  enum class Kind { kill, stop, exit } kind = Kind::kill;
+  int rank = 0;                 // world rank
+  std::optional<double> at_s;   // seconds after MPI_Init returned, or
+  std::string call;             // on entering the count-th call of this name ("allreduce", ...)
+  std::uint64_t count = 0;      // 1 = the first
+  int status = 1;               // of exit
+  std::string text;             // as it was written
+};
+
+struct Options {
+  OnLoss on_loss = OnLoss::go_on;
+  TransportChoice transport = TransportChoice::automatic;
+  std::string bcast;      // protocol spec; empty: the default for the payload's size
+  std::string allreduce;  // protocol spec; empty: the default
+  int heartbeat_period_ms = 100;
+  int heartbeat_timeout_ms = 1000;
+  std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere
+  bool verbose = false;
+  std::vector<Fault> faults;
+};
+
+// Options from the environment, or one line that names the variable, what was given and what is
+// valid. Unknown RESPROUT_* variables are errors too.
+struct ParsedOptions {
+  Options options;
+  std::string error;  // empty: all is well
+};
+ParsedOptions parse_environment(char** environment, int world_size);
+
+}  // namespace resprout::shim
