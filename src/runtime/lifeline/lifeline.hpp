@@ -1,0 +1,87 @@
+// The lifeline: finds out that a process of the job died, hangs or cannot be reached, and tells
+// everybody. It is independent of MPI and of the data transports.
+//
+// On one host: an event on the sibling's pidfd is its death, and each process has a status page in
+// shared memory with its heartbeat, its goodbye and the word of whoever ends it. Between hosts:
+// authenticated links along a binomial graph over the living, which carry heartbeats and the flood
+// of news. A process that hangs is ended by a live peer on its host before it counts as lost.
+//
+// Invariants
+//  1. Each loss is reported once per process. Who said goodbye is never reported as a loss.
+//  2. Every live process that can be reached learns of each loss.
+//  3. A process that learns that it has been declared lost itself says so on stderr and ends.
+//  4. A watcher that was itself kept from running accuses nobody for the time it missed.
+//
+// Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
+// held. `listen`, `connect` and `leave` belong to one thread of the caller; the others may be called
+// from any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runtime/auth/secret.hpp"
+#include "runtime/lifeline/peer_address.hpp"
+
+namespace resprout::runtime {
+
+enum class LossKind : std::uint8_t {
+  exited,       // it died or ended without a goodbye
+  hung,         // it was alive but stopped or stuck, and was ended
+  unreachable,  // nothing is heard of it, and nobody on its host answers
+};
+
+struct Loss {
+  int rank = -1;
+  LossKind kind = LossKind::exited;
+  int found_by = -1;             // world rank
+  std::int64_t detected_ns = 0;  // CLOCK_REALTIME, at the finder
+};
+
+struct LifelineOptions {
+  int rank = 0;
+  auth::Secret secret{};
+  std::string listen_address = "127.0.0.1";  // numeric IPv4 or IPv6
+  std::int64_t tick_ns = 1'000'000;
+  std::int64_t heartbeat_period_ns = 100'000'000;
+  std::int64_t heartbeat_timeout_ns = 1'000'000'000;
+  std::int64_t starved_grace_ns = 10'000'000'000;  // for a silent process that is not stopped
+  std::function<void(const Loss&)> on_loss;        // once per lost rank
+  std::function<void(int rank)> on_left;           // once per rank that said goodbye; may be empty
+  std::function<void()> on_tick;                   // every tick_ns or so; may be empty
+};
+
+class Lifeline {
+ public:
+  explicit Lifeline(LifelineOptions options);
+  ~Lifeline();  // leaves, if that was not done
+  Lifeline(const Lifeline&) = delete;
+  Lifeline& operator=(const Lifeline&) = delete;
+
+  // Opens the listening port and the status page. The result is complete but for data_port.
+  // Throws std::system_error if the address cannot be listened on.
+  PeerAddress listen();
+
+  // Starts the thread and comes back when the first links are up, at the latest after the handshake
+  // deadline. `peers[i]` is the address of rank i. REQUIRES: listen() was called.
+  void connect(std::span<const PeerAddress> peers);
+
+  // Says goodbye to all and ends the thread: nobody will report this process as lost. No callback
+  // runs after it. REQUIRES: the caller holds no lock that a callback takes.
+  void leave();
+
+  // The caller has reason to believe that `rank` is gone (a broken connection): look at it now.
+  void suspect(int rank);
+
+  // Connections to the listening port that were dropped before they proved to belong to the job.
+  std::uint64_t rejected_connections() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace resprout::runtime

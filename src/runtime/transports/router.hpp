@@ -1,0 +1,58 @@
+// One transport made of two: shared memory to the peers on this host, TCP to all others.
+//
+// Thread rule: as in runtime/transport.hpp.
+#pragma once
+
+#include <memory>
+
+#include "runtime/transports/shm/shm_transport.hpp"
+#include "runtime/transports/tcp/tcp_transport.hpp"
+
+namespace resprout::runtime {
+
+class Router final : public Transport {
+ public:
+  // Either may be null if no peer needs it.
+  Router(std::unique_ptr<ShmTransport> shm, std::unique_ptr<TcpTransport> tcp)
+      : shm_(std::move(shm)), tcp_(std::move(tcp)) {}
+
+  bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                std::span<const std::byte> data, Transfer& transfer) override {
+    return is_local(peer) ? shm_->try_send(peer, header, prefix, data, transfer)
+                          : tcp_->try_send(peer, header, prefix, data, transfer);
+  }
+
+  bool progress(Receiver& receiver) override {
+    const bool shm_moved = shm_ != nullptr && shm_->progress(receiver);
+    const bool tcp_moved = tcp_ != nullptr && tcp_->progress(receiver);
+    return shm_moved || tcp_moved;
+  }
+
+  void close_peer(int peer, Receiver& receiver) override {
+    if (is_local(peer)) shm_->close_peer(peer, receiver);
+    if (tcp_ != nullptr) tcp_->close_peer(peer, receiver);
+  }
+
+  bool is_flushed() const override {
+    return (shm_ == nullptr || shm_->is_flushed()) && (tcp_ == nullptr || tcp_->is_flushed());
+  }
+
+  std::byte* allocate_shared(std::size_t bytes) override {
+    return shm_ != nullptr ? shm_->allocate_shared(bytes) : nullptr;
+  }
+  void free_shared(std::byte* block) override { shm_->free_shared(block); }
+
+  // -1 without TCP.
+  int pollable_fd() const { return tcp_ != nullptr ? tcp_->pollable_fd() : -1; }
+  std::uint64_t rejected_connections() const {
+    return tcp_ != nullptr ? tcp_->rejected_connections() : 0;
+  }
+
+ private:
+  bool is_local(int peer) const { return shm_ != nullptr && shm_->reaches(peer); }
+
+  std::unique_ptr<ShmTransport> shm_;
+  std::unique_ptr<TcpTransport> tcp_;
+};
+
+}  // namespace resprout::runtime

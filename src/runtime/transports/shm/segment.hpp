@@ -1,0 +1,56 @@
+// The shared memory of the ranks of one host and job: bitmaps, rings and arenas, side by side.
+//
+// It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back with
+// the last process that maps it, however that one ends. Others open it through its creator's
+// /proc/PID/fd until `unlink`.
+//
+// Layout, each part on cache lines of its own, all zero at first, pages touched only when used:
+//   header   64 bytes: magic, local ranks, ring bytes, arena bytes
+//   bitmaps  per receiver: one bit per sender, set after something was written for the receiver
+//   rings    per ordered pair (sender, receiver): see ring.hpp
+//   arenas   per rank: memory that its owner hands out and others read
+//
+// Thread rule: none of its own; created and attached at the start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace resprout::runtime {
+
+struct ShmSizes {
+  std::uint32_t local_ranks = 1;
+  std::uint32_t ring_bytes = 64 << 10;                // a power of two, at least 4096
+  std::uint64_t arena_bytes = std::uint64_t{1} << 30;  // address space, not memory
+};
+
+class ShmSegment {
+ public:
+  // Both throw std::system_error; `attach` also if what it finds is not such a segment.
+  static std::unique_ptr<ShmSegment> create(const ShmSizes& sizes);
+  static std::unique_ptr<ShmSegment> attach(const std::string& name);
+  ~ShmSegment();
+  ShmSegment(const ShmSegment&) = delete;
+  ShmSegment& operator=(const ShmSegment&) = delete;
+
+  // What others attach to, valid until `unlink`. Empty unless created here.
+  std::string name() const;
+  // All have mapped it: nobody else can from now on.
+  void unlink();
+
+  const ShmSizes& sizes() const { return sizes_; }
+  std::byte* bitmap(std::uint32_t receiver) const;
+  std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
+  std::byte* arena(std::uint32_t rank) const;
+
+ private:
+  ShmSegment(int fd, const ShmSizes& sizes);
+
+  ShmSizes sizes_;
+  std::byte* base_ = nullptr;
+  int fd_ = -1;
+};
+
+}  // namespace resprout::runtime
