@@ -1,0 +1,70 @@
+# Everything one does with Resprout. Start with `make help`.
+#
+# Tools (CMake, Ninja, Open MPI, linters) come from PyPI, pinned, into .venv; all that is built goes
+# to build/. Nothing is installed outside of this folder.
+PYTHON ?= python3
+BUILD  := build/release
+BIN    := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# MPI programs are run oversubscribed and, in containers, as root.
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench soak build clean
+
+help: ## this list
+	@echo "Resprout keeps MPI programs running when processes die."
+	@echo
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@echo
+	@echo "After 'make build', $(BIN)/resprout is the command; try '$(BIN)/resprout --help'."
+
+demo: build ## run 8 MPI processes, kill 2 of them, see the right answer and the report
+	@$(BIN)/resprout demo
+
+test: build .venv/dev.stamp ## lint, then every test (under 30 minutes on 2 cores)
+	@$(BIN)/python tests/run_all.py
+
+lint: build .venv/dev.stamp ## format, clang-tidy, ruff, mypy, spelling
+	@$(BIN)/python tests/lint.py
+
+format: .venv/dev.stamp ## rewrite all sources in the house's format
+	@$(BIN)/python tests/lint.py --fix
+
+bench: build .venv/dev.stamp ## measure against the same MPI without Resprout
+	@$(BIN)/python bench/run.py
+
+soak: build ## random operations with random faults in the simulator, MINUTES=10
+	@$(BUILD)/bin/resprout_swarm --minutes $(or $(MINUTES),10)
+
+build: .venv/package.stamp $(BUILD)/build.ninja ## build everything; a second time, only what changed
+	@$(BIN)/ninja -C $(BUILD) --quiet
+	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
+
+clean: ## remove all that was built; .venv stays
+	rm -rf build python/resprout/*.so
+
+# --- what the targets above stand on --------------------------------------------------------------
+$(BUILD)/build.ninja: CMakePresets.json .venv/tools.stamp
+	@$(BIN)/cmake --preset release --log-level=WARNING >/dev/null
+	@touch $@
+
+.venv/tools.stamp: requirements.txt
+	@echo "Fetching the tools into .venv ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "Resprout needs Python 3.10 or newer, $(PYTHON) is older; set PYTHON=python3.x" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "$(PYTHON) has no venv module; install it (Debian: python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --requirement requirements.txt
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.txt .venv/tools.stamp
+	@echo "Fetching test tools and linters into .venv ..."
+	@$(BIN)/pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+.venv/package.stamp: pyproject.toml .venv/tools.stamp
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,101 @@
+# How folders become targets. A folder that has no sources yet becomes an empty target, or none.
+
+# The sources of a layer: all of its folder but tests and programs (main.cpp).
+function(resprout_collect out)
+  set(sources)
+  foreach(folder ${ARGN})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# resprout_add_layer(NAME FOLDERS folder... LINKS target...): a static library of src/folder...;
+# afterwards ${folder}_library names it.
+function(resprout_add_layer name)
+  cmake_parse_arguments(arg "" "" "FOLDERS;LINKS" ${ARGN})
+  list(TRANSFORM arg_FOLDERS PREPEND src/ OUTPUT_VARIABLE folders)
+  resprout_collect(sources ${folders})
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC resprout_common ${arg_LINKS})
+    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE resprout_common ${arg_LINKS})
+  endif()
+  foreach(folder ${arg_FOLDERS})
+    set(${folder}_library ${name} PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# Options for a layer's own sources, if it has any.
+function(resprout_target_options name)
+  get_target_property(type ${name} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    target_compile_options(${name} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
+# resprout_add_unit_tests(NAME FOLDER dir LINKS target...): one doctest program of dir's *_test.cpp.
+function(resprout_add_unit_tests name)
+  cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  if(NOT TARGET doctest_main)
+    add_library(doctest_main OBJECT ${PROJECT_SOURCE_DIR}/tests/doctest_main.cpp)
+    target_link_libraries(doctest_main PUBLIC resprout_common)
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE doctest_main ${arg_LINKS})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# resprout_add_program(NAME FOLDER dir LINKS target...): the program whose main.cpp is in dir.
+function(resprout_add_program name)
+  cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
+  file(GLOB main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/main.cpp)
+  if(main)
+    add_executable(${name} ${main})
+    target_link_libraries(${name} PRIVATE ${arg_LINKS})
+  endif()
+endfunction()
+
+# resprout_add_benches(FOLDER dir LINKS target...): dir/NAME.cpp becomes bench/NAME in the build.
+function(resprout_add_benches)
+  cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cpp)
+  foreach(source ${sources})
+    get_filename_component(stem ${source} NAME_WE)
+    add_executable(bench_${stem} ${source})
+    target_link_libraries(bench_${stem} PRIVATE ${arg_LINKS})
+    set_target_properties(bench_${stem} PROPERTIES OUTPUT_NAME ${stem}
+                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  endforeach()
+endfunction()
+
+# resprout_add_python_extension(NAME FOLDER dir LINKS target...): resprout.NAME, bound by nanobind.
+function(resprout_add_python_extension name)
+  cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
+  find_package(Python 3.10 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
+  resprout_collect(sources ${arg_FOLDER})
+  if(NOT sources)
+    return()
+  endif()
+  if(NOT Python_Development.Module_FOUND)
+    message(WARNING "${Python_EXECUTABLE} comes without Python.h, so `resprout sim` will not work. "
+                    "Install its development files (Debian: python3-dev) and build again.")
+    return()
+  endif()
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+                  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  find_package(nanobind CONFIG REQUIRED)
+  nanobind_add_module(${name} NB_STATIC ${sources})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS})
+  install(TARGETS ${name} LIBRARY DESTINATION resprout COMPONENT python)
+endfunction()
