@@ -1,0 +1,146 @@
+#include "runtime/auth/handshake.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace resprout::runtime::auth {
+namespace {
+
+constexpr std::array<std::uint8_t, 8> magic = {'R', 'E', 'S', 'P', 'R', 'T', '0', '1'};
+
+void put(std::uint8_t* at, std::uint32_t value) {
+  for (int i = 0; i < 4; ++i) at[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+std::uint32_t get(const std::uint8_t* at) {
+  return std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8 | std::uint32_t{at[2]} << 16 |
+         std::uint32_t{at[3]} << 24;
+}
+
+}  // namespace
+
+Handshake::Handshake(const Secret& secret, Purpose purpose, int self, int peer, Step step)
+    : secret_(secret), purpose_(purpose), self_(self), peer_(peer), step_(step) {}
+
+Handshake Handshake::initiate(const Secret& secret, Purpose purpose, int self, int peer) {
+  Handshake handshake(secret, purpose, self, peer, Step::answer);
+  auto& hello = handshake.hello_;
+  std::copy(magic.begin(), magic.end(), hello.begin());
+  put(&hello[8], static_cast<std::uint32_t>(purpose));
+  put(&hello[12], static_cast<std::uint32_t>(self));
+  put(&hello[16], static_cast<std::uint32_t>(peer));
+  const Secret nonce = new_secret();
+  std::copy(nonce.begin(), nonce.end(), &hello[24]);
+  handshake.say(hello);
+  handshake.expect(Step::answer);
+  return handshake;
+}
+
+Handshake Handshake::accept(const Secret& secret, Purpose purpose, int self) {
+  Handshake handshake(secret, purpose, self, -1, Step::hello);
+  handshake.expect(Step::hello);
+  return handshake;
+}
+
+void Handshake::say(std::span<const std::uint8_t> bytes) {
+  std::copy(bytes.begin(), bytes.end(), buffer_out_.begin());
+  said_ = bytes.size();
+  sent_ = 0;
+}
+
+void Handshake::expect(Step step) {
+  step_ = step;
+  expected_ = step == Step::hello ? hello_bytes : step == Step::answer ? answer_bytes : proof_bytes;
+  received_ = 0;
+}
+
+Digest Handshake::code(char role) const {
+  std::array<std::uint8_t, 1 + hello_bytes + 32> bound;
+  bound[0] = static_cast<std::uint8_t>(role);
+  std::copy(hello_.begin(), hello_.end(), bound.begin() + 1);
+  std::copy(acceptor_nonce_.begin(), acceptor_nonce_.end(), bound.begin() + 1 + hello_bytes);
+  return hmac_sha256(secret_, bound);
+}
+
+bool Handshake::send_some(int socket) {
+  const ssize_t n = send(socket, &buffer_out_[sent_], said_ - sent_, MSG_NOSIGNAL);
+  if (n > 0) {
+    sent_ += static_cast<std::size_t>(n);
+    return true;
+  }
+  if (n < 0 && errno == EINTR) return true;
+  if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) state_ = State::failed;
+  return false;
+}
+
+bool Handshake::receive_some(int socket) {
+  const ssize_t n = recv(socket, &buffer_in_[received_], expected_ - received_, 0);
+  if (n > 0) {
+    received_ += static_cast<std::size_t>(n);
+    return true;
+  }
+  if (n < 0 && errno == EINTR) return true;
+  if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) state_ = State::failed;
+  return false;
+}
+
+Handshake::State Handshake::advance(int socket) {
+  while (state_ == State::running) {
+    if (sent_ < said_) {
+      if (!send_some(socket)) break;
+    } else if (expected_ == 0) {
+      state_ = State::done;
+    } else if (received_ < expected_) {
+      if (!receive_some(socket)) break;
+    } else {
+      switch (step_) {
+        case Step::hello: handle_hello(); break;
+        case Step::answer: handle_answer(); break;
+        case Step::proof: handle_proof(); break;
+      }
+    }
+  }
+  return state_;
+}
+
+void Handshake::handle_hello() {
+  std::copy_n(buffer_in_.begin(), hello_bytes, hello_.begin());
+  const int from = static_cast<int>(get(&hello_[12]));
+  const bool is_for_us = std::equal(magic.begin(), magic.end(), hello_.begin()) &&
+                         get(&hello_[8]) == static_cast<std::uint32_t>(purpose_) &&
+                         static_cast<int>(get(&hello_[16])) == self_ && from >= 0;
+  if (!is_for_us) {
+    state_ = State::failed;
+    return;
+  }
+  peer_ = from;
+  acceptor_nonce_ = new_secret();
+  const Digest own_code = code('A');
+  std::array<std::uint8_t, answer_bytes> answer;
+  std::copy(acceptor_nonce_.begin(), acceptor_nonce_.end(), answer.begin());
+  std::copy(own_code.begin(), own_code.end(), answer.begin() + 32);
+  say(answer);
+  expect(Step::proof);
+}
+
+void Handshake::handle_answer() {
+  Digest theirs;
+  std::copy_n(buffer_in_.begin(), 32, acceptor_nonce_.begin());
+  std::copy_n(buffer_in_.begin() + 32, 32, theirs.begin());
+  if (!is_equal(theirs, code('A'))) {
+    state_ = State::failed;
+    return;
+  }
+  say(code('I'));
+  expected_ = 0;
+}
+
+void Handshake::handle_proof() {
+  Digest theirs;
+  std::copy_n(buffer_in_.begin(), 32, theirs.begin());
+  state_ = is_equal(theirs, code('I')) ? State::done : State::failed;
+}
+
+}  // namespace resprout::runtime::auth

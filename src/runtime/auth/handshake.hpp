@@ -1,0 +1,76 @@
+// Two processes prove to each other that they know the job's secret, before anything else is said.
+//
+//   initiator -> acceptor  hello     8 magic, 4 purpose, 4 own rank, 4 peer's rank, 4 zero, 32 nonce
+//   acceptor -> initiator  answer    32 nonce, 32 code
+//   initiator -> acceptor  proof     32 code
+//
+// A code is HMAC-SHA256(secret, role, hello, acceptor's nonce): role, purpose, both ranks and both
+// fresh nonces are bound into it, so no code is good for another connection or the other direction.
+// Sizes are fixed. The initiator may speak right after its proof.
+//
+// Invariants
+//  1. Nothing is read beyond the handshake's own bytes.
+//  2. `done` only after the peer's code was right; a wrong byte anywhere is `failed`, for ever.
+//
+// Thread rule: a value; belongs to whoever owns the connection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "runtime/auth/secret.hpp"
+#include "runtime/auth/sha256.hpp"
+
+namespace resprout::runtime::auth {
+
+// What the connection is for; a code for one is worthless for another.
+enum class Purpose : std::uint32_t { data = 1, lifeline = 2 };
+
+inline constexpr std::int64_t handshake_deadline_ns = 2'000'000'000;
+
+class Handshake {
+ public:
+  enum class State : std::uint8_t { running, done, failed };
+
+  static Handshake initiate(const Secret& secret, Purpose purpose, int self, int peer);
+  static Handshake accept(const Secret& secret, Purpose purpose, int self);
+
+  State state() const { return state_; }
+  // REQUIRES: initiated, or done. Else the peer is who nobody knows.
+  int peer() const { return peer_; }
+
+  // Sends and receives on a connected non-blocking socket what can be moved without waiting.
+  State advance(int socket);
+  // What `advance` waits for: true for room to send, false for bytes to read.
+  bool wants_to_send() const { return sent_ < said_; }
+
+ private:
+  static constexpr std::size_t hello_bytes = 56, answer_bytes = 64, proof_bytes = 32;
+
+  enum class Step : std::uint8_t { hello, answer, proof };
+
+  Handshake(const Secret& secret, Purpose purpose, int self, int peer, Step step);
+  bool send_some(int socket);
+  bool receive_some(int socket);
+  void handle_hello();
+  void handle_answer();
+  void handle_proof();
+  void say(std::span<const std::uint8_t> bytes);
+  void expect(Step step);
+  Digest code(char role) const;
+
+  Secret secret_;
+  Purpose purpose_;
+  int self_;
+  int peer_;
+  State state_ = State::running;
+  Step step_;  // the message that is sent or awaited now
+  std::array<std::uint8_t, hello_bytes> hello_{};
+  std::array<std::uint8_t, 32> acceptor_nonce_{};
+  std::array<std::uint8_t, answer_bytes> buffer_out_{};
+  std::array<std::uint8_t, answer_bytes> buffer_in_{};
+  std::size_t expected_ = 0, received_ = 0, said_ = 0, sent_ = 0;
+};
+
+}  // namespace resprout::runtime::auth
