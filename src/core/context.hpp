@@ -25,7 +25,8 @@ struct Suspects {
 };
 
 // The messages for which `handle_message` answered `keep`, in the order of their arrival. The
-// driver keeps their payloads until a `combine` of them was done or their round is over.
+// driver keeps their payloads until they were combined or adopted, or an event says that they are
+// obsolete.
 struct Mailbox {
   const Message* begin = nullptr;
   std::uint32_t count = 0;

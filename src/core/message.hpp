@@ -18,8 +18,6 @@ enum class MessageKind : std::uint8_t {
   supply,        // reliable broadcast: the root's answer
   contribution,  // allreduce: a subtree's partial result, upwards
   result,        // allreduce: the decision, downwards
-  offer,         // allreduce: "I have decided", to a new coordinator
-  request,       // allreduce: the coordinator asks one offerer for the decision
   heartbeat,     // failure detector
 };
 

@@ -1,0 +1,113 @@
+// Fault-tolerant allreduce: FTCO (sections 3 and 4), with rounds added so that the root may die.
+//
+// Contributions go up a k-nomial tree of ranges, the decision comes down. Round c runs on the tree
+// over [c, procs); c is its coordinator. A process is in the round of the lowest rank that it does
+// not suspect, or in a higher one whose result it has accepted. docs/protocols/ftco_allreduce.md
+// says why the survivors agree.
+//
+// Barrier is the same machine with a driver that has no payload. With `result_everywhere` false it
+// is a reduce: there is one round, only the root has a result, and if the root is suspected
+// everybody else is done at once.
+//
+// Invariants
+//  1. The round never decreases; a result of a lower round is ignored for ever.
+//  2. The cursor never goes back within a round: each rank is combined, or excluded, or neither
+//     (behind a decision), and that once, in ascending order.
+//  3. A contribution does not change once it was sent; the same one is sent again to the next
+//     ancestor when the one before is suspected.
+//  4. `deliver` is said once. What this process reports later is what it delivered, and the round
+//  of
+//     that, never a mixture.
+//  5. In a round's result everybody forwards the same bytes, also who had delivered before.
+//
+// Ranks: the config's root is virtual rank 0, the others follow it cyclically.
+// Limit: a coordinator needs a virtual rank below 65535 for its decision to be taken over.
+// Thread rule: none, a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "core/protocol.hpp"
+#include "topology/range_tree.hpp"
+
+namespace resprout::protocols {
+
+struct FtcoAllreduceConfig {
+  std::int32_t procs;
+  std::int32_t radix;  // >= 2
+  Rank root;           // of a reduce; an allreduce folds in rank order only if it is rank 0
+  bool result_everywhere;
+};
+
+class FtcoAllreduce {
+ public:
+  // REQUIRES: `config` outlives the machine; 0 <= self < config.procs.
+  FtcoAllreduce(const FtcoAllreduceConfig& config, Rank self);
+
+  void start(const Context& context);
+  Disposition handle_message(const Context& context, const Message& message);
+  void handle_timeout(const Context&) {}
+  void handle_suspicion(const Context& context, Rank rank);
+
+  // combine, adopt, exclude, restart, deliver. A second call in a row changes nothing.
+  std::optional<Event> poll_event(const Context& context);
+
+  // `contribution` (tag: 1 + the round of the decision that it carries, 0 if it is a partial
+  // result) and `result`.
+  //   slot input        the input; nobody is excluded from it
+  //   slot accumulator  the accumulator with its exclusions
+  //   slot result       what this process delivered, with its exclusions
+  //   slot none         the answer of a reduce to all but the root
+  std::optional<Message> poll_send(const Context& context);
+
+  // Failures come as suspicions: there is nothing to wait for.
+  Deadline poll_timeout(const Context&) const { return {}; }
+
+  bool has_delivered() const { return decided_ != 0; }
+
+ private:
+  enum class Phase : std::uint8_t {
+    collecting,  // of this round: the cursor walks over the contributions of the own range
+    announcing,  // the result of this round is here: the cursor walks over those to be told
+    closed,      // a reduce whose root is suspected
+  };
+
+  topology::RangeTree tree() const { return {round_, config_->procs, config_->radix}; }
+  Rank rank_of(std::int32_t virtual_rank) const;
+  std::int32_t virtual_rank_of(Rank rank) const;
+  bool is_suspected(const Context& context, std::int32_t virtual_rank) const;
+  bool is_coordinator() const { return self_ == round_; }
+  std::int32_t lowest_unsuspected(const Context& context) const;
+  std::int32_t nearest_ancestor(const Context& context) const;
+
+  void enter_round(std::int32_t round);
+  void become_announcing();
+  void accept_result(const Message& message);
+  void reach_behind(const Context& context, std::int32_t suspect);
+  void decide_as_coordinator();
+  Message message_to(std::int32_t virtual_rank, MessageKind kind, Slot slot) const;
+  void raise(EventKind kind, const Message& subject);
+
+  const FtcoAllreduceConfig* config_;
+  Message subject_{};  // of the pending event
+  std::int32_t self_;  // virtual ranks from here on
+  std::int32_t round_ = 0;
+  std::int32_t cursor_ = 0;
+  std::int32_t end_ = 0;        // of what the cursor walks over
+  std::int32_t parent_ = -1;    // who was sent this round's contribution, -1: nobody yet
+  std::uint16_t decided_ = 0;   // 1 + the round whose result was delivered, 0: none yet
+  std::uint16_t decision_ = 0;  // 1 + the round of the decision in `slot_`, 0: a partial result
+  Slot slot_ = Slot::input;     // where this round's contribution, later its result, is
+  Phase phase_ = Phase::collecting;
+  EventKind pending_ = EventKind::deliver;
+  bool has_pending_ = false;
+  [[maybe_unused]] std::uint32_t padding_ = 0;  // no bytes of chance: states are compared bytewise
+};
+
+static_assert(Machine<FtcoAllreduce>);
+static_assert(sizeof(FtcoAllreduce) <= 64);
+static_assert(std::has_unique_object_representations_v<FtcoAllreduce>);
+
+}  // namespace resprout::protocols

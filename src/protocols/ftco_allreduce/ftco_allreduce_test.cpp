@@ -1,0 +1,228 @@
+// The allreduce machine of one process, told by hand what the others say.
+#include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "doctest/doctest.h"
+
+namespace resprout::protocols {
+namespace {
+
+// One process: keeps what the machine asks for and writes down what it says, in words.
+class OneProcess {
+ public:
+  OneProcess(const FtcoAllreduceConfig& config, int self, std::vector<int> suspects = {})
+      : machine_(config, rank_at(self)) {
+    for (int rank : suspects) suspects_.push_back(rank_at(rank));
+    machine_.start(context());
+    drain();
+  }
+
+  void contribution(int from, int round, int decision = 0) {
+    hear(MessageKind::contribution, from, round, decision);
+  }
+  void result(int from, int round) { hear(MessageKind::result, from, round, 0); }
+
+  void suspect(int rank) {
+    suspects_.push_back(rank_at(rank));
+    std::sort(suspects_.begin(), suspects_.end());
+    machine_.handle_suspicion(context(), rank_at(rank));
+    drain();
+  }
+
+  // What has been said and sent since the last time, e.g. "combine:1
+  // send:contribution>0/accumulator".
+  std::string said() {
+    while (const auto message = machine_.poll_send(context())) {
+      const char* slots[] = {"none", "input", "accumulator", "result"};
+      say(message->kind == MessageKind::result ? "result>" : "contribution>", index(message->to));
+      log_ += std::string("/") + slots[static_cast<int>(message->slot)];
+      if (message->tag != 0) log_ += "#" + std::to_string(message->tag - 1);
+    }
+    return std::exchange(log_, "");
+  }
+
+ private:
+  Context context() const {
+    return {Time{0},
+            {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())},
+            {mailbox_.data(), static_cast<std::uint32_t>(mailbox_.size())}};
+  }
+
+  void hear(MessageKind kind, int from, int round, int decision) {
+    Message message{.from = rank_at(from), .to = no_rank, .kind = kind, .slot = Slot::input};
+    message.round = static_cast<std::uint32_t>(round);
+    message.tag = static_cast<std::uint16_t>(decision);
+    if (machine_.handle_message(context(), message) == Disposition::keep)
+      mailbox_.push_back(message);
+    drain();
+  }
+
+  void drain() {
+    const char* names[] = {"colored",  "combine:", "adopt:", "restart@",
+                           "exclude:", "deliver:", "fail",   "suspect"};
+    while (const auto event = machine_.poll_event(context())) {
+      const bool is_restart = event->kind == EventKind::restart;
+      const int round = static_cast<int>(event->subject.round);
+      say(names[static_cast<int>(event->kind)], is_restart ? round : index(event->subject.from));
+    }
+  }
+
+  void say(const std::string& word, int number) {
+    log_ += (log_.empty() ? "" : " ") + word + std::to_string(number);
+  }
+
+  FtcoAllreduce machine_;
+  std::vector<Rank> suspects_;
+  std::vector<Message> mailbox_;
+  std::string log_;
+};
+
+constexpr FtcoAllreduceConfig eight{8, 2, Rank{0}, true};
+
+TEST_CASE("without failures, an inner process folds its children in rank order and sends once") {
+  OneProcess process(eight, 4);
+  CHECK(process.said() == "");
+  process.contribution(6, 0);
+  CHECK(process.said() == "");
+  process.contribution(5, 0);
+  CHECK(process.said() == "combine:5 combine:6 contribution>0/accumulator");
+  process.result(0, 0);
+  CHECK(process.said() == "deliver:0 result>5/result result>6/result");
+  process.result(0, 0);
+  CHECK(process.said() == "");
+}
+
+TEST_CASE("a leaf contributes its input as it is") {
+  OneProcess process(eight, 7);
+  CHECK(process.said() == "contribution>6/input");
+}
+
+TEST_CASE("a process alone delivers its own input") {
+  constexpr FtcoAllreduceConfig one{1, 2, Rank{0}, true};
+  OneProcess process(one, 0);
+  CHECK(process.said() == "deliver:0");
+}
+
+TEST_CASE("a dead child is excluded and its children are counted in its place") {
+  OneProcess process(eight, 4, {6});
+  process.contribution(7, 0);
+  CHECK(process.said() == "");
+  process.contribution(5, 0);
+  CHECK(process.said() == "combine:5 exclude:6 combine:7 contribution>0/accumulator");
+}
+
+TEST_CASE("what a suspected child sent while it lived still counts") {
+  OneProcess process(eight, 4);
+  process.contribution(6, 0);
+  process.suspect(6);
+  process.contribution(7, 0);
+  process.contribution(5, 0);
+  CHECK(process.said() == "combine:5 combine:6 contribution>0/accumulator");
+}
+
+TEST_CASE("a child whose parent dies sends the same contribution to the grandparent") {
+  OneProcess process(eight, 7);
+  CHECK(process.said() == "contribution>6/input");
+  process.suspect(6);
+  CHECK(process.said() == "contribution>4/input");
+  process.suspect(5);
+  CHECK(process.said() == "");
+}
+
+TEST_CASE("who has the result reaches behind a child that dies, and behind its child") {
+  OneProcess process(eight, 0);
+  for (int child : {1, 2, 4}) process.contribution(child, 0);
+  CHECK(process.said() ==
+        "combine:1 combine:2 combine:4 deliver:0 result>1/result result>2/result result>4/result");
+  process.suspect(6);
+  CHECK(process.said() == "");
+  process.suspect(4);
+  CHECK(process.said() == "result>5/result result>7/result");
+}
+
+TEST_CASE("when the root dies, the next one starts over from its input and excludes it") {
+  OneProcess process(eight, 1);
+  CHECK(process.said() == "contribution>0/input");
+  process.suspect(0);
+  CHECK(process.said() == "restart@1 exclude:0");
+  for (int child : {2, 3, 5}) process.contribution(child, 1);
+  CHECK(process.said() ==
+        "combine:2 combine:3 combine:5 deliver:1 result>2/result "
+        "result>3/result result>5/result");
+}
+
+TEST_CASE("a process of a higher round ignores the result of a lower one") {
+  OneProcess process(eight, 3);
+  CHECK(process.said() == "contribution>2/input");
+  process.suspect(0);
+  process.result(2, 0);
+  CHECK(process.said() == "restart@1");
+  process.contribution(4, 1);
+  CHECK(process.said() == "combine:4 contribution>1/accumulator");
+}
+
+TEST_CASE("who has delivered contributes its decision to the next round, not its input") {
+  OneProcess process(eight, 7);
+  process.result(6, 0);
+  CHECK(process.said() == "deliver:6");
+  process.suspect(0);
+  CHECK(process.said() == "restart@1 contribution>5/result#0");
+  process.result(5, 1);
+  CHECK(process.said() == "");
+}
+
+TEST_CASE("a coordinator takes a reported decision over, whatever it has summed up") {
+  OneProcess process(eight, 1, {0});
+  process.contribution(2, 1);
+  process.contribution(3, 1, 1);
+  process.contribution(5, 1);
+  CHECK(process.said() ==
+        "exclude:0 combine:2 adopt:3 deliver:1 result>2/result result>3/result "
+        "result>5/result");
+}
+
+TEST_CASE("of two decisions the one of the later round wins") {
+  OneProcess process(eight, 2, {0, 1});
+  process.contribution(3, 2, 1);
+  process.contribution(4, 2, 2);
+  process.contribution(6, 2, 1);
+  CHECK(process.said() ==
+        "exclude:0 exclude:1 adopt:3 adopt:4 deliver:2 result>3/result "
+        "result>4/result result>6/result");
+}
+
+TEST_CASE(
+    "the result of a higher round is accepted before its coordinator's rivals are suspected") {
+  OneProcess process(eight, 6);
+  process.contribution(7, 1);
+  CHECK(process.said() == "");
+  process.result(5, 1);
+  CHECK(process.said() == "deliver:5");
+  process.suspect(0);
+  CHECK(process.said() == "");
+}
+
+TEST_CASE("reduce: the others learn that it is over, and are free when the root dies") {
+  constexpr FtcoAllreduceConfig to_three{8, 2, Rank{3}, false};
+  OneProcess child(to_three, 4);
+  CHECK(child.said() == "contribution>3/input");
+  child.suspect(3);
+  CHECK(child.said() == "deliver:3");
+  child.suspect(5);
+  CHECK(child.said() == "");
+
+  OneProcess root(to_three, 3);
+  for (int from : {4, 5, 7}) root.contribution(from, 0);
+  CHECK(root.said() ==
+        "combine:4 combine:5 combine:7 deliver:3 result>4/none result>5/none result>7/none");
+
+  OneProcess late(to_three, 0, {3});
+  CHECK(late.said() == "deliver:3");
+}
+
+}  // namespace
+}  // namespace resprout::protocols
