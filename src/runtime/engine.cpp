@@ -1,0 +1,196 @@
+#include "runtime/engine.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "core/invariant.hpp"
+#include "core/random.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+// Closed sessions answer latecomers until this many younger ones have been closed.
+constexpr std::size_t closed_max = 1024;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  std::uint64_t state = hash ^ value;
+  return splitmix64(state);
+}
+
+}  // namespace
+
+Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle)
+    : self_(self),
+      transport_(transport),
+      idle_(idle),
+      incoming_(static_cast<std::size_t>(world_size)),
+      lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))) {}
+
+Engine::~Engine() = default;
+
+Time Engine::now() const {
+  timespec ts{};
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return {ts.tv_sec * 1000000000 + ts.tv_nsec};
+}
+
+Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
+  std::uint64_t group = world_ranks.size();
+  for (const int rank : world_ranks) group = mix(group, static_cast<std::uint64_t>(rank));
+  const std::uint64_t id = mix(group, opened_[group]++);
+  std::vector<Member> members;
+  int self_comm_rank = -1;
+  for (int i = 0; i < static_cast<int>(world_ranks.size()); ++i) {
+    members.push_back({i, world_ranks[static_cast<std::size_t>(i)]});
+    if (members.back().world_rank == self_) self_comm_rank = i;
+  }
+  RESPROUT_INVARIANT(self_comm_rank >= 0);
+  auto& session = sessions_[id];
+  session = std::make_unique<Session>(
+      *this, id, std::make_shared<const Members>(std::move(members), self_comm_rank));
+  std::vector<Orphan> orphans;
+  for (std::size_t i = 0; i < orphans_.size();) {
+    if (orphans_[i].header.communicator == id) {
+      orphans.push_back(std::move(orphans_[i]));
+      orphans_.erase(orphans_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  for (Orphan& orphan : orphans) {
+    const std::span<const std::byte> data = orphan.data.view();
+    session->handle_frame(orphan.peer, orphan.header, orphan.prefix, data, std::move(orphan.data));
+  }
+  return *session;
+}
+
+void Engine::close_session(Lock&, Session& session) {
+  closed_.push_back(session.id());
+  if (closed_.size() <= closed_max) return;
+  const std::uint64_t oldest = closed_.front();
+  closed_.erase(closed_.begin());
+  const auto names_oldest = [&](const Waiting& it) { return it.session->id() == oldest; };
+  std::erase_if(to_flush_, names_oldest);
+  std::erase_if(timed_, names_oldest);
+  sessions_.erase(oldest);
+  gone_.insert(oldest);
+}
+
+void Engine::note_loss(int world_rank) {
+  {
+    const std::lock_guard guard(news_mutex_);
+    if (lost_[static_cast<std::size_t>(world_rank)].exchange(true)) return;
+    news_.push_back(world_rank);
+    lost_count_.fetch_add(1, std::memory_order_release);
+  }
+  has_news_.store(true, std::memory_order_release);
+}
+
+void Engine::spread_news() {
+  std::vector<int> news;
+  {
+    const std::lock_guard guard(news_mutex_);
+    news.swap(news_);
+    has_news_.store(false, std::memory_order_relaxed);
+  }
+  transport_.progress(*this);  // what the dead said while they lived counts
+  for (const int rank : news) transport_.close_peer(rank, *this);
+  for (const int rank : news)
+    for (auto& [id, session] : sessions_) session->handle_loss(rank);
+}
+
+std::vector<Rank> Engine::lost_members(const Members& members) const {
+  std::vector<Rank> lost;
+  if (lost_count() == 0) return lost;
+  for (int i = 0; i < members.size(); ++i)
+    if (is_lost(members.world_rank(rank_at(i)))) lost.push_back(rank_at(i));
+  return lost;
+}
+
+bool Engine::progress() {
+  if (has_news_.load(std::memory_order_acquire)) spread_news();
+  const bool has_moved = transport_.progress(*this);
+  if (!to_flush_.empty()) flush_waiting();
+  if (!timed_.empty()) fire_deadlines();
+  if (!lingering_.empty())
+    std::erase_if(lingering_, [](const auto& operation) { return !operation->is_being_sent(); });
+  return has_moved;
+}
+
+void Engine::tick() {
+  if (!mutex_.try_lock()) return;
+  const Lock lock(mutex_, std::adopt_lock);
+  for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
+  }
+}
+
+void Engine::come_back(Session& session, std::uint64_t operation) {
+  if (!to_flush_.empty() && to_flush_.back().session == &session &&
+      to_flush_.back().operation == operation)
+    return;
+  to_flush_.push_back({&session, operation});
+}
+
+void Engine::wake_at_deadline(Session& session, std::uint64_t operation) {
+  for (const Waiting& waiting : timed_)
+    if (waiting.session == &session && waiting.operation == operation) return;
+  timed_.push_back({&session, operation});
+}
+
+void Engine::flush_waiting() {
+  std::vector<Waiting> again;
+  again.swap(to_flush_);
+  for (const Waiting& waiting : again)
+    if (Operation* operation = waiting.session->find(waiting.operation))
+      waiting.session->flush(*operation);
+}
+
+void Engine::fire_deadlines() {
+  const Time time = now();
+  std::vector<Waiting> waitings;
+  waitings.swap(timed_);
+  for (const Waiting& waiting : waitings) {
+    Operation* operation = waiting.session->find(waiting.operation);
+    if (operation == nullptr || operation->deadline().at == never) continue;
+    if (operation->deadline().at <= time) {
+      operation->handle_time(time);
+      waiting.session->flush(*operation);
+    } else {
+      timed_.push_back(waiting);
+    }
+  }
+}
+
+std::byte* Engine::allocate_payload(int peer, const FrameHeader&, std::size_t bytes) {
+  auto& buffer = incoming_[static_cast<std::size_t>(peer)];
+  buffer = Buffer(bytes);
+  return buffer.data();
+}
+
+void Engine::abandon_payload(int peer, std::byte*) {
+  incoming_[static_cast<std::size_t>(peer)] = Buffer();
+}
+
+void Engine::handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                          std::span<const std::byte> data, DataOwner owner) {
+  Buffer owned;
+  if (owner == DataOwner::receiver) owned = std::move(incoming_[static_cast<std::size_t>(peer)]);
+  const auto session = sessions_.find(header.communicator);
+  if (session != sessions_.end()) {
+    session->second->handle_frame(peer, header, prefix, data, std::move(owned));
+  } else if (!gone_.contains(header.communicator)) {
+    if (owned.data() == nullptr) owned = Buffer(data);
+    orphans_.push_back({peer, header, {prefix.begin(), prefix.end()}, std::move(owned)});
+  }
+}
+
+std::string Engine::describe() {
+  const Lock lock(mutex_);
+  std::string text = "rank " + std::to_string(self_) + ", lost " + std::to_string(lost_count()) +
+                     ", orphans " + std::to_string(orphans_.size());
+  for (const auto& [id, session] : sessions_) text += "\n" + session->describe();
+  return text;
+}
+
+}  // namespace resprout::runtime

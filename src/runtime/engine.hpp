@@ -1,0 +1,134 @@
+// The engine: everything of this process that outlives a call. It owns the sessions and the lock,
+// routes frames to operations, spreads the news of losses, and waits.
+//
+// Thread rule: one mutex guards engine, sessions and transport. A thread that waits for its
+// operation drives everything meanwhile; when no thread of the program is inside, `tick` (called by
+// the lifeline's thread every millisecond) does. `note_loss` and the questions about losses are
+// safe without the lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/buffer.hpp"
+#include "runtime/idle.hpp"
+#include "runtime/session.hpp"
+#include "runtime/transport.hpp"
+
+namespace resprout::runtime {
+
+class Engine final : public Receiver {
+ public:
+  // REQUIRES: `transport` outlives the engine. Ranks are world ranks.
+  Engine(int self, int world_size, Transport& transport, IdleStrategy idle);
+  ~Engine();
+
+  int self() const { return self_; }
+  Lock lock() { return Lock(mutex_); }
+
+  // The session of a communicator whose members are these world ranks, in communicator order. The
+  // n-th session of the same members has the same identity at all of them.
+  Session& open_session(Lock& lock, const std::vector<int>& world_ranks);
+  // Everybody is done with it (a barrier was its last operation). It stays able to answer.
+  void close_session(Lock& lock, Session& session);
+
+  // Safe without the lock, from any thread; takes effect at the next progress.
+  void note_loss(int world_rank);
+  bool is_lost(int world_rank) const {
+    return lost_[static_cast<std::size_t>(world_rank)].load(std::memory_order_acquire);
+  }
+  int lost_count() const { return lost_count_.load(std::memory_order_acquire); }
+
+  // Progress on behalf of a program that computes. Returns at once if a thread is inside.
+  void tick();
+  // Drives everything until `is_done`, giving up the lock whenever there is nothing to do.
+  template <typename Predicate>
+  void wait_until(Lock& lock, Predicate is_done);
+
+  // Nothing that was said is still waiting to leave this process.
+  void wait_until_flushed(Lock& lock) {
+    wait_until(lock, [&] { return to_flush_.empty() && transport_.is_flushed(); });
+  }
+
+  std::string describe();
+
+  // For sessions.
+  Transport& transport() { return transport_; }
+  Time now() const;
+  std::vector<Rank> lost_members(const Members& members) const;
+  void come_back(Session& session, std::uint64_t operation);
+  void wake_at_deadline(Session& session, std::uint64_t operation);
+  // Keeps a forgotten operation until the transport has read what it sent.
+  void linger(std::unique_ptr<Operation> operation) { lingering_.push_back(std::move(operation)); }
+
+  // Receiver
+  std::byte* allocate_payload(int peer, const FrameHeader& header, std::size_t bytes) override;
+  void abandon_payload(int peer, std::byte* memory) override;
+  void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                    std::span<const std::byte> data, DataOwner owner) override;
+
+ private:
+  struct Waiting {
+    Session* session;
+    std::uint64_t operation;
+  };
+  // A frame of a session that this process has not opened yet.
+  struct Orphan {
+    int peer;
+    FrameHeader header;
+    std::vector<std::byte> prefix;
+    Buffer data;
+  };
+
+  bool progress();
+  void spread_news();
+  void flush_waiting();
+  void fire_deadlines();
+
+  const int self_;
+  Transport& transport_;
+  const IdleStrategy idle_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
+  std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far
+  std::vector<std::uint64_t> closed_;                        // oldest first, still in sessions_
+  std::unordered_set<std::uint64_t> gone_;
+  std::vector<Orphan> orphans_;
+  std::vector<Buffer> incoming_;  // by peer: the frame that is arriving in pieces
+  std::vector<Waiting> to_flush_;
+  std::vector<Waiting> timed_;
+  std::vector<std::unique_ptr<Operation>> lingering_;
+
+  std::unique_ptr<std::atomic<bool>[]> lost_;
+  std::atomic<int> lost_count_{0};
+  std::mutex news_mutex_;
+  std::vector<int> news_;
+  std::atomic<bool> has_news_{false};
+};
+
+template <typename Predicate>
+void Engine::wait_until(Lock& lock, Predicate is_done) {
+  Idle idle(idle_);
+  while (!is_done()) {
+    if (progress()) {
+      idle.reset();
+      continue;
+    }
+    if (idle.is_spinning()) {
+      idle.pause();
+      continue;
+    }
+    lock.unlock();
+    idle.pause();
+    lock.lock();
+  }
+}
+
+}  // namespace resprout::runtime

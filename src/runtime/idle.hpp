@@ -1,0 +1,63 @@
+// How a thread waits for others: spin where there are cores to spare, then yield for long, then
+// sleep.
+//
+// On an oversubscribed host this decides everything: a rank that spins keeps the one it waits for
+// off the processor, a rank that sleeps at once pays a wake-up per message.
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+namespace resprout::runtime {
+
+struct IdleStrategy {
+  int spins = 0;       // looks without giving up the processor
+  int yields = 20000;  // looks with sched_yield in between, then sleep
+  long sleep_ns_max = 1000000;
+};
+
+// The strategy for `local_ranks` processes on `cores` processors. Spinning pays as long as every
+// rank has a core.
+constexpr IdleStrategy idle_strategy(int local_ranks, int cores) {
+  IdleStrategy strategy;
+  if (local_ranks <= cores) strategy.spins = 200;
+  return strategy;
+}
+
+class Idle {
+ public:
+  explicit Idle(IdleStrategy strategy) : strategy_(strategy) {}
+
+  void reset() { looks_ = 0; }
+  // True if the next pause gives up the processor, so that locks should be released first.
+  bool is_spinning() const { return looks_ < strategy_.spins; }
+
+  void pause() {
+    const int look = looks_ < strategy_.spins + strategy_.yields + 64 ? looks_++ : looks_;
+    if (look < strategy_.spins) {
+      relax();
+    } else if (look < strategy_.spins + strategy_.yields) {
+      sched_yield();
+    } else {
+      const long doubled = 20000L << std::min(look - strategy_.spins - strategy_.yields, 6);
+      const timespec nap{0, std::min(doubled, strategy_.sleep_ns_max)};
+      nanosleep(&nap, nullptr);
+    }
+  }
+
+ private:
+  static void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  IdleStrategy strategy_;
+  int looks_ = 0;
+};
+
+}  // namespace resprout::runtime

@@ -1,0 +1,227 @@
+#include "runtime/operation.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/invariant.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+void merge(std::vector<Rank>& into, const std::vector<Rank>& from) {
+  for (const Rank rank : from) {
+    const auto at = std::lower_bound(into.begin(), into.end(), rank);
+    if (at == into.end() || *at != rank) into.insert(at, rank);
+  }
+}
+
+// A list of ranks on the wire: 4 bytes each, in the byte order of the job's hosts.
+std::vector<Rank> parse_ranks(std::span<const std::byte> bytes) {
+  std::vector<Rank> ranks(bytes.size() / sizeof(Rank));
+  if (!ranks.empty()) std::memcpy(ranks.data(), bytes.data(), ranks.size() * sizeof(Rank));
+  return ranks;
+}
+
+}  // namespace
+
+Context Operation::context(Time now) const {
+  return {now,
+          {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())},
+          {mailbox_.data(), static_cast<std::uint32_t>(mailbox_.size())}};
+}
+
+void Operation::touch(Time now) {
+  if (state_ != State::running || is_touched_) return;
+  is_touched_ = true;
+  touched_since_ = now;
+}
+
+void Operation::start(Time now, std::vector<Rank> suspects) {
+  suspects_ = std::move(suspects);
+  if (!suspects_.empty()) touch(now);
+  machine_start(context(now));
+  drain(now, nullptr, nullptr);
+}
+
+void Operation::handle_frame(Time now, const Message& message, std::span<const std::byte> prefix,
+                             std::span<const std::byte> data, Buffer owned) {
+  Payload payload{parse_ranks(prefix), data, std::move(owned)};
+  const Disposition disposition = machine_handle_message(context(now), message);
+  if (disposition == Disposition::keep) {
+    if (message.slot != Slot::none) payload.owned = payload.take();
+    payload.data = payload.owned.view();
+    mailbox_.push_back(message);
+    kept_.push_back(std::move(payload));
+    drain(now, nullptr, nullptr);
+  } else {
+    drain(now, &message, &payload);
+  }
+}
+
+void Operation::handle_suspicion(Time now, Rank rank) {
+  const auto at = std::lower_bound(suspects_.begin(), suspects_.end(), rank);
+  if (at != suspects_.end() && *at == rank) return;
+  suspects_.insert(at, rank);
+  touch(now);
+  machine_handle_suspicion(context(now), rank);
+  drain(now, nullptr, nullptr);
+}
+
+void Operation::handle_time(Time now) {
+  machine_handle_timeout(context(now));
+  drain(now, nullptr, nullptr);
+}
+
+void Operation::drain(Time now, const Message* current, Payload* payload) {
+  while (const auto event = machine_poll_event(context(now))) act(*event, current, payload);
+  deadline_ = machine_poll_timeout(context(now));
+}
+
+void Operation::act(const Event& event, const Message* current, Payload* payload) {
+  switch (event.kind) {
+    case EventKind::colored:
+      RESPROUT_INVARIANT(current != nullptr && *current == event.subject);
+      result_ = payload->take();
+      break;
+    case EventKind::combine:
+      combine(event.subject);
+      break;
+    case EventKind::adopt:
+      adopt(event.subject, current, payload);
+      break;
+    case EventKind::restart:
+      // Without a value of its own the accumulator stands for the result, if there is one, or the
+      // input: see slot().
+      replace_accumulator(std::nullopt);
+      excluded_.clear();
+      if (event.subject.slot == Slot::result) excluded_ = result_excluded_;
+      break;
+    case EventKind::exclude:
+      merge(excluded_, {event.subject.from});
+      break;
+    case EventKind::deliver:
+      deliver(event, current, payload);
+      state_ = State::delivered;
+      break;
+    case EventKind::fail:
+      state_ = State::failed;
+      break;
+    case EventKind::suspect:
+      break;
+  }
+}
+
+Operation::Payload* Operation::find_kept(const Message& subject) {
+  for (std::size_t i = 0; i < mailbox_.size(); ++i)
+    if (mailbox_[i] == subject) return &kept_[i];
+  return nullptr;
+}
+
+void Operation::combine(const Message& subject) {
+  Payload* kept = find_kept(subject);
+  RESPROUT_INVARIANT(kept != nullptr);
+  merge(excluded_, kept->excluded);
+  if (subject.slot == Slot::none) return;
+  const auto lower = slot(Slot::accumulator);
+  if (setup_.combiner != nullptr) {
+    RESPROUT_INVARIANT(lower.has_value() && lower->size() == kept->owned.size());
+    setup_.combiner->combine(*lower, {kept->owned.data(), kept->owned.size()});
+  } else if (lower) {
+    return;  // any payload will do, and there is one
+  }
+  replace_accumulator(std::move(kept->owned));
+}
+
+void Operation::adopt(const Message& subject, const Message* current, Payload* payload) {
+  if (current == nullptr || *current != subject) payload = find_kept(subject);
+  RESPROUT_INVARIANT(payload != nullptr);
+  excluded_ = payload->excluded;
+  replace_accumulator(subject.slot == Slot::none ? std::nullopt : std::optional(payload->take()));
+}
+
+void Operation::replace_accumulator(std::optional<Buffer> by) {
+  if (accumulator_) retired_.push_back(std::move(*accumulator_));
+  accumulator_ = std::move(by);
+  if (own_transfer_.pending == 0) retired_.clear();
+}
+
+void Operation::deliver(const Event& event, const Message* current, Payload* payload) {
+  if (event.subject.from == members().self()) {
+    // What this process knows itself: what it has delivered, has been colored with, or has summed up.
+    result_excluded_ = excluded_;
+    if (result_ || result_is_input_) return;
+    if (accumulator_) {
+      result_ = std::move(*accumulator_);
+      accumulator_.reset();
+    } else {
+      result_is_input_ = setup_.input.has_value();
+    }
+    return;
+  }
+  if (current == nullptr || *current != event.subject) return;  // a reduce whose root is gone
+  result_excluded_ = payload->excluded;
+  if (current->slot != Slot::none && !result_) result_ = payload->take();
+}
+
+std::optional<std::span<const std::byte>> Operation::slot(Slot slot) const {
+  switch (slot) {
+    case Slot::none:
+      return std::nullopt;
+    case Slot::input:
+      return setup_.input;
+    case Slot::accumulator:
+      if (accumulator_) return accumulator_->view();
+      return result_ ? result_->view() : setup_.input;
+    case Slot::result:
+      if (result_) return result_->view();
+      return setup_.input;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::span<const std::byte>> Operation::result() const {
+  if (result_) return result_->view();
+  return result_is_input_ ? setup_.input : std::nullopt;
+}
+
+bool Operation::flush(Time now) {
+  for (;;) {
+    if (!unsent_) {
+      unsent_ = machine_poll_send(context(now));
+      if (!unsent_) break;
+    }
+    if (!send(*unsent_)) return false;
+    unsent_.reset();
+  }
+  deadline_ = machine_poll_timeout(context(now));
+  return true;
+}
+
+bool Operation::send(const Message& wanted) {
+  Message message = wanted;
+  const auto data = slot(message.slot);
+  if (!data) message.slot = Slot::none;
+  std::span<const std::byte> prefix;  // who is missing from the slot's payload
+  if (wanted.slot == Slot::accumulator) prefix = std::as_bytes(std::span(excluded_));
+  if (wanted.slot == Slot::result) prefix = std::as_bytes(std::span(result_excluded_));
+  const bool is_callers = data && setup_.input && data->data() == setup_.input->data() &&
+                          archived_input_.data() == nullptr;
+  return setup_.outlet->try_send(members().world_rank(message.to), setup_.number, message, prefix,
+                                 data.value_or(std::span<const std::byte>{}),
+                                 is_callers ? input_transfer_ : own_transfer_);
+}
+
+void Operation::archive() {
+  RESPROUT_INVARIANT(!uses_caller_memory());
+  setup_.combiner = nullptr;
+  if (!setup_.input || archived_input_.data() != nullptr) return;
+  // Once there is a result of its own, nobody can ask for the input.
+  if (result_) {
+    setup_.input.reset();
+    return;
+  }
+  archived_input_ = Buffer(*setup_.input);
+  setup_.input = archived_input_.view();
+}
+
+}  // namespace resprout::runtime

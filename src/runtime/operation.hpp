@@ -1,0 +1,170 @@
+// One operation at one process: a machine, and the payloads it speaks of.
+//
+// This is the driver of the contract in core/protocol.hpp for the real world. The machine sees
+// messages; this class keeps the bytes they name: the input (the caller's memory, until `archive`
+// copies it), the accumulator, the result, and the payloads of messages that the machine kept. The
+// ranks whose contributions are left out travel as a prefix of contributions and results.
+//
+// An operation outlives the call that started it: others may still ask for what it knows. Thread
+// rule: under the engine's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/protocol.hpp"
+#include "runtime/buffer.hpp"
+#include "runtime/members.hpp"
+#include "runtime/transport.hpp"
+
+namespace resprout::runtime {
+
+// Combines two payloads: upper := lower (op) upper, in this order of operands.
+class Combiner {
+ public:
+  virtual void combine(std::span<const std::byte> lower, std::span<std::byte> upper) = 0;
+
+ protected:
+  ~Combiner() = default;
+};
+
+// Where an operation's messages go. False: no room now, ask again later.
+class Outlet {
+ public:
+  virtual bool try_send(int world_rank, std::uint64_t operation, const Message& message,
+                        std::span<const std::byte> prefix, std::span<const std::byte> data,
+                        Transfer& transfer) = 0;
+
+ protected:
+  ~Outlet() = default;
+};
+
+class Operation {
+ public:
+  enum class State : std::uint8_t { running, delivered, failed };
+
+  struct Setup {
+    std::uint64_t number = 0;
+    std::shared_ptr<const Members> members;
+    Outlet* outlet = nullptr;
+    std::optional<std::span<const std::byte>> input;  // none: this process has no payload to give
+    Combiner* combiner = nullptr;                     // null: whichever payload there is will do
+  };
+
+  explicit Operation(Setup setup) : setup_(std::move(setup)) {}
+  virtual ~Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  // `suspects`: members that are lost already, ascending.
+  void start(Time now, std::vector<Rank> suspects);
+  // `owned` is the memory of `data` if the frame came with memory of its own, else empty.
+  void handle_frame(Time now, const Message& message, std::span<const std::byte> prefix,
+                    std::span<const std::byte> data, Buffer owned);
+  void handle_suspicion(Time now, Rank rank);
+  void handle_time(Time now);
+  // Hands messages to the outlet. False: the outlet has no room, call again.
+  bool flush(Time now);
+
+  State state() const { return state_; }
+  std::uint64_t number() const { return setup_.number; }
+  const Members& members() const { return *setup_.members; }
+  Deadline deadline() const { return deadline_; }
+  // A suspicion came while the operation ran, or a member was suspected when it began.
+  bool is_touched() const { return is_touched_; }
+  Time touched_since() const { return touched_since_; }
+  // REQUIRES: delivered. Empty optional: the operation delivered without a payload.
+  std::optional<std::span<const std::byte>> result() const;
+  const std::vector<Rank>& excluded() const { return result_excluded_; }
+  // True while the transport still reads the caller's memory.
+  bool uses_caller_memory() const { return input_transfer_.pending != 0; }
+  // True while the transport still reads any memory of this operation: it must not be destroyed.
+  bool is_being_sent() const { return input_transfer_.pending + own_transfer_.pending != 0; }
+  // The call returns: what others may still ask for must not be in the caller's memory.
+  void archive();
+
+ protected:
+  virtual void machine_start(const Context& context) = 0;
+  virtual Disposition machine_handle_message(const Context& context, const Message& message) = 0;
+  virtual void machine_handle_timeout(const Context& context) = 0;
+  virtual void machine_handle_suspicion(const Context& context, Rank rank) = 0;
+  virtual std::optional<Event> machine_poll_event(const Context& context) = 0;
+  virtual std::optional<Message> machine_poll_send(const Context& context) = 0;
+  virtual Deadline machine_poll_timeout(const Context& context) const = 0;
+
+ private:
+  // A payload as it arrived: its bytes, and who is missing from it.
+  struct Payload {
+    std::vector<Rank> excluded;
+    std::span<const std::byte> data;
+    Buffer owned;
+    Buffer take() { return owned.data() != nullptr ? std::move(owned) : Buffer(data); }
+  };
+
+  Context context(Time now) const;
+  void drain(Time now, const Message* current, Payload* payload);
+  void act(const Event& event, const Message* current, Payload* payload);
+  void combine(const Message& subject);
+  void adopt(const Message& subject, const Message* current, Payload* payload);
+  void replace_accumulator(std::optional<Buffer> by);
+  void deliver(const Event& event, const Message* current, Payload* payload);
+  void touch(Time now);
+  Payload* find_kept(const Message& subject);
+  bool send(const Message& message);
+  std::optional<std::span<const std::byte>> slot(Slot slot) const;
+
+  Setup setup_;
+  State state_ = State::running;
+  bool is_touched_ = false;
+  Time touched_since_;
+  Deadline deadline_;
+  std::vector<Rank> suspects_;
+  std::vector<Message> mailbox_;
+  std::vector<Payload> kept_;  // parallel to mailbox_
+  std::optional<Message> unsent_;
+
+  std::optional<Buffer> accumulator_;  // none: the accumulator is the input
+  std::vector<Rank> excluded_;         // from the accumulator
+  std::optional<Buffer> result_;
+  bool result_is_input_ = false;
+  std::vector<Rank> result_excluded_;
+  Buffer archived_input_;
+  std::vector<Buffer> retired_;  // no longer used, but perhaps still being sent
+  Transfer input_transfer_;
+  Transfer own_transfer_;
+};
+
+// The operation that runs machine M, constructed from its config and this process's member index.
+template <Machine M, typename Config>
+class OperationOf final : public Operation {
+ public:
+  OperationOf(Setup setup, const Config& config)
+      : Operation(std::move(setup)), config_(config), machine_(config_, members().self()) {}
+
+ private:
+  void machine_start(const Context& context) override { machine_.start(context); }
+  Disposition machine_handle_message(const Context& context, const Message& message) override {
+    return machine_.handle_message(context, message);
+  }
+  void machine_handle_timeout(const Context& context) override { machine_.handle_timeout(context); }
+  void machine_handle_suspicion(const Context& context, Rank rank) override {
+    machine_.handle_suspicion(context, rank);
+  }
+  std::optional<Event> machine_poll_event(const Context& context) override {
+    return machine_.poll_event(context);
+  }
+  std::optional<Message> machine_poll_send(const Context& context) override {
+    return machine_.poll_send(context);
+  }
+  Deadline machine_poll_timeout(const Context& context) const override {
+    return machine_.poll_timeout(context);
+  }
+
+  const Config config_;
+  M machine_;
+};
+
+}  // namespace resprout::runtime
