@@ -1,0 +1,134 @@
+"""Runs every test of Resprout, the quick ones first, and counts.
+
+All parts run, whatever fails; the exit status says whether all passed. A part is the linters, the
+C++ unit tests, or one folder below tests/ that has `test_*.py` files: a new folder joins by being
+there. Name parts to run only those: `run_all.py unit house`.
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+BUILD = ROOT / "build" / "release"
+RESULTS = BUILD / "results"
+# The folders that come first; all others follow in the order of their names.
+FIRST = ["python", "house", "exhaustive", "swarm"]
+# A part that takes longer than this hangs.
+PART_SECONDS_MAX = 20 * 60
+# What a doctest program says at its end.
+DOCTEST_SUMMARY = re.compile(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed \|\s*(\d+) sk")
+
+
+@dataclass
+class Part:
+    """One command, which leaves JUnit results, and how many tests it ran."""
+
+    name: str
+    command: list[str]
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+
+    @property
+    def results(self) -> Path:
+        return RESULTS / f"{self.name}.xml"
+
+    def run(self) -> None:
+        print(f"\n=== {self.name}", flush=True)
+        self.results.unlink(missing_ok=True)
+        began = time.monotonic()
+        status = run_bounded(self.command)
+        self.seconds = time.monotonic() - began
+        if self.results.exists():
+            for case in ElementTree.parse(self.results).getroot().iter("testcase"):
+                self.count(case)
+        elif status == 0:
+            self.passed = 1
+        # A part that failed before, after or instead of its tests failed all the same.
+        if status != 0 and self.failed == 0:
+            self.failed = 1
+
+    def count(self, case: ElementTree.Element) -> None:
+        summary = DOCTEST_SUMMARY.search(case.findtext("system-out") or "")
+        passed, failed, skipped = (int(n) for n in summary.groups()) if summary else (0, 0, 0)
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed = max(failed, 1)
+        elif case.find("skipped") is not None:
+            skipped = max(skipped, 1)
+        else:
+            passed = max(passed, 1)
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
+
+def run_bounded(command: list[str]) -> int:
+    """The exit status of `command`; it and its children are ended if they take too long."""
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return process.wait(timeout=PART_SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        print(f"ended after {PART_SECONDS_MAX} s", flush=True)
+        return 1
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def all_parts() -> list[Part]:
+    parts = [Part("lint", [sys.executable, "tests/lint.py"]), Part("unit", [])]
+    unit = parts[1]
+    unit.command = [f"{BIN}/ctest", "--test-dir", str(BUILD), "--output-on-failure"]
+    unit.command += ["--no-tests=error", "--output-junit", str(unit.results)]
+    folders = {test.parent.relative_to(ROOT / "tests").parts[0] for test in python_tests()}
+    for name in [n for n in FIRST if n in folders] + sorted(folders - set(FIRST)):
+        part = Part(name, [])
+        part.command = [sys.executable, "-m", "pytest", "-q", "--durations=3", f"tests/{name}"]
+        part.command += [f"--junitxml={part.results}"]
+        parts.append(part)
+    return parts
+
+
+def python_tests() -> list[Path]:
+    return list((ROOT / "tests").glob("*/**/test_*.py"))
+
+
+def main() -> int:
+    parts = {part.name: part for part in all_parts()}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="*", help=f"only these: {', '.join(parts)}")
+    chosen = parser.parse_args().part or list(parts)
+    unknown = [name for name in chosen if name not in parts]
+    if unknown:
+        parser.error(f"no part {unknown[0]!r}; there are {', '.join(parts)}")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    total = Part("all", [])
+    for part in (parts[name] for name in chosen):
+        part.run()
+        total.passed += part.passed
+        total.failed += part.failed
+        total.skipped += part.skipped
+    print()
+    for name in chosen:
+        print(f"  {name:12} {parts[name].seconds:7.1f} s  {parts[name]}")
+    print(f"\n{total}")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
