@@ -27,4 +27,8 @@ target_include_directories(resprout_common SYSTEM INTERFACE ${PROJECT_SOURCE_DIR
 target_compile_options(resprout_common INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion>
                        $<$<BOOL:${RESPROUT_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms on std::string (gcc bug 105329).
+  target_compile_options(resprout_common INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 find_package(Threads REQUIRED)
