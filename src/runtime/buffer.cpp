@@ -11,19 +11,20 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t cached_bytes_max = std::size_t{64} << 20;
 
-// Free blocks by the power of two that holds them. Never destroyed: buffers may outlive statics.
+// Free blocks of this thread, by the power of two that holds them. Never destroyed: buffers may
+// outlive the thread's other variables.
 struct Pool {
   std::array<std::vector<std::byte*>, 64> free;
   std::size_t cached_bytes = 0;
 };
 
 Pool& pool() {
-  static Pool* const instance = new Pool;
+  thread_local Pool* const instance = new Pool;
   return *instance;
 }
 
 int size_class(std::size_t bytes) {
-  return std::bit_width((bytes < alignment ? alignment : bytes) - 1);
+  return static_cast<int>(std::bit_width((bytes < alignment ? alignment : bytes) - 1));
 }
 
 }  // namespace

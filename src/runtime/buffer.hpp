@@ -1,8 +1,8 @@
 // Payload memory: 64-byte aligned, recycled by size class.
 //
 // Large blocks are kept too, because giving 4 MiB back to the system and asking for them again
-// costs a page fault per page. At most `cached_bytes_max` lie idle. Thread rule: under the engine's
-// lock.
+// costs a page fault per page. At most `cached_bytes_max` lie idle per thread. Thread rule: a value;
+// one thread at a time.
 #pragma once
 
 #include <cstddef>

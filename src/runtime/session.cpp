@@ -37,7 +37,11 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
                         std::span<const std::byte> input, Combiner& combiner,
                         const ResultConsumer& consume) {
   const Rank root_member = members_->index_of_comm_rank(root);
-  if (root_member == no_rank) return {.is_delivered = true};  // nobody is left who wants a result
+  if (root_member == no_rank) {  // nobody is left who wants a result
+    Outcome outcome;
+    outcome.is_delivered = true;
+    return outcome;
+  }
   Operation::Setup with = setup();
   with.input = input;
   with.combiner = &combiner;

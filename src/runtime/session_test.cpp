@@ -1,0 +1,190 @@
+// Sessions over a transport in memory: each rank a thread with an engine of its own.
+#include <array>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "doctest/doctest.h"
+#include "runtime/engine.hpp"
+
+using namespace resprout;
+using namespace resprout::runtime;
+
+namespace {
+
+struct Frame {
+  int from;
+  FrameHeader header;
+  std::vector<std::byte> prefix;
+  std::vector<std::byte> data;
+};
+
+// Queues between all pairs, with little room, so that senders are refused now and then.
+class Wire {
+ public:
+  explicit Wire(int size) : size_(size), queues_(static_cast<std::size_t>(size * size)) {}
+  std::deque<Frame>& queue(int from, int to) {
+    return queues_[static_cast<std::size_t>(from * size_ + to)];
+  }
+  std::mutex mutex;
+
+ private:
+  int size_;
+  std::vector<std::deque<Frame>> queues_;
+};
+
+class MemoryTransport final : public Transport {
+ public:
+  MemoryTransport(Wire& wire, int self, int size) : wire_(wire), self_(self), size_(size) {}
+
+  bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                std::span<const std::byte> data, Transfer&) override {
+    const std::lock_guard guard(wire_.mutex);
+    auto& queue = wire_.queue(self_, peer);
+    if (queue.size() >= 2) return is_closed_[static_cast<std::size_t>(peer)];
+    queue.push_back({self_, header, {prefix.begin(), prefix.end()}, {data.begin(), data.end()}});
+    return true;
+  }
+
+  bool progress(Receiver& receiver) override {
+    bool has_moved = false;
+    for (int peer = 0; peer < size_; ++peer) {
+      std::deque<Frame> arrived;
+      {
+        const std::lock_guard guard(wire_.mutex);
+        arrived.swap(wire_.queue(peer, self_));
+      }
+      for (const Frame& frame : arrived)
+        receiver.handle_frame(frame.from, frame.header, frame.prefix, frame.data,
+                              DataOwner::transport);
+      has_moved = has_moved || !arrived.empty();
+    }
+    return has_moved;
+  }
+
+  void close_peer(int peer, Receiver&) override { is_closed_[static_cast<std::size_t>(peer)] = true; }
+  bool is_flushed() const override { return true; }
+
+ private:
+  Wire& wire_;
+  int self_;
+  int size_;
+  std::array<bool, 64> is_closed_{};
+};
+
+class Sum final : public Combiner {
+ public:
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    const auto* from = reinterpret_cast<const long*>(lower.data());
+    auto* into = reinterpret_cast<long*>(upper.data());
+    for (std::size_t i = 0; i < upper.size() / sizeof(long); ++i) into[i] += from[i];
+  }
+};
+
+// A job of `size` threads. A rank that dies stops being scheduled; the others hear of it.
+struct Job {
+  explicit Job(int ranks) : size(ranks), wire(ranks) {
+    for (int rank = 0; rank < size; ++rank) {
+      transports.push_back(std::make_unique<MemoryTransport>(wire, rank, size));
+      engines.push_back(std::make_unique<Engine>(rank, size, *transports.back(), IdleStrategy{}));
+    }
+  }
+
+  void run(const std::function<void(int rank, Engine&, Session&)>& body) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size; ++rank)
+      threads.emplace_back([&, rank] {
+        Engine& engine = *engines[static_cast<std::size_t>(rank)];
+        Lock lock = engine.lock();
+        std::vector<int> everybody(static_cast<std::size_t>(size));
+        std::iota(everybody.begin(), everybody.end(), 0);
+        Session& session = engine.open_session(lock, everybody);
+        lock.unlock();
+        body(rank, engine, session);
+        // Others may still need this rank: it answers until the last has ended.
+        running.fetch_sub(1);
+        while (running.load() > 0) {
+          if (!is_dead[static_cast<std::size_t>(rank)]) engine.tick();
+          std::this_thread::yield();
+        }
+      });
+    for (auto& thread : threads) thread.join();
+  }
+
+  void die(int rank) {
+    is_dead[static_cast<std::size_t>(rank)] = true;
+    for (int other = 0; other < size; ++other)
+      if (other != rank) engines[static_cast<std::size_t>(other)]->note_loss(rank);
+  }
+
+  int size;
+  Wire wire;
+  std::vector<std::unique_ptr<MemoryTransport>> transports;
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::array<std::atomic<bool>, 64> is_dead{};
+  std::atomic<int> running{size};
+};
+
+long allreduce(Engine& engine, Session& session, long value) {
+  Lock lock = engine.lock();
+  Sum sum;
+  long result = -1;
+  session.allreduce(lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
+                    [&](std::span<const std::byte> bytes) {
+                      std::memcpy(&result, bytes.data(), sizeof result);
+                    });
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("sessions: everybody gets the sum of all, a thousand times") {
+  for (const int size : {1, 2, 3, 4, 7, 8}) {
+    Job job(size);
+    std::atomic<int> wrong{0};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      for (long i = 0; i < 1000; ++i)
+        if (allreduce(engine, session, rank + i) != size * (size - 1) / 2 + size * i) ++wrong;
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("sessions: after a loss the survivors go on with the sum of the survivors") {
+  for (const int victim : {0, 1, 5, 7}) {
+    Job job(8);
+    std::atomic<int> wrong{0};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      for (long i = 0; i < 100; ++i) {
+        if (rank == victim && i == 50) return job.die(rank);
+        const long sum = allreduce(engine, session, 1L << rank);
+        if (sum != 255 && sum != 255 - (1L << victim)) ++wrong;
+        if (i > 51 && sum == 255) ++wrong;
+      }
+      const Lock lock = engine.lock();
+      if (session.members().size() != 7) ++wrong;
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("sessions: only the root of a reduce gets the sum, and barriers keep everything bounded") {
+  Job job(5);
+  std::atomic<int> wrong{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    for (int i = 0; i < 500; ++i) {
+      Lock lock = engine.lock();
+      const long value = rank;
+      long result = -1;
+      Sum sum;
+      session.reduce(lock, ReduceSpec{}, i % 5, std::as_bytes(std::span(&value, 1)), sum,
+                     [&](std::span<const std::byte> bytes) {
+                       std::memcpy(&result, bytes.data(), sizeof result);
+                     });
+      if (result != (rank == i % 5 ? 10 : -1)) ++wrong;
+    }
+  });
+  CHECK(wrong == 0);
+}
