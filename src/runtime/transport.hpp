@@ -11,8 +11,8 @@
 //     is refused (back-pressure).
 //  4. A process that is killed at any instruction blocks and corrupts nobody else.
 //
-// Thread rule: all calls on a transport are made under one lock of the caller. A Receiver must not
-// call back into the transport that calls it.
+// Thread rule: all calls on a transport are made under one lock of the caller. A Receiver that is
+// being called may call `try_send`, and nothing else of the transport.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ namespace resprout::runtime {
 struct FrameHeader {
   std::uint64_t communicator = 0;
   std::uint64_t operation = 0;
-  Message message;
+  Message message = {};
 };
 static_assert(sizeof(FrameHeader) == 32 && std::is_trivially_copyable_v<FrameHeader>);
 
@@ -63,9 +63,8 @@ class Receiver {
 
   // A whole frame. `prefix` is valid during the call only, `data` as `owner` says. Both are 16-byte
   // aligned or better.
-  virtual void handle_frame(int peer, const FrameHeader& header,
-                            std::span<const std::byte> prefix, std::span<const std::byte> data,
-                            DataOwner owner) = 0;
+  virtual void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                            std::span<const std::byte> data, DataOwner owner) = 0;
 
   // An established connection to or from `peer` broke, and frames may be lost with it: the peer is
   // dead, or has left, or must be treated as dead. Only the lifeline knows; ask it.

@@ -1,7 +1,7 @@
 // The shared memory of the ranks of one host and job: bitmaps, rings and arenas, side by side.
 //
-// It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back with
-// the last process that maps it, however that one ends. Others open it through its creator's
+// It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back
+// with the last process that maps it, however that one ends. Others open it through its creator's
 // /proc/PID/fd until `unlink`.
 //
 // Layout, each part on cache lines of its own, all zero at first, pages touched only when used:
@@ -18,11 +18,13 @@
 #include <memory>
 #include <string>
 
+#include "runtime/net/fd.hpp"
+
 namespace resprout::runtime {
 
 struct ShmSizes {
   std::uint32_t local_ranks = 1;
-  std::uint32_t ring_bytes = 64 << 10;                // a power of two, at least 4096
+  std::uint32_t ring_bytes = 64 << 10;                 // a power of two, at least 4096
   std::uint64_t arena_bytes = std::uint64_t{1} << 30;  // address space, not memory
 };
 
@@ -50,7 +52,7 @@ class ShmSegment {
 
   ShmSizes sizes_;
   std::byte* base_ = nullptr;
-  int fd_ = -1;
+  Fd fd_;
 };
 
 }  // namespace resprout::runtime

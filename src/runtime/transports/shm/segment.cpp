@@ -1,0 +1,114 @@
+#include "runtime/transports/shm/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace resprout::runtime {
+namespace {
+
+struct SegmentHeader {
+  std::uint64_t magic;
+  ShmSizes sizes;
+};
+constexpr std::uint64_t magic = 0x3130747270736572u;  // "resprt01"
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t header_bytes = page;
+constexpr std::size_t line = 64;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+std::size_t bitmap_stride(const ShmSizes& sizes) {
+  return round_up((sizes.local_ranks + 63) / 64 * 8, line);
+}
+std::size_t rings_offset(const ShmSizes& sizes) {
+  return header_bytes + round_up(sizes.local_ranks * bitmap_stride(sizes), page);
+}
+// A line for what the receiver has consumed, then the ring itself.
+std::size_t ring_stride(const ShmSizes& sizes) {
+  return round_up(line + std::size_t{sizes.ring_bytes}, page);
+}
+std::size_t arenas_offset(const ShmSizes& sizes) {
+  return rings_offset(sizes) +
+         std::size_t{sizes.local_ranks} * sizes.local_ranks * ring_stride(sizes);
+}
+std::size_t total_bytes(const ShmSizes& sizes) {
+  return arenas_offset(sizes) + sizes.local_ranks * sizes.arena_bytes;
+}
+
+bool is_sane(const ShmSizes& sizes) {
+  return sizes.local_ranks >= 1 && sizes.local_ranks <= 4096 && sizes.ring_bytes >= page &&
+         sizes.ring_bytes <= (1u << 24) && std::has_single_bit(sizes.ring_bytes) &&
+         sizes.arena_bytes % page == 0 && sizes.arena_bytes <= (std::uint64_t{1} << 40);
+}
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), "shared memory: " + what);
+}
+
+}  // namespace
+
+std::unique_ptr<ShmSegment> ShmSegment::create(const ShmSizes& sizes) {
+  if (!is_sane(sizes)) fail(EINVAL, "sizes");
+  Fd fd(memfd_create("resprout", MFD_CLOEXEC));
+  if (!fd.is_open()) fail(errno, "memfd_create");
+  if (ftruncate(fd.get(), static_cast<off_t>(total_bytes(sizes))) != 0) fail(errno, "ftruncate");
+  const SegmentHeader header{magic, sizes};
+  if (pwrite(fd.get(), &header, sizeof header, 0) != sizeof header) fail(errno, "write");
+  std::unique_ptr<ShmSegment> segment(new ShmSegment(fd.get(), sizes));
+  segment->fd_ = std::move(fd);
+  return segment;
+}
+
+std::unique_ptr<ShmSegment> ShmSegment::attach(const std::string& name) {
+  const Fd fd(open(name.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd.is_open()) fail(errno, "open " + name);
+  SegmentHeader header;
+  struct stat status;
+  if (pread(fd.get(), &header, sizeof header, 0) != sizeof header || header.magic != magic ||
+      !is_sane(header.sizes) || fstat(fd.get(), &status) != 0 ||
+      static_cast<std::size_t>(status.st_size) != total_bytes(header.sizes))
+    fail(EINVAL, name + " is no segment");
+  return std::unique_ptr<ShmSegment>(new ShmSegment(fd.get(), header.sizes));
+}
+
+ShmSegment::ShmSegment(int fd, const ShmSizes& sizes) : sizes_(sizes) {
+  void* base =
+      mmap(nullptr, total_bytes(sizes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (base == MAP_FAILED) fail(errno, "mmap");
+  base_ = static_cast<std::byte*>(base);
+  madvise(base, total_bytes(sizes), MADV_DONTDUMP);
+}
+
+ShmSegment::~ShmSegment() { munmap(base_, total_bytes(sizes_)); }
+
+std::string ShmSegment::name() const {
+  if (!fd_.is_open()) return {};
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd_.get());
+}
+
+void ShmSegment::unlink() { fd_.reset(); }
+
+std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
+  return base_ + header_bytes + receiver * bitmap_stride(sizes_);
+}
+
+std::byte* ShmSegment::ring(std::uint32_t sender, std::uint32_t receiver) const {
+  const std::size_t index = std::size_t{sender} * sizes_.local_ranks + receiver;
+  return base_ + rings_offset(sizes_) + index * ring_stride(sizes_);
+}
+
+std::byte* ShmSegment::arena(std::uint32_t rank) const {
+  return base_ + arenas_offset(sizes_) + rank * sizes_.arena_bytes;
+}
+
+}  // namespace resprout::runtime
