@@ -29,6 +29,7 @@ struct Options {
   TransportChoice transport = TransportChoice::automatic;
   std::string bcast;      // protocol spec; empty: the default for the payload's size
   std::string allreduce;  // protocol spec; empty: the default
+  std::string network;    // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
   int heartbeat_period_ms = 100;
   int heartbeat_timeout_ms = 1000;
   std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere

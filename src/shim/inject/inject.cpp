@@ -1,0 +1,125 @@
+#include "shim/inject/inject.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "shim/report/json.hpp"
+#include "shim/report/report.hpp"
+
+namespace resprout::shim {
+namespace detail {
+std::atomic<bool> counts_calls{false};
+}  // namespace detail
+
+namespace {
+
+enum class Context { call, timer };
+
+struct Armed {
+  int rank = 0;
+  std::string run_directory;
+  std::vector<Fault> timed;  // earliest first
+  std::mutex mutex;          // guards what follows
+  std::vector<Fault> counted;
+  std::map<std::string, std::uint64_t> entries;
+};
+
+// Never destroyed: threads use it until the process ends.
+Armed& armed() {
+  static auto* instance = new Armed;
+  return *instance;
+}
+
+void leave_note(const Fault& fault) {
+  if (armed().run_directory.empty()) return;
+  Json json;
+  json.begin_object().key("fault").string(fault.text);
+  json.key("fired_ns").number(wall_clock_ns()).end_object();
+  write_whole_file(armed().run_directory + "/injected-" + std::to_string(armed().rank) + ".json",
+                   json.text() + "\n");
+}
+
+void fire(const Fault& fault, Context context) {
+  leave_note(fault);
+  switch (fault.kind) {
+    case Fault::Kind::kill:
+      kill(getpid(), SIGKILL);
+      break;
+    case Fault::Kind::stop:
+      kill(getpid(), SIGSTOP);
+      break;
+    case Fault::Kind::exit:
+      // A thread that is not the program's cannot run the program's exit handlers safely.
+      if (context == Context::timer) _exit(fault.status);
+      exit(fault.status);
+  }
+}
+
+void sleep_until(const timespec& moment) {
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr) != 0) {
+  }
+}
+
+void run_timer(timespec start) {
+  for (const Fault& fault : armed().timed) {
+    const double whole = std::floor(*fault.at_s);
+    timespec moment = start;
+    moment.tv_sec += static_cast<time_t>(whole);
+    moment.tv_nsec += static_cast<long>((*fault.at_s - whole) * 1e9);
+    if (moment.tv_nsec >= 1000000000) {
+      moment.tv_nsec -= 1000000000;
+      ++moment.tv_sec;
+    }
+    sleep_until(moment);
+    fire(fault, Context::timer);
+  }
+}
+
+// The program's signals are for the program's threads.
+void start_timer() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread(run_timer, now).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+void arm_faults(const Options& options, int rank) {
+  Armed& faults = armed();
+  faults.rank = rank;
+  faults.run_directory = options.run_directory;
+  for (const Fault& fault : options.faults) {
+    if (fault.rank != rank) continue;
+    (fault.at_s ? faults.timed : faults.counted).push_back(fault);
+  }
+  std::stable_sort(faults.timed.begin(), faults.timed.end(),
+                   [](const Fault& a, const Fault& b) { return *a.at_s < *b.at_s; });
+  if (!faults.counted.empty()) detail::counts_calls.store(true);
+  if (!faults.timed.empty()) start_timer();
+}
+
+void detail::count_entry(const char* call) {
+  std::vector<Fault> due;
+  {
+    const std::scoped_lock lock(armed().mutex);
+    const std::uint64_t entry = ++armed().entries[call];
+    for (const Fault& fault : armed().counted)
+      if (fault.call == call && fault.count == entry) due.push_back(fault);
+  }
+  for (const Fault& fault : due) fire(fault, Context::call);
+}
+
+}  // namespace resprout::shim

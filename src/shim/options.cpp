@@ -1,0 +1,251 @@
+#include "shim/options.hpp"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace resprout::shim {
+namespace {
+
+using std::string;
+using std::string_view;
+
+constexpr string_view fault_forms =
+    "kill:rank=3,at=2s, kill:rank=0,at=allreduce#40, stop:rank=2,at=1s or "
+    "exit:rank=1,at=bcast#3,status=1; times in s, ms or us; several with ';' between them";
+
+// Options of `resprout run` that are the launcher's business alone, but may stand in its
+// environment and so in ours.
+constexpr std::array launcher_names{"RESPROUT_MPI", "RESPROUT_MPIRUN_ARGS", "RESPROUT_REPORT",
+                                    "RESPROUT_STRICT"};
+
+// Splits off what stands before the first `separator`; all of it if there is none.
+string_view take_until(string_view& rest, char separator) {
+  const std::size_t at = rest.find(separator);
+  const string_view head = rest.substr(0, at);
+  rest = at == string_view::npos ? string_view{} : rest.substr(at + 1);
+  return head;
+}
+
+template <typename Number>
+bool parse_number(string_view text, Number& number) {
+  if (text.empty() || text.front() < '0' || text.front() > '9') return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+bool parse_duration(string_view text, double& seconds) {
+  struct Unit {
+    string_view suffix;
+    double seconds;
+  };
+  for (const Unit unit : {Unit{"ms", 1e-3}, Unit{"us", 1e-6}, Unit{"s", 1.0}}) {
+    if (!text.ends_with(unit.suffix)) continue;
+    text.remove_suffix(unit.suffix.size());
+    if (!parse_number(text, seconds)) return false;
+    seconds *= unit.seconds;
+    return true;
+  }
+  return false;
+}
+
+bool is_call_name(string_view text) {
+  for (const char c : text)
+    if ((c < 'a' || c > 'z') && c != '_') return false;
+  return !text.empty();
+}
+
+// `2s`, or `allreduce#40`.
+bool parse_moment(string_view text, Fault& fault) {
+  if (text.find('#') == string_view::npos) {
+    double seconds = 0;
+    if (!parse_duration(text, seconds)) return false;
+    fault.at_s = seconds;
+    return true;
+  }
+  const string_view call = take_until(text, '#');
+  fault.call = call;
+  return is_call_name(call) && parse_number(text, fault.count) && fault.count > 0;
+}
+
+// Empty if all is well, else what is wrong with it.
+string parse_fault(string_view text, int world_size, Fault& fault) {
+  fault.text = text;
+  string_view rest = text;
+  const string_view kind = take_until(rest, ':');
+  if (kind == "kill")
+    fault.kind = Fault::Kind::kill;
+  else if (kind == "stop")
+    fault.kind = Fault::Kind::stop;
+  else if (kind == "exit")
+    fault.kind = Fault::Kind::exit;
+  else
+    return "'" + string(kind) + "' is none of kill, stop and exit";
+
+  bool has_rank = false;
+  bool has_moment = false;
+  while (!rest.empty()) {
+    string_view value = take_until(rest, ',');
+    const string_view key = take_until(value, '=');
+    const string quoted = "'" + string(key) + "=" + string(value) + "'";
+    if (key == "count" || key == "seed" || key == "within")
+      return quoted + " is for `resprout run`, which chooses ranks and times from it";
+    bool is_good = false;
+    if (key == "rank") {
+      is_good = !has_rank && parse_number(value, fault.rank);
+      has_rank = true;
+    } else if (key == "at") {
+      is_good = !has_moment && parse_moment(value, fault);
+      has_moment = true;
+    } else if (key == "status" && fault.kind == Fault::Kind::exit) {
+      is_good = parse_number(value, fault.status) && fault.status < 256;
+    }
+    if (!is_good) return quoted + " is not understood";
+  }
+  if (!has_rank || !has_moment) return "it needs both rank= and at=";
+  if (fault.rank >= world_size)
+    return "rank " + std::to_string(fault.rank) + " is not one of the " +
+           std::to_string(world_size) + " ranks";
+  return {};
+}
+
+string parse_faults(string_view value, int world_size, Options& options) {
+  while (!value.empty()) {
+    const string_view text = take_until(value, ';');
+    Fault fault;
+    const string problem = parse_fault(text, world_size, fault);
+    if (!problem.empty())
+      return "the fault '" + string(text) + "' is not valid: " + problem + ". Valid are " +
+             string(fault_forms);
+    options.faults.push_back(std::move(fault));
+  }
+  return {};
+}
+
+string parse_milliseconds(string_view value, int& milliseconds) {
+  int parsed = 0;
+  if (!parse_number(value, parsed) || parsed < 1 || parsed > 3600000)
+    return "'" + string(value) + "' is not valid: give whole milliseconds, 1 to 3600000";
+  milliseconds = parsed;
+  return {};
+}
+
+template <typename Choice, std::size_t n>
+string parse_choice(string_view value, const std::array<std::pair<string_view, Choice>, n>& table,
+                    Choice& choice) {
+  string valid;
+  for (const auto& [name, meaning] : table) {
+    if (name == value) {
+      choice = meaning;
+      return {};
+    }
+    if (!valid.empty()) valid += &name == &table.back().first ? " or " : ", ";
+    valid += name;
+  }
+  return "'" + string(value) + "' is not valid: give " + valid;
+}
+
+string parse_on_loss(string_view value, Options& options) {
+  static constexpr std::array table{std::pair<string_view, OnLoss>{"continue", OnLoss::go_on},
+                                    std::pair<string_view, OnLoss>{"error", OnLoss::error}};
+  return parse_choice(value, table, options.on_loss);
+}
+
+string parse_transport(string_view value, Options& options) {
+  using Row = std::pair<string_view, TransportChoice>;
+  static constexpr std::array table{Row{"auto", TransportChoice::automatic},
+                                    Row{"shm", TransportChoice::shm},
+                                    Row{"tcp", TransportChoice::tcp}};
+  return parse_choice(value, table, options.transport);
+}
+
+string parse_verbose(string_view value, Options& options) {
+  static constexpr std::array table{std::pair<string_view, bool>{"0", false},
+                                    std::pair<string_view, bool>{"1", true}};
+  return parse_choice(value, table, options.verbose);
+}
+
+string parse_network(string_view value, Options& options) {
+  string_view rest = value;
+  const string address(take_until(rest, '/'));
+  unsigned char parsed[sizeof(in6_addr)];
+  int bits_max = 0;
+  if (inet_pton(AF_INET, address.c_str(), parsed) == 1) bits_max = 32;
+  if (inet_pton(AF_INET6, address.c_str(), parsed) == 1) bits_max = 128;
+  int bits = 0;
+  if (bits_max == 0 || !parse_number(rest, bits) || bits > bits_max)
+    return "'" + string(value) + "' is not valid: give a network as 10.0.0.0/8 or fd00::/8";
+  options.network = value;
+  return {};
+}
+
+struct Variable {
+  string_view name;
+  string (*parse)(string_view value, int world_size, Options& options);
+};
+
+constexpr std::array variables{
+    Variable{"RESPROUT_ALLREDUCE",
+             [](string_view v, int, Options& o) { return o.allreduce = v, string{}; }},
+    Variable{"RESPROUT_BCAST",
+             [](string_view v, int, Options& o) { return o.bcast = v, string{}; }},
+    Variable{"RESPROUT_HEARTBEAT_PERIOD_MS",
+             [](string_view v, int, Options& o) {
+               return parse_milliseconds(v, o.heartbeat_period_ms);
+             }},
+    Variable{"RESPROUT_HEARTBEAT_TIMEOUT_MS",
+             [](string_view v, int, Options& o) {
+               return parse_milliseconds(v, o.heartbeat_timeout_ms);
+             }},
+    Variable{"RESPROUT_INJECT", parse_faults},
+    Variable{"RESPROUT_NETWORK",
+             [](string_view v, int, Options& o) { return parse_network(v, o); }},
+    Variable{"RESPROUT_ON_LOSS",
+             [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
+    Variable{"RESPROUT_RUN_DIR",
+             [](string_view v, int, Options& o) { return o.run_directory = v, string{}; }},
+    Variable{"RESPROUT_TRANSPORT",
+             [](string_view v, int, Options& o) { return parse_transport(v, o); }},
+    Variable{"RESPROUT_VERBOSE",
+             [](string_view v, int, Options& o) { return parse_verbose(v, o); }},
+};
+
+string parse_variable(string_view name, string_view value, int world_size, Options& options) {
+  for (const Variable& variable : variables) {
+    if (variable.name != name) continue;
+    // A variable that is set to nothing is a variable that is not set.
+    const string problem = value.empty() ? string{} : variable.parse(value, world_size, options);
+    return problem.empty() ? problem : string(name) + ": " + problem;
+  }
+  for (const string_view known : launcher_names)
+    if (known == name) return {};
+  string error = string(name) + " is no option of Resprout; its variables are ";
+  for (const Variable& variable : variables) {
+    if (&variable != &variables.front()) error += &variable == &variables.back() ? " and " : ", ";
+    error += variable.name;
+  }
+  return error;
+}
+
+}  // namespace
+
+ParsedOptions parse_environment(char** environment, int world_size) {
+  ParsedOptions parsed;
+  for (char** it = environment; *it != nullptr && parsed.error.empty(); ++it) {
+    string_view value = *it;
+    if (!value.starts_with("RESPROUT_")) continue;
+    const string_view name = take_until(value, '=');
+    parsed.error = parse_variable(name, value, world_size, parsed.options);
+  }
+  const Options& options = parsed.options;
+  if (parsed.error.empty() && options.heartbeat_timeout_ms <= options.heartbeat_period_ms)
+    parsed.error = "RESPROUT_HEARTBEAT_TIMEOUT_MS (" +
+                   std::to_string(options.heartbeat_timeout_ms) +
+                   ") must be greater than RESPROUT_HEARTBEAT_PERIOD_MS (" +
+                   std::to_string(options.heartbeat_period_ms) + ")";
+  return parsed;
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,149 @@
+#include "shim/options.hpp"
+
+#include "doctest/doctest.h"
+
+using namespace resprout::shim;
+
+namespace {
+
+ParsedOptions parse(std::vector<std::string> lines, int world_size = 8) {
+  std::vector<char*> environment;
+  for (std::string& line : lines) environment.push_back(line.data());
+  environment.push_back(nullptr);
+  return parse_environment(environment.data(), world_size);
+}
+
+std::string error_of(const std::string& line) { return parse({line}).error; }
+
+bool speaks_of(const std::string& error, const std::string& word) {
+  return error.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("an environment without a word of Resprout gives the defaults") {
+  const ParsedOptions parsed = parse({"HOME=/home/me", "XRESPROUT_ON_LOSS=error"});
+  CHECK(parsed.error.empty());
+  CHECK(parsed.options.on_loss == OnLoss::go_on);
+  CHECK(parsed.options.transport == TransportChoice::automatic);
+  CHECK(parsed.options.faults.empty());
+}
+
+TEST_CASE("each variable reaches its option") {
+  const ParsedOptions parsed =
+      parse({"RESPROUT_ON_LOSS=error", "RESPROUT_TRANSPORT=tcp", "RESPROUT_VERBOSE=1",
+             "RESPROUT_HEARTBEAT_PERIOD_MS=20", "RESPROUT_HEARTBEAT_TIMEOUT_MS=300",
+             "RESPROUT_BCAST=corrected-tree:tree=binomial", "RESPROUT_ALLREDUCE=ftco-allreduce",
+             "RESPROUT_RUN_DIR=/somewhere/with = in it", "RESPROUT_NETWORK=fd00::/64"});
+  REQUIRE(parsed.error == "");
+  CHECK(parsed.options.on_loss == OnLoss::error);
+  CHECK(parsed.options.transport == TransportChoice::tcp);
+  CHECK(parsed.options.verbose);
+  CHECK(parsed.options.heartbeat_period_ms == 20);
+  CHECK(parsed.options.heartbeat_timeout_ms == 300);
+  CHECK(parsed.options.bcast == "corrected-tree:tree=binomial");
+  CHECK(parsed.options.allreduce == "ftco-allreduce");
+  CHECK(parsed.options.network == "fd00::/64");
+  CHECK(parsed.options.run_directory == "/somewhere/with = in it");
+}
+
+TEST_CASE("a variable that is set to nothing counts as not set") {
+  const ParsedOptions parsed = parse({"RESPROUT_ON_LOSS=", "RESPROUT_INJECT="});
+  CHECK(parsed.error.empty());
+  CHECK(parsed.options.on_loss == OnLoss::go_on);
+}
+
+TEST_CASE("the launcher's own variables are let through, misspelled ones are not") {
+  CHECK(error_of("RESPROUT_STRICT=1").empty());
+  const std::string error = error_of("RESPROUT_ONLOSS=error");
+  CHECK(speaks_of(error, "RESPROUT_ONLOSS"));
+  CHECK(speaks_of(error, "RESPROUT_ON_LOSS"));
+}
+
+TEST_CASE("a wrong value names the variable, the value and what is valid, on one line") {
+  for (const auto& [line, valid] : std::vector<std::pair<std::string, std::string>>{
+           {"RESPROUT_ON_LOSS=panic", "continue or error"},
+           {"RESPROUT_TRANSPORT=udp", "auto, shm or tcp"},
+           {"RESPROUT_VERBOSE=yes", "0 or 1"},
+           {"RESPROUT_NETWORK=10.0.0.0", "10.0.0.0/8"},
+           {"RESPROUT_NETWORK=10.0.0.0/33", "10.0.0.0/8"},
+           {"RESPROUT_NETWORK=eth0/8", "10.0.0.0/8"},
+           {"RESPROUT_HEARTBEAT_PERIOD_MS=-5", "milliseconds"},
+           {"RESPROUT_HEARTBEAT_TIMEOUT_MS=1e3", "milliseconds"},
+           {"RESPROUT_HEARTBEAT_TIMEOUT_MS=99999999999", "milliseconds"}}) {
+    CAPTURE(line);
+    const std::string error = error_of(line);
+    CHECK(speaks_of(error, line.substr(0, line.find('='))));
+    CHECK(speaks_of(error, line.substr(line.find('=') + 1)));
+    CHECK(speaks_of(error, valid));
+    CHECK_FALSE(speaks_of(error, "\n"));
+  }
+}
+
+TEST_CASE("the timeout must be longer than the period") {
+  CHECK(speaks_of(parse({"RESPROUT_HEARTBEAT_PERIOD_MS=2000"}).error, "greater"));
+}
+
+TEST_CASE("every form of fault is understood") {
+  const ParsedOptions parsed =
+      parse({"RESPROUT_INJECT=kill:rank=3,at=2s;kill:rank=0,at=allreduce#40;stop:rank=2,at=150ms;"
+             "exit:rank=1,at=reduce_scatter#3,status=7;exit:at=80us,rank=7;kill:rank=4,at=0.5s"});
+  REQUIRE(parsed.error == "");
+  const std::vector<Fault>& faults = parsed.options.faults;
+  REQUIRE(faults.size() == 6);
+  CHECK(faults[0].kind == Fault::Kind::kill);
+  CHECK(faults[0].rank == 3);
+  CHECK(faults[0].at_s == 2.0);
+  CHECK(faults[0].call.empty());
+  CHECK(faults[0].text == "kill:rank=3,at=2s");
+  CHECK(faults[1].call == "allreduce");
+  CHECK(faults[1].count == 40);
+  CHECK_FALSE(faults[1].at_s.has_value());
+  CHECK(faults[2].kind == Fault::Kind::stop);
+  CHECK(faults[2].at_s.value() == doctest::Approx(0.15));
+  CHECK(faults[3].kind == Fault::Kind::exit);
+  CHECK(faults[3].status == 7);
+  CHECK(faults[4].at_s.value() == doctest::Approx(80e-6));
+  CHECK(faults[4].status == 1);
+  CHECK(faults[5].at_s == 0.5);
+}
+
+TEST_CASE("a fault that is not quite one is refused with the valid forms") {
+  for (const char* text : {"kill",
+                           "kill:",
+                           "burn:rank=1,at=1s",
+                           "kill:rank=1",
+                           "kill:at=1s",
+                           "kill:rank=-1,at=1s",
+                           "kill:rank=1,at=1",
+                           "kill:rank=1,at=-1s",
+                           "kill:rank=1,at=infs",
+                           "kill:rank=1,at=nans",
+                           "kill:rank=1,at=1h",
+                           "kill:rank=1,at=bcast#0",
+                           "kill:rank=1,at=bcast#",
+                           "kill:rank=1,at=#3",
+                           "kill:rank=1,at=MPI_Bcast#3",
+                           "kill:rank=1,at=1s,status=1",
+                           "exit:rank=1,at=1s,status=256",
+                           "kill:rank=1,rank=2,at=1s",
+                           "kill:rank=1,at=1s,at=bcast#1",
+                           "kill:rank=1,at=1s ",
+                           "kill:rank=1x,at=1s",
+                           "kill:rank=99999999999,at=1s",
+                           "kill:rank=1,at=1s;;",
+                           "kill:rank=1,at=1s;kill"}) {
+    CAPTURE(text);
+    const std::string error = error_of(std::string("RESPROUT_INJECT=") + text);
+    CHECK(speaks_of(error, "RESPROUT_INJECT"));
+    CHECK(speaks_of(error, "kill:rank=3,at=2s"));
+  }
+}
+
+TEST_CASE("a fault for a rank that the job does not have is refused") {
+  CHECK(speaks_of(error_of("RESPROUT_INJECT=kill:rank=8,at=1s"), "one of the 8 ranks"));
+}
+
+TEST_CASE("faults that only the launcher can make concrete are refused as such") {
+  CHECK(speaks_of(error_of("RESPROUT_INJECT=kill:count=2,seed=7,within=5s"), "resprout run"));
+}
