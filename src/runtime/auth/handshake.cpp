@@ -52,7 +52,21 @@ void Handshake::say(std::span<const std::uint8_t> bytes) {
 
 void Handshake::expect(Step step) {
   step_ = step;
-  expected_ = step == Step::hello ? hello_bytes : step == Step::answer ? answer_bytes : proof_bytes;
+  switch (step) {
+    case Step::hello:
+      expected_ = hello_bytes;
+      break;
+    case Step::answer:
+      expected_ = answer_bytes;
+      break;
+    case Step::proof:
+    case Step::welcome:
+      expected_ = code_bytes;
+      break;
+    case Step::nothing:
+      expected_ = 0;
+      break;
+  }
   received_ = 0;
 }
 
@@ -90,15 +104,25 @@ Handshake::State Handshake::advance(int socket) {
   while (state_ == State::running) {
     if (sent_ < said_) {
       if (!send_some(socket)) break;
-    } else if (expected_ == 0) {
-      state_ = State::done;
     } else if (received_ < expected_) {
       if (!receive_some(socket)) break;
     } else {
       switch (step_) {
-        case Step::hello: handle_hello(); break;
-        case Step::answer: handle_answer(); break;
-        case Step::proof: handle_proof(); break;
+        case Step::hello:
+          handle_hello();
+          break;
+        case Step::answer:
+          handle_answer();
+          break;
+        case Step::proof:
+          handle_proof();
+          break;
+        case Step::welcome:
+          handle_welcome();
+          break;
+        case Step::nothing:
+          state_ = State::done;
+          break;
       }
     }
   }
@@ -125,22 +149,34 @@ void Handshake::handle_hello() {
   expect(Step::proof);
 }
 
+Digest Handshake::received_code() const {
+  Digest code;
+  std::copy_n(buffer_in_.begin() + static_cast<std::ptrdiff_t>(received_ - code_bytes), code_bytes,
+              code.begin());
+  return code;
+}
+
 void Handshake::handle_answer() {
-  Digest theirs;
   std::copy_n(buffer_in_.begin(), 32, acceptor_nonce_.begin());
-  std::copy_n(buffer_in_.begin() + 32, 32, theirs.begin());
-  if (!is_equal(theirs, code('A'))) {
+  if (!is_equal(received_code(), code('A'))) {
     state_ = State::failed;
     return;
   }
   say(code('I'));
-  expected_ = 0;
+  expect(Step::welcome);
 }
 
 void Handshake::handle_proof() {
-  Digest theirs;
-  std::copy_n(buffer_in_.begin(), 32, theirs.begin());
-  state_ = is_equal(theirs, code('I')) ? State::done : State::failed;
+  if (!is_equal(received_code(), code('I'))) {
+    state_ = State::failed;
+    return;
+  }
+  say(code('W'));
+  expect(Step::nothing);
+}
+
+void Handshake::handle_welcome() {
+  state_ = is_equal(received_code(), code('W')) ? State::done : State::failed;
 }
 
 }  // namespace resprout::runtime::auth

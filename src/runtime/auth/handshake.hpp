@@ -1,12 +1,14 @@
 // Two processes prove to each other that they know the job's secret, before anything else is said.
 //
-//   initiator -> acceptor  hello     8 magic, 4 purpose, 4 own rank, 4 peer's rank, 4 zero, 32 nonce
-//   acceptor -> initiator  answer    32 nonce, 32 code
-//   initiator -> acceptor  proof     32 code
+//   initiator -> acceptor  hello    8 magic, 4 purpose, 4 own rank, 4 peer's, 4 zero, 32 nonce
+//   acceptor -> initiator  answer   32 nonce, 32 code
+//   initiator -> acceptor  proof    32 code
+//   acceptor -> initiator  welcome  32 code
 //
 // A code is HMAC-SHA256(secret, role, hello, acceptor's nonce): role, purpose, both ranks and both
-// fresh nonces are bound into it, so no code is good for another connection or the other direction.
-// Sizes are fixed. The initiator may speak right after its proof.
+// fresh nonces are bound into it, so no code is good for another connection or another message.
+// Sizes are fixed. The welcome is for the initiator's sake: an acceptor that gave up waiting for
+// the proof must not be taken for one that died later.
 //
 // Invariants
 //  1. Nothing is read beyond the handshake's own bytes.
@@ -46,9 +48,9 @@ class Handshake {
   bool wants_to_send() const { return sent_ < said_; }
 
  private:
-  static constexpr std::size_t hello_bytes = 56, answer_bytes = 64, proof_bytes = 32;
+  static constexpr std::size_t hello_bytes = 56, answer_bytes = 64, code_bytes = 32;
 
-  enum class Step : std::uint8_t { hello, answer, proof };
+  enum class Step : std::uint8_t { hello, answer, proof, welcome, nothing };
 
   Handshake(const Secret& secret, Purpose purpose, int self, int peer, Step step);
   bool send_some(int socket);
@@ -56,6 +58,8 @@ class Handshake {
   void handle_hello();
   void handle_answer();
   void handle_proof();
+  void handle_welcome();
+  Digest received_code() const;
   void say(std::span<const std::uint8_t> bytes);
   void expect(Step step);
   Digest code(char role) const;
@@ -65,7 +69,7 @@ class Handshake {
   int self_;
   int peer_;
   State state_ = State::running;
-  Step step_;  // the message that is sent or awaited now
+  Step step_;  // the message that is awaited
   std::array<std::uint8_t, hello_bytes> hello_{};
   std::array<std::uint8_t, 32> acceptor_nonce_{};
   std::array<std::uint8_t, answer_bytes> buffer_out_{};

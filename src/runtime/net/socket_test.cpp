@@ -27,7 +27,9 @@ TEST_CASE("who listens on the loopback is reached, over IPv4") {
 
 TEST_CASE("a port that nobody listens on refuses") {
   std::uint16_t port = 0;
-  { port = local_port(listen_on("127.0.0.1")); }
+  {
+    port = local_port(listen_on("127.0.0.1"));
+  }
   const Fd client = connect_to("127.0.0.1", port);
   if (client.is_open()) {
     wait_for(client, POLLOUT);

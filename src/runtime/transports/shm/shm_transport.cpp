@@ -12,7 +12,7 @@
 namespace resprout::runtime {
 namespace {
 
-// Data in the arena goes by reference from this size on; below, copying is cheaper.
+// Data in an arena goes by reference from this size on; below, copying is cheaper.
 constexpr std::size_t reference_bytes_min = 1024;
 // Records taken from one sender before the next one has its turn.
 constexpr int records_per_turn = 32;
@@ -83,7 +83,8 @@ class ShmTransport::Impl {
   std::vector<std::uint64_t> unread_;  // senders that may have more, as in the bitmap
   std::uint64_t* bitmap_;
   std::vector<std::size_t> streaming_;  // peers with an outgoing stream
-  Arena arena_;
+  Arena arena_;   // one's own
+  Arena arenas_;  // all of the host's, one after the other: only to tell what lies in them
 };
 
 ShmTransport::Impl::Impl(std::unique_ptr<ShmSegment> segment, std::span<const int> world_ranks,
@@ -92,7 +93,8 @@ ShmTransport::Impl::Impl(std::unique_ptr<ShmSegment> segment, std::span<const in
       peers_(world_ranks.size()),
       unread_((world_ranks.size() + 63) / 64),
       bitmap_(reinterpret_cast<std::uint64_t*>(segment_->bitmap(static_cast<std::uint32_t>(self)))),
-      arena_(segment_->arena(static_cast<std::uint32_t>(self)), segment_->sizes().arena_bytes) {
+      arena_(segment_->arena(static_cast<std::uint32_t>(self)), segment_->sizes().arena_bytes),
+      arenas_(segment_->arena(0), segment_->sizes().arena_bytes * world_ranks.size()) {
   RESPROUT_INVARIANT(segment_->sizes().local_ranks == world_ranks.size());
   local_index_.assign(
       static_cast<std::size_t>(*std::max_element(world_ranks.begin(), world_ranks.end())) + 1, -1);
@@ -117,8 +119,8 @@ bool ShmTransport::Impl::try_send(int world_rank, const FrameHeader& header,
   Peer& peer = peers_[index];
   if (peer.is_closed) return true;
   if (peer.outgoing.is_active) return false;
-  const bool in_arena = data.size() >= reference_bytes_min && arena_.contains(data);
-  if (in_arena && data_offset + 16 + prefix.size() <= peer.writer.record_bytes_max())
+  const bool is_shared = data.size() >= reference_bytes_min && arenas_.contains(data);
+  if (is_shared && data_offset + 16 + prefix.size() <= peer.writer.record_bytes_max())
     return send_reference(peer, header, prefix, data);
   if (data_offset + padded(data.size()) + prefix.size() <= peer.writer.record_bytes_max())
     return send_frame(peer, header, prefix, data);
@@ -162,7 +164,7 @@ bool ShmTransport::Impl::send_reference(Peer& peer, const FrameHeader& header,
   const std::size_t bytes = prefix_at + prefix.size();
   Record* const record = peer.writer.reserve(bytes);
   if (record == nullptr) return false;
-  const std::uint64_t position = arena_.offset_of(data.data());
+  const std::uint64_t position = arenas_.offset_of(data.data());
   record->prefix_bytes = static_cast<std::uint32_t>(prefix.size());
   record->data_bytes = data.size();
   record->header = header;
@@ -262,12 +264,11 @@ void ShmTransport::Impl::handle_record(std::size_t sender, const Record& record,
     case RecordKind::reference: {
       std::uint64_t position;
       std::memcpy(&position, record.at(data_offset), sizeof position);
-      const std::byte* const base = segment_->arena(static_cast<std::uint32_t>(sender));
-      RESPROUT_INVARIANT(position <= segment_->sizes().arena_bytes &&
-                         record.data_bytes <= segment_->sizes().arena_bytes - position);
+      const std::span<const std::byte> data{segment_->arena(0) + position, record.data_bytes};
+      RESPROUT_INVARIANT(arenas_.contains(data));
       receiver.handle_frame(peer.world_rank, record.header,
-                            {record.at(data_offset + 16), record.prefix_bytes},
-                            {base + position, record.data_bytes}, DataOwner::sender);
+                            {record.at(data_offset + 16), record.prefix_bytes}, data,
+                            DataOwner::shared);
       break;
     }
     case RecordKind::begin: {

@@ -5,8 +5,7 @@
 // else is read, and it may take no longer than the handshake deadline. Data is never buffered here:
 // it is referenced until the kernel has taken it, and read to where it belongs.
 //
-// On the wire, after the handshake, frames one after the other: 8 bytes data length, 4 bytes prefix
-// length, 4 bytes zero, 32 bytes FrameHeader, the prefix, the data.
+// What frames look like on the wire stands in wire.hpp.
 //
 // Thread rule: as in runtime/transport.hpp.
 #pragma once
@@ -35,7 +34,7 @@ class TcpTransport final : public Transport {
 
   std::uint16_t port() const;
 
-  // `peers[i]` is where rank i listens. Before this nothing can be sent.
+  // `peers[i]` is where rank i listens. REQUIRES: called once, before all that follows.
   void set_peers(std::vector<TcpEndpoint> peers);
 
   bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
