@@ -1,0 +1,204 @@
+#include "shim/errors.hpp"
+
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "shim/report/report.hpp"
+#include "shim/ulfm.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+struct Wrapping {
+  MPI_Errhandler of_program;
+  MPI_Errhandler ours;
+};
+
+// Never destroyed, never shrinks: a handler that was once set stays referenced, so that its handle
+// always means the same.
+struct Wrappings {
+  std::mutex mutex;
+  std::vector<Wrapping> all;
+  MPI_Comm anchor = MPI_COMM_NULL;  // a private communicator, to make references to handlers with
+};
+
+Wrappings& wrappings() {
+  static auto* instance = new Wrappings;
+  return *instance;
+}
+
+thread_local int depth = 0;
+thread_local MPI_Comm in_error = MPI_COMM_NULL;
+
+// A reference that MPI_Errhandler_free may undo. REQUIRES: the mutex is held.
+MPI_Errhandler referenced(MPI_Errhandler handler) {
+  MPI_Errhandler reference = handler;
+  PMPI_Comm_set_errhandler(wrappings().anchor, handler);
+  PMPI_Comm_get_errhandler(wrappings().anchor, &reference);
+  return reference;
+}
+
+// The program's handler that `handler` wraps; `handler` itself if it is not a wrapping.
+MPI_Errhandler unwrapped(MPI_Errhandler handler) {
+  const std::scoped_lock lock(wrappings().mutex);
+  for (const Wrapping& wrapping : wrappings().all)
+    if (wrapping.ours == handler) return wrapping.of_program;
+  return handler;
+}
+
+MPI_Errhandler handler_of(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  MPI_Errhandler copy = handler;
+  PMPI_Errhandler_free(&copy);  // `comm` still holds it
+  return handler;
+}
+
+bool is_fatal(MPI_Errhandler handler) {
+#ifdef MPI_ERRORS_ABORT
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
+// What MPI's own fatal handlers do, but through our MPI_Abort, which does end the job.
+void end_job_for(MPI_Comm comm, int code) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char text[MPI_MAX_ERROR_STRING] = "";
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  PMPI_Comm_get_name(comm, name, &length);
+  std::fprintf(stderr, "resprout: rank %d: %s, on communicator %s, whose error handler is fatal\n",
+               rank, text, *name != '\0' ? name : "without a name");
+  MPI_Abort(comm, code);
+}
+
+// Does with the error what the program asked for.
+void pass_on(MPI_Comm comm, int code) {
+  const MPI_Errhandler ours = handler_of(comm);
+  const MPI_Errhandler of_program = unwrapped(ours);
+  if (of_program == MPI_ERRORS_RETURN) return;
+  if (is_fatal(of_program)) return end_job_for(comm, code);
+  PMPI_Comm_set_errhandler(comm, of_program);
+  PMPI_Comm_call_errhandler(comm, code);
+  // Unless the handler has set another one.
+  if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
+}
+
+bool is_for_program(int code) {
+  if (!is_loss(code)) return true;
+  World* world = World::current();
+  return world != nullptr && world->options().on_loss == OnLoss::error;
+}
+
+// Every wrapping does this.
+void handle(MPI_Comm* comm, int* code, ...) {
+  in_error = *comm;
+  if (is_loss(*code)) {
+    if (depth > 0) return;
+    if (World* world = World::current()) world->report().count_error("other");
+  }
+  if (is_for_program(*code)) pass_on(*comm, *code);
+}
+
+MPI_Errhandler wrapped(MPI_Errhandler of_program) {
+  const std::scoped_lock lock(wrappings().mutex);
+  for (const Wrapping& wrapping : wrappings().all)
+    if (wrapping.of_program == of_program || wrapping.ours == of_program) return wrapping.ours;
+  Wrapping wrapping{referenced(of_program), MPI_ERRHANDLER_NULL};
+  PMPI_Comm_create_errhandler(handle, &wrapping.ours);
+  wrappings().all.push_back(wrapping);
+  return wrapping.ours;
+}
+
+bool is_installed() { return wrappings().anchor != MPI_COMM_NULL; }
+
+}  // namespace
+
+void install_error_handlers() {
+  ulfm::prepare();
+  PMPI_Comm_dup(MPI_COMM_SELF, &wrappings().anchor);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    PMPI_Comm_set_errhandler(comm, wrapped(handler_of(comm)));
+}
+
+int proc_failed() { return ulfm::proc_failed_class(); }
+
+bool is_loss(int code) {
+  if (code == MPI_SUCCESS) return false;
+  int found = MPI_SUCCESS;
+  PMPI_Error_class(code, &found);
+  return found == ulfm::proc_failed_class() || found == ulfm::proc_failed_pending_class() ||
+         found == ulfm::revoked_class();
+}
+
+bool is_pending(int code) {
+  if (code == MPI_SUCCESS) return false;
+  int found = MPI_SUCCESS;
+  PMPI_Error_class(code, &found);
+  return found == ulfm::proc_failed_pending_class();
+}
+
+int finish(MPI_Comm comm, const char* call, int code) {
+  if (code == MPI_SUCCESS) return code;
+  if (is_loss(code))
+    if (World* world = World::current()) world->report().count_error(call);
+  if (is_for_program(code)) pass_on(comm, code);
+  return code;
+}
+
+QuietLosses::QuietLosses() : outer_(in_error) {
+  ++depth;
+  in_error = MPI_COMM_NULL;
+}
+
+QuietLosses::~QuietLosses() {
+  --depth;
+  in_error = outer_;
+}
+
+MPI_Comm QuietLosses::communicator_in_error() const { return in_error; }
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  if (!is_installed() || comm == MPI_COMM_NULL || errhandler == MPI_ERRHANDLER_NULL)
+    return PMPI_Comm_set_errhandler(comm, errhandler);
+  return PMPI_Comm_set_errhandler(comm, wrapped(errhandler));
+}
+
+extern "C" int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  const int code = PMPI_Comm_get_errhandler(comm, errhandler);
+  if (code != MPI_SUCCESS || !is_installed()) return code;
+  const MPI_Errhandler of_program = unwrapped(*errhandler);
+  if (of_program == *errhandler) return code;
+  PMPI_Errhandler_free(errhandler);
+  const std::scoped_lock lock(wrappings().mutex);
+  *errhandler = referenced(of_program);
+  return code;
+}
+
+// The program calls its own handler, whatever the error.
+extern "C" int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
+  if (!is_installed() || comm == MPI_COMM_NULL) return PMPI_Comm_call_errhandler(comm, errorcode);
+  pass_on(comm, errorcode);
+  return MPI_SUCCESS;
+}
+
+// The names of MPI-1, which newer libraries and headers no longer have.
+#undef MPI_Errhandler_set
+#undef MPI_Errhandler_get
+extern "C" int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return MPI_Comm_set_errhandler(comm, errhandler);
+}
+
+extern "C" int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  return MPI_Comm_get_errhandler(comm, errhandler);
+}

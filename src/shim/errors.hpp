@@ -1,0 +1,48 @@
+// Which error handler sees which error.
+//
+// In `continue` mode a loss is never fatal, although most programs leave MPI_ERRORS_ARE_FATAL in
+// place. So each of the program's handlers is installed in a wrapping of our own that looks at the
+// error first: a loss goes back to the caller as an error code and is counted, everything else goes
+// to the program's handler. In `error` mode losses go there too. The program sets and gets its own
+// handlers and never sees the wrapping. Communicators inherit the wrapping as they inherit any
+// handler, whatever made them.
+//
+// Thread rule: `install_error_handlers` once; everything else from any thread.
+#pragma once
+
+#include <mpi.h>
+
+namespace resprout::shim {
+
+// In MPI_Init, after MPI itself is up: wraps the handlers of MPI_COMM_WORLD and MPI_COMM_SELF.
+void install_error_handlers();
+
+// The code of MPIX_ERR_PROC_FAILED, also where the MPI has none.
+int proc_failed();
+// It is an error of the kind that a lost process causes (PROC_FAILED, PENDING, REVOKED).
+bool is_loss(int code);
+// It is PROC_FAILED_PENDING: a wildcard receive that could go on once the loss is acknowledged.
+bool is_pending(int code);
+
+// The end of a call of ours: passes `code` to the program's handler if it is an error that this
+// handler is to see, counts losses, and returns it. REQUIRES: no handler has seen it yet. `call`:
+// the lower-case MPI name, a string literal.
+int finish(MPI_Comm comm, const char* call, int code);
+
+// While one lives, losses that MPI finds in a call of this thread are returned without a word: the
+// wrapper that called MPI may know better, and calls `finish` if not.
+class QuietLosses {
+ public:
+  QuietLosses();
+  ~QuietLosses();
+  QuietLosses(const QuietLosses&) = delete;
+  QuietLosses& operator=(const QuietLosses&) = delete;
+
+  // The communicator of the last error that MPI raised meanwhile; MPI_COMM_NULL if there was none.
+  MPI_Comm communicator_in_error() const;
+
+ private:
+  MPI_Comm outer_;
+};
+
+}  // namespace resprout::shim
