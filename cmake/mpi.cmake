@@ -23,8 +23,12 @@ function(resprout_find_mpicc out)
 endfunction()
 
 resprout_find_mpicc(MPI_C_COMPILER)
-set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI REQUIRED COMPONENTS C)
+if(SKBUILD AND NOT (RESPROUT_MPICC OR RESPROUT_MPI_PREFIX OR DEFINED ENV{MPICC}))
+  # Inside pip this MPI is a copy that is gone afterwards: no path to it may stay in what is built.
+  set(RESPROUT_MPI_IS_PASSING ON)
+  set_target_properties(MPI::MPI_C PROPERTIES INTERFACE_LINK_OPTIONS "")
+endif()
 
 # resprout_add_shared_shim(NAME FROM layer): the shared library that is preloaded into programs.
 #
@@ -44,7 +48,10 @@ function(resprout_add_shared_shim name)
   target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++
                       LINKER:--version-script=${map} LINKER:--no-undefined)
   set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map} LINKER_LANGUAGE CXX
-                        INSTALL_RPATH_USE_LINK_PATH ON INSTALL_RPATH "$ORIGIN/../../..")
+                        INSTALL_RPATH "$ORIGIN/../../..")  # a virtual environment's lib
+  if(NOT RESPROUT_MPI_IS_PASSING)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
   install(TARGETS ${name} LIBRARY DESTINATION resprout COMPONENT python)
 endfunction()
 

@@ -4,7 +4,8 @@
 // signal handler which rank and operation it was.
 #pragma once
 
-#define RESPROUT_INVARIANT(condition)                \
-  do {                                               \
-    if (!(condition)) [[unlikely]] __builtin_trap(); \
+#define RESPROUT_INVARIANT(condition) \
+  do {                                \
+    if (!(condition)) [[unlikely]]    \
+      __builtin_trap();               \
   } while (false)

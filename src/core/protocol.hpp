@@ -47,15 +47,16 @@ enum class Disposition : std::uint8_t {
 };
 
 template <typename M>
-concept Machine = std::is_trivially_copyable_v<M> &&
-    requires(M machine, const M constant, const Context& context, const Message& message, Rank rank) {
-  { machine.start(context) } -> std::same_as<void>;
-  { machine.handle_message(context, message) } -> std::same_as<Disposition>;
-  { machine.handle_timeout(context) } -> std::same_as<void>;
-  { machine.handle_suspicion(context, rank) } -> std::same_as<void>;
-  { machine.poll_event(context) } -> std::same_as<std::optional<Event>>;
-  { machine.poll_send(context) } -> std::same_as<std::optional<Message>>;
-  { constant.poll_timeout(context) } -> std::same_as<Deadline>;
-};
+concept Machine =
+    std::is_trivially_copyable_v<M> && requires(M machine, const M constant, const Context& context,
+                                                const Message& message, Rank rank) {
+      { machine.start(context) } -> std::same_as<void>;
+      { machine.handle_message(context, message) } -> std::same_as<Disposition>;
+      { machine.handle_timeout(context) } -> std::same_as<void>;
+      { machine.handle_suspicion(context, rank) } -> std::same_as<void>;
+      { machine.poll_event(context) } -> std::same_as<std::optional<Event>>;
+      { machine.poll_send(context) } -> std::same_as<std::optional<Message>>;
+      { constant.poll_timeout(context) } -> std::same_as<Deadline>;
+    };
 
 }  // namespace resprout

@@ -11,7 +11,9 @@ UNFINISHED = re.compile(
     r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + ")\\b"
 )
 # Home folders and work folders; system folders such as /proc, /dev/shm and /usr are everywhere.
-MACHINE_PATH = re.compile(r"(?<![\w.$}/~<-])/(root|home/(?!me\b|user\b)\w+|Users/\w+|work|workspace)\b")
+MACHINE_PATH = re.compile(
+    r"(?<![\w.$}/~<-])/(root|home/(?!me\b|user\b)\w+|Users/\w+|work|workspace)\b"
+)
 
 
 def matches(pattern: re.Pattern[str]) -> list[str]:
