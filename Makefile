@@ -33,7 +33,8 @@ format: .venv/dev.stamp ## rewrite all sources in the house's format
 	@$(BIN)/python tests/lint.py --fix
 
 bench: build .venv/dev.stamp ## measure against the same MPI without Resprout
-	@$(BIN)/python bench/run.py
+	@for program in $(BUILD)/bench/*; do test -d $$program || $$program || exit 1; done
+	@for script in $(wildcard bench/*.py); do $(BIN)/python $$script || exit 1; done
 
 soak: build ## random operations with random faults in the simulator, MINUTES=10
 	@$(BUILD)/bin/resprout_swarm --minutes $(or $(MINUTES),10)
