@@ -11,17 +11,28 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t cached_bytes_max = std::size_t{64} << 20;
 
-// Free blocks of this thread, by the power of two that holds them. Never destroyed: buffers may
-// outlive the thread's other variables.
+std::byte* take_block(int cls) {
+  return static_cast<std::byte*>(
+      ::operator new(std::size_t{1} << cls, std::align_val_t{alignment}));
+}
+void give_back_block(std::byte* block) {
+  ::operator delete(block, std::align_val_t{alignment});
+}
+
+// Free blocks of this thread, by the power of two that holds them.
 struct Pool {
   std::array<std::vector<std::byte*>, 64> free;
   std::size_t cached_bytes = 0;
+  bool is_over = false;  // the thread ends: nothing is cached any more
+
+  ~Pool() {
+    is_over = true;
+    for (auto& blocks : free)
+      for (std::byte* block : blocks) give_back_block(block);
+  }
 };
 
-Pool& pool() {
-  thread_local Pool* const instance = new Pool;
-  return *instance;
-}
+thread_local Pool pool;
 
 int size_class(std::size_t bytes) {
   return static_cast<int>(std::bit_width((bytes < alignment ? alignment : bytes) - 1));
@@ -32,26 +43,42 @@ int size_class(std::size_t bytes) {
 Buffer::Buffer(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
   const int cls = size_class(bytes);
-  auto& blocks = pool().free[static_cast<std::size_t>(cls)];
-  if (!blocks.empty()) {
+  auto& blocks = pool.free[static_cast<std::size_t>(cls)];
+  if (!pool.is_over && !blocks.empty()) {
     data_ = blocks.back();
     blocks.pop_back();
-    pool().cached_bytes -= std::size_t{1} << cls;
+    pool.cached_bytes -= std::size_t{1} << cls;
     return;
   }
-  data_ = static_cast<std::byte*>(
-      ::operator new(std::size_t{1} << cls, std::align_val_t{alignment}));
+  data_ = take_block(cls);
+}
+
+Buffer::Buffer(std::size_t bytes, Transport& home) {
+  data_ = home.allocate_shared(bytes);
+  if (data_ == nullptr) {
+    *this = Buffer(bytes);
+    return;
+  }
+  size_ = bytes;
+  home_ = &home;
 }
 
 void Buffer::release() {
   if (data_ == nullptr) return;
+  if (home_ != nullptr) {
+    home_->free_shared(data_);
+    data_ = nullptr;
+    size_ = 0;
+    home_ = nullptr;
+    return;
+  }
   const int cls = size_class(size_);
   const std::size_t bytes = std::size_t{1} << cls;
-  if (pool().cached_bytes + bytes <= cached_bytes_max) {
-    pool().free[static_cast<std::size_t>(cls)].push_back(data_);
-    pool().cached_bytes += bytes;
+  if (!pool.is_over && pool.cached_bytes + bytes <= cached_bytes_max) {
+    pool.free[static_cast<std::size_t>(cls)].push_back(data_);
+    pool.cached_bytes += bytes;
   } else {
-    ::operator delete(data_, std::align_val_t{alignment});
+    give_back_block(data_);
   }
   data_ = nullptr;
   size_ = 0;

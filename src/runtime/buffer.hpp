@@ -1,4 +1,5 @@
-// Payload memory: 64-byte aligned, recycled by size class.
+// Payload memory: 64-byte aligned; of this process, recycled by size class, or shared with the peers
+// of this host.
 //
 // Large blocks are kept too, because giving 4 MiB back to the system and asking for them again
 // costs a page fault per page. At most `cached_bytes_max` lie idle per thread. Thread rule: a value;
@@ -10,22 +11,29 @@
 #include <span>
 #include <utility>
 
+#include "runtime/transport.hpp"
+
 namespace resprout::runtime {
 
 class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t bytes);  // contents are undefined
+  // Shared memory of `home`, if it has any left, else memory of this process.
+  Buffer(std::size_t bytes, Transport& home);
   explicit Buffer(std::span<const std::byte> contents) : Buffer(contents.size()) {
     if (!contents.empty()) std::memcpy(data_, contents.data(), contents.size());
   }
   Buffer(Buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        home_(std::exchange(other.home_, nullptr)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     if (this != &other) {
       release();
       data_ = std::exchange(other.data_, nullptr);
       size_ = std::exchange(other.size_, 0);
+      home_ = std::exchange(other.home_, nullptr);
     }
     return *this;
   }
@@ -41,6 +49,7 @@ class Buffer {
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  Transport* home_ = nullptr;
 };
 
 }  // namespace resprout::runtime

@@ -59,8 +59,7 @@ Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
     }
   }
   for (Orphan& orphan : orphans) {
-    const std::span<const std::byte> data = orphan.data.view();
-    session->handle_frame(orphan.peer, orphan.header, orphan.prefix, data, std::move(orphan.data));
+    session->handle_frame(orphan.peer, orphan.header, orphan.prefix, std::move(orphan.arrival));
   }
   return *session;
 }
@@ -174,14 +173,14 @@ void Engine::abandon_payload(int peer, std::byte*) {
 
 void Engine::handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                           std::span<const std::byte> data, DataOwner owner) {
-  Buffer owned;
-  if (owner == DataOwner::receiver) owned = std::move(incoming_[static_cast<std::size_t>(peer)]);
+  Arrival arrival{data, {}, owner == DataOwner::shared};
+  if (owner == DataOwner::receiver)
+    arrival.owned = std::move(incoming_[static_cast<std::size_t>(peer)]);
   const auto session = sessions_.find(header.communicator);
   if (session != sessions_.end()) {
-    session->second->handle_frame(peer, header, prefix, data, std::move(owned));
+    session->second->handle_frame(peer, header, prefix, std::move(arrival));
   } else if (!gone_.contains(header.communicator)) {
-    if (owned.data() == nullptr) owned = Buffer(data);
-    orphans_.push_back({peer, header, {prefix.begin(), prefix.end()}, std::move(owned)});
+    orphans_.push_back({peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
   }
 }
 

@@ -84,7 +84,7 @@ class Engine final : public Receiver {
     int peer;
     FrameHeader header;
     std::vector<std::byte> prefix;
-    Buffer data;
+    Arrival arrival;
   };
 
   bool progress();

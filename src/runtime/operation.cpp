@@ -24,6 +24,13 @@ std::vector<Rank> parse_ranks(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+Arrival lasting(Arrival arrival) {
+  if (arrival.is_shared || arrival.owned.data() != nullptr) return arrival;
+  arrival.owned = Buffer(arrival.data);
+  arrival.data = arrival.owned.view();
+  return arrival;
+}
+
 Context Operation::context(Time now) const {
   return {now,
           {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())},
@@ -44,18 +51,18 @@ void Operation::start(Time now, std::vector<Rank> suspects) {
 }
 
 void Operation::handle_frame(Time now, const Message& message, std::span<const std::byte> prefix,
-                             std::span<const std::byte> data, Buffer owned) {
-  Payload payload{parse_ranks(prefix), data, std::move(owned)};
+                             Arrival arrival) {
+  Payload payload{parse_ranks(prefix), std::move(arrival)};
   const Disposition disposition = machine_handle_message(context(now), message);
-  if (disposition == Disposition::keep) {
-    if (message.slot != Slot::none) payload.owned = payload.take();
-    payload.data = payload.owned.view();
-    mailbox_.push_back(message);
-    kept_.push_back(std::move(payload));
-    drain(now, nullptr, nullptr);
-  } else {
+  if (disposition == Disposition::done) {
     drain(now, &message, &payload);
+    return;
   }
+  Held held = hold(payload.arrival);
+  payload.arrival = {held.data, std::move(held.owned), true};
+  mailbox_.push_back(message);
+  kept_.push_back(std::move(payload));
+  drain(now, nullptr, nullptr);
 }
 
 void Operation::handle_suspicion(Time now, Rank rank) {
@@ -81,7 +88,7 @@ void Operation::act(const Event& event, const Message* current, Payload* payload
   switch (event.kind) {
     case EventKind::colored:
       RESPROUT_INVARIANT(current != nullptr && *current == event.subject);
-      result_ = payload->take();
+      result_ = hold(payload->arrival);
       break;
     case EventKind::combine:
       combine(event.subject);
@@ -117,32 +124,63 @@ Operation::Payload* Operation::find_kept(const Message& subject) {
   return nullptr;
 }
 
+// Never writes to what others may read: a peer's memory, or an accumulator that was sent.
 void Operation::combine(const Message& subject) {
   Payload* kept = find_kept(subject);
   RESPROUT_INVARIANT(kept != nullptr);
   merge(excluded_, kept->excluded);
   if (subject.slot == Slot::none) return;
   const auto lower = slot(Slot::accumulator);
-  if (setup_.combiner != nullptr) {
-    RESPROUT_INVARIANT(lower.has_value() && lower->size() == kept->owned.size());
-    setup_.combiner->combine(*lower, {kept->owned.data(), kept->owned.size()});
-  } else if (lower) {
-    return;  // any payload will do, and there is one
+  if (setup_.combiner == nullptr) {  // any payload will do
+    if (!lower) replace_accumulator(hold(kept->arrival));
+    return;
   }
-  replace_accumulator(std::move(kept->owned));
+  Arrival& upper = kept->arrival;
+  RESPROUT_INVARIANT(lower.has_value() && lower->size() == upper.data.size());
+  if (upper.owned.data() == nullptr && accumulator_ && accumulator_->is_own() &&
+      setup_.combiner->is_commutative()) {
+    Buffer& sum = accumulator_->owned;
+    setup_.combiner->combine(upper.data, {sum.data(), sum.size()});
+    return;
+  }
+  Buffer sum = upper.owned.data() != nullptr ? std::move(upper.owned) : copy(upper.data);
+  setup_.combiner->combine(*lower, {sum.data(), sum.size()});
+  replace_accumulator(hold(std::move(sum)));
 }
 
 void Operation::adopt(const Message& subject, const Message* current, Payload* payload) {
   if (current == nullptr || *current != subject) payload = find_kept(subject);
   RESPROUT_INVARIANT(payload != nullptr);
   excluded_ = payload->excluded;
-  replace_accumulator(subject.slot == Slot::none ? std::nullopt : std::optional(payload->take()));
+  if (subject.slot == Slot::none) {
+    replace_accumulator(std::nullopt);
+  } else {
+    replace_accumulator(hold(payload->arrival));
+  }
 }
 
-void Operation::replace_accumulator(std::optional<Buffer> by) {
-  if (accumulator_) retired_.push_back(std::move(*accumulator_));
+void Operation::replace_accumulator(std::optional<Held> by) {
+  if (accumulator_ && accumulator_->owned.data() != nullptr)
+    retired_.push_back(std::move(accumulator_->owned));
   accumulator_ = std::move(by);
-  if (own_transfer_.pending == 0) retired_.clear();
+}
+
+Buffer Operation::copy(std::span<const std::byte> data) {
+  Buffer buffer = setup_.outlet->allocate(data.size());
+  if (!data.empty()) std::memcpy(buffer.data(), data.data(), data.size());
+  return buffer;
+}
+
+Operation::Held Operation::hold(Buffer buffer) const {
+  Held held{std::move(buffer), {}};
+  held.data = held.owned.view();
+  return held;
+}
+
+Operation::Held Operation::hold(Arrival& arrival) {
+  if (arrival.owned.data() != nullptr) return hold(std::move(arrival.owned));
+  if (arrival.is_shared) return Held{Buffer(), arrival.data};
+  return hold(copy(arrival.data));
 }
 
 void Operation::deliver(const Event& event, const Message* current, Payload* payload) {
@@ -160,7 +198,7 @@ void Operation::deliver(const Event& event, const Message* current, Payload* pay
   }
   if (current == nullptr || *current != event.subject) return;  // a reduce whose root is gone
   result_excluded_ = payload->excluded;
-  if (current->slot != Slot::none && !result_) result_ = payload->take();
+  if (current->slot != Slot::none && !result_) result_ = hold(payload->arrival);
 }
 
 std::optional<std::span<const std::byte>> Operation::slot(Slot slot) const {
@@ -170,17 +208,17 @@ std::optional<std::span<const std::byte>> Operation::slot(Slot slot) const {
     case Slot::input:
       return setup_.input;
     case Slot::accumulator:
-      if (accumulator_) return accumulator_->view();
-      return result_ ? result_->view() : setup_.input;
+      if (accumulator_) return accumulator_->data;
+      return result_ ? result_->data : setup_.input;
     case Slot::result:
-      if (result_) return result_->view();
+      if (result_) return result_->data;
       return setup_.input;
   }
   return std::nullopt;
 }
 
 std::optional<std::span<const std::byte>> Operation::result() const {
-  if (result_) return result_->view();
+  if (result_) return result_->data;
   return result_is_input_ ? setup_.input : std::nullopt;
 }
 
@@ -197,8 +235,18 @@ bool Operation::flush(Time now) {
   return true;
 }
 
+// A large input goes to others from shared memory: they read it there, and the caller's memory is
+// free as soon as it is copied.
+void Operation::share_input() {
+  if (!setup_.input || setup_.input->size() < shared_bytes_min || archived_input_.data() != nullptr)
+    return;
+  archived_input_ = copy(*setup_.input);
+  setup_.input = archived_input_.view();
+}
+
 bool Operation::send(const Message& wanted) {
   Message message = wanted;
+  if (wanted.slot != Slot::none) share_input();
   const auto data = slot(message.slot);
   if (!data) message.slot = Slot::none;
   std::span<const std::byte> prefix;  // who is missing from the slot's payload
@@ -220,7 +268,7 @@ void Operation::archive() {
     setup_.input.reset();
     return;
   }
-  archived_input_ = Buffer(*setup_.input);
+  archived_input_ = copy(*setup_.input);
   setup_.input = archived_input_.view();
 }
 

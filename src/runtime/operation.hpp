@@ -26,6 +26,7 @@ namespace resprout::runtime {
 class Combiner {
  public:
   virtual void combine(std::span<const std::byte> lower, std::span<std::byte> upper) = 0;
+  virtual bool is_commutative() const = 0;
 
  protected:
   ~Combiner() = default;
@@ -37,10 +38,25 @@ class Outlet {
   virtual bool try_send(int world_rank, std::uint64_t operation, const Message& message,
                         std::span<const std::byte> prefix, std::span<const std::byte> data,
                         Transfer& transfer) = 0;
+  // Memory for a payload, where peers can read it if that saves copies.
+  virtual Buffer allocate(std::size_t bytes) = 0;
 
  protected:
   ~Outlet() = default;
 };
+
+// From this size on payloads are put where the peers of this host can read them.
+inline constexpr std::size_t shared_bytes_min = std::size_t{16} << 10;
+
+// The data of an arrived frame.
+struct Arrival {
+  std::span<const std::byte> data;
+  Buffer owned;           // its memory, if it came with memory of its own
+  bool is_shared = false;  // it lies in shared memory and outlives the operation
+};
+
+// The same, in memory that lasts if it does not yet.
+Arrival lasting(Arrival arrival);
 
 class Operation {
  public:
@@ -61,9 +77,8 @@ class Operation {
 
   // `suspects`: members that are lost already, ascending.
   void start(Time now, std::vector<Rank> suspects);
-  // `owned` is the memory of `data` if the frame came with memory of its own, else empty.
   void handle_frame(Time now, const Message& message, std::span<const std::byte> prefix,
-                    std::span<const std::byte> data, Buffer owned);
+                    Arrival arrival);
   void handle_suspicion(Time now, Rank rank);
   void handle_time(Time now);
   // Hands messages to the outlet. False: the outlet has no room, call again.
@@ -96,12 +111,16 @@ class Operation {
   virtual Deadline machine_poll_timeout(const Context& context) const = 0;
 
  private:
+  // Bytes that last as long as the operation: in memory of its own, or in some peer's shared memory.
+  struct Held {
+    Buffer owned;
+    std::span<const std::byte> data;
+    bool is_own() const { return owned.data() != nullptr || data.empty(); }
+  };
   // A payload as it arrived: its bytes, and who is missing from it.
   struct Payload {
     std::vector<Rank> excluded;
-    std::span<const std::byte> data;
-    Buffer owned;
-    Buffer take() { return owned.data() != nullptr ? std::move(owned) : Buffer(data); }
+    Arrival arrival;
   };
 
   Context context(Time now) const;
@@ -109,7 +128,11 @@ class Operation {
   void act(const Event& event, const Message* current, Payload* payload);
   void combine(const Message& subject);
   void adopt(const Message& subject, const Message* current, Payload* payload);
-  void replace_accumulator(std::optional<Buffer> by);
+  void replace_accumulator(std::optional<Held> by);
+  Held hold(Buffer buffer) const;
+  Held hold(Arrival& arrival);
+  Buffer copy(std::span<const std::byte> data);
+  void share_input();
   void deliver(const Event& event, const Message* current, Payload* payload);
   void touch(Time now);
   Payload* find_kept(const Message& subject);
@@ -126,13 +149,13 @@ class Operation {
   std::vector<Payload> kept_;  // parallel to mailbox_
   std::optional<Message> unsent_;
 
-  std::optional<Buffer> accumulator_;  // none: the accumulator is the input
+  std::optional<Held> accumulator_;  // none: the accumulator is the input
   std::vector<Rank> excluded_;         // from the accumulator
-  std::optional<Buffer> result_;
+  std::optional<Held> result_;
   bool result_is_input_ = false;
   std::vector<Rank> result_excluded_;
   Buffer archived_input_;
-  std::vector<Buffer> retired_;  // no longer used, but perhaps still being sent
+  std::vector<Buffer> retired_;  // no longer used here, but perhaps still read by others
   Transfer input_transfer_;
   Transfer own_transfer_;
 };

@@ -111,9 +111,8 @@ void Session::start(Operation& operation) {
     }
   }
   for (EarlyFrame& frame : due) {
-    const std::span<const std::byte> data = frame.data.view();
-    operation.handle_frame(engine_.now(), frame.header.message, frame.prefix, data,
-                           std::move(frame.data));
+    operation.handle_frame(engine_.now(), frame.header.message, frame.prefix,
+                           std::move(frame.arrival));
   }
   flush(operation);
 }
@@ -141,16 +140,15 @@ void Session::flush(Operation& operation) {
 }
 
 void Session::handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
-                           std::span<const std::byte> data, Buffer owned) {
+                           Arrival arrival) {
   if (header.operation >= next_) {
-    if (owned.data() == nullptr) owned = Buffer(data);
-    early_.push_back({peer, header, {prefix.begin(), prefix.end()}, std::move(owned)});
+    early_.push_back({peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
     return;
   }
   Operation* operation = find(header.operation);
   if (operation == nullptr) return;  // forgotten: every live member has completed it
   if (operation->members().index_of_world_rank(peer) != header.message.from) return;
-  operation->handle_frame(engine_.now(), header.message, prefix, data, std::move(owned));
+  operation->handle_frame(engine_.now(), header.message, prefix, std::move(arrival));
   engine_.come_back(*this, header.operation);  // the transport that delivers must not be called
 }
 
@@ -168,6 +166,10 @@ bool Session::try_send(int world_rank, std::uint64_t operation, const Message& m
                        Transfer& transfer) {
   return engine_.transport().try_send(world_rank, FrameHeader{id_, operation, message}, prefix,
                                       data, transfer);
+}
+
+Buffer Session::allocate(std::size_t bytes) {
+  return bytes < shared_bytes_min ? Buffer(bytes) : Buffer(bytes, engine_.transport());
 }
 
 std::string Session::describe() const {

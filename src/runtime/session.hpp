@@ -66,7 +66,7 @@ class Session final : public Outlet {
   const Members& everybody() const { return *everybody_; }
 
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
-                    std::span<const std::byte> data, Buffer owned);
+                    Arrival arrival);
   void handle_loss(int world_rank);
   // The operation with this number, if it is neither forgotten nor still to come.
   Operation* find(std::uint64_t number);
@@ -76,6 +76,7 @@ class Session final : public Outlet {
   bool try_send(int world_rank, std::uint64_t operation, const Message& message,
                 std::span<const std::byte> prefix, std::span<const std::byte> data,
                 Transfer& transfer) override;
+  Buffer allocate(std::size_t bytes) override;
 
   // One line a running operation, for a person who asks what this process waits for.
   std::string describe() const;
@@ -85,7 +86,7 @@ class Session final : public Outlet {
     int peer;
     FrameHeader header;
     std::vector<std::byte> prefix;
-    Buffer data;
+    Arrival arrival;
   };
 
   // What becomes of an operation when its call returns.

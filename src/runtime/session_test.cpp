@@ -76,6 +76,7 @@ class MemoryTransport final : public Transport {
 
 class Sum final : public Combiner {
  public:
+  bool is_commutative() const override { return true; }
   void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
     const auto* from = reinterpret_cast<const long*>(lower.data());
     auto* into = reinterpret_cast<long*>(upper.data());

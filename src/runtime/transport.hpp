@@ -48,8 +48,8 @@ struct Transfer {
 enum class DataOwner : std::uint8_t {
   transport,  // valid during the call only
   receiver,   // what `allocate_payload` returned for this frame: the receiver's from now on
-  sender,     // in the sender's shared memory (`allocate_shared`): readable until the sender frees
-              // it; dying is not freeing
+  shared,     // in memory that a process of this host shares (`allocate_shared`): readable until
+              // that process frees it; dying is not freeing
 };
 
 class Receiver {
@@ -94,8 +94,8 @@ class Transport {
   // False while something accepted by `try_send` has not left this process.
   virtual bool is_flushed() const = 0;
 
-  // Memory that peers can read where it is: data that lies in it is passed by reference. Null if
-  // there is none (left). 64-byte aligned. Free it when no receiver can still look at it.
+  // Memory that peers can read where it is: data that lies in it, whoever allocated it, is passed
+  // by reference. Null if there is none (left). 64-byte aligned. Free it when no receiver can still look at it.
   virtual std::byte* allocate_shared(std::size_t /*bytes*/) { return nullptr; }
   virtual void free_shared(std::byte* /*block*/) {}
 };

@@ -175,7 +175,7 @@ TEST_CASE("data in the arena stays readable where it is until it is freed") {
   REQUIRE(pair.a->try_send(9, {}, {}, {block, 100000}, transfer));
   CHECK(transfer.pending == 0);
   REQUIRE(pair.b->progress(log));
-  CHECK(log.last_owner == DataOwner::sender);
+  CHECK(log.last_owner == DataOwner::shared);
   REQUIRE(log.last.size() == 100000);
   CHECK(log.last[0] == std::byte{1});
   block[0] = std::byte{2};
