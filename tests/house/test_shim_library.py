@@ -1,0 +1,27 @@
+"""libresprout.so can be loaded into any program: it needs little and shows little."""
+
+import re
+import subprocess
+
+from sources import BUILD
+
+LIBRARY = BUILD / "lib" / "libresprout.so"
+NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\d+)*")
+EXPORTED = re.compile(r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+")
+
+
+def lines(*command: str) -> list[str]:
+    done = subprocess.run([*command, str(LIBRARY)], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_it_needs_mpi_and_the_c_library_alone():
+    needed = [line.split("[")[1].rstrip("]") for line in lines("readelf", "-d") if "NEEDED" in line]
+    assert any(name.startswith("libmpi.") for name in needed)
+    assert not [name for name in needed if not NEEDED.fullmatch(name)]
+
+
+def test_it_exports_the_names_of_mpi_and_its_own_alone():
+    exported = [line.split()[0] for line in lines("nm", "-D", "--defined-only", "-P")]
+    assert {"MPI_Init", "MPI_Init_thread"} <= set(exported)
+    assert not [name for name in exported if not EXPORTED.fullmatch(name)]
