@@ -1,0 +1,165 @@
+// World, first half: what may happen next, what has happened, and when two worlds are the same.
+// Included by world.hpp.
+// Thread rule: as World.
+#pragma once
+
+#include "sim/adversary/world.hpp"
+
+namespace resprout::sim {
+
+template <Machine M>
+void World<M>::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
+  out.clear();
+  const auto add = [&out](ActionKind kind, int a, int b = 0) {
+    out.push_back({kind, static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b)});
+  };
+  for (int rank = 0; rank < procs(); ++rank) {
+    const Process& process = at(rank);
+    if (!process.is_alive) continue;
+    if (process.is_doomed || mischief.crashes > 0) add(ActionKind::crash, rank);
+    for (int other = 0; other < procs(); ++other) {
+      const Process& victim = at(other);
+      const bool is_due = victim.is_doomed && (mischief.suspects_the_living || !victim.is_alive);
+      const bool is_slander = mischief.suspects_the_living && mischief.crashes > 0;
+      if (other == rank || !(is_due || is_slander)) continue;
+      if (!std::binary_search(process.suspects.begin(), process.suspects.end(), rank_at(other)))
+        add(ActionKind::suspect, rank, other);
+    }
+    if (!process.has_entered) {
+      add(ActionKind::enter, rank);
+      continue;
+    }
+    if (process.wants_to_send) add(ActionKind::send, rank);
+    if (process.deadline != never) add(ActionKind::wake, rank);
+  }
+  for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+    const Message& message = in_flight_[i].message;
+    const auto is_of_other_channel = [&](std::size_t other) {
+      return other >= in_flight_.size() || in_flight_[other].message.from != message.from ||
+             in_flight_[other].message.to != message.to;
+    };
+    const int from = index(message.from);
+    const int to = index(message.to);
+    if (at(to).has_entered && (i == 0 || is_of_other_channel(i - 1)))
+      add(ActionKind::deliver, from, to);
+    if (mischief.loses_messages && !at(from).is_alive && is_of_other_channel(i + 1))
+      add(ActionKind::lose, from, to);
+  }
+}
+
+template <Machine M>
+bool World<M>::is_at_rest(const World& world, const std::vector<Action>& actions) {
+  return std::all_of(actions.begin(), actions.end(), [&world](const Action& action) {
+    const bool is_crash = action.kind == ActionKind::crash && !world.is_doomed(action.a);
+    const bool is_slander = action.kind == ActionKind::suspect && !world.is_doomed(action.b);
+    return is_crash || is_slander;
+  });
+}
+
+template <Machine M>
+std::string World<M>::describe(const Action& action) const {
+  static constexpr const char* kinds[] = {"tree",         "correction", "pull",     "supply",
+                                          "contribution", "result",     "heartbeat"};
+  static constexpr const char* slots[] = {"nothing", "input", "accumulator", "result"};
+  const std::string a = std::to_string(action.a);
+  const std::string b = std::to_string(action.b);
+  const auto text_of = [](const Message& message) {
+    std::string text = kinds[static_cast<int>(message.kind)];
+    text += " of round " + std::to_string(message.round) + " with ";
+    text += slots[static_cast<int>(message.slot)];
+    if (message.tag != 0) text += ", tag " + std::to_string(message.tag);
+    return text;
+  };
+  switch (action.kind) {
+    case ActionKind::enter:
+      return a + " enters";
+    case ActionKind::deliver:
+      return b + " receives from " + a + ": " + text_of(channel(action.a, action.b).first->message);
+    case ActionKind::send: {
+      M copy = at(action.a).machine;
+      const auto message = copy.poll_send(context(at(action.a)));
+      return a + " sends to " + std::to_string(index(message->to)) + ": " + text_of(*message);
+    }
+    case ActionKind::wake:
+      return a + " is woken at its deadline";
+    case ActionKind::suspect:
+      return a + " suspects " + b + (at(action.b).is_alive ? ", which still runs" : "");
+    case ActionKind::crash:
+      return a + " dies";
+    case ActionKind::lose:
+      return "the last message from " + a + " to " + b + " is lost";
+  }
+  return "?";
+}
+
+template <Machine M>
+std::vector<Outcome> World<M>::outcomes() const {
+  std::vector<Outcome> outcomes(processes_.size());
+  for (int rank = 0; rank < procs(); ++rank) {
+    const Process& process = at(rank);
+    outcomes[static_cast<std::size_t>(position(rank_at(rank)))] = {
+        !process.is_doomed, process.delivered, process.failed, process.result};
+  }
+  return outcomes;
+}
+
+// Two lanes of a 64-bit hash, which take the words in differently.
+class Digest {
+ public:
+  void add(std::uint64_t word) {
+    low_ ^= word;
+    low_ = splitmix64(low_);
+    high_ += word * 0xd6e8feb86659fd93u;
+    high_ = splitmix64(high_);
+  }
+  void add(const Payload& payload) {
+    add(payload.contributors);
+    add(payload.excluded);
+  }
+  template <typename T>
+  void add_bytes(const T& value) {
+    for (std::size_t at = 0; at < sizeof(T); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, reinterpret_cast<const char*>(&value) + at,
+                  std::min<std::size_t>(8, sizeof(T) - at));
+      add(word);
+    }
+  }
+  std::pair<std::uint64_t, std::uint64_t> value() const { return {low_, high_}; }
+
+ private:
+  std::uint64_t low_ = 0x8a5cd789635d2dffu;
+  std::uint64_t high_ = 0x121fd2155c472f96u;
+};
+
+template <Machine M>
+std::pair<std::uint64_t, std::uint64_t> World<M>::digest() const {
+  Digest digest;
+  digest.add(static_cast<std::uint64_t>(now_.ticks));
+  for (const Process& process : processes_) {
+    const std::uint64_t flags = process.is_alive | process.is_doomed << 1 |
+                                process.has_entered << 2 | process.delivered << 8 |
+                                process.failed << 16;
+    digest.add(flags);
+    if (!process.is_alive) continue;
+    digest.add_bytes(process.machine);
+    digest.add(process.accumulator);
+    digest.add(process.result);
+    std::uint64_t suspects = 0;
+    for (const Rank suspect : process.suspects) suspects |= std::uint64_t{1} << index(suspect);
+    digest.add(suspects);
+    digest.add(process.mailbox.size());
+    for (std::size_t i = 0; i < process.mailbox.size(); ++i) {
+      digest.add_bytes(process.mailbox[i]);
+      digest.add(process.kept[i]);
+    }
+  }
+  digest.add(in_flight_.size());
+  for (const Envelope& envelope : in_flight_) {
+    digest.add_bytes(envelope.message);
+    digest.add(envelope.payload);
+  }
+  return digest.value();
+}
+
+}  // namespace resprout::sim

@@ -1,0 +1,182 @@
+// World, second half: the driver of the contract in core/protocol.hpp for symbolic payloads.
+// Included by world.hpp.
+// Thread rule: as World.
+#pragma once
+
+#include "sim/adversary/world.hpp"
+
+namespace resprout::sim {
+
+template <Machine M>
+void World<M>::apply(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::enter:
+      return enter(action.a);
+    case ActionKind::deliver:
+      return deliver(action.a, action.b);
+    case ActionKind::send:
+      return send(action.a);
+    case ActionKind::wake:
+      return wake(action.a);
+    case ActionKind::suspect:
+      return suspect(action.a, action.b);
+    case ActionKind::crash:
+      return crash(action.a);
+    case ActionKind::lose:
+      in_flight_.erase(channel(action.a, action.b).second - 1);
+      return;
+  }
+}
+
+template <Machine M>
+void World<M>::enter(int rank) {
+  at(rank).has_entered = true;
+  at(rank).machine.start(context(at(rank)));
+  drain(rank, nullptr);
+}
+
+template <Machine M>
+void World<M>::deliver(int from, int to) {
+  const auto first = channel(from, to).first;
+  const Envelope envelope = *first;
+  in_flight_.erase(first);
+  Process& process = at(to);
+  if (process.machine.handle_message(context(process), envelope.message) == Disposition::keep) {
+    process.mailbox.push_back(envelope.message);
+    process.kept.push_back(envelope.payload);
+  }
+  drain(to, &envelope);
+}
+
+template <Machine M>
+void World<M>::send(int rank) {
+  Process& process = at(rank);
+  const auto message = process.machine.poll_send(context(process));
+  Envelope envelope{*message, {}};
+  if (message->slot == Slot::input) envelope.payload = process.input;
+  if (message->slot == Slot::accumulator) envelope.payload = process.accumulator;
+  if (message->slot == Slot::result) envelope.payload = process.result;
+  if (message->slot != Slot::none && !envelope.payload.is_present())
+    complain(rank, "sends a payload that it does not have");
+  const int to = index(message->to);
+  if (to < 0 || to >= procs() || to == rank || index(message->from) != rank)
+    return complain(rank, "sends a message from or to nobody");
+  ++messages_sent_;
+  // The receiver has no use for the sender's slot, only for whether a payload came along.
+  if (message->slot != Slot::none) envelope.message.slot = Slot::input;
+  if (at(to).is_alive) in_flight_.insert(channel(rank, to).second, envelope);
+  drain(rank, nullptr);
+}
+
+template <Machine M>
+void World<M>::wake(int rank) {
+  Process& process = at(rank);
+  now_ = std::max(now_, process.deadline);
+  process.machine.handle_timeout(context(process));
+  drain(rank, nullptr);
+}
+
+template <Machine M>
+void World<M>::suspect(int rank, int suspected) {
+  at(suspected).is_doomed = true;
+  Process& process = at(rank);
+  auto& suspects = process.suspects;
+  const Rank name = rank_at(suspected);
+  suspects.insert(std::lower_bound(suspects.begin(), suspects.end(), name), name);
+  if (!process.has_entered) return;
+  process.machine.handle_suspicion(context(process), name);
+  drain(rank, nullptr);
+}
+
+template <Machine M>
+void World<M>::crash(int rank) {
+  Process& process = at(rank);
+  process.is_alive = false;
+  process.is_doomed = true;
+  process.deadline = never;
+  std::erase_if(in_flight_,
+                [rank](const Envelope& envelope) { return index(envelope.message.to) == rank; });
+}
+
+template <Machine M>
+void World<M>::drain(int rank, const Envelope* handled) {
+  Process& process = at(rank);
+  while (const auto event = process.machine.poll_event(context(process)))
+    obey(rank, *event, handled);
+  M copy = process.machine;
+  process.wants_to_send = copy.poll_send(context(process)).has_value();
+  process.deadline = process.machine.poll_timeout(context(process)).at;
+}
+
+// The payload of a kept message, which is kept no longer, or of the one just handled.
+template <Machine M>
+Payload World<M>::take(Process& process, const Message& subject, const Envelope* handled) {
+  const auto kept = std::find(process.mailbox.begin(), process.mailbox.end(), subject);
+  if (kept != process.mailbox.end()) {
+    const auto payload = process.kept.begin() + (kept - process.mailbox.begin());
+    const Payload taken = *payload;
+    process.mailbox.erase(kept);
+    process.kept.erase(payload);
+    return taken;
+  }
+  if (handled != nullptr && handled->message == subject) return handled->payload;
+  complain(index(subject.to), "speaks of a message that it neither kept nor just got");
+  return {};
+}
+
+template <Machine M>
+void World<M>::forget(Process& process, std::uint32_t below_round) {
+  for (std::size_t i = process.mailbox.size(); i-- > 0;) {
+    if (process.mailbox[i].round >= below_round) continue;
+    process.mailbox.erase(process.mailbox.begin() + static_cast<std::ptrdiff_t>(i));
+    process.kept.erase(process.kept.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+template <Machine M>
+void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
+  Process& process = at(rank);
+  const Message& subject = event.subject;
+  switch (event.kind) {
+    case EventKind::colored:
+      process.result = take(process, subject, handled);
+      if (!process.result.is_present()) complain(rank, "is colored without a payload");
+      break;
+    case EventKind::combine: {
+      const Payload upper = take(process, subject, handled);
+      if (!upper.is_present()) complain(rank, "combines a message without a payload");
+      if (!are_in_order(process.accumulator, upper))
+        complain(rank,
+                 "folds process " + std::to_string(index(subject.from)) + " twice or out of order");
+      process.accumulator.contributors |= upper.contributors;
+      process.accumulator.excluded |= upper.excluded;
+      break;
+    }
+    case EventKind::adopt:
+      process.accumulator = take(process, subject, handled);
+      if (!process.accumulator.is_present()) complain(rank, "adopts a message without a payload");
+      break;
+    case EventKind::restart:
+      forget(process, subject.round);
+      process.accumulator = subject.slot == Slot::result ? process.result : process.input;
+      break;
+    case EventKind::exclude:
+      process.accumulator.excluded |= std::uint64_t{1} << position(subject.from);
+      break;
+    case EventKind::deliver:
+      ++process.delivered;
+      if (index(subject.from) == rank)
+        process.result = process.accumulator;
+      else if (subject.slot != Slot::none && !process.result.is_present())
+        process.result = take(process, subject, handled);
+      forget(process, subject.round + 1);
+      break;
+    case EventKind::fail:
+      ++process.failed;
+      break;
+    case EventKind::suspect:
+      break;
+  }
+}
+
+}  // namespace resprout::sim
