@@ -25,9 +25,10 @@ add_library(resprout_common INTERFACE)
 target_include_directories(resprout_common INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(resprout_common SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/third_party)
 target_compile_options(resprout_common INTERFACE -Wall -Wextra -Wpedantic -Wshadow
-                       $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion
-                         -Wno-missing-field-initializers>
                        $<$<BOOL:${RESPROUT_WERROR}>:-Werror>)
+foreach(warning -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
+  target_compile_options(resprout_common INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${warning}>)
+endforeach()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms on std::string (gcc bug 105329).
   target_compile_options(resprout_common INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
