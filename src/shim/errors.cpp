@@ -2,7 +2,7 @@
 
 #include <cstdio>
 #include <mutex>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "shim/report/report.hpp"
@@ -32,6 +32,12 @@ Wrappings& wrappings() {
 
 thread_local int depth = 0;
 thread_local MPI_Comm in_error = MPI_COMM_NULL;
+
+int class_of(int code) {
+  int found = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) PMPI_Error_class(code, &found);
+  return found;
+}
 
 // A reference that MPI_Errhandler_free may undo. REQUIRES: the mutex is held.
 MPI_Errhandler referenced(MPI_Errhandler handler) {
@@ -84,8 +90,10 @@ void pass_on(MPI_Comm comm, int code) {
   const MPI_Errhandler of_program = unwrapped(ours);
   if (of_program == MPI_ERRORS_RETURN) return;
   if (is_fatal(of_program)) return end_job_for(comm, code);
+  const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
   PMPI_Comm_set_errhandler(comm, of_program);
   PMPI_Comm_call_errhandler(comm, code);
+  depth = outer_depth;
   // Unless the handler has set another one.
   if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
 }
@@ -130,19 +138,13 @@ void install_error_handlers() {
 int proc_failed() { return ulfm::proc_failed_class(); }
 
 bool is_loss(int code) {
-  if (code == MPI_SUCCESS) return false;
-  int found = MPI_SUCCESS;
-  PMPI_Error_class(code, &found);
+  const int found = class_of(code);
   return found == ulfm::proc_failed_class() || found == ulfm::proc_failed_pending_class() ||
          found == ulfm::revoked_class();
 }
 
-bool is_pending(int code) {
-  if (code == MPI_SUCCESS) return false;
-  int found = MPI_SUCCESS;
-  PMPI_Error_class(code, &found);
-  return found == ulfm::proc_failed_pending_class();
-}
+bool is_pending(int code) { return class_of(code) == ulfm::proc_failed_pending_class(); }
+bool is_revoked(int code) { return class_of(code) == ulfm::revoked_class(); }
 
 int finish(MPI_Comm comm, const char* call, int code) {
   if (code == MPI_SUCCESS) return code;

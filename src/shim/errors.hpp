@@ -23,6 +23,7 @@ int proc_failed();
 bool is_loss(int code);
 // It is PROC_FAILED_PENDING: a wildcard receive that could go on once the loss is acknowledged.
 bool is_pending(int code);
+bool is_revoked(int code);
 
 // The end of a call of ours: passes `code` to the program's handler if it is an error that this
 // handler is to see, counts losses, and returns it. REQUIRES: no handler has seen it yet. `call`:

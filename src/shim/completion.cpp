@@ -1,0 +1,232 @@
+#include "shim/completion.hpp"
+
+#include "runtime/idle.hpp"
+#include "shim/pending.hpp"
+#include "shim/ulfm.hpp"
+
+namespace resprout::shim {
+namespace {
+
+bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_on; }
+
+// MPI has broken off a wildcard receive. True: it goes on, ask MPI again. False: `code` is its end.
+bool resumes(const GuardedCall& call, MPI_Request& request, MPI_Status& status, int& code) {
+  if (!is_pending(code) || !is_continuing()) return false;
+  const MPI_Comm comm = call.communicator_in_error();
+  ulfm::acknowledge(comm);
+  if (!is_hopeless(comm, MPI_ANY_SOURCE)) return true;
+  code = end_hopeless(request, {comm, MPI_ANY_SOURCE}, status);
+  return false;
+}
+
+// The request is complete or not, but nobody can say how the program would have it.
+bool is_unresolved(const MPI_Status& status) {
+  return status.MPI_ERROR == MPI_ERR_PENDING || is_pending(status.MPI_ERROR);
+}
+
+std::vector<MPI_Request> copy_of(Requests requests) {
+  return {requests.handles, requests.handles + requests.count};
+}
+
+// For an MPI that does not notice losses: the first request from `first` on that is over, perhaps
+// because its peer is lost; -1 if there is none. `code` tells how it ended.
+int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
+  if (World::current()->lost_count() == 0) return -1;
+  for (int i = first; i < requests.count; ++i) {
+    const auto pending = recall(requests[i]);
+    if (!pending || !pending->is_started) continue;
+    int flag = 0;
+    code = test_remembered(requests[i], flag, status);
+    if (flag != 0 || code != MPI_SUCCESS) return i;
+  }
+  return -1;
+}
+
+int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
+  const auto before = copy_of(requests);
+  int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
+  for (int i = 0; flag != 0 && i < requests.count; ++i)
+    note_completion(before[static_cast<std::size_t>(i)], requests[i]);
+  if (code != MPI_SUCCESS || flag != 0) return code;
+  MPI_Status status;
+  int next = end_lost(requests, 0, status, code);
+  if (next < 0) return MPI_SUCCESS;
+  for (int i = 0; i < requests.count; ++i) statuses[i].MPI_ERROR = MPI_ERR_PENDING;
+  for (; next >= 0; next = end_lost(requests, next + 1, status, code)) {
+    statuses[next] = status;
+    statuses[next].MPI_ERROR = code;
+  }
+  return MPI_ERR_IN_STATUS;
+}
+
+int test_any_patiently(Requests requests, int& index, int& flag, MPI_Status& status) {
+  const auto before = copy_of(requests);
+  int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
+  if (flag != 0 && index != MPI_UNDEFINED)
+    note_completion(before[static_cast<std::size_t>(index)], requests[index]);
+  if (code != MPI_SUCCESS || flag != 0) return code;
+  index = end_lost(requests, 0, status, code);
+  flag = index >= 0 ? 1 : 0;
+  if (flag == 0) index = MPI_UNDEFINED;
+  return code;
+}
+
+int test_some_patiently(Requests requests, int& outcount, int* indices, Statuses& statuses) {
+  const auto before = copy_of(requests);
+  int code = PMPI_Testsome(requests.count, requests.handles, &outcount, indices, statuses.data());
+  for (int k = 0; k < outcount; ++k)
+    note_completion(before[static_cast<std::size_t>(indices[k])], requests[indices[k]]);
+  if (code != MPI_SUCCESS || outcount != 0) return code;
+  bool has_error = false;
+  MPI_Status status;
+  for (int i = end_lost(requests, 0, status, code); i >= 0;
+       i = end_lost(requests, i + 1, status, code)) {
+    statuses[outcount] = status;
+    statuses[outcount].MPI_ERROR = code;
+    indices[outcount++] = i;
+    has_error |= code != MPI_SUCCESS;
+  }
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+// Of the requests that MPI says are over, leaves out the wildcard receives that go on.
+int without_resumed(const GuardedCall& call, Requests requests, int& outcount, int* indices,
+                    Statuses& statuses) {
+  int kept = 0;
+  bool has_error = false;
+  for (int k = 0; k < outcount; ++k) {
+    const int i = indices[k];
+    MPI_Status status = statuses[k];
+    if (is_pending(status.MPI_ERROR)) {
+      int flag = 0;
+      status.MPI_ERROR = test_one(call, requests[i], flag, status);
+      if (flag == 0) continue;
+    }
+    has_error |= status.MPI_ERROR != MPI_SUCCESS;
+    statuses[kept] = status;
+    indices[kept++] = i;
+  }
+  outcount = kept;
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+}  // namespace
+
+Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
+  if (of_program != MPI_STATUSES_IGNORE) return;
+  own_.resize(static_cast<std::size_t>(count > 0 ? count : 1));
+  data_ = own_.data();
+}
+
+int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
+  if (!ulfm::is_active()) return wait_remembered(request, status);
+  int code = MPI_SUCCESS;
+  do {
+    code = PMPI_Wait(&request, &status);
+  } while (resumes(call, request, status, code));
+  return code;
+}
+
+int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
+  if (!ulfm::is_active()) return test_remembered(request, flag, status);
+  int code = MPI_SUCCESS;
+  do {
+    code = PMPI_Test(&request, &flag, &status);
+  } while (resumes(call, request, status, code));
+  if (code != MPI_SUCCESS && !is_pending(code)) flag = 1;
+  return code;
+}
+
+int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
+  const bool is_noticing = ulfm::is_active();
+  if (is_noticing) {
+    const int code = PMPI_Waitall(requests.count, requests.handles, statuses.data());
+    if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
+  }
+  // One after the other: MPI makes progress on all of them meanwhile.
+  bool has_error = false;
+  for (int i = 0; i < requests.count; ++i) {
+    if (!is_noticing || is_unresolved(statuses[i]))
+      statuses[i].MPI_ERROR = wait_one(call, requests[i], statuses[i]);
+    has_error |= statuses[i].MPI_ERROR != MPI_SUCCESS;
+  }
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
+  if (!ulfm::is_active()) {
+    const int code = test_all_patiently(requests, flag, statuses);
+    if (code != MPI_ERR_IN_STATUS) return code;
+  }
+  while (ulfm::is_active()) {
+    const int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
+    if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
+    int first = 0;  // error
+    while (statuses[first].MPI_ERROR == MPI_SUCCESS || statuses[first].MPI_ERROR == MPI_ERR_PENDING)
+      ++first;
+    int& error = statuses[first].MPI_ERROR;
+    if (!resumes(call, requests[first], statuses[first], error)) break;
+  }
+  flag = 1;
+  for (int i = 0; i < requests.count; ++i) {
+    if (!is_unresolved(statuses[i])) continue;
+    statuses[i].MPI_ERROR = MPI_ERR_PENDING;
+    flag = 0;
+  }
+  return MPI_ERR_IN_STATUS;
+}
+
+int wait_any(const GuardedCall& call, Requests requests, int& index, MPI_Status& status) {
+  if (ulfm::is_active()) {
+    int code = MPI_SUCCESS;
+    do {
+      code = PMPI_Waitany(requests.count, requests.handles, &index, &status);
+    } while (is_pending(code) && resumes(call, requests[index], status, code));
+    return code;
+  }
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (int flag = 0;;) {
+    const int code = test_any_patiently(requests, index, flag, status);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    idle.pause();
+  }
+}
+
+int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
+             MPI_Status& status) {
+  if (!ulfm::is_active()) return test_any_patiently(requests, index, flag, status);
+  int code = MPI_SUCCESS;
+  do {
+    code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
+  } while (is_pending(code) && resumes(call, requests[index], status, code));
+  if (is_loss(code) && !is_pending(code)) flag = 1;
+  return code;
+}
+
+int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* indices,
+              Statuses& statuses) {
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (;;) {
+    int code = MPI_SUCCESS;
+    if (ulfm::is_active()) {
+      code = PMPI_Waitsome(requests.count, requests.handles, &outcount, indices, statuses.data());
+      if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
+      code = without_resumed(call, requests, outcount, indices, statuses);
+    } else {
+      code = test_some_patiently(requests, outcount, indices, statuses);
+    }
+    if (code != MPI_SUCCESS || outcount != 0) return code;
+    idle.pause();
+  }
+}
+
+int test_some(const GuardedCall& call, Requests requests, int& outcount, int* indices,
+              Statuses& statuses) {
+  if (!ulfm::is_active()) return test_some_patiently(requests, outcount, indices, statuses);
+  const int code =
+      PMPI_Testsome(requests.count, requests.handles, &outcount, indices, statuses.data());
+  if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
+  return without_resumed(call, requests, outcount, indices, statuses);
+}
+
+}  // namespace resprout::shim

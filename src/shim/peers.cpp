@@ -1,0 +1,73 @@
+#include "shim/peers.hpp"
+
+#include <algorithm>
+
+#include "shim/inject/inject.hpp"
+#include "shim/report/report.hpp"
+#include "shim/ulfm.hpp"
+
+namespace resprout::shim {
+namespace {
+
+bool is_everybody_else_lost(MPI_Comm comm) {
+  int is_inter = 0;
+  int size = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
+  int lost = 0;
+  for (int rank = 0; rank < size; ++rank) lost += is_lost(comm, rank) ? 1 : 0;
+  if (is_inter != 0) return lost == size;
+  // MPI may have learned it first, and will not tell again what was acknowledged once.
+  return std::max(lost, ulfm::failed_count(comm)) >= size - 1;
+}
+
+// What the lost had sent before, or this process to itself.
+bool has_arrived(MPI_Comm comm, int tag) {
+  int flag = 0;
+  const int code = PMPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS && flag != 0;
+}
+
+}  // namespace
+
+bool is_lost(MPI_Comm comm, int rank) {
+  World* world = World::current();
+  if (world->lost_count() == 0 || rank < 0) return false;
+  const int world_rank = world->world_rank_of(comm, rank);
+  return world_rank >= 0 && world->is_lost(world_rank);
+}
+
+bool is_hopeless(MPI_Comm comm, int source) {
+  return source == MPI_ANY_SOURCE ? is_everybody_else_lost(comm) : is_lost(comm, source);
+}
+
+bool goes_on(MPI_Comm comm, int source, int tag, int code) {
+  if (source != MPI_ANY_SOURCE || !is_loss(code) || is_revoked(code)) return false;
+  if (World::current()->options().on_loss == OnLoss::error) return false;
+  ulfm::acknowledge(comm);
+  return !is_hopeless(comm, source) || has_arrived(comm, tag);
+}
+
+GuardedCall::GuardedCall(const char* name) : GuardedCall(name, MPI_COMM_WORLD) {
+  comm_ = MPI_COMM_NULL;
+}
+
+GuardedCall::GuardedCall(const char* name, MPI_Comm comm)
+    : name_(name), comm_(comm), is_ours_(World::current() != nullptr && comm != MPI_COMM_NULL) {
+  if (!is_ours_) return;
+  entering(name);
+  World::current()->report().count_call(name);
+}
+
+MPI_Comm GuardedCall::communicator_in_error() const {
+  const MPI_Comm found = quiet_.communicator_in_error();
+  return found != MPI_COMM_NULL ? found : comm_ != MPI_COMM_NULL ? comm_ : MPI_COMM_WORLD;
+}
+
+int GuardedCall::finish(int code) {
+  // Other errors have been with the program's handler already.
+  if (!is_loss(code)) return code;
+  return shim::finish(comm_ != MPI_COMM_NULL ? comm_ : communicator_in_error(), name_, code);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,47 @@
+// The other end of a point-to-point call: is it lost, and may a wildcard receive go on without?
+//
+// Thread rule: from any thread. REQUIRES throughout: World::current() is not null.
+#pragma once
+
+#include <mpi.h>
+
+#include "shim/errors.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+
+// The process that has this rank in `comm` is lost. Nothing but a load while nobody is.
+bool is_lost(MPI_Comm comm, int rank);
+
+// Nobody is left who could send what `source` names: a lost process, or MPI_ANY_SOURCE and all
+// others are lost.
+bool is_hopeless(MPI_Comm comm, int source);
+
+// For a call that MPI ended with `code` and that waits for a message from `source`: true if a loss
+// has broken off a wildcard receive that somebody may still answer, so that the call is to be made
+// again, now without the lost. In `error` mode the program is told instead.
+bool goes_on(MPI_Comm comm, int source, int tag, int code);
+
+// One call of the program, point-to-point or on requests, from entry to return.
+class GuardedCall {
+ public:
+  // `name`: the lower-case MPI name, a string literal. For requests, `comm` is that of the error.
+  explicit GuardedCall(const char* name);
+  GuardedCall(const char* name, MPI_Comm comm);
+
+  // False: outside of MPI_Init .. MPI_Finalize, or no communicator; the call is MPI's business.
+  bool is_ours() const { return is_ours_; }
+  // Where MPI found the last error of this call.
+  MPI_Comm communicator_in_error() const;
+
+  // What the call returns for what MPI, or the lack of a peer, gave it. The last thing to do.
+  int finish(int code);
+
+ private:
+  const char* name_;
+  MPI_Comm comm_;
+  bool is_ours_;
+  QuietLosses quiet_;
+};
+
+}  // namespace resprout::shim

@@ -1,0 +1,146 @@
+#include "shim/pending.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "runtime/idle.hpp"
+#include "shim/peers.hpp"
+#include "shim/report/report.hpp"
+#include "shim/ulfm.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// How long, and how often, MPI is asked for a message that a process may have sent before it was
+// lost.
+constexpr std::int64_t hopeless_ns_min = 20'000'000;
+constexpr int hopeless_looks_min = 100;
+
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, Pending> entries;
+  std::atomic<bool> is_used{false};
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+// The state is kept between calls: a program may look as seldom as it likes.
+void update(MPI_Request request, const Pending& pending) {
+  const std::scoped_lock lock(table().mutex);
+  const auto it = table().entries.find(request);
+  if (it != table().entries.end()) it->second = pending;
+}
+
+bool is_given_up(Pending& pending) {
+  if (World::current()->lost_count() == 0 || !is_hopeless(pending.comm, pending.peer)) return false;
+  const std::int64_t now = wall_clock_ns();
+  if (pending.hopeless_looks++ == 0) pending.hopeless_since_ns = now;
+  return pending.hopeless_looks > hopeless_looks_min &&
+         now - pending.hopeless_since_ns > hopeless_ns_min;
+}
+
+}  // namespace
+
+void remember(MPI_Request request, const Pending& pending) {
+  if (request == MPI_REQUEST_NULL) return;
+  if (ulfm::is_active() && !pending.is_persistent) return;
+  table().is_used.store(true, std::memory_order_relaxed);
+  const std::scoped_lock lock(table().mutex);
+  table().entries[request] = pending;
+}
+
+std::optional<Pending> recall(MPI_Request request) {
+  if (!table().is_used.load(std::memory_order_relaxed)) return std::nullopt;
+  const std::scoped_lock lock(table().mutex);
+  const auto it = table().entries.find(request);
+  if (it == table().entries.end()) return std::nullopt;
+  return it->second;
+}
+
+void forget(MPI_Request request) {
+  if (!table().is_used.load(std::memory_order_relaxed)) return;
+  const std::scoped_lock lock(table().mutex);
+  table().entries.erase(request);
+}
+
+void note_start(MPI_Request request) {
+  std::optional<Pending> pending = recall(request);
+  if (!pending) return;
+  pending->is_started = true;
+  pending->hopeless_looks = 0;
+  update(request, *pending);
+}
+
+void note_completion(MPI_Request before, MPI_Request after) {
+  if (after == MPI_REQUEST_NULL) return forget(before);
+  std::optional<Pending> pending = recall(before);
+  if (!pending) return;
+  pending->is_started = false;
+  update(before, *pending);
+}
+
+int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& status) {
+  if (pending.kind == Pending::Kind::receive) {
+    PMPI_Cancel(&request);
+    for (int look = 0; look < hopeless_looks_min; ++look) {
+      int is_done = 0;
+      int is_cancelled = 0;
+      const int code = PMPI_Test(&request, &is_done, &status);
+      if (is_done == 0) continue;
+      PMPI_Test_cancelled(&status, &is_cancelled);
+      if (is_cancelled == 0) return code;
+      break;
+    }
+  }
+  // A message that is half on its way: MPI keeps it, the program will hear no more of it.
+  if (request != MPI_REQUEST_NULL && !pending.is_persistent) PMPI_Request_free(&request);
+  status.MPI_SOURCE = pending.peer;
+  status.MPI_ERROR = proc_failed();
+  return proc_failed();
+}
+
+int test_patiently(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status) {
+  const int code = PMPI_Test(&request, &is_done, &status);
+  if (code != MPI_SUCCESS || is_done != 0 || !is_given_up(pending)) return code;
+  is_done = 1;
+  return end_hopeless(request, pending, status);
+}
+
+int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status) {
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (;;) {
+    int is_done = 0;
+    const int code = test_patiently(request, pending, is_done, status);
+    if (code != MPI_SUCCESS || is_done != 0) return code;
+    idle.pause();
+  }
+}
+
+int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status) {
+  const MPI_Request before = request;
+  std::optional<Pending> pending = recall(request);
+  if (!pending) return PMPI_Test(&request, &is_done, &status);
+  const int code = test_patiently(request, *pending, is_done, status);
+  if (is_done != 0 || request == MPI_REQUEST_NULL) {
+    note_completion(before, request);
+  } else {
+    update(request, *pending);
+  }
+  return code;
+}
+
+int wait_remembered(MPI_Request& request, MPI_Status& status) {
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (;;) {
+    int is_done = 0;
+    const int code = test_remembered(request, is_done, status);
+    if (code != MPI_SUCCESS || is_done != 0) return code;
+    idle.pause();
+  }
+}
+
+}  // namespace resprout::shim

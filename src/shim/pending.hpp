@@ -1,0 +1,57 @@
+// Whom requests wait for, and waiting for them without ever blocking inside MPI.
+//
+// An MPI that notices losses (ULFM) ends the requests that they touch. For all others the shim
+// remembers the peer of each request and, when that is lost, ends the request itself. Persistent
+// requests are remembered always, because MPI_Start must not send to a lost process either.
+//
+// Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace resprout::shim {
+
+struct Pending {
+  enum class Kind : std::uint8_t { send, receive };
+  MPI_Comm comm = MPI_COMM_NULL;
+  int peer = MPI_PROC_NULL;  // rank in comm, or MPI_ANY_SOURCE
+  Kind kind = Kind::receive;
+  bool is_persistent = false;
+  bool is_started = !is_persistent;  // else it is inactive: there is nothing to wait for
+  // Since its peer is known to be lost: when that was, and how often MPI was asked meanwhile.
+  std::int64_t hopeless_since_ns = 0;
+  int hopeless_looks = 0;
+};
+
+// As single-request calls of MPI write a status: without its MPI_ERROR.
+inline void copy_status(const MPI_Status& from, MPI_Status* to) {
+  if (to == MPI_STATUS_IGNORE) return;
+  const int error = to->MPI_ERROR;
+  *to = from;
+  to->MPI_ERROR = error;
+}
+
+// Remembers what `request` waits for, if that will be asked for.
+void remember(MPI_Request request, const Pending& pending);
+std::optional<Pending> recall(MPI_Request request);
+void forget(MPI_Request request);
+// MPI_Start was called for it.
+void note_start(MPI_Request request);
+// MPI has completed it: `before` is its handle before that call, `after` the one afterwards.
+void note_completion(MPI_Request before, MPI_Request after);
+
+// MPI_Test and MPI_Wait for an MPI that does not notice losses: a request whose peer is lost, and
+// whose message did not come before, ends with MPIX_ERR_PROC_FAILED. `status` is not ignored.
+int test_patiently(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status);
+int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status);
+// The same for requests that are remembered (or complete, or none of ours).
+int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status);
+int wait_remembered(MPI_Request& request, MPI_Status& status);
+
+// Takes back a receive that nobody will ever answer. MPI_SUCCESS: its message had come after all.
+int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& status);
+
+}  // namespace resprout::shim

@@ -1,0 +1,172 @@
+// The blocking calls: MPI_Send and its kin, MPI_Recv, MPI_Sendrecv.
+//
+// A send to a lost process is never handed to MPI. A receive from one is: its message may have
+// come before. Where MPI does not notice losses, a blocking call is a non-blocking one and a wait
+// that does.
+#include <vector>
+
+#include "shim/peers.hpp"
+#include "shim/pending.hpp"
+#include "shim/ulfm.hpp"
+
+using namespace resprout::shim;
+
+namespace {
+
+// `blocking()` is MPI's call, `start(request)` its non-blocking form.
+template <typename Blocking, typename Start>
+int send(MPI_Comm comm, int dest, Blocking blocking, Start start) {
+  if (is_lost(comm, dest)) return proc_failed();
+  if (ulfm::is_active()) return blocking();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  const int code = start(&request);
+  if (code != MPI_SUCCESS) return code;
+  return wait_patiently(request, {comm, dest, Pending::Kind::send}, status);
+}
+
+template <typename Blocking, typename Start>
+int guarded_send(const char* name, MPI_Comm comm, int dest, Blocking blocking, Start start) {
+  GuardedCall call(name, comm);
+  return call.is_ours() ? call.finish(send(comm, dest, blocking, start)) : blocking();
+}
+
+struct Receive {
+  void* buffer;
+  int count;
+  MPI_Datatype datatype;
+  int source;
+  int tag;
+  MPI_Comm comm;
+};
+
+int start(const Receive& r, MPI_Request& request) {
+  return PMPI_Irecv(r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, &request);
+}
+
+// Waits for a receive that was started. A status that says nothing is not written.
+int wait_for(MPI_Request& request, const Receive& r, MPI_Status* status) {
+  MPI_Status found;
+  int code = MPI_SUCCESS;
+  if (!ulfm::is_active()) {
+    code = wait_patiently(request, {r.comm, r.source}, found);
+  } else {
+    do {
+      code = PMPI_Wait(&request, &found);
+    } while (goes_on(r.comm, r.source, r.tag, code));
+    if (is_pending(code)) code = end_hopeless(request, {r.comm, r.source}, found);
+  }
+  if (!is_loss(code)) copy_status(found, status);
+  return code;
+}
+
+int receive(const Receive& r, MPI_Status* status) {
+  int code = MPI_SUCCESS;
+  if (ulfm::is_active()) {
+    do {
+      code = PMPI_Recv(r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, status);
+    } while (goes_on(r.comm, r.source, r.tag, code));
+    return code;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  code = start(r, request);
+  return code == MPI_SUCCESS ? wait_for(request, r, status) : code;
+}
+
+// Both halves are done whatever becomes of the other one: a living neighbour must not find that its
+// message is missing, nor that one too many is left.
+template <typename Send>
+int exchange(const Receive& r, MPI_Status* status, Send send_half) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = start(r, request);
+  if (code != MPI_SUCCESS && !is_loss(code)) return code;
+  const int send_code = send_half();
+  if (send_code != MPI_SUCCESS && !is_loss(send_code)) {
+    PMPI_Cancel(&request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (request != MPI_REQUEST_NULL) {
+    code = wait_for(request, r, status);
+  }
+  return send_code != MPI_SUCCESS ? send_code : code;
+}
+
+}  // namespace
+
+extern "C" int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                        MPI_Comm comm) {
+  return guarded_send(
+      "send", comm, dest, [&] { return PMPI_Send(buf, count, datatype, dest, tag, comm); },
+      [&](MPI_Request* request) {
+        return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
+      });
+}
+
+extern "C" int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                         MPI_Comm comm) {
+  return guarded_send(
+      "ssend", comm, dest, [&] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); },
+      [&](MPI_Request* request) {
+        return PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
+      });
+}
+
+extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                         MPI_Comm comm) {
+  return guarded_send(
+      "rsend", comm, dest, [&] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); },
+      [&](MPI_Request* request) {
+        return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
+      });
+}
+
+// Never waits for its peer.
+extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                         MPI_Comm comm) {
+  GuardedCall call("bsend", comm);
+  if (call.is_ours() && is_lost(comm, dest)) return call.finish(proc_failed());
+  return call.finish(PMPI_Bsend(buf, count, datatype, dest, tag, comm));
+}
+
+extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
+                        MPI_Comm comm, MPI_Status* status) {
+  GuardedCall call("recv", comm);
+  if (!call.is_ours()) return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
+  return call.finish(receive({buf, count, datatype, source, tag, comm}, status));
+}
+
+extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+                            int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                            int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  GuardedCall call("sendrecv", comm);
+  if (!call.is_ours())
+    return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                         source, recvtag, comm, status);
+  return call.finish(exchange({recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
+    return send(
+        comm, dest, [&] { return PMPI_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm); },
+        [&](MPI_Request* request) {
+          return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);
+        });
+  }));
+}
+
+extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
+                                    int sendtag, int source, int recvtag, MPI_Comm comm,
+                                    MPI_Status* status) {
+  GuardedCall call("sendrecv_replace", comm);
+  int bytes = 0;
+  if (!call.is_ours() || count < 0 || datatype == MPI_DATATYPE_NULL ||
+      PMPI_Pack_size(count, datatype, comm, &bytes) != MPI_SUCCESS || bytes < 0)
+    return call.finish(
+        PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status));
+  std::vector<char> packed(static_cast<std::size_t>(bytes));
+  int used = 0;
+  PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
+  return call.finish(exchange({buf, count, datatype, source, recvtag, comm}, status, [&] {
+    return send(
+        comm, dest, [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, dest, sendtag, comm); },
+        [&](MPI_Request* request) {
+          return PMPI_Isend(packed.data(), used, MPI_PACKED, dest, sendtag, comm, request);
+        });
+  }));
+}

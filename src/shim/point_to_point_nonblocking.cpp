@@ -1,0 +1,129 @@
+// The calls that start something: MPI_Isend and its kin, MPI_Irecv, persistent requests.
+#include <vector>
+
+#include "shim/peers.hpp"
+#include "shim/pending.hpp"
+#include "shim/ulfm.hpp"
+
+using namespace resprout::shim;
+
+namespace {
+
+// `start()` is MPI's call, which gives `*request`.
+template <typename Start>
+int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, Start start) {
+  GuardedCall call(name, comm);
+  if (!call.is_ours()) return start();
+  if (is_lost(comm, dest)) {
+    *request = MPI_REQUEST_NULL;
+    return call.finish(proc_failed());
+  }
+  const int code = start();
+  if (code == MPI_SUCCESS) remember(*request, {comm, dest, Pending::Kind::send});
+  return call.finish(code);
+}
+
+// Persistent requests: nothing is sent before MPI_Start.
+template <typename Init>
+int init(const char* name, MPI_Comm comm, int peer, Pending::Kind kind, MPI_Request* request,
+         Init make) {
+  GuardedCall call(name, comm);
+  const int code = make();
+  if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, peer, kind, true});
+  return call.finish(code);
+}
+
+bool would_send_to_lost(MPI_Request request) {
+  if (World::current()->lost_count() == 0) return false;
+  const std::optional<Pending> pending = recall(request);
+  return pending && pending->kind == Pending::Kind::send && is_lost(pending->comm, pending->peer);
+}
+
+// A request that is not started stays inactive: to wait for it is no mistake, and no wait.
+int start(MPI_Request& request) {
+  if (would_send_to_lost(request)) return proc_failed();
+  const int code = PMPI_Start(&request);
+  if (code == MPI_SUCCESS) note_start(request);
+  return code;
+}
+
+}  // namespace
+
+extern "C" int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
+  return start_send("isend", comm, dest, request,
+                    [&] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                          MPI_Comm comm, MPI_Request* request) {
+  return start_send("issend", comm, dest, request,
+                    [&] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                          MPI_Comm comm, MPI_Request* request) {
+  return start_send("ibsend", comm, dest, request,
+                    [&] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                          MPI_Comm comm, MPI_Request* request) {
+  return start_send("irsend", comm, dest, request,
+                    [&] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
+}
+
+// Also from a lost process: its message may have come before.
+extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
+  GuardedCall call("irecv", comm);
+  const int code = PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
+  if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, source});
+  return call.finish(code);
+}
+
+extern "C" int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                             MPI_Comm comm, MPI_Request* request) {
+  return init("send_init", comm, dest, Pending::Kind::send, request,
+              [&] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                              MPI_Comm comm, MPI_Request* request) {
+  return init("ssend_init", comm, dest, Pending::Kind::send, request,
+              [&] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                              MPI_Comm comm, MPI_Request* request) {
+  return init("bsend_init", comm, dest, Pending::Kind::send, request,
+              [&] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                              MPI_Comm comm, MPI_Request* request) {
+  return init("rsend_init", comm, dest, Pending::Kind::send, request,
+              [&] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
+}
+
+extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,
+                             MPI_Comm comm, MPI_Request* request) {
+  return init("recv_init", comm, source, Pending::Kind::receive, request,
+              [&] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
+}
+
+extern "C" int MPI_Start(MPI_Request* request) {
+  GuardedCall call("start");
+  return call.is_ours() ? call.finish(start(*request)) : PMPI_Start(request);
+}
+
+extern "C" int MPI_Startall(int count, MPI_Request array_of_requests[]) {
+  GuardedCall call("startall");
+  if (!call.is_ours()) return PMPI_Startall(count, array_of_requests);
+  int first_error = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    const int code = start(array_of_requests[i]);
+    if (first_error == MPI_SUCCESS) first_error = code;
+  }
+  return call.finish(first_error);
+}

@@ -1,0 +1,108 @@
+// MPI_Wait, MPI_Test and their families, MPI_Request_free, MPI_Cancel.
+#include "shim/completion.hpp"
+#include "shim/pending.hpp"
+
+using namespace resprout::shim;
+
+namespace {
+
+// MPI_ERR_IN_STATUS says nothing by itself: the first error that a loss caused goes to the handler.
+int finish_statuses(GuardedCall& call, int code, int count, Statuses& statuses) {
+  if (code != MPI_ERR_IN_STATUS) return call.finish(code);
+  for (int i = 0; i < count; ++i) {
+    if (!is_loss(statuses[i].MPI_ERROR)) continue;
+    call.finish(statuses[i].MPI_ERROR);
+    break;
+  }
+  return code;
+}
+
+}  // namespace
+
+extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  GuardedCall call("wait");
+  if (!call.is_ours()) return PMPI_Wait(request, status);
+  MPI_Status found;
+  const int code = wait_one(call, *request, found);
+  copy_status(found, status);
+  return call.finish(code);
+}
+
+extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  GuardedCall call("test");
+  if (!call.is_ours()) return PMPI_Test(request, flag, status);
+  MPI_Status found;
+  const int code = test_one(call, *request, *flag, found);
+  if (*flag != 0) copy_status(found, status);
+  return call.finish(code);
+}
+
+extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_of_statuses) {
+  GuardedCall call("waitall");
+  if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
+  Statuses statuses(count, array_of_statuses);
+  const int code = wait_all(call, {count, requests}, statuses);
+  return finish_statuses(call, code, count, statuses);
+}
+
+extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
+                           MPI_Status array_of_statuses[]) {
+  GuardedCall call("testall");
+  if (!call.is_ours()) return PMPI_Testall(count, requests, flag, array_of_statuses);
+  Statuses statuses(count, array_of_statuses);
+  const int code = test_all(call, {count, requests}, *flag, statuses);
+  return finish_statuses(call, code, count, statuses);
+}
+
+extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  GuardedCall call("waitany");
+  if (!call.is_ours()) return PMPI_Waitany(count, requests, index, status);
+  MPI_Status found;
+  const int code = wait_any(call, {count, requests}, *index, found);
+  copy_status(found, status);
+  return call.finish(code);
+}
+
+extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                           MPI_Status* status) {
+  GuardedCall call("testany");
+  if (!call.is_ours()) return PMPI_Testany(count, requests, index, flag, status);
+  MPI_Status found;
+  const int code = test_any(call, {count, requests}, *index, *flag, found);
+  if (*flag != 0) copy_status(found, status);
+  return call.finish(code);
+}
+
+extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                            MPI_Status array_of_statuses[]) {
+  GuardedCall call("waitsome");
+  if (!call.is_ours())
+    return PMPI_Waitsome(incount, requests, outcount, indices, array_of_statuses);
+  Statuses statuses(incount, array_of_statuses);
+  const int code = wait_some(call, {incount, requests}, *outcount, indices, statuses);
+  return finish_statuses(call, code, *outcount, statuses);
+}
+
+extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                            MPI_Status array_of_statuses[]) {
+  GuardedCall call("testsome");
+  if (!call.is_ours())
+    return PMPI_Testsome(incount, requests, outcount, indices, array_of_statuses);
+  Statuses statuses(incount, array_of_statuses);
+  const int code = test_some(call, {incount, requests}, *outcount, indices, statuses);
+  return finish_statuses(call, code, *outcount, statuses);
+}
+
+extern "C" int MPI_Request_free(MPI_Request* request) {
+  GuardedCall call("request_free");
+  const MPI_Request before = call.is_ours() ? *request : MPI_REQUEST_NULL;
+  const int code = PMPI_Request_free(request);
+  if (call.is_ours()) forget(before);
+  return call.finish(code);
+}
+
+// Never waits. A cancelled request still has to be completed, and that may meet a loss.
+extern "C" int MPI_Cancel(MPI_Request* request) {
+  GuardedCall call("cancel");
+  return call.finish(PMPI_Cancel(request));
+}
