@@ -13,8 +13,8 @@
 //  4. A watcher that was itself kept from running accuses nobody for the time it missed.
 //
 // Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
-// held. `listen`, `connect` and `leave` belong to one thread of the caller; the others may be called
-// from any.
+// held. `listen`, `connect` and `leave` belong to one thread of the caller; the others may be
+// called from any.
 #pragma once
 
 #include <cstdint>

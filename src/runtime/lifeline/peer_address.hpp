@@ -17,9 +17,9 @@ using HostId = std::array<std::uint8_t, 16>;
 
 struct PeerAddress {
   HostId host_id{};
-  std::uint64_t start_time = 0;    // of the process, in clock ticks since boot (/proc/PID/stat)
+  std::uint64_t start_time = 0;  // of the process, in clock ticks since boot (/proc/PID/stat)
   std::int32_t pid = 0;
-  std::int32_t status_fd = -1;     // the memory file with its status page, open in that process
+  std::int32_t status_fd = -1;  // the memory file with its status page, open in that process
   std::uint16_t lifeline_port = 0;
   std::uint16_t data_port = 0;     // of its tcp transport; 0: it has none
   std::array<char, 48> address{};  // numeric IPv4 or IPv6, ends with a zero byte

@@ -1,0 +1,21 @@
+// To whom the parts of the lifeline tell what they find out.
+//
+// Thread rule: the lifeline's thread.
+#pragma once
+
+#include "runtime/lifeline/lifeline.hpp"
+
+namespace resprout::runtime {
+
+// The same finding may be told any number of times, by any part.
+class Findings {
+ public:
+  // `loss.rank` may be this process itself.
+  virtual void handle_loss(const Loss& loss) = 0;
+  virtual void handle_left(int rank) = 0;
+
+ protected:
+  ~Findings() = default;
+};
+
+}  // namespace resprout::runtime

@@ -1,0 +1,286 @@
+#include "runtime/lifeline/lifeline.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/invariant.hpp"
+#include "runtime/lifeline/overlay.hpp"
+#include "runtime/lifeline/roster.hpp"
+#include "runtime/lifeline/siblings.hpp"
+#include "runtime/net/clock.hpp"
+#include "runtime/net/poller.hpp"
+#include "runtime/net/socket.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+constexpr std::uint64_t wake_key = 0;
+constexpr std::uint64_t listener_key = 1;
+constexpr std::uint64_t sibling_key = std::uint64_t{1} << 32;  // + rank
+constexpr std::uint64_t link_key = std::uint64_t{2} << 32;     // + serial
+
+// When many leave at once, the graph is not mended for those who are about to leave themselves.
+constexpr std::int64_t heal_after_goodbye_ns = 200'000'000;
+// How long a leaving process passes on what others say, and how long it tries to be heard.
+constexpr std::int64_t farewell_ns = 5'000'000;
+constexpr std::int64_t farewell_ns_max = 200'000'000;
+
+constexpr int fenced_exit_status = 70;
+
+const char* name_of(LossKind kind) {
+  switch (kind) {
+    case LossKind::exited:
+      return "exited";
+    case LossKind::hung:
+      return "hung";
+    case LossKind::unreachable:
+      return "unreachable";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+class Lifeline::Impl final : public Findings {
+ public:
+  explicit Impl(LifelineOptions options) : options_(std::move(options)) {}
+
+  PeerAddress listen();
+  void connect(std::span<const PeerAddress> peers);
+  void leave();
+  void suspect(int rank);
+  std::uint64_t rejected() const { return overlay_ ? overlay_->rejected() : 0; }
+
+ private:
+  void handle_loss(const Loss& loss) override;
+  void handle_left(int rank) override;
+
+  void run();
+  void wait_and_handle(std::int64_t until);
+  void handle_wake();
+  void handle_time(std::int64_t now);
+  void say_goodbye();
+  void wake() const;
+  [[noreturn]] void end_fenced(const Loss& loss) const;
+
+  const LifelineOptions options_;
+  const pid_t owner_ = getpid();
+  Poller poller_;
+  Fd wake_;
+  Fd listener_;
+  StatusPage page_;
+  std::optional<Roster> roster_;
+  std::optional<Siblings> siblings_;
+  std::optional<Overlay> overlay_;
+  std::int64_t next_tick_ = 0;
+  std::int64_t next_heartbeat_ = 0;
+
+  std::thread thread_;
+  std::atomic<bool> is_leaving_{false};
+  std::mutex mutex_;  // for what follows
+  std::condition_variable connected_changed_;
+  bool is_connected_ = false;
+  std::vector<int> suspects_;
+};
+
+PeerAddress Lifeline::Impl::listen() {
+  listener_ = listen_on(options_.listen_address);
+  page_ = StatusPage::create();
+  wake_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  PeerAddress address;
+  address.host_id = current_host_id();
+  address.pid = getpid();
+  const auto status = process_status(address.pid);
+  if (!status) throw std::system_error(ENOENT, std::generic_category(), "/proc/self/stat");
+  address.start_time = status->start_time;
+  address.status_fd = page_.fd();
+  address.lifeline_port = local_port(listener_);
+  options_.listen_address.copy(address.address.data(), address.address.size() - 1);
+  return address;
+}
+
+void Lifeline::Impl::connect(std::span<const PeerAddress> peers) {
+  RESPROUT_INVARIANT(listener_.is_open() && !thread_.joinable());
+  const std::int64_t now = monotonic_ns();
+  roster_.emplace(options_.rank, static_cast<int>(peers.size()));
+  siblings_.emplace(options_, *this, poller_, sibling_key);
+  overlay_.emplace(options_, *roster_, *this, poller_, link_key);
+  siblings_->start(peers, now);
+  overlay_->start({peers.begin(), peers.end()}, now);
+  poller_.add(wake_, wake_key, EPOLLIN);
+  if (overlay_->is_needed()) {
+    poller_.add(listener_, listener_key, EPOLLIN);
+  } else {
+    listener_.reset();
+  }
+  next_tick_ = next_heartbeat_ = now;
+
+  // The program's signal handlers are none of our thread's business.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+
+  std::unique_lock lock(mutex_);
+  connected_changed_.wait_for(lock, std::chrono::nanoseconds(auth::handshake_deadline_ns),
+                              [this] { return is_connected_; });
+}
+
+void Lifeline::Impl::wake() const {
+  const std::uint64_t one = 1;
+  // A full counter wakes as well.
+  if (write(wake_.get(), &one, sizeof one) < 0) return;
+}
+
+void Lifeline::Impl::leave() {
+  // In a forked child there is no thread, and what there is belongs to the parent.
+  if (getpid() != owner_) {
+    if (thread_.joinable()) thread_.detach();
+    return;
+  }
+  if (!thread_.joinable()) return;
+  page_->goodbye.store(1);
+  is_leaving_.store(true);
+  wake();
+  thread_.join();
+  listener_.reset();
+}
+
+void Lifeline::Impl::suspect(int rank) {
+  {
+    const std::lock_guard guard(mutex_);
+    suspects_.push_back(rank);
+  }
+  wake();
+}
+
+void Lifeline::Impl::run() {
+  pthread_setname_np(pthread_self(), "resprout-life");
+  while (!is_leaving_.load()) {
+    wait_and_handle(next_tick_);
+    handle_time(monotonic_ns());
+    if (!is_connected_ && overlay_->is_connected()) {
+      const std::lock_guard guard(mutex_);
+      is_connected_ = true;
+      connected_changed_.notify_all();
+    }
+  }
+  say_goodbye();
+}
+
+void Lifeline::Impl::wait_and_handle(std::int64_t until) {
+  epoll_event events[32];
+  const std::int64_t now = monotonic_ns();
+  const std::int64_t wait_ms = until <= now ? 0 : (until - now + 999'999) / 1'000'000;
+  for (const epoll_event& event : poller_.wait(events, static_cast<int>(wait_ms))) {
+    const std::uint64_t key = event.data.u64;
+    const auto low = static_cast<std::uint32_t>(key);
+    if (key == wake_key) {
+      handle_wake();
+    } else if (key == listener_key) {
+      Fd socket = accept_on(listener_);
+      if (socket.is_open()) overlay_->handle_connection(std::move(socket), monotonic_ns());
+    } else if (key >= link_key) {
+      overlay_->handle_event(low, monotonic_ns());
+    } else {
+      siblings_->handle_death(static_cast<int>(low));
+    }
+  }
+}
+
+void Lifeline::Impl::handle_wake() {
+  std::uint64_t count;
+  if (read(wake_.get(), &count, sizeof count) < 0) return;
+  std::vector<int> suspects;
+  {
+    const std::lock_guard guard(mutex_);
+    suspects.swap(suspects_);
+  }
+  for (const int rank : suspects) {
+    if (!roster_->contains(rank) || !roster_->is_alive(rank)) continue;
+    siblings_->look_at(rank);
+    overlay_->look_at(rank, monotonic_ns());
+  }
+}
+
+void Lifeline::Impl::handle_time(std::int64_t now) {
+  overlay_->handle_time(now);
+  if (now >= next_tick_) {
+    page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
+    if (options_.on_tick) options_.on_tick();
+    now = monotonic_ns();
+    next_tick_ = now + options_.tick_ns;
+  }
+  if (now < next_heartbeat_) return;
+  const std::int64_t late_ns = now - next_heartbeat_;
+  next_heartbeat_ = now + options_.heartbeat_period_ns;
+  const std::int64_t forgiven_ns = late_ns > options_.heartbeat_period_ns / 2 ? late_ns : 0;
+  siblings_->handle_time(now, forgiven_ns);
+  overlay_->handle_heartbeat(now, forgiven_ns);
+}
+
+void Lifeline::Impl::say_goodbye() {
+  overlay_->spread({.kind = NewsKind::left, .rank = options_.rank});
+  const std::int64_t begin = monotonic_ns();
+  for (std::int64_t now = begin;
+       overlay_->is_needed() && (now < begin + farewell_ns || overlay_->has_unsent()) &&
+       now < begin + farewell_ns_max;
+       now = monotonic_ns())
+    wait_and_handle(now + 1'000'000);
+}
+
+void Lifeline::Impl::handle_loss(const Loss& loss) {
+  if (loss.rank == options_.rank) end_fenced(loss);
+  if (!roster_->note(loss.rank, Standing::lost)) return;
+  siblings_->fence(loss.rank);
+  siblings_->forget(loss.rank);
+  overlay_->spread({.kind = NewsKind::lost,
+                    .rank = loss.rank,
+                    .by = loss.found_by,
+                    .time_ns = loss.detected_ns,
+                    .loss_kind = static_cast<std::uint32_t>(loss.kind)});
+  overlay_->handle_gone(loss.rank, monotonic_ns());
+  if (options_.on_loss) options_.on_loss(loss);
+}
+
+void Lifeline::Impl::handle_left(int rank) {
+  if (rank == options_.rank || !roster_->note(rank, Standing::left)) return;
+  siblings_->forget(rank);
+  overlay_->spread({.kind = NewsKind::left, .rank = rank});
+  overlay_->handle_gone(rank, monotonic_ns() + heal_after_goodbye_ns);
+  if (options_.on_left) options_.on_left(rank);
+}
+
+void Lifeline::Impl::end_fenced(const Loss& loss) const {
+  std::fprintf(stderr,
+               "resprout: rank %d was declared lost by the others (%s, found by rank %d); "
+               "it must not go on and ends here\n",
+               loss.rank, name_of(loss.kind), loss.found_by);
+  _exit(fenced_exit_status);
+}
+
+Lifeline::Lifeline(LifelineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Lifeline::~Lifeline() { leave(); }
+PeerAddress Lifeline::listen() { return impl_->listen(); }
+void Lifeline::connect(std::span<const PeerAddress> peers) { impl_->connect(peers); }
+void Lifeline::leave() { impl_->leave(); }
+void Lifeline::suspect(int rank) { impl_->suspect(rank); }
+std::uint64_t Lifeline::rejected_connections() const { return impl_->rejected(); }
+
+}  // namespace resprout::runtime

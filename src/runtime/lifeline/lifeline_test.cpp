@@ -1,0 +1,334 @@
+#include "runtime/lifeline/lifeline.hpp"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <vector>
+
+#include "doctest/doctest.h"
+#include "runtime/testing/garbage.hpp"
+#include "runtime/testing/processes.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+using testing::expect;
+using testing::nap_ms;
+using testing::Processes;
+using testing::Shared;
+
+constexpr int procs_max = 16;
+
+struct Heard {
+  std::atomic<int> losses;  // how often
+  std::atomic<int> kind;
+  std::atomic<int> found_by;
+  std::atomic<int> left;
+};
+
+struct Board {
+  std::atomic<int> listening, connected;
+  std::atomic<bool> may_leave;
+  std::atomic<bool> order[procs_max];  // a rank does what its test tells it to do
+  PeerAddress addresses[procs_max];
+  Heard heard[procs_max][procs_max];  // [listener][subject]
+  std::atomic<int> ticks[procs_max];
+  std::atomic<std::uint64_t> rejected[procs_max];
+};
+
+struct Job {
+  int procs = 4;
+  int hosts = 1;          // rank r pretends to be on host r % hosts
+  int timeout_ms = 1000;  // of heartbeats
+  void (*ordered)(int rank, Lifeline& lifeline) = nullptr;
+};
+
+void run_rank(int rank, const Job& job, Board& board) {
+  LifelineOptions options;
+  options.rank = rank;
+  options.secret.fill(0x77);
+  options.heartbeat_period_ns = job.timeout_ms * 100'000;
+  options.heartbeat_timeout_ns = job.timeout_ms * 1'000'000;
+  options.on_loss = [&](const Loss& loss) {
+    Heard& heard = board.heard[rank][loss.rank];
+    heard.kind = static_cast<int>(loss.kind);
+    heard.found_by = loss.found_by;
+    expect(loss.detected_ns > 0, "a loss has a time");
+    ++heard.losses;
+  };
+  options.on_left = [&](int subject) { ++board.heard[rank][subject].left; };
+  options.on_tick = [&] { ++board.ticks[rank]; };
+  Lifeline lifeline(options);
+  board.addresses[rank] = lifeline.listen();
+  board.addresses[rank].host_id[0] = static_cast<std::uint8_t>(rank % job.hosts);
+  ++board.listening;
+  while (board.listening < job.procs) nap_ms(1);
+  lifeline.connect({board.addresses, static_cast<std::size_t>(job.procs)});
+  ++board.connected;
+  while (!board.may_leave) {
+    if (board.order[rank].exchange(false)) job.ordered(rank, lifeline);
+    nap_ms(1);
+  }
+  lifeline.leave();
+  board.rejected[rank] = lifeline.rejected_connections();
+}
+
+// A job of real processes that the test kills, stops and asks.
+class Scene {
+ public:
+  explicit Scene(const Job& job)
+      : job_(job), ranks_(job.procs, [&](int rank) { run_rank(rank, job, *board_); }) {
+    REQUIRE(eventually([&] { return board_->connected == job.procs; }));
+  }
+
+  Board& board() { return *board_; }
+  Processes& ranks() { return ranks_; }
+
+  template <typename Condition>
+  static bool eventually(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(45);
+    while (!condition())
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      } else {
+        nap_ms(1);
+      }
+    return true;
+  }
+
+  // All ranks that are not in `gone` have heard of the loss of `subject`.
+  bool all_heard(int subject, const std::set<int>& gone) {
+    return eventually([&] {
+      for (int rank = 0; rank < job_.procs; ++rank)
+        if (!gone.contains(rank) && board_->heard[rank][subject].losses == 0) return false;
+      return true;
+    });
+  }
+
+  // Lets the living leave, and checks that they heard of exactly these losses, once each.
+  void finish(const std::set<int>& lost, LossKind kind, const std::set<int>& left = {}) {
+    board_->may_leave = true;
+    for (int rank = 0; rank < job_.procs; ++rank) {
+      if (lost.contains(rank)) continue;
+      CHECK(ranks_.wait(rank) == 0);
+      if (left.contains(rank)) continue;
+      for (int subject = 0; subject < job_.procs; ++subject) {
+        CAPTURE(rank);
+        CAPTURE(subject);
+        const Heard& heard = board_->heard[rank][subject];
+        CHECK(heard.losses == (lost.contains(subject) ? 1 : 0));
+        if (lost.contains(subject)) CHECK(heard.kind == static_cast<int>(kind));
+      }
+    }
+  }
+
+ private:
+  Job job_;
+  Shared<Board> board_;
+  Processes ranks_;
+};
+
+void kill_some(const Job& job, const std::set<int>& victims) {
+  Scene scene(job);
+  for (const int victim : victims) scene.ranks().signal(victim, SIGKILL);
+  for (const int victim : victims) CHECK(scene.all_heard(victim, victims));
+  scene.finish(victims, LossKind::exited);
+}
+
+TEST_CASE("one of 4 on one host is killed: everybody learns it once") { kill_some({}, {2}); }
+
+TEST_CASE("three of 8 are killed at once, rank 0 among them, on 1, 2, 3 and 8 hosts") {
+  for (const int hosts : {1, 2, 3, 8}) {
+    CAPTURE(hosts);
+    kill_some({.procs = 8, .hosts = hosts}, {0, 3, 4});
+  }
+}
+
+TEST_CASE("of 16 processes all but two are killed, on 1 and 5 hosts") {
+  for (const int hosts : {1, 5}) {
+    CAPTURE(hosts);
+    std::set<int> victims;
+    for (int rank = 0; rank < 16; ++rank)
+      if (rank != 6 && rank != 15) victims.insert(rank);
+    kill_some({.procs = 16, .hosts = hosts}, victims);
+  }
+}
+
+TEST_CASE("two processes on two hosts: each learns of the other's death") {
+  kill_some({.procs = 2, .hosts = 2}, {0});
+  kill_some({.procs = 2, .hosts = 2}, {1});
+}
+
+TEST_CASE("deaths one after the other: the graph heals and the last two still hear of each other") {
+  for (const int hosts : {1, 4}) {
+    Scene scene({.procs = 8, .hosts = hosts});
+    std::set<int> lost;
+    for (const int victim : {1, 2, 4, 0, 7, 6, 3}) {
+      scene.ranks().signal(victim, SIGKILL);
+      lost.insert(victim);
+      CHECK(scene.all_heard(victim, lost));
+    }
+    scene.finish(lost, LossKind::exited);
+  }
+}
+
+TEST_CASE("a process that ends by exit(1) without a goodbye is lost") {
+  for (const int hosts : {1, 2}) {
+    Scene scene({.procs = 4, .hosts = hosts, .ordered = [](int, Lifeline&) { _exit(1); }});
+    scene.board().order[1] = true;
+    CHECK(scene.all_heard(1, {1}));
+    CHECK(scene.ranks().wait(1) == 1);
+    scene.finish({1}, LossKind::exited);
+  }
+}
+
+TEST_CASE("who says goodbye and ends is not lost, and everybody knows that it left") {
+  for (const int hosts : {1, 3}) {
+    Scene scene({.procs = 6, .hosts = hosts, .ordered = [](int, Lifeline& lifeline) {
+                   lifeline.leave();
+                   _exit(0);
+                 }});
+    scene.board().order[1] = true;
+    scene.board().order[4] = true;
+    CHECK(Scene::eventually([&] {
+      for (const int rank : {0, 2, 3, 5})
+        if (scene.board().heard[rank][1].left != 1 || scene.board().heard[rank][4].left != 1)
+          return false;
+      return true;
+    }));
+    scene.finish({}, LossKind::exited, {1, 4});
+  }
+}
+
+TEST_CASE("a stopped process is ended, on one host and on two, and counts as hung") {
+  for (const int hosts : {1, 2}) {
+    CAPTURE(hosts);
+    Scene scene({.procs = 4, .hosts = hosts});
+    scene.ranks().signal(3, SIGSTOP);
+    CHECK(scene.all_heard(3, {3}));
+    CHECK(scene.ranks().wait(3) == -SIGKILL);
+    for (int rank = 0; rank < 3; ++rank) {
+      const int found_by = scene.board().heard[rank][3].found_by;
+      CHECK(found_by >= 0);
+      CHECK(found_by % hosts == 3 % hosts);
+    }
+    scene.finish({3}, LossKind::hung);
+  }
+}
+
+TEST_CASE("a stopped process without anybody on its host is unreachable, and ends when it learns") {
+  Scene scene({.procs = 3, .hosts = 3});
+  scene.ranks().signal(1, SIGSTOP);
+  CHECK(scene.all_heard(1, {1}));
+  CHECK(scene.ranks().is_running(1));
+  scene.ranks().signal(1, SIGCONT);
+  CHECK(scene.ranks().wait(1) == 70);
+  scene.finish({1}, LossKind::unreachable);
+}
+
+TEST_CASE("all are stopped and continued: nobody accuses anybody") {
+  for (const int hosts : {1, 2}) {
+    Scene scene({.procs = 4, .hosts = hosts, .timeout_ms = 400});
+    for (int rank = 0; rank < 4; ++rank) scene.ranks().signal(rank, SIGSTOP);
+    nap_ms(1200);
+    for (int rank = 0; rank < 4; ++rank) scene.ranks().signal(rank, SIGCONT);
+    nap_ms(1200);
+    scene.finish({}, LossKind::exited);
+  }
+}
+
+TEST_CASE("a suspicion of the caller about a living process comes to nothing") {
+  for (const int hosts : {1, 2}) {
+    Scene scene({.procs = 4, .hosts = hosts, .ordered = [](int rank, Lifeline& lifeline) {
+                   for (int other = 0; other < 4; ++other) lifeline.suspect(other);
+                   lifeline.suspect(rank + 1000);
+                 }});
+    scene.board().order[0] = true;
+    scene.board().order[3] = true;
+    nap_ms(300);
+    scene.finish({}, LossKind::exited);
+  }
+}
+
+TEST_CASE("everybody leaves at once, again and again, and nobody is taken for lost") {
+  for (int run = 0; run < 10; ++run) {
+    Scene scene({.procs = 8, .hosts = 1 + run % 4});
+    scene.finish({}, LossKind::exited);
+  }
+}
+
+TEST_CASE("losses are found while strangers throw garbage at the port, and these are counted") {
+  Scene scene({.procs = 4, .hosts = 2});
+  testing::GarbageThrower thrower(scene.board().addresses[1].lifeline_port, 5);
+  for (int i = 0; i < 200; ++i) thrower.throw_one();
+  scene.ranks().signal(0, SIGKILL);
+  while (scene.board().heard[1][0].losses == 0) thrower.throw_one();
+  CHECK(scene.all_heard(0, {0}));
+  scene.finish({0}, LossKind::exited);
+  CHECK(scene.board().rejected[1] > 0);
+}
+
+TEST_CASE("a forked child is not the process, and takes nothing with it when it ends") {
+  for (const int hosts : {1, 2}) {
+    Scene scene({.procs = 3, .hosts = hosts, .ordered = [](int, Lifeline& lifeline) {
+                   const pid_t child = fork();
+                   if (child == 0) {
+                     lifeline.leave();
+                     _exit(0);
+                   }
+                   int status = 0;
+                   waitpid(child, &status, 0);
+                   expect(status == 0, "the child ends well");
+                 }});
+    scene.board().order[1] = true;
+    nap_ms(200);
+    scene.ranks().signal(1, SIGKILL);
+    CHECK(scene.all_heard(1, {1}));
+    scene.finish({1}, LossKind::exited);
+  }
+}
+
+TEST_CASE("the tick comes again and again") {
+  Scene scene({.procs = 2});
+  CHECK(Scene::eventually([&] { return scene.board().ticks[0] > 20; }));
+  scene.finish({}, LossKind::exited);
+}
+
+int count_open_files() {
+  int count = 0;
+  DIR* const directory = opendir("/proc/self/fd");
+  while (readdir(directory) != nullptr) ++count;
+  closedir(directory);
+  return count;
+}
+
+TEST_CASE("a lifeline leaves no descriptor and no thread behind") {
+  const int before = count_open_files();
+  for (int run = 0; run < 3; ++run) {
+    Lifeline alone({});
+    const PeerAddress address = alone.listen();
+    alone.connect({&address, 1});
+    alone.leave();
+    alone.leave();
+  }
+  {
+    Lifeline never_connected({});
+  }
+  CHECK(count_open_files() == before);
+  int threads = 0;
+  DIR* const directory = opendir("/proc/self/task");
+  while (const dirent* entry = readdir(directory)) threads += entry->d_name[0] != '.' ? 1 : 0;
+  closedir(directory);
+  CHECK(threads == 1);
+}
+
+TEST_CASE("the host id is the same each time") {
+  CHECK(current_host_id() == current_host_id());
+  CHECK(current_host_id() != HostId{});
+}
+
+}  // namespace
+}  // namespace resprout::runtime

@@ -1,0 +1,38 @@
+// What is said over a link, 32 bytes each, as they stand in memory.
+//
+//   byte 0   4  kind
+//        4   4  rank: whom it is about
+//        8   4  by: who found the loss; who accuses
+//       12   4  serial: of the accusation, counted by the accuser
+//       16   8  time: CLOCK_REALTIME ns of the detection
+//       24   4  loss kind
+//       28   4  zero
+//
+// Thread rule: values.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace resprout::runtime {
+
+enum class NewsKind : std::uint32_t {
+  heartbeat = 1,   // from neighbour to neighbour; all others are a flood
+  lost = 2,        // `rank` is lost
+  left = 3,        // `rank` said goodbye
+  accusation = 4,  // nothing is heard of `rank`: does anybody on its host know it to be alive?
+  alive = 5,       // the answer: it is there, or is being looked after
+};
+
+struct News {
+  NewsKind kind = NewsKind::heartbeat;
+  std::int32_t rank = -1;
+  std::int32_t by = -1;
+  std::uint32_t serial = 0;
+  std::int64_t time_ns = 0;
+  std::uint32_t loss_kind = 0;
+  std::uint32_t zero = 0;
+};
+static_assert(sizeof(News) == 32 && std::is_trivially_copyable_v<News>);
+
+}  // namespace resprout::runtime
