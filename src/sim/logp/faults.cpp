@@ -1,0 +1,91 @@
+#include "sim/logp/faults.hpp"
+
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+#include "core/random.hpp"
+
+namespace resprout::sim {
+namespace {
+
+using Parsed = std::variant<std::vector<Death>, std::string>;
+
+template <typename Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<Rank> rank_below(std::string_view text, std::int32_t procs) {
+  const auto value = number<std::int32_t>(text);
+  if (!value || *value < 0 || *value >= procs) return std::nullopt;
+  return rank_at(*value);
+}
+
+// The first `count` of a random order of all ranks but the root.
+std::vector<Death> draw(std::int64_t count, std::int32_t procs, Rank root, std::uint64_t seed) {
+  std::vector<std::int32_t> ranks(static_cast<std::size_t>(procs));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  ranks.erase(ranks.begin() + index(root));
+  Random random(seed);
+  std::vector<Death> deaths;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    std::swap(ranks[i], ranks[i + random.below(ranks.size() - i)]);
+    deaths.push_back({rank_at(ranks[i]), Time{0}});
+  }
+  return deaths;
+}
+
+// Percent of `procs`, rounded to the nearest.
+std::optional<std::int64_t> share(std::string_view percent, std::int32_t procs) {
+  const auto value = number<double>(percent);
+  if (!value || !(*value >= 0) || *value > 100) return std::nullopt;
+  return static_cast<std::int64_t>(*value * procs / 100 + 0.5);
+}
+
+}  // namespace
+
+Parsed parse_faults(std::string_view text, std::int32_t procs, Rank root, std::uint64_t seed) {
+  const std::string forms = "faults: '" + std::string(text) +
+                            "' is none of: none, N (a count below " + std::to_string(procs) +
+                            "), X% (of the processes but the root), or " + "ranks from 0 to " +
+                            std::to_string(procs - 1) + " with commas (3,7,9; a single one: 3,)";
+  if (text == "none") return std::vector<Death>{};
+  if (text.find(',') != std::string_view::npos) {
+    std::vector<Death> deaths;
+    while (!text.empty()) {
+      const std::size_t comma = std::min(text.find(','), text.size());
+      const auto rank = rank_below(text.substr(0, comma), procs);
+      if (!rank) return forms;
+      deaths.push_back({*rank, Time{0}});
+      text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    if (deaths.empty()) return forms;
+    return deaths;
+  }
+  const bool is_share = text.ends_with('%');
+  const auto count =
+      is_share ? share(text.substr(0, text.size() - 1), procs) : number<std::int64_t>(text);
+  if (!count || *count < 0 || *count > procs - 1) return forms;
+  return draw(*count, procs, root, seed);
+}
+
+Parsed parse_deaths(std::span<const std::string> texts, std::int32_t procs) {
+  std::vector<Death> deaths;
+  for (const std::string& text : texts) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    const auto rank = rank_below(std::string_view(text).substr(0, at), procs);
+    const auto time =
+        number<std::int64_t>(std::string_view(text).substr(std::min(at + 1, text.size())));
+    if (!rank || !time || *time < 0)
+      return "fail-at: '" + text + "' is not RANK@T with a rank from 0 to " +
+             std::to_string(procs - 1) + " and a time >= 0";
+    deaths.push_back({*rank, Time{*time}});
+  }
+  return deaths;
+}
+
+}  // namespace resprout::sim

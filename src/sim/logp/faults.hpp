@@ -1,0 +1,37 @@
+// Which processes die, and when: random ones or named ones.
+//
+// Corrected Trees, section 2.1: fail-stop. A process that dies at t does nothing from t on; what it
+// started to send before still arrives.
+// Thread rule: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/rank.hpp"
+#include "core/time.hpp"
+
+namespace resprout::sim {
+
+struct Death {
+  Rank rank;
+  Time at;
+};
+
+// Those who are dead from the beginning, as text says:
+//   none | N | X% | 3,7,9 (a single rank: "3,")
+// N of the processes, or X percent rounded to the nearest, are drawn without `root`; ranks are
+// taken as named. The error is one line. REQUIRES: procs >= 1, 0 <= root < procs.
+std::variant<std::vector<Death>, std::string> parse_faults(std::string_view text,
+                                                           std::int32_t procs, Rank root,
+                                                           std::uint64_t seed);
+
+// Those who die on the way, each as RANK@T.
+std::variant<std::vector<Death>, std::string> parse_deaths(std::span<const std::string> texts,
+                                                           std::int32_t procs);
+
+}  // namespace resprout::sim
