@@ -13,13 +13,12 @@ enum class EventKind : std::uint8_t {
             // the accumulator starts as the input. `subject.round` tells the round it belongs to
   adopt,    // accumulator := payload of `subject`, a kept message or the one just handled: somebody
             // has decided already, and that decision takes the place of what was combined
-  restart,  // accumulator := payload of this process's slot `subject.slot`: the input, or, if it
-            // has delivered already, the result. Kept messages of rounds < `subject.round` are
-            // obsolete
+  restart,  // accumulator := payload of this process's slot `subject.slot`: the input; or, if it
+            // has delivered already, the result; or nothing. Kept messages of rounds
+            // < `subject.round` are obsolete
   exclude,  // the contribution of rank `subject.from` is left out of the accumulator
   deliver,  // the operation's result: the payload of `subject`, or the accumulator when
-            // `subject.from` is the machine's own rank. The caller may return. Kept messages of
-            // rounds <= `subject.round` are obsolete
+            // `subject.from` is the machine's own rank. The caller may return
   fail,     // the operation ended here without a result; the caller may return
   suspect,  // failure detector: `subject.from` is suspected
 };

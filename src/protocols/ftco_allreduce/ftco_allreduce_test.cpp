@@ -1,85 +1,13 @@
 // The allreduce machine of one process, told by hand what the others say.
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "doctest/doctest.h"
+#include "protocols/one_process.hpp"
 
 namespace resprout::protocols {
 namespace {
 
-// One process: keeps what the machine asks for and writes down what it says, in words.
-class OneProcess {
- public:
-  OneProcess(const FtcoAllreduceConfig& config, int self, std::vector<int> suspects = {})
-      : machine_(config, rank_at(self)) {
-    for (int rank : suspects) suspects_.push_back(rank_at(rank));
-    machine_.start(context());
-    drain();
-  }
-
-  void contribution(int from, int round, int decision = 0) {
-    hear(MessageKind::contribution, from, round, decision);
-  }
-  void result(int from, int round) { hear(MessageKind::result, from, round, 0); }
-
-  void suspect(int rank) {
-    suspects_.push_back(rank_at(rank));
-    std::sort(suspects_.begin(), suspects_.end());
-    machine_.handle_suspicion(context(), rank_at(rank));
-    drain();
-  }
-
-  // What has been said and sent since the last time, e.g. "combine:1
-  // send:contribution>0/accumulator".
-  std::string said() {
-    while (const auto message = machine_.poll_send(context())) {
-      const char* slots[] = {"none", "input", "accumulator", "result"};
-      say(message->kind == MessageKind::result ? "result>" : "contribution>", index(message->to));
-      log_ += std::string("/") + slots[static_cast<int>(message->slot)];
-      if (message->tag != 0) log_ += "#" + std::to_string(message->tag - 1);
-    }
-    return std::exchange(log_, "");
-  }
-
- private:
-  Context context() const {
-    return {Time{0},
-            {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())},
-            {mailbox_.data(), static_cast<std::uint32_t>(mailbox_.size())}};
-  }
-
-  void hear(MessageKind kind, int from, int round, int decision) {
-    Message message{.from = rank_at(from), .to = no_rank, .kind = kind, .slot = Slot::input};
-    message.round = static_cast<std::uint32_t>(round);
-    message.tag = static_cast<std::uint16_t>(decision);
-    if (machine_.handle_message(context(), message) == Disposition::keep)
-      mailbox_.push_back(message);
-    drain();
-  }
-
-  void drain() {
-    const char* names[] = {"colored",  "combine:", "adopt:", "restart@",
-                           "exclude:", "deliver:", "fail",   "suspect"};
-    while (const auto event = machine_.poll_event(context())) {
-      const bool is_restart = event->kind == EventKind::restart;
-      const int round = static_cast<int>(event->subject.round);
-      say(names[static_cast<int>(event->kind)], is_restart ? round : index(event->subject.from));
-    }
-  }
-
-  void say(const std::string& word, int number) {
-    log_ += (log_.empty() ? "" : " ") + word + std::to_string(number);
-  }
-
-  FtcoAllreduce machine_;
-  std::vector<Rank> suspects_;
-  std::vector<Message> mailbox_;
-  std::string log_;
-};
+using OneProcess = testing::OneProcess<FtcoAllreduce>;
 
 constexpr FtcoAllreduceConfig eight{8, 2, Rank{0}, true};
 

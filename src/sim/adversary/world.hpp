@@ -144,6 +144,7 @@ class World {
   void crash(int rank);
   void drain(int rank, const Envelope* handled);
   void obey(int rank, const Event& event, const Envelope* handled);
+  static Payload payload_in(const Process& process, Slot slot);
   Payload take(Process& process, const Message& subject, const Envelope* handled);
   void forget(Process& process, std::uint32_t below_round);
   void complain(int rank, const std::string& what) {

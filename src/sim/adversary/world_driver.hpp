@@ -52,10 +52,7 @@ template <Machine M>
 void World<M>::send(int rank) {
   Process& process = at(rank);
   const auto message = process.machine.poll_send(context(process));
-  Envelope envelope{*message, {}};
-  if (message->slot == Slot::input) envelope.payload = process.input;
-  if (message->slot == Slot::accumulator) envelope.payload = process.accumulator;
-  if (message->slot == Slot::result) envelope.payload = process.result;
+  Envelope envelope{*message, payload_in(process, message->slot)};
   if (message->slot != Slot::none && !envelope.payload.is_present())
     complain(rank, "sends a payload that it does not have");
   const int to = index(message->to);
@@ -108,6 +105,21 @@ void World<M>::drain(int rank, const Envelope* handled) {
   process.deadline = process.machine.poll_timeout(context(process)).at;
 }
 
+template <Machine M>
+Payload World<M>::payload_in(const Process& process, Slot slot) {
+  switch (slot) {
+    case Slot::none:
+      return {};
+    case Slot::input:
+      return process.input;
+    case Slot::accumulator:
+      return process.accumulator;
+    case Slot::result:
+      return process.result;
+  }
+  return {};
+}
+
 // The payload of a kept message, which is kept no longer, or of the one just handled.
 template <Machine M>
 Payload World<M>::take(Process& process, const Message& subject, const Envelope* handled) {
@@ -158,7 +170,7 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
       break;
     case EventKind::restart:
       forget(process, subject.round);
-      process.accumulator = subject.slot == Slot::result ? process.result : process.input;
+      process.accumulator = payload_in(process, subject.slot);
       break;
     case EventKind::exclude:
       process.accumulator.excluded |= std::uint64_t{1} << position(subject.from);
@@ -169,7 +181,6 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
         process.result = process.accumulator;
       else if (subject.slot != Slot::none && !process.result.is_present())
         process.result = take(process, subject, handled);
-      forget(process, subject.round + 1);
       break;
     case EventKind::fail:
       ++process.failed;

@@ -1,0 +1,180 @@
+// See reliable_broadcast.hpp.
+#include "protocols/reliable_broadcast/reliable_broadcast.hpp"
+
+#include "core/invariant.hpp"
+
+namespace resprout::protocols {
+
+ReliableBroadcast::ReliableBroadcast(const ReliableBroadcastConfig& config, Rank self)
+    : dissemination_(config.dissemination, self),
+      settlement_(config.settlement, self),
+      config_(&config),
+      self_(self) {
+  RESPROUT_INVARIANT(config.dissemination.start == StartMode::overlapped);
+}
+
+void ReliableBroadcast::start(const Context& context) {
+  dissemination_.start(context);
+  if (!is_root() && context.suspects.contains(root())) {
+    become_settling(context);
+  } else if (!context.suspects.empty()) {
+    arm_pull(context);
+  }
+}
+
+void ReliableBroadcast::arm_pull(const Context& context) {
+  if (pull_ != Pull::idle || has_payload()) return;
+  pull_ = Pull::armed;
+  pull_at_ = context.now + config_->patience;
+}
+
+void ReliableBroadcast::become_settling(const Context& context) {
+  if (is_settling_) return;
+  is_settling_ = true;
+  dissemination_.freeze();
+  pull_ = Pull::over;
+  source_ = own_slot_or_none();
+  settlement_.start(context);
+}
+
+Disposition ReliableBroadcast::handle_message(const Context& context, const Message& message) {
+  switch (message.kind) {
+    case MessageKind::tree:
+    case MessageKind::correction:
+      return dissemination_.handle_message(context, message);
+    case MessageKind::pull:
+      return is_root() ? Disposition::keep : Disposition::done;
+    case MessageKind::supply: {
+      if (dissemination_.is_colored() || is_settling_) return Disposition::done;
+      is_supplied_ = true;
+      Message as_from_parent = message;
+      as_from_parent.kind = MessageKind::tree;
+      return dissemination_.handle_message(context, as_from_parent);
+    }
+    case MessageKind::contribution:
+      return is_settling_ ? settlement_.handle_message(context, message) : Disposition::keep;
+    case MessageKind::result:
+      // Others suspect the root, so this process will.
+      become_settling(context);
+      return settlement_.handle_message(context, message);
+    case MessageKind::heartbeat:
+      break;
+  }
+  return Disposition::done;
+}
+
+void ReliableBroadcast::handle_timeout(const Context& context) {
+  dissemination_.handle_timeout(context);
+  if (pull_ == Pull::armed && context.now >= pull_at_) pull_ = Pull::due;
+}
+
+void ReliableBroadcast::handle_suspicion(const Context& context, Rank rank) {
+  if (is_settling_)
+    settlement_.handle_suspicion(context, rank);
+  else if (rank == root() && !is_root())
+    become_settling(context);
+  else
+    arm_pull(context);
+}
+
+std::optional<Event> ReliableBroadcast::poll_event(const Context& context) {
+  if (auto event = dissemination_.poll_event(context)) {
+    if (event->kind == EventKind::deliver) has_ended_ = true;
+    if (is_supplied_) event->subject.kind = MessageKind::supply;
+    return event;
+  }
+  return is_settling_ ? next_settlement_event(context) : std::nullopt;
+}
+
+std::optional<Event> ReliableBroadcast::next_settlement_event(const Context& context) {
+  while (auto event = settlement_.poll_event(context)) {
+    switch (event->kind) {
+      case EventKind::combine:  // any payload will do
+        if (event->subject.slot == Slot::none || !maybe_take(event->subject)) continue;
+        event->kind = EventKind::adopt;
+        return event;
+      case EventKind::adopt:
+        if (!maybe_take(event->subject)) continue;
+        return event;
+      case EventKind::restart:
+        source_ = event->subject.slot = own_slot_or_none();
+        return event;
+      case EventKind::deliver: {
+        const bool had_ended = has_ended_;
+        const Event end = end_settlement(*event);
+        if (had_ended) continue;
+        return end;
+      }
+      default:
+        continue;  // nobody's contribution is missed
+    }
+  }
+  return std::nullopt;
+}
+
+// Makes the payload of `subject`, or that there is none, what the settlement speaks of. True if the
+// driver has to adopt it.
+bool ReliableBroadcast::maybe_take(const Message& subject) {
+  const bool is_new = subject.slot != Slot::none && source_ == Slot::none && !has_payload();
+  if (subject.slot == Slot::none)
+    source_ = Slot::none;
+  else if (is_new)
+    source_ = Slot::accumulator;
+  else if (source_ == Slot::none)
+    source_ = own_slot();
+  return is_new;
+}
+
+Event ReliableBroadcast::end_settlement(const Event& decision) {
+  const bool is_own = decision.subject.from == self_;
+  const bool is_payload = is_own ? source_ != Slot::none : decision.subject.slot != Slot::none;
+  if (is_payload && !has_ended_) is_settled_with_payload_ = true;
+  has_ended_ = true;
+  source_ = is_payload ? own_slot() : Slot::none;
+  return {is_payload ? EventKind::deliver : EventKind::fail, decision.subject};
+}
+
+Message ReliableBroadcast::message_to(Rank rank, MessageKind kind, Slot slot) const {
+  Message message;
+  message.from = self_;
+  message.to = rank;
+  message.kind = kind;
+  message.slot = slot;
+  return message;
+}
+
+std::optional<Message> ReliableBroadcast::poll_send(const Context& context) {
+  if (pull_ == Pull::due) {
+    pull_ = Pull::over;
+    if (!has_payload()) return message_to(root(), MessageKind::pull, Slot::none);
+  }
+  if (is_root())
+    if (auto supply = next_supply(context)) return supply;
+  if (auto message = dissemination_.poll_send(context)) return message;
+  if (!is_settling_) return std::nullopt;
+  auto message = settlement_.poll_send(context);
+  if (message) message->slot = source_;
+  return message;
+}
+
+// The kept pulls are the memory of who has asked: they stay in the order of their arrival.
+std::optional<Message> ReliableBroadcast::next_supply(const Context& context) {
+  std::uint32_t pulls = 0;
+  for (std::uint32_t i = 0; i < context.mailbox.count; ++i) {
+    const Message& kept = context.mailbox.begin[i];
+    if (kept.kind != MessageKind::pull || pulls++ < answered_) continue;
+    ++answered_;
+    if (!context.suspects.contains(kept.from))
+      return message_to(kept.from, MessageKind::supply, own_slot());
+  }
+  return std::nullopt;
+}
+
+Deadline ReliableBroadcast::poll_timeout(const Context& context) const {
+  const Deadline correction = dissemination_.poll_timeout(context);
+  const bool waits = pull_ == Pull::armed && !has_payload();
+  if (!waits || correction.at < pull_at_) return correction;
+  return {pull_at_, "patience before asking the root for the payload"};
+}
+
+}  // namespace resprout::protocols

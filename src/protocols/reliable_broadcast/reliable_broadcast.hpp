@@ -1,0 +1,99 @@
+// Reliable broadcast: a corrected tree, and what to do when the tree was not enough.
+//
+// Corrected Trees (sections 2.1 and 3) promises that everybody is colored if the root lives and
+// nobody dies while the tree is being corrected. What is left over needs a failure detector:
+//   pull        the root lives: who has waited for long, while somebody is suspected, asks it
+//   settlement  the root is suspected: all take part in an allreduce of "the payload, if I have
+//   it",
+//               also those who have returned. Either all survivors deliver, or all fail
+// docs/protocols/reliable_broadcast.md says why.
+//
+// Invariants
+//  1. `deliver` or `fail` is said once, by whichever way is first.
+//  2. Who has begun the settlement is frozen: whether it has the payload was settled then, and
+//  tree,
+//     correction and supply are ignored from there on.
+//  3. The settlement's payload is wherever this process has it; bytes are moved only if it has
+//  none.
+// Thread rule: a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "core/protocol.hpp"
+#include "protocols/corrected_tree/corrected_tree.hpp"
+#include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+
+namespace resprout::protocols {
+
+struct ReliableBroadcastConfig {
+  ReliableBroadcastConfig(const CorrectedTreeConfig& tree, std::int32_t settlement_radix,
+                          Duration pull_patience)
+      : dissemination(tree),
+        settlement{tree.procs, settlement_radix, rank_at(0), true},
+        patience(pull_patience) {}
+
+  CorrectedTreeConfig dissemination;
+  FtcoAllreduceConfig settlement;
+  Duration patience;  // of an uncolored process from its first suspicion to its pull
+};
+
+class ReliableBroadcast {
+ public:
+  // REQUIRES: `config` outlives the machine; 0 <= self < procs; the correction's start is
+  // overlapped: without a common clock a synchronized one may leave processes uncolored though
+  // nobody died.
+  ReliableBroadcast(const ReliableBroadcastConfig& config, Rank self);
+
+  void start(const Context& context);
+  Disposition handle_message(const Context& context, const Message& message);
+  void handle_timeout(const Context& context);
+  void handle_suspicion(const Context& context, Rank rank);
+
+  // colored, then deliver; adopt, restart, deliver, fail from the settlement.
+  std::optional<Event> poll_event(const Context& context);
+
+  // tree, correction, pull, supply, contribution, result. The last two have slot none if the sender
+  // knows of no payload.
+  std::optional<Message> poll_send(const Context& context);
+
+  Deadline poll_timeout(const Context& context) const;
+
+ private:
+  enum class Pull : std::uint8_t { idle, armed, due, over };
+
+  Rank root() const { return config_->dissemination.root; }
+  bool is_root() const { return self_ == root(); }
+  bool has_payload() const { return dissemination_.is_colored() || is_settled_with_payload_; }
+  Slot own_slot() const { return is_root() ? Slot::input : Slot::result; }
+  Slot own_slot_or_none() const { return has_payload() ? own_slot() : Slot::none; }
+  Message message_to(Rank rank, MessageKind kind, Slot slot) const;
+
+  void arm_pull(const Context& context);
+  void become_settling(const Context& context);
+  std::optional<Event> next_settlement_event(const Context& context);
+  bool maybe_take(const Message& subject);
+  Event end_settlement(const Event& decision);
+  std::optional<Message> next_supply(const Context& context);
+
+  CorrectedTree dissemination_;
+  FtcoAllreduce settlement_;
+  const ReliableBroadcastConfig* config_;
+  Time pull_at_ = never;
+  Rank self_;
+  std::uint32_t answered_ = 0;  // root: how many of the kept pulls
+  Pull pull_ = Pull::idle;
+  Slot source_ = Slot::none;  // where the payload that the settlement speaks of is
+  bool is_settling_ = false;
+  bool has_ended_ = false;
+  bool is_settled_with_payload_ = false;
+  bool is_supplied_ = false;                    // colored by `supply`
+  [[maybe_unused]] std::uint16_t padding_ = 0;  // no bytes of chance: states are compared bytewise
+};
+
+static_assert(Machine<ReliableBroadcast>);
+static_assert(std::has_unique_object_representations_v<ReliableBroadcast>);
+
+}  // namespace resprout::protocols

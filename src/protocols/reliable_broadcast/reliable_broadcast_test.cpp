@@ -1,0 +1,133 @@
+// The broadcast machine of one process, told by hand what the others say.
+#include "protocols/reliable_broadcast/reliable_broadcast.hpp"
+
+#include "doctest/doctest.h"
+#include "protocols/one_process.hpp"
+
+namespace resprout::protocols {
+namespace {
+
+using OneProcess = testing::OneProcess<ReliableBroadcast>;
+
+// A binomial tree over four processes without a correction: 0 sends to 1 and 2, 1 sends to 3.
+ReliableBroadcastConfig four_from(int root) {
+  CorrectedTreeConfig tree{
+      topology::Tree(topology::Shape::binomial, topology::Numbering::interleaved, 2, 4), 4};
+  tree.root = rank_at(root);
+  tree.correction = Correction::none;
+  return {tree, 2, 100};
+}
+const ReliableBroadcastConfig four = four_from(0);
+
+TEST_CASE("without failures it is the corrected tree") {
+  OneProcess root(four, 0);
+  CHECK(root.said() == "deliver:0 tree>1/input tree>2/input");
+  OneProcess inner(four, 1);
+  CHECK(inner.said() == "");
+  inner.hear(MessageKind::tree, 0);
+  CHECK(inner.said() == "colored:0 deliver:0 tree>3/result");
+  CHECK_FALSE(inner.wake());
+}
+
+TEST_CASE("an uncolored process pulls from the root once, patience after the first suspicion") {
+  OneProcess leaf(four, 3);
+  CHECK_FALSE(leaf.wake());
+  leaf.suspect(1);
+  CHECK(leaf.said() == "");
+  CHECK(leaf.wake());
+  CHECK(leaf.said() == "pull>0/none");
+  leaf.suspect(2);
+  CHECK_FALSE(leaf.wake());
+  leaf.hear(MessageKind::supply, 0);
+  CHECK(leaf.said() == "colored:0 deliver:0");
+  leaf.hear(MessageKind::tree, 1);
+  CHECK(leaf.said() == "");
+}
+
+TEST_CASE("a supplied process sends on what its own children wait for") {
+  OneProcess inner(four, 1, {2});
+  CHECK(inner.wake());
+  CHECK(inner.said() == "pull>0/none");
+  inner.hear(MessageKind::supply, 0);
+  CHECK(inner.said() == "colored:0 deliver:0 tree>3/result");
+}
+
+TEST_CASE("who is colored in time does not pull") {
+  OneProcess leaf(four, 3);
+  leaf.suspect(2);
+  leaf.hear(MessageKind::tree, 1);
+  CHECK_FALSE(leaf.wake());
+  CHECK(leaf.said() == "colored:1 deliver:1");
+}
+
+TEST_CASE("the root answers each pull once, but not a suspect's") {
+  OneProcess root(four, 0);
+  root.said();
+  root.hear(MessageKind::pull, 3, 0, 0, Slot::none);
+  root.suspect(2);
+  root.hear(MessageKind::pull, 2, 0, 0, Slot::none);
+  root.hear(MessageKind::pull, 1, 0, 0, Slot::none);
+  CHECK(root.said() == "supply>3/input supply>1/input");
+  CHECK(root.said() == "");
+}
+
+TEST_CASE("the root died before anybody had the payload: all fail") {
+  OneProcess coordinator(four, 1);
+  coordinator.suspect(0);
+  coordinator.hear(MessageKind::contribution, 2, 1, 0, Slot::none);
+  CHECK(coordinator.said() == "");
+  coordinator.hear(MessageKind::contribution, 3, 1, 0, Slot::none);
+  CHECK(coordinator.said() == "fail:1 result>2/none result>3/none");
+
+  OneProcess other(four, 2, {0});
+  CHECK(other.said() == "contribution>1/none");
+  other.hear(MessageKind::result, 1, 1, 0, Slot::none);
+  CHECK(other.said() == "fail:1");
+}
+
+TEST_CASE("the root died and one has the payload: it gives it to all") {
+  OneProcess coordinator(four, 1, {0});
+  coordinator.hear(MessageKind::contribution, 2, 1, 0, Slot::none);
+  coordinator.hear(MessageKind::contribution, 3, 1);
+  CHECK(coordinator.said() == "adopt:3 deliver:1 result>2/result result>3/result");
+
+  OneProcess owner(four, 3);
+  owner.hear(MessageKind::correction, 0, 0, 1);
+  CHECK(owner.said() == "colored:0 deliver:0");
+  owner.suspect(0);
+  CHECK(owner.said() == "contribution>1/result");
+  owner.result(1, 1);
+  CHECK(owner.said() == "");
+}
+
+TEST_CASE("who has told the settlement that it has nothing takes nothing from the tree any more") {
+  OneProcess other(four, 2, {0});
+  CHECK(other.said() == "contribution>1/none");
+  other.hear(MessageKind::tree, 0);
+  other.hear(MessageKind::supply, 0);
+  CHECK(other.said() == "");
+}
+
+TEST_CASE("a settlement's result is accepted before the root is suspected here") {
+  OneProcess other(four, 3);
+  other.result(2, 1);
+  CHECK(other.said() == "deliver:2");
+  other.suspect(0);
+  CHECK(other.said() == "");
+  other.suspect(1);
+  CHECK(other.said() == "restart@2 contribution>2/result#1");
+}
+
+TEST_CASE("contributions that come before the settlement are not lost when the tree delivers") {
+  const ReliableBroadcastConfig from_three = four_from(3);
+  OneProcess coordinator(from_three, 0);
+  coordinator.hear(MessageKind::contribution, 1, 0);
+  coordinator.hear(MessageKind::tree, 3);
+  CHECK(coordinator.said() == "colored:3 deliver:3 tree>2/result");
+  coordinator.hear(MessageKind::contribution, 2, 0, 0, Slot::none);
+  coordinator.suspect(3);
+  CHECK(coordinator.said() == "result>1/result result>2/result");
+}
+
+}  // namespace
+}  // namespace resprout::protocols
