@@ -13,10 +13,12 @@ bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_
 bool resumes(const GuardedCall& call, MPI_Request& request, MPI_Status& status, int& code) {
   if (!is_pending(code) || !is_continuing()) return false;
   const MPI_Comm comm = call.communicator_in_error();
+  if (is_hopeless(comm, MPI_ANY_SOURCE)) {
+    code = end_hopeless(request, {comm, MPI_ANY_SOURCE}, status);
+    return false;
+  }
   ulfm::acknowledge(comm);
-  if (!is_hopeless(comm, MPI_ANY_SOURCE)) return true;
-  code = end_hopeless(request, {comm, MPI_ANY_SOURCE}, status);
-  return false;
+  return true;
 }
 
 // The request is complete or not, but nobody can say how the program would have it.

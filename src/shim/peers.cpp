@@ -21,11 +21,11 @@ bool is_everybody_else_lost(MPI_Comm comm) {
   return std::max(lost, ulfm::failed_count(comm)) >= size - 1;
 }
 
-// What the lost had sent before, or this process to itself.
-bool has_arrived(MPI_Comm comm, int tag) {
+// This process has sent itself a message that waits to be received. MPI answers this question also
+// while it refuses wildcards.
+bool has_own_message(MPI_Comm comm, int self, int tag) {
   int flag = 0;
-  const int code = PMPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, MPI_STATUS_IGNORE);
-  return code == MPI_SUCCESS && flag != 0;
+  return PMPI_Iprobe(self, tag, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
 }
 
 }  // namespace
@@ -41,11 +41,21 @@ bool is_hopeless(MPI_Comm comm, int source) {
   return source == MPI_ANY_SOURCE ? is_everybody_else_lost(comm) : is_lost(comm, source);
 }
 
-bool goes_on(MPI_Comm comm, int source, int tag, int code) {
+bool goes_on(MPI_Comm comm, int& source, int tag, int code) {
   if (source != MPI_ANY_SOURCE || !is_loss(code) || is_revoked(code)) return false;
   if (World::current()->options().on_loss == OnLoss::error) return false;
-  ulfm::acknowledge(comm);
-  return !is_hopeless(comm, source) || has_arrived(comm, tag);
+  if (!is_hopeless(comm, source)) {
+    ulfm::acknowledge(comm);
+    return true;
+  }
+  // Not acknowledged: MPI has to go on refusing what nobody will answer.
+  int is_inter = 0;
+  int self = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  PMPI_Comm_rank(comm, &self);
+  if (is_inter != 0 || !has_own_message(comm, self, tag)) return false;
+  source = self;
+  return true;
 }
 
 GuardedCall::GuardedCall(const char* name) : GuardedCall(name, MPI_COMM_WORLD) {

@@ -19,8 +19,9 @@ bool is_hopeless(MPI_Comm comm, int source);
 
 // For a call that MPI ended with `code` and that waits for a message from `source`: true if a loss
 // has broken off a wildcard receive that somebody may still answer, so that the call is to be made
-// again, now without the lost. In `error` mode the program is told instead.
-bool goes_on(MPI_Comm comm, int source, int tag, int code);
+// again, now without the lost. If all others are lost, that is this process itself, and `source`
+// becomes its rank. In `error` mode the program is told instead.
+bool goes_on(MPI_Comm comm, int& source, int tag, int code);
 
 // One call of the program, point-to-point or on requests, from entry to return.
 class GuardedCall {

@@ -90,6 +90,7 @@ int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& statu
       int is_done = 0;
       int is_cancelled = 0;
       const int code = PMPI_Test(&request, &is_done, &status);
+      if (is_pending(code)) break;  // not received, but MPI goes on to speak of the loss
       if (is_done == 0) continue;
       PMPI_Test_cancelled(&status, &is_cancelled);
       if (is_cancelled == 0) return code;

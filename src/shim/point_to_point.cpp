@@ -51,9 +51,10 @@ int wait_for(MPI_Request& request, const Receive& r, MPI_Status* status) {
   if (!ulfm::is_active()) {
     code = wait_patiently(request, {r.comm, r.source}, found);
   } else {
+    int source = r.source;
     do {
       code = PMPI_Wait(&request, &found);
-    } while (goes_on(r.comm, r.source, r.tag, code));
+    } while (goes_on(r.comm, source, r.tag, code));
     if (is_pending(code)) code = end_hopeless(request, {r.comm, r.source}, found);
   }
   if (!is_loss(code)) copy_status(found, status);
@@ -63,9 +64,10 @@ int wait_for(MPI_Request& request, const Receive& r, MPI_Status* status) {
 int receive(const Receive& r, MPI_Status* status) {
   int code = MPI_SUCCESS;
   if (ulfm::is_active()) {
+    int source = r.source;
     do {
-      code = PMPI_Recv(r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, status);
-    } while (goes_on(r.comm, r.source, r.tag, code));
+      code = PMPI_Recv(r.buffer, r.count, r.datatype, source, r.tag, r.comm, status);
+    } while (goes_on(r.comm, source, r.tag, code));
     return code;
   }
   MPI_Request request = MPI_REQUEST_NULL;

@@ -11,16 +11,17 @@ namespace {
 // How often MPI is asked for what a process may have sent before it was lost.
 constexpr int last_looks = 1000;
 
-// `look(flag)` is MPI's non-blocking call.
+// `look(source, flag)` is MPI's non-blocking call, `blocking(source)` the one that waits.
 template <typename Look>
 int look_once(MPI_Comm comm, int source, int tag, int& flag, Look look) {
   int code = MPI_SUCCESS;
   do {
-    code = look(flag);
+    code = look(source, flag);
   } while (goes_on(comm, source, tag, code));
   if (code != MPI_SUCCESS || flag != 0 || ulfm::is_active()) return code;
   if (World::current()->lost_count() == 0 || !is_hopeless(comm, source)) return code;
-  for (int i = 0; i < last_looks && code == MPI_SUCCESS && flag == 0; ++i) code = look(flag);
+  for (int i = 0; i < last_looks && code == MPI_SUCCESS && flag == 0; ++i)
+    code = look(source, flag);
   return code == MPI_SUCCESS && flag == 0 ? proc_failed() : code;
 }
 
@@ -29,7 +30,7 @@ int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look)
   int code = MPI_SUCCESS;
   if (ulfm::is_active()) {
     do {
-      code = blocking();
+      code = blocking(source);
     } while (goes_on(comm, source, tag, code));
     return code;
   }
@@ -44,29 +45,29 @@ int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look)
 }  // namespace
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  const auto blocking = [&] { return PMPI_Probe(source, tag, comm, status); };
+  const auto blocking = [&](int from) { return PMPI_Probe(from, tag, comm, status); };
   GuardedCall call("probe", comm);
-  if (!call.is_ours()) return blocking();
-  return call.finish(look_until(comm, source, tag, blocking, [&](int& flag) {
-    return PMPI_Iprobe(source, tag, comm, &flag, status);
+  if (!call.is_ours()) return blocking(source);
+  return call.finish(look_until(comm, source, tag, blocking, [&](int from, int& flag) {
+    return PMPI_Iprobe(from, tag, comm, &flag, status);
   }));
 }
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   GuardedCall call("iprobe", comm);
   if (!call.is_ours()) return PMPI_Iprobe(source, tag, comm, flag, status);
-  return call.finish(look_once(comm, source, tag, *flag, [&](int& found) {
-    return PMPI_Iprobe(source, tag, comm, &found, status);
+  return call.finish(look_once(comm, source, tag, *flag, [&](int from, int& found) {
+    return PMPI_Iprobe(from, tag, comm, &found, status);
   }));
 }
 
 extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                           MPI_Status* status) {
-  const auto blocking = [&] { return PMPI_Mprobe(source, tag, comm, message, status); };
+  const auto blocking = [&](int from) { return PMPI_Mprobe(from, tag, comm, message, status); };
   GuardedCall call("mprobe", comm);
-  if (!call.is_ours()) return blocking();
-  return call.finish(look_until(comm, source, tag, blocking, [&](int& flag) {
-    return PMPI_Improbe(source, tag, comm, &flag, message, status);
+  if (!call.is_ours()) return blocking(source);
+  return call.finish(look_until(comm, source, tag, blocking, [&](int from, int& flag) {
+    return PMPI_Improbe(from, tag, comm, &flag, message, status);
   }));
 }
 
@@ -74,7 +75,7 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
                            MPI_Status* status) {
   GuardedCall call("improbe", comm);
   if (!call.is_ours()) return PMPI_Improbe(source, tag, comm, flag, message, status);
-  return call.finish(look_once(comm, source, tag, *flag, [&](int& found) {
-    return PMPI_Improbe(source, tag, comm, &found, message, status);
+  return call.finish(look_once(comm, source, tag, *flag, [&](int from, int& found) {
+    return PMPI_Improbe(from, tag, comm, &found, message, status);
   }));
 }
