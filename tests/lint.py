@@ -82,7 +82,8 @@ def main() -> int:
     parser.add_argument("--fix", action="store_true", help="rewrite instead of complaining")
     steps = fixes() if parser.parse_args().fix else checks()
     results = [run(name, commands) for name, commands in steps]
-    print(f"{results.count(True)} passed, {results.count(False)} failed")
+    if not all(results):
+        print(f"lint: {results.count(False)} of {len(results)} checks failed")
     return 0 if all(results) else 1
 
 
