@@ -1,0 +1,65 @@
+// What a spec says, once it has been read: which protocol, with which parameters.
+//
+// A spec is text: PROTOCOL[:OPTION=VALUE,...], as in
+//   corrected-tree:tree=kary,k=4,correction=checked,start=synchronized
+// Thread rule: values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "protocols/corrected_tree/config.hpp"
+#include "topology/tree.hpp"
+
+namespace resprout::registry {
+
+enum class ProtocolId : std::uint8_t {
+  corrected_tree,
+  reliable_broadcast,
+  ftco_allreduce,
+  ftco_reduce
+};
+enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
+
+// Of the parameters only those have a meaning that the protocol has options for.
+struct Spec {
+  ProtocolId protocol;
+  TreeKind tree;
+  std::int32_t k;
+  topology::Numbering numbering;
+  protocols::Correction correction;
+  std::int32_t distance;
+  protocols::StartMode start;
+  protocols::EarlyPolicy early;
+
+  bool operator==(const Spec&) const = default;
+};
+
+// The spec, or one line that names the option, what was given and what is valid.
+std::variant<Spec, std::string> parse(std::string_view text);
+
+// --- the list of all there is
+// -----------------------------------------------------------------------
+
+struct Option {
+  std::string_view name;
+  std::string_view values;  // words with | between them, or LOWEST..HIGHEST
+  std::string_view fallback;
+  std::string_view help;
+  void (*set)(Spec& spec, std::int32_t value);  // the number, or the index of the word
+};
+
+struct Protocol {
+  std::string_view name;
+  ProtocolId id;
+  std::string_view operation;  // broadcast, allreduce, reduce
+  std::string_view summary;
+  std::span<const Option> options;
+};
+
+std::span<const Protocol> all_protocols();
+
+}  // namespace resprout::registry

@@ -1,0 +1,102 @@
+// See spec.hpp and trees.hpp.
+#include "registry/spec.hpp"
+
+#include "doctest/doctest.h"
+#include "registry/trees.hpp"
+
+using namespace resprout;
+using namespace resprout::registry;
+
+namespace {
+
+Spec good(std::string_view text) {
+  const auto parsed = parse(text);
+  REQUIRE(std::holds_alternative<Spec>(parsed));
+  return std::get<Spec>(parsed);
+}
+
+std::string wrong(std::string_view text) {
+  const auto parsed = parse(text);
+  return std::holds_alternative<Spec>(parsed) ? "nothing is wrong" : std::get<std::string>(parsed);
+}
+
+}  // namespace
+
+TEST_CASE("a name alone means the defaults") {
+  const Spec spec = good("corrected-tree");
+  CHECK(spec.protocol == ProtocolId::corrected_tree);
+  CHECK(spec.tree == TreeKind::binomial);
+  CHECK(spec.k == 2);
+  CHECK(spec.correction == protocols::Correction::checked);
+  CHECK(spec.distance == 4);
+  CHECK(spec.start == protocols::StartMode::synchronized);
+}
+
+TEST_CASE("options override defaults, in any order") {
+  const Spec spec = good(
+      "corrected-tree:start=overlapped,tree=kary,k=4,numbering=in-order,d=3,early=abstain,"
+      "correction=optimized-opportunistic");
+  CHECK(spec.tree == TreeKind::kary);
+  CHECK(spec.k == 4);
+  CHECK(spec.numbering == topology::Numbering::in_order);
+  CHECK(spec.distance == 3);
+  CHECK(spec.start == protocols::StartMode::overlapped);
+  CHECK(spec.early == protocols::EarlyPolicy::abstain);
+  CHECK(spec.correction == protocols::Correction::optimized_opportunistic);
+  CHECK(good("ftco-allreduce:k=8").tree == TreeKind::knomial);
+}
+
+TEST_CASE("a wrong spec is answered by one line that names what was given and what is valid") {
+  CHECK(wrong("bcast") ==
+        "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
+        "ftco-allreduce, ftco-reduce");
+  CHECK(wrong("corrected-tree:treee=kary") ==
+        "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
+        "start, early");
+  CHECK(wrong("corrected-tree:tree=oak") ==
+        "corrected-tree: tree='oak' is not one of binomial, kary, knomial, lame, optimal");
+  CHECK(wrong("corrected-tree:d=0") == "corrected-tree: d='0' is not a number from 1 to 1048576");
+  CHECK(wrong("corrected-tree:d=2x") == "corrected-tree: d='2x' is not a number from 1 to 1048576");
+  CHECK(wrong("corrected-tree:d") == "corrected-tree: d='' is not a number from 1 to 1048576");
+  CHECK(wrong("ftco-allreduce:k=1") == "ftco-allreduce: k='1' is not a number from 2 to 1048576");
+  CHECK(wrong("corrected-tree:d=2,d=2") == "corrected-tree: option 'd' is given twice");
+  CHECK(wrong("corrected-tree:") ==
+        "corrected-tree: option '' is unknown; there are tree, k, numbering, correction, d, start, "
+        "early");
+  CHECK(wrong("reliable-broadcast:start=synchronized").find("'start' is unknown") !=
+        std::string::npos);
+}
+
+TEST_CASE("options that do not go together are refused") {
+  CHECK(wrong("corrected-tree:tree=lame,numbering=in-order").find("interleaved") !=
+        std::string::npos);
+  CHECK(wrong("corrected-tree:tree=binomial,k=4").find("k=4") != std::string::npos);
+  CHECK(wrong("corrected-tree:tree=knomial,k=1").find("k=1") != std::string::npos);
+}
+
+TEST_CASE("every value that the list shows is taken, every default is the one that is shown") {
+  for (const Protocol& protocol : all_protocols())
+    for (const Option& option : protocol.options) {
+      const std::string prefix = std::string(protocol.name) + ":" + std::string(option.name) + "=";
+      CAPTURE(prefix);
+      CHECK(good(prefix + std::string(option.fallback)) == good(protocol.name));
+      if (option.values.find("..") != std::string_view::npos) continue;
+      std::string_view rest = option.values;
+      while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('|'), rest.size());
+        good(prefix + std::string(rest.substr(0, end)));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
+}
+
+TEST_CASE("the tree that a spec asks for") {
+  const auto lame = make_tree(good("corrected-tree:tree=lame,k=3"), 9, 2, 1);
+  REQUIRE(std::holds_alternative<OwnedTree>(lame));
+  CHECK(std::get<OwnedTree>(lame).tree.child(1, 0) == 5);
+  const auto kary = make_tree(good("corrected-tree:tree=kary,k=4"), 9, 2, 1);
+  CHECK(std::get<OwnedTree>(kary).tree.child(0, 3) == 4);
+  const auto huge = make_tree(good("corrected-tree:tree=lame,k=1000"), 1 << 30, 2, 1);
+  REQUIRE(std::holds_alternative<std::string>(huge));
+  CHECK(std::get<std::string>(huge) == "tree=lame: k is too large for 1073741824 processes");
+}
