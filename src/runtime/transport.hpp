@@ -95,7 +95,8 @@ class Transport {
   virtual bool is_flushed() const = 0;
 
   // Memory that peers can read where it is: data that lies in it, whoever allocated it, is passed
-  // by reference. Null if there is none (left). 64-byte aligned. Free it when no receiver can still look at it.
+  // by reference. Null if there is none (left). 64-byte aligned. Free it when no receiver can still
+  // look at it.
   virtual std::byte* allocate_shared(std::size_t /*bytes*/) { return nullptr; }
   virtual void free_shared(std::byte* /*block*/) {}
 };
