@@ -23,7 +23,7 @@ void measure(const char* name, const protocols::CorrectedTreeConfig& config) {
   sim::Totals totals;
   for (int run = 0; run < 21; ++run) {
     const double begin = seconds_used();
-    sim::BroadcastMetrics metrics(config.procs);
+    sim::BroadcastMetrics metrics(config.procs, config.root);
     totals =
         engine.run([&](Rank rank) { return protocols::CorrectedTree(config, rank); }, {}, metrics);
     const double seconds = seconds_used() - begin;

@@ -17,9 +17,10 @@ class BroadcastMetrics {
  public:
   struct Payload {};  // the broadcast's: nothing to tell apart
 
-  explicit BroadcastMetrics(std::int32_t procs)
+  BroadcastMetrics(std::int32_t procs, Rank root)
       : colored_(static_cast<std::size_t>(procs), never),
-        is_reached_(static_cast<std::size_t>(procs)) {}
+        is_reached_(static_cast<std::size_t>(procs)),
+        root_(root) {}
 
   Payload on_send(const Message& message, const Flight& flight) {
     if (message.kind == MessageKind::correction && flight.sent < first_correction_)
@@ -34,7 +35,7 @@ class BroadcastMetrics {
   void on_event(Time now, Rank rank, const Event& event, const Payload*) {
     if (event.kind != EventKind::colored && event.kind != EventKind::deliver) return;
     if (event.kind == EventKind::deliver) ++delivered_;
-    if (event.subject.from == rank) is_reached_[at(rank)] = true;  // the root
+    if (rank == root_) is_reached_[at(rank)] = true;
     colored_[at(rank)] = std::min(colored_[at(rank)], now);
   }
 
@@ -71,6 +72,7 @@ class BroadcastMetrics {
 
   std::vector<Time> colored_;
   std::vector<std::uint8_t> is_reached_;  // by a tree message
+  Rank root_;
   Time first_correction_ = never;
   std::int64_t delivered_ = 0;
 };

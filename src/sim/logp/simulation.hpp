@@ -1,0 +1,59 @@
+// A protocol by its spec, on a LogP machine: made once, run as often as one likes.
+// Thread rule: one thread a simulation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "registry/spec.hpp"
+#include "sim/logp/engine.hpp"
+#include "sim/logp/faults.hpp"
+#include "sim/logp/model.hpp"
+#include "sim/logp/trace.hpp"
+
+namespace resprout::sim {
+
+// What was measured in one run. Live: those who were alive to the end. Times count from the start
+// of the operation.
+struct Result {
+  Totals totals;
+  std::int32_t uncolored = 0;  // live ones without the broadcast, or that did not return
+  // Of broadcasts:
+  std::optional<Time> coloring_latency;  // the last live one that was colored
+  std::optional<Time> correction_start;  // synchronized: the agreed time; else the first correction
+  std::optional<std::int32_t> g_max;
+  // Of reductions:
+  std::optional<std::int32_t> contributors;  // of the result; nothing: no live one has a result
+  std::optional<Time> completion_latency;    // the last live one that returned
+  Trace trace;                               // if it was asked for
+};
+
+struct Machinery {
+  registry::Spec spec;
+  std::int32_t procs = 1;
+  LogP model;
+  Rank root = rank_at(0);
+  bool wants_trace = false;
+};
+
+class Simulation {
+ public:
+  // One line if something in `machinery` is out of range or does not go together.
+  static std::variant<std::unique_ptr<Simulation>, std::string> make(const Machinery& machinery);
+
+  virtual ~Simulation() = default;
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // REQUIRES: all ranks of `deaths` are below procs.
+  virtual Result run(std::span<const Death> deaths) = 0;
+
+ protected:
+  Simulation() = default;
+};
+
+}  // namespace resprout::sim
