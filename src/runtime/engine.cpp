@@ -185,9 +185,16 @@ void Engine::handle_frame(int peer, const FrameHeader& header, std::span<const s
 }
 
 std::string Engine::describe() {
-  const Lock lock(mutex_);
-  std::string text = "rank " + std::to_string(self_) + ", lost " + std::to_string(lost_count()) +
-                     ", orphans " + std::to_string(orphans_.size());
+  Lock lock(mutex_, std::try_to_lock);
+  for (int tries = 0; !lock && tries < 1000; ++tries) {
+    const timespec nap{0, 100000};
+    nanosleep(&nap, nullptr);
+    lock.try_lock();
+  }
+  std::string text = "rank " + std::to_string(self_) + ", lost " + std::to_string(lost_count());
+  if (!lock) return text + ", busy: the engine's lock is held by somebody who does not let go";
+  text += ", orphans " + std::to_string(orphans_.size()) + ", to flush " +
+          std::to_string(to_flush_.size());
   for (const auto& [id, session] : sessions_) text += "\n" + session->describe();
   return text;
 }

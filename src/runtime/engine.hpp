@@ -57,6 +57,7 @@ class Engine final : public Receiver {
     wait_until(lock, [&] { return to_flush_.empty() && transport_.is_flushed(); });
   }
 
+  // What this process waits for, in lines for a person. Without the lock, from any thread.
   std::string describe();
 
   // For sessions.

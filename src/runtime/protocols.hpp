@@ -2,22 +2,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
+#include "protocols/corrected_tree/config.hpp"
 #include "runtime/operation.hpp"
 
 namespace resprout::runtime {
 
 struct ReduceSpec {
-  int radix = 2;  // of the k-nomial tree
+  std::int32_t radix = 2;  // of the k-nomial tree
 };
 
-struct BroadcastSpec {};
+struct BroadcastSpec {
+  topology::Shape shape = topology::Shape::binomial;
+  topology::Numbering numbering = topology::Numbering::interleaved;
+  std::int32_t arity = 2;
+  protocols::Correction correction = protocols::Correction::optimized_opportunistic;
+  std::int32_t distance = 1;  // to each side
+  protocols::EarlyPolicy early = protocols::EarlyPolicy::join;
+};
 
 std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec);
 std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec& spec, Rank root);
-// `bytes`: of the payload, known to all members.
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,
-                                          Rank root, std::size_t bytes);
+                                          Rank root);
 
 }  // namespace resprout::runtime

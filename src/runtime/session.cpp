@@ -59,7 +59,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
   if (members_->self() == root_member) with.input = payload;
   const After after = payload.size() >= large_bytes ? After::leave : After::archive;
   const Outcome outcome =
-      run(lock, make_broadcast(std::move(with), spec, root_member, payload.size()), consume, after);
+      run(lock, make_broadcast(std::move(with), spec, root_member), consume, after);
   synchronize_if_due(lock, payload.size());
   return outcome;
 }
@@ -92,7 +92,8 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation,
   if (after != After::synchronize) return outcome;
   running.archive();
   if (!running.excluded().empty()) {
-    for (const Rank rank : running.excluded()) outcome.left_out.push_back(members_->comm_rank(rank));
+    for (const Rank rank : running.excluded())
+      outcome.left_out.push_back(members_->comm_rank(rank));
     members_ = members_->without(running.excluded());
   }
   forget_before(running.number());

@@ -64,7 +64,9 @@ class MemoryTransport final : public Transport {
     return has_moved;
   }
 
-  void close_peer(int peer, Receiver&) override { is_closed_[static_cast<std::size_t>(peer)] = true; }
+  void close_peer(int peer, Receiver&) override {
+    is_closed_[static_cast<std::size_t>(peer)] = true;
+  }
   bool is_flushed() const override { return true; }
 
  private:
@@ -132,10 +134,9 @@ long allreduce(Engine& engine, Session& session, long value) {
   Lock lock = engine.lock();
   Sum sum;
   long result = -1;
-  session.allreduce(lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
-                    [&](std::span<const std::byte> bytes) {
-                      std::memcpy(&result, bytes.data(), sizeof result);
-                    });
+  session.allreduce(
+      lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
+      [&](std::span<const std::byte> bytes) { std::memcpy(&result, bytes.data(), sizeof result); });
   return result;
 }
 
@@ -171,7 +172,8 @@ TEST_CASE("sessions: after a loss the survivors go on with the sum of the surviv
   }
 }
 
-TEST_CASE("sessions: only the root of a reduce gets the sum, and barriers keep everything bounded") {
+TEST_CASE(
+    "sessions: only the root of a reduce gets the sum, and barriers keep everything bounded") {
   Job job(5);
   std::atomic<int> wrong{0};
   job.run([&](int rank, Engine& engine, Session& session) {
@@ -188,4 +190,52 @@ TEST_CASE("sessions: only the root of a reduce gets the sum, and barriers keep e
     }
   });
   CHECK(wrong == 0);
+}
+
+TEST_CASE("sessions: everybody gets what each root broadcasts, small and large") {
+  Job job(6);
+  std::atomic<int> wrong{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    for (int i = 0; i < 300; ++i) {
+      const int root = i % 6;
+      std::vector<long> values(i % 50 == 0 ? 200000 : 10, rank == root ? i : -1);
+      Lock lock = engine.lock();
+      const Outcome outcome =
+          session.broadcast(lock, BroadcastSpec{}, root, std::as_bytes(std::span(values)),
+                            [&](std::span<const std::byte> bytes) {
+                              if (rank != root)
+                                std::memcpy(values.data(), bytes.data(), bytes.size());
+                            });
+      if (!outcome.is_delivered || values.front() != i || values.back() != i) ++wrong;
+    }
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("sessions: a broadcast whose root died is delivered by all survivors or by none") {
+  for (const int victim : {0, 3}) {
+    Job job(6);
+    std::array<std::array<std::atomic<int>, 60>, 6> got{};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      for (int i = 0; i < 60; ++i) {
+        if (rank == victim && i == 30) return job.die(rank);
+        long value = rank == victim ? i : -1;
+        Lock lock = engine.lock();
+        const Outcome outcome =
+            session.broadcast(lock, BroadcastSpec{}, victim, std::as_bytes(std::span(&value, 1)),
+                              [&](std::span<const std::byte> bytes) {
+                                if (rank != victim) std::memcpy(&value, bytes.data(), bytes.size());
+                              });
+        got[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)] =
+            outcome.is_delivered ? 1 + static_cast<int>(value) : 0;
+      }
+    });
+    const std::size_t survivor = victim == 0 ? 1 : 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      for (std::size_t rank = 0; rank < 6; ++rank)
+        if (static_cast<int>(rank) != victim) CHECK(got[rank][i] == got[survivor][i]);
+      if (i < 30) CHECK((got[survivor][i] == 0 || got[survivor][i] == static_cast<int>(i) + 1));
+      if (i >= 30) CHECK(got[survivor][i] == 0);
+    }
+  }
 }

@@ -1,0 +1,129 @@
+#include "shim/bring_up.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <mpi.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace resprout::shim {
+namespace {
+
+template <typename T>
+std::vector<T> everybodys(const T& mine, int size) {
+  std::vector<T> all(static_cast<std::size_t>(size));
+  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  return all;
+}
+
+std::array<char, 64> own_host_name() {
+  std::array<char, 64> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name;
+}
+
+// The first address of this host that others can reach, or within `network` ("10.0.0.0/8") if one
+// is named; loopback if there is none.
+std::string reachable_address(const std::string& network) {
+  in_addr_t base = 0;
+  in_addr_t mask = 0;
+  if (const auto slash = network.find('/'); slash != std::string::npos) {
+    inet_pton(AF_INET, network.substr(0, slash).c_str(), &base);
+    const int bits = std::stoi(network.substr(slash + 1));
+    mask = bits == 0 ? 0 : htonl(~in_addr_t{0} << (32 - bits));
+  }
+  std::string found = "127.0.0.1";
+  ifaddrs* interfaces = nullptr;
+  if (getifaddrs(&interfaces) != 0) return found;
+  for (const ifaddrs* it = interfaces; it != nullptr; it = it->ifa_next) {
+    if (it->ifa_addr == nullptr || it->ifa_addr->sa_family != AF_INET) continue;
+    if ((it->ifa_flags & IFF_UP) == 0 || (it->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    const in_addr address = reinterpret_cast<const sockaddr_in*>(it->ifa_addr)->sin_addr;
+    if ((address.s_addr & mask) != (base & mask)) continue;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    inet_ntop(AF_INET, &address, text.data(), text.size());
+    found = text.data();
+    break;
+  }
+  freeifaddrs(interfaces);
+  return found;
+}
+
+// One segment a host, made by its lowest rank.
+std::unique_ptr<runtime::ShmTransport> join_host(const std::vector<runtime::PeerAddress>& peers,
+                                                 int rank) {
+  using runtime::ShmSegment;
+  std::vector<int> local;
+  int self = 0;
+  const auto& mine = peers[static_cast<std::size_t>(rank)];
+  for (int i = 0; i < static_cast<int>(peers.size()); ++i) {
+    if (!peers[static_cast<std::size_t>(i)].is_same_host(mine)) continue;
+    if (i == rank) self = static_cast<int>(local.size());
+    local.push_back(i);
+  }
+  runtime::ShmSizes sizes;
+  sizes.local_ranks = static_cast<std::uint32_t>(local.size());
+  std::unique_ptr<ShmSegment> segment;
+  std::array<char, 64> name{};
+  if (self == 0) {
+    segment = ShmSegment::create(sizes);
+    segment->name().copy(name.data(), name.size() - 1);
+  }
+  const auto names = everybodys(name, static_cast<int>(peers.size()));
+  if (self != 0) segment = ShmSegment::attach(names[static_cast<std::size_t>(local[0])].data());
+  PMPI_Barrier(MPI_COMM_WORLD);
+  if (self == 0) segment->unlink();
+  return std::make_unique<runtime::ShmTransport>(std::move(segment), local, self);
+}
+
+}  // namespace
+
+Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
+  Job job;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
+
+  if (job.rank == 0) callbacks.secret = runtime::auth::new_secret();
+  PMPI_Bcast(callbacks.secret.data(), static_cast<int>(callbacks.secret.size()), MPI_BYTE, 0,
+             MPI_COMM_WORLD);
+
+  const auto hosts = everybodys(runtime::current_host_id(), job.size);
+  const bool is_one_host =
+      std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts[0]; });
+  job.local_ranks = static_cast<int>(
+      std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(job.rank)]));
+
+  callbacks.rank = job.rank;
+  callbacks.listen_address = is_one_host ? "127.0.0.1" : reachable_address(options.network);
+  callbacks.heartbeat_period_ns = std::int64_t{options.heartbeat_period_ms} * 1000000;
+  callbacks.heartbeat_timeout_ns = std::int64_t{options.heartbeat_timeout_ms} * 1000000;
+  job.lifeline = std::make_unique<runtime::Lifeline>(callbacks);
+  runtime::PeerAddress mine = job.lifeline->listen();
+
+  const bool wants_shm = options.transport != TransportChoice::tcp;
+  std::unique_ptr<runtime::TcpTransport> tcp;
+  if (!is_one_host || !wants_shm) {
+    tcp = std::make_unique<runtime::TcpTransport>(job.rank, callbacks.secret,
+                                                  callbacks.listen_address);
+    mine.data_port = tcp->port();
+  }
+  job.peers = everybodys(mine, job.size);
+  for (const auto& name : everybodys(own_host_name(), job.size))
+    job.host_names.push_back(name.data());
+  if (tcp) {
+    std::vector<runtime::TcpEndpoint> endpoints;
+    for (const auto& peer : job.peers) endpoints.push_back({peer.address.data(), peer.data_port});
+    tcp->set_peers(std::move(endpoints));
+  }
+  std::unique_ptr<runtime::ShmTransport> shm;
+  if (wants_shm) shm = join_host(job.peers, job.rank);
+  job.transport = std::make_unique<runtime::Router>(std::move(shm), std::move(tcp));
+  return job;
+}
+
+}  // namespace resprout::shim

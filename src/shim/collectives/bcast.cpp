@@ -1,0 +1,25 @@
+// MPI_Bcast over reliable_broadcast.
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/specs.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  const auto native = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
+  if (!is_valid_buffer(count, datatype)) return native();
+  CollectiveCall call(comm, "bcast");
+  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return native();
+  const Layout layout = layout_of(datatype, count);
+  const bool is_root =
+      call.session().everybody().comm_rank(call.session().everybody().self()) == root;
+  std::vector<std::byte> storage;
+  std::span<const std::byte> payload{static_cast<const std::byte*>(nullptr), layout.packed_bytes};
+  if (is_root) payload = packed(buffer, layout, storage);
+  const runtime::Outcome outcome =
+      call.session().broadcast(call.lock(), broadcast_spec(layout.packed_bytes), root, payload,
+                               [&](std::span<const std::byte> result) {
+                                 if (!is_root) unpack(result, buffer, layout);
+                               });
+  return call.finish(outcome);
+}

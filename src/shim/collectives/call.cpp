@@ -1,0 +1,57 @@
+#include "shim/collectives/call.hpp"
+
+#include "runtime/engine.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/inject/inject.hpp"
+#include "shim/report/report.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+
+CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), name_(name) {
+  World* world = World::current();
+  if (world == nullptr || comm == MPI_COMM_NULL) return;
+  entering(name);
+  world->report().count_call(name);
+  lock_ = world->engine().lock();
+  session_ = session_of(comm, lock_);
+  if (session_ == nullptr) lock_.unlock();
+}
+
+int CollectiveCall::finish(const runtime::Outcome& outcome, int code) {
+  World* world = World::current();
+  const bool lacks_members = session_->members().size() < session_->everybody().size();
+  if (outcome.is_touched) note_recovery(outcome);
+  lock_.unlock();
+  if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);
+  if (!outcome.is_delivered) return shim::finish(comm_, name_, proc_failed());
+  const bool is_error_wanted = world->options().on_loss == OnLoss::error;
+  if (is_error_wanted && (lacks_members || outcome.is_touched))
+    return shim::finish(comm_, name_, proc_failed());
+  return MPI_SUCCESS;
+}
+
+void CollectiveCall::note_recovery(const runtime::Outcome& outcome) {
+  World* world = World::current();
+  Recovery recovery;
+  recovery.operation = name_;
+  recovery.number = outcome.number;
+  recovery.communicator = comm_ == MPI_COMM_WORLD ? "world" : std::to_string(session_->id());
+  for (const int world_rank : communicator_of(comm_)->world_ranks)
+    if (world->is_lost(world_rank)) recovery.lost.push_back(world_rank);
+  recovery.ended_ns = wall_clock_ns();
+  recovery.began_ns = recovery.ended_ns - outcome.recovery_ns;
+  world->report().count_touched(name_);
+  world->report().note_recovery(std::move(recovery));
+}
+
+bool is_valid_buffer(int count, MPI_Datatype datatype) {
+  return count >= 0 && datatype != MPI_DATATYPE_NULL;
+}
+
+bool is_valid_reduction(int count, MPI_Datatype datatype, MPI_Op op) {
+  return is_valid_buffer(count, datatype) && op != MPI_OP_NULL;
+}
+
+}  // namespace resprout::shim

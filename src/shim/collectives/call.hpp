@@ -1,0 +1,39 @@
+// One call of a collective, from entry to return: injection, the session, the report, the error.
+#pragma once
+
+#include <mpi.h>
+
+#include "runtime/session.hpp"
+#include "shim/payload.hpp"
+
+namespace resprout::shim {
+
+class CollectiveCall {
+ public:
+  // `name`: the lower-case MPI name, static.
+  CollectiveCall(MPI_Comm comm, const char* name);
+
+  // False: this collective is the MPI library's business (inter-communicator, one process, or
+  // outside MPI_Init .. MPI_Finalize).
+  bool is_ours() const { return session_ != nullptr; }
+  runtime::Session& session() { return *session_; }
+  runtime::Lock& lock() { return lock_; }
+
+  // Releases the lock, writes the report, and gives the code that the call returns: through the
+  // program's error handler if it is an error. `code`: what else went wrong.
+  int finish(const runtime::Outcome& outcome, int code = MPI_SUCCESS);
+
+ private:
+  void note_recovery(const runtime::Outcome& outcome);
+
+  MPI_Comm comm_;
+  const char* name_;
+  runtime::Lock lock_;
+  runtime::Session* session_ = nullptr;
+};
+
+// True if MPI itself would accept these; else the call goes to MPI, which knows what to say.
+bool is_valid_buffer(int count, MPI_Datatype datatype);
+bool is_valid_reduction(int count, MPI_Datatype datatype, MPI_Op op);
+
+}  // namespace resprout::shim

@@ -1,0 +1,43 @@
+// MPI_Reduce over ftco_allreduce, of which only the root keeps the result.
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/specs.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+bool keeps_rank_order(MPI_Op op, int root) {
+  int commutes = 1;
+  PMPI_Op_commutative(op, &commutes);
+  return commutes != 0 || root == 0;
+}
+
+}  // namespace
+
+extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                          MPI_Op op, int root, MPI_Comm comm) {
+  const auto native = [&] {
+    return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+  };
+  if (!is_valid_reduction(count, datatype, op)) return native();
+  CollectiveCall call(comm, "reduce");
+  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return native();
+  const Layout layout = layout_of(datatype, count);
+  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  const bool is_root =
+      call.session().everybody().comm_rank(call.session().everybody().self()) == root;
+  MpiCombiner combiner(op, layout);
+  const auto consume = [&](std::span<const std::byte> result) {
+    if (is_root) gather_up(result, recvbuf, layout);
+  };
+  // A tree that is rooted elsewhere starts its order at its root: right only if the operator
+  // commutes. Otherwise everybody gets the result.
+  const runtime::Outcome outcome =
+      keeps_rank_order(op, root)
+          ? call.session().reduce(call.lock(), reduce_spec(), root, spread(input, layout), combiner,
+                                  consume)
+          : call.session().allreduce(call.lock(), reduce_spec(), spread(input, layout), combiner,
+                                     consume);
+  return call.finish(outcome, combiner.code());
+}

@@ -1,0 +1,112 @@
+#include "shim/communicator.hpp"
+
+#include <atomic>
+#include <numeric>
+
+#include "runtime/engine.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+std::atomic<int> keyval{MPI_KEYVAL_INVALID};
+thread_local MPI_Comm last_comm = MPI_COMM_NULL;
+thread_local Communicator* last_found = nullptr;
+// Raised when any communicator ends, so that no thread trusts a handle that MPI may reuse.
+std::atomic<unsigned> generation{0};
+thread_local unsigned last_generation = 0;
+
+int delete_attribute(MPI_Comm, int, void* value, void*) {
+  generation.fetch_add(1, std::memory_order_relaxed);
+  delete static_cast<Communicator*>(value);
+  return MPI_SUCCESS;
+}
+
+int communicator_keyval() {
+  int key = keyval.load();
+  if (key != MPI_KEYVAL_INVALID) return key;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attribute, &key, nullptr);
+  int expected = MPI_KEYVAL_INVALID;
+  if (keyval.compare_exchange_strong(expected, key)) return key;
+  PMPI_Comm_free_keyval(&key);
+  return expected;
+}
+
+std::vector<int> world_ranks_of(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> world_ranks(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
+  PMPI_Group_free(&world);
+  return world_ranks;
+}
+
+Communicator* discover(MPI_Comm comm) {
+  auto* found = new Communicator;
+  int is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  found->is_inter = is_inter != 0;
+  PMPI_Comm_rank(comm, &found->rank);
+  MPI_Group group = MPI_GROUP_NULL;
+  if (found->is_inter) {
+    PMPI_Comm_remote_group(comm, &group);
+  } else {
+    PMPI_Comm_group(comm, &group);
+  }
+  found->world_ranks = world_ranks_of(group);
+  PMPI_Group_free(&group);
+  found->is_native = found->is_inter || found->world_ranks.size() < 2;
+  for (const int rank : found->world_ranks)
+    if (rank == MPI_UNDEFINED) found->is_native = true;
+  PMPI_Comm_set_attr(comm, communicator_keyval(), found);
+  return found;
+}
+
+}  // namespace
+
+Communicator* communicator_of(MPI_Comm comm) {
+  const unsigned now = generation.load(std::memory_order_relaxed);
+  if (comm == last_comm && now == last_generation) return last_found;
+  void* value = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(comm, communicator_keyval(), &value, &is_set);
+  last_found = is_set != 0 ? static_cast<Communicator*>(value) : discover(comm);
+  last_comm = comm;
+  last_generation = now;
+  return last_found;
+}
+
+runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock) {
+  Communicator* communicator = communicator_of(comm);
+  if (communicator->is_native) return nullptr;
+  if (communicator->session == nullptr)
+    communicator->session =
+        &World::current()->engine().open_session(lock, communicator->world_ranks);
+  return communicator->session;
+}
+
+void close_communicator(MPI_Comm comm) {
+  World* world = World::current();
+  if (world == nullptr) return;
+  Communicator* communicator = communicator_of(comm);
+  if (communicator->session == nullptr) return;
+  runtime::Engine& engine = world->engine();
+  runtime::Lock lock = engine.lock();
+  communicator->session->barrier(lock);
+  engine.close_session(lock, *communicator->session);
+  communicator->session = nullptr;
+}
+
+void forget_communicators() {
+  int key = keyval.exchange(MPI_KEYVAL_INVALID);
+  if (key == MPI_KEYVAL_INVALID) return;
+  PMPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+  generation.fetch_add(1, std::memory_order_relaxed);
+  PMPI_Comm_free_keyval(&key);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,38 @@
+// What the shim knows of a communicator: its world ranks, and its session if it has one.
+//
+// The knowledge hangs on the communicator as an attribute, made when it is first asked for, so it
+// does not matter how the communicator came to be (dup, split, create, a library's own). A session
+// is opened by the first collective, which all members enter in the same order; so all give it the
+// same identity without a message.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "runtime/session.hpp"
+
+namespace resprout::shim {
+
+struct Communicator {
+  bool is_inter = false;
+  int rank = 0;                  // own rank in it
+  std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
+                                 // MPI_UNDEFINED for processes that are not of this world
+  runtime::Session* session = nullptr;
+  bool is_native = false;  // its collectives are left to the MPI library
+};
+
+// REQUIRES: MPI is initialized; `comm` is valid. Never null; lives as long as the communicator.
+Communicator* communicator_of(MPI_Comm comm);
+
+// The session for a collective on `comm`; null if its collectives are the MPI library's business.
+runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
+
+// For the wrappers that end a communicator, before MPI does.
+void close_communicator(MPI_Comm comm);
+
+// At MPI_Finalize: forgets everything.
+void forget_communicators();
+
+}  // namespace resprout::shim

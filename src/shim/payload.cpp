@@ -1,0 +1,82 @@
+#include "shim/payload.hpp"
+
+#include <cstring>
+
+namespace resprout::shim {
+namespace {
+
+const char* element_base(const std::byte* payload, const Layout& layout) {
+  return reinterpret_cast<const char*>(payload) - layout.true_lb;
+}
+
+}  // namespace
+
+Layout layout_of(MPI_Datatype datatype, int count) {
+  Layout layout;
+  layout.datatype = datatype;
+  layout.count = count;
+  int size = 0;
+  MPI_Aint lb = 0;
+  MPI_Aint extent = 0;
+  MPI_Aint true_extent = 0;
+  PMPI_Type_size(datatype, &size);
+  PMPI_Type_get_extent(datatype, &lb, &extent);
+  PMPI_Type_get_true_extent(datatype, &layout.true_lb, &true_extent);
+  layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size;
+  if (count == 0) return layout;
+  layout.packed_bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
+  layout.spread_bytes = static_cast<std::size_t>(extent * (count - 1) + true_extent);
+  return layout;
+}
+
+std::span<const std::byte> packed(const void* buffer, const Layout& layout,
+                                  std::vector<std::byte>& storage) {
+  if (layout.is_dense) return {static_cast<const std::byte*>(buffer), layout.packed_bytes};
+  int bound = 0;
+  PMPI_Pack_size(layout.count, layout.datatype, MPI_COMM_SELF, &bound);
+  storage.resize(static_cast<std::size_t>(bound));
+  int position = 0;
+  PMPI_Pack(buffer, layout.count, layout.datatype, storage.data(), bound, &position, MPI_COMM_SELF);
+  return {storage.data(), static_cast<std::size_t>(position)};
+}
+
+std::span<const std::byte> spread(const void* buffer, const Layout& layout) {
+  return {static_cast<const std::byte*>(buffer) + layout.true_lb, layout.spread_bytes};
+}
+
+void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
+  if (payload.empty()) return;
+  if (layout.is_dense) {
+    std::memcpy(buffer, payload.data(), payload.size());
+    return;
+  }
+  int position = 0;
+  PMPI_Unpack(payload.data(), static_cast<int>(payload.size()), &position, buffer, layout.count,
+              layout.datatype, MPI_COMM_SELF);
+}
+
+void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
+  if (payload.empty()) return;
+  if (layout.is_dense) {
+    std::memcpy(buffer, payload.data(), payload.size());
+    return;
+  }
+  std::vector<std::byte> storage;
+  unpack(packed(element_base(payload.data(), layout), layout, storage), buffer, layout);
+}
+
+void MpiCombiner::combine(std::span<const std::byte> lower, std::span<std::byte> upper) {
+  if (upper.empty()) return;
+  const int code = PMPI_Reduce_local(element_base(lower.data(), layout_),
+                                     const_cast<char*>(element_base(upper.data(), layout_)),
+                                     layout_.count, layout_.datatype, op_);
+  if (code != MPI_SUCCESS) code_ = code;
+}
+
+bool MpiCombiner::is_commutative() const {
+  int commutes = 0;
+  PMPI_Op_commutative(op_, &commutes);
+  return commutes != 0;
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,55 @@
+// Between typed MPI buffers and plain bytes.
+//
+// Two forms. *Packed*: what MPI_Pack makes, without gaps; broadcasts use it, because the layouts of
+// sender and receiver may differ. *Spread*: the bytes from the first to the last element as they
+// lie in memory, gaps included; reductions use it, because MPI_Reduce_local wants elements where
+// the datatype says. For a dense datatype both are the buffer itself. The gaps of a receive buffer
+// are never written.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "runtime/operation.hpp"
+
+namespace resprout::shim {
+
+// How `count` elements of a datatype lie in memory.
+struct Layout {
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  int count = 0;
+  bool is_dense = false;         // no gaps, starts at the buffer's address
+  MPI_Aint true_lb = 0;          // bytes from the buffer's address to the first byte
+  std::size_t packed_bytes = 0;  // size of all elements
+  std::size_t spread_bytes = 0;  // first byte to last byte
+};
+Layout layout_of(MPI_Datatype datatype, int count);
+
+// The payload of a send buffer; `storage` holds it where the buffer itself cannot be used.
+std::span<const std::byte> packed(const void* buffer, const Layout& layout,
+                                  std::vector<std::byte>& storage);
+std::span<const std::byte> spread(const void* buffer, const Layout& layout);
+
+// Writes a payload into a receive buffer.
+void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout);
+void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout);
+
+// Combines spread payloads by MPI_Reduce_local.
+class MpiCombiner final : public runtime::Combiner {
+ public:
+  MpiCombiner(MPI_Op op, const Layout& layout) : op_(op), layout_(layout) {}
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override;
+  bool is_commutative() const override;
+  // MPI_SUCCESS, or what MPI_Reduce_local said.
+  int code() const { return code_; }
+
+ private:
+  MPI_Op op_;
+  Layout layout_;
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace resprout::shim

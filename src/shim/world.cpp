@@ -1,0 +1,188 @@
+// MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Abort: the world comes and goes.
+#include "shim/world.hpp"
+
+#include <signal.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <thread>
+
+#include "runtime/engine.hpp"
+#include "shim/abort.hpp"
+#include "shim/bring_up.hpp"
+#include "shim/collectives/specs.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/inject/inject.hpp"
+#include "shim/leaving.hpp"
+#include "shim/report/report.hpp"
+
+extern "C" char** environ;
+
+namespace resprout::shim {
+namespace {
+
+class LiveWorld final : public World {
+ public:
+  LiveWorld(Options options, Job job)
+      : options_(std::move(options)),
+        job_(std::move(job)),
+        report_(Report::open(report_setup(options_, job_))),
+        engine_(job_.rank, job_.size, *job_.transport,
+                runtime::idle_strategy(job_.local_ranks,
+                                       static_cast<int>(std::thread::hardware_concurrency()))) {}
+
+  const Options& options() const override { return options_; }
+  int rank() const override { return job_.rank; }
+  int size() const override { return job_.size; }
+  runtime::Engine& engine() override { return engine_; }
+  Report& report() override { return report_; }
+  bool is_lost(int world_rank) const override { return engine_.is_lost(world_rank); }
+  int lost_count() const override { return engine_.lost_count(); }
+  int world_rank_of(MPI_Comm comm, int rank) override {
+    if (rank < 0) return -1;
+    const auto& world_ranks = communicator_of(comm)->world_ranks;
+    if (rank >= static_cast<int>(world_ranks.size())) return -1;
+    const int world_rank = world_ranks[static_cast<std::size_t>(rank)];
+    return world_rank == MPI_UNDEFINED ? -1 : world_rank;
+  }
+
+  Job& job() { return job_; }
+
+ private:
+  static Report::Setup report_setup(const Options& options, const Job& job) {
+    Report::Setup setup;
+    setup.rank = job.rank;
+    for (std::size_t i = 0; i < job.peers.size(); ++i)
+      setup.peers.push_back({job.peers[i].pid, job.host_names[i]});
+    setup.run_directory = options.run_directory;
+    setup.on_loss = options.on_loss;
+    return setup;
+  }
+
+  const Options options_;
+  Job job_;
+  Report& report_;
+  runtime::Engine engine_;
+};
+
+std::atomic<LiveWorld*> live{nullptr};
+
+// Ends the job from inside MPI_Init: all ranks have read the same environment, so all end alike and
+// one says why. MPI_Abort would leave the others behind under ULFM.
+[[noreturn]] void refuse(const std::string& why) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::fprintf(stderr, "resprout: %s\n", why.c_str());
+  PMPI_Finalize();
+  std::exit(2);
+}
+
+// `kill -USR1` asks a process what it waits for. Only where the program has no use for the signal.
+std::atomic<bool> is_asked{false};
+
+void listen_to_questions() {
+  struct sigaction before{};
+  if (sigaction(SIGUSR1, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  struct sigaction action{};
+  action.sa_handler = [](int) { is_asked.store(true); };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+void tick() {
+  LiveWorld* world = live.load();
+  if (world == nullptr) return;
+  world->engine().tick();
+  if (is_asked.exchange(false))
+    std::fprintf(stderr, "resprout: %s\n", world->engine().describe().c_str());
+}
+
+void handle_loss(const runtime::Loss& loss) {
+  LiveWorld* world = live.load();
+  world->engine().note_loss(loss.rank);
+  world->report().note_loss(loss);
+}
+
+void begin() {
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  ParsedOptions parsed = parse_environment(environ, size);
+  if (parsed.error.empty()) parsed.error = choose_specs(parsed.options);
+  if (!parsed.error.empty()) refuse(parsed.error);
+
+  watch_for_leaving();
+  runtime::LifelineOptions callbacks;
+  callbacks.on_loss = handle_loss;
+  callbacks.on_left = [](int rank) {
+    if (LiveWorld* world = live.load()) world->engine().note_loss(rank);
+  };
+  callbacks.on_tick = tick;
+  try {
+    auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));
+    live.store(world);
+    world->job().lifeline->connect(world->job().peers);
+  } catch (const std::system_error& error) {
+    // Not for one rank alone to decide; but what the system refuses here it refuses everywhere.
+    std::fprintf(stderr, "resprout: cannot start: %s\n", error.what());
+    std::_Exit(2);
+  }
+  PMPI_Barrier(MPI_COMM_WORLD);
+  install_error_handlers();
+  listen_to_questions();
+  arm_faults(live.load()->options(), live.load()->rank());
+}
+
+// Everybody has all it needs of everybody else, and knows that who leaves now is not lost.
+void end() {
+  LiveWorld* world = live.load();
+  runtime::Engine& engine = world->engine();
+  {
+    runtime::Lock lock = engine.lock();
+    if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
+    engine.wait_until_flushed(lock);
+  }
+  world->job().lifeline->leave();
+  world->report().note_transport("rejected_connections",
+                                 world->job().lifeline->rejected_connections() +
+                                     world->job().transport->rejected_connections());
+  world->report().note_finalized();
+  forget_communicators();
+  live.store(nullptr);
+}
+
+}  // namespace
+
+World* World::current() { return live.load(std::memory_order_acquire); }
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int MPI_Init(int* argc, char*** argv) {
+  const int code = PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) begin();
+  return code;
+}
+
+extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) begin();
+  return code;
+}
+
+extern "C" int MPI_Finalize() {
+  if (World::current() != nullptr) {
+    entering("finalize");
+    end();
+  }
+  return PMPI_Finalize();
+}
+
+extern "C" int MPI_Abort(MPI_Comm comm, int errorcode) {
+  LiveWorld* world = live.load();
+  if (world == nullptr) return PMPI_Abort(comm, errorcode);
+  end_job(world->job().peers, world->rank(), world->options().run_directory, errorcode);
+}
