@@ -9,16 +9,16 @@ namespace {
 
 bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_on; }
 
-// MPI has broken off a wildcard receive. True: it goes on, ask MPI again. False: `code` is its end.
-bool resumes(const GuardedCall& call, MPI_Request& request, MPI_Status& status, int& code) {
-  if (!is_pending(code) || !is_continuing()) return false;
-  const MPI_Comm comm = call.communicator_in_error();
-  if (is_hopeless(comm, MPI_ANY_SOURCE)) {
-    code = end_hopeless(request, {comm, MPI_ANY_SOURCE}, status);
-    return false;
-  }
-  ulfm::acknowledge(comm);
-  return true;
+// MPI has broken off a wildcard receive of this program, and it is for us to decide what becomes
+// of it.
+bool is_broken_off(int code) { return is_pending(code) && is_continuing(); }
+
+// Open MPI 5.0 goes on to speak of the loss if the message came just after it, and keeps the
+// request.
+int drop_received(MPI_Request& request) {
+  const auto pending = recall(request);
+  if (!pending || !pending->is_persistent) PMPI_Request_free(&request);
+  return MPI_SUCCESS;
 }
 
 // The request is complete or not, but nobody can say how the program would have it.
@@ -58,6 +58,13 @@ int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
     statuses[next] = status;
     statuses[next].MPI_ERROR = code;
   }
+  flag = 1;
+  for (int i = 0; i < requests.count; ++i)
+    if (requests[i] == MPI_REQUEST_NULL && statuses[i].MPI_ERROR == MPI_ERR_PENDING) {
+      statuses[i].MPI_ERROR = MPI_SUCCESS;
+    } else if (statuses[i].MPI_ERROR == MPI_ERR_PENDING) {
+      flag = 0;
+    }
   return MPI_ERR_IN_STATUS;
 }
 
@@ -120,23 +127,33 @@ Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
   data_ = own_.data();
 }
 
-int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
-  if (!ulfm::is_active()) return wait_remembered(request, status);
-  int code = MPI_SUCCESS;
-  do {
-    code = PMPI_Wait(&request, &status);
-  } while (resumes(call, request, status, code));
-  return code;
-}
-
 int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
   if (!ulfm::is_active()) return test_remembered(request, flag, status);
-  int code = MPI_SUCCESS;
-  do {
-    code = PMPI_Test(&request, &flag, &status);
-  } while (resumes(call, request, status, code));
-  if (code != MPI_SUCCESS && !is_pending(code)) flag = 1;
-  return code;
+  for (;;) {
+    const int code = PMPI_Test(&request, &flag, &status);
+    if (!is_broken_off(code)) {
+      if (is_loss(code) && !is_pending(code)) flag = 1;
+      return code;
+    }
+    if (flag != 0) return drop_received(request);
+    const MPI_Comm comm = call.communicator_in_error();
+    if (is_hopeless(comm, MPI_ANY_SOURCE)) {
+      flag = 1;
+      return end_hopeless(request, {comm, MPI_ANY_SOURCE}, status);
+    }
+    ulfm::acknowledge(comm);
+  }
+}
+
+int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
+  if (!ulfm::is_active()) return wait_remembered(request, status);
+  for (;;) {
+    int code = PMPI_Wait(&request, &status);
+    if (!is_broken_off(code)) return code;
+    int is_done = 0;
+    code = test_one(call, request, is_done, status);
+    if (is_done != 0 || code != MPI_SUCCESS) return code;
+  }
 }
 
 int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
@@ -156,53 +173,47 @@ int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
 }
 
 int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
-  if (!ulfm::is_active()) {
-    const int code = test_all_patiently(requests, flag, statuses);
-    if (code != MPI_ERR_IN_STATUS) return code;
-  }
-  while (ulfm::is_active()) {
-    const int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
-    if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
-    int first = 0;  // error
-    while (statuses[first].MPI_ERROR == MPI_SUCCESS || statuses[first].MPI_ERROR == MPI_ERR_PENDING)
-      ++first;
-    int& error = statuses[first].MPI_ERROR;
-    if (!resumes(call, requests[first], statuses[first], error)) break;
-  }
-  flag = 1;
+  if (!ulfm::is_active()) return test_all_patiently(requests, flag, statuses);
+  for (int i = 0; i < requests.count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+  const int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
+  if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
+  // If it speaks of wildcards, the others are as they were.
+  bool has_error = false;
   for (int i = 0; i < requests.count; ++i) {
-    if (!is_unresolved(statuses[i])) continue;
-    statuses[i].MPI_ERROR = MPI_ERR_PENDING;
-    flag = 0;
+    int error = statuses[i].MPI_ERROR;
+    if (is_pending(error)) {
+      int is_done = 0;
+      error = test_one(call, requests[i], is_done, statuses[i]);
+      if (is_done == 0) error = MPI_ERR_PENDING;
+    }
+    statuses[i].MPI_ERROR = error;
+    has_error |= error != MPI_SUCCESS && error != MPI_ERR_PENDING;
   }
-  return MPI_ERR_IN_STATUS;
-}
-
-int wait_any(const GuardedCall& call, Requests requests, int& index, MPI_Status& status) {
-  if (ulfm::is_active()) {
-    int code = MPI_SUCCESS;
-    do {
-      code = PMPI_Waitany(requests.count, requests.handles, &index, &status);
-    } while (is_pending(code) && resumes(call, requests[index], status, code));
-    return code;
-  }
-  runtime::Idle idle{runtime::IdleStrategy{}};
-  for (int flag = 0;;) {
-    const int code = test_any_patiently(requests, index, flag, status);
-    if (code != MPI_SUCCESS || flag != 0) return code;
-    idle.pause();
-  }
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
 int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
              MPI_Status& status) {
   if (!ulfm::is_active()) return test_any_patiently(requests, index, flag, status);
-  int code = MPI_SUCCESS;
-  do {
-    code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
-  } while (is_pending(code) && resumes(call, requests[index], status, code));
-  if (is_loss(code) && !is_pending(code)) flag = 1;
-  return code;
+  for (;;) {
+    int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
+    if (is_loss(code) && !is_pending(code)) flag = 1;
+    if (!is_broken_off(code)) return code;
+    code = test_one(call, requests[index], flag, status);
+    if (flag != 0) return code;
+  }
+}
+
+// Never MPI_Waitany itself: for a wildcard that a loss breaks off, Open MPI 5.0 leaves a pointer to
+// its own stack in the request, and writes there when the message comes.
+int wait_any(const GuardedCall& call, Requests requests, int& index, MPI_Status& status) {
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (;;) {
+    int flag = 0;
+    const int code = test_any(call, requests, index, flag, status);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    idle.pause();
+  }
 }
 
 int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* indices,

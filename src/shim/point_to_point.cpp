@@ -5,6 +5,7 @@
 // that does.
 #include <vector>
 
+#include "shim/completion.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/ulfm.hpp"
@@ -45,23 +46,15 @@ int start(const Receive& r, MPI_Request& request) {
 }
 
 // Waits for a receive that was started. A status that says nothing is not written.
-int wait_for(MPI_Request& request, const Receive& r, MPI_Status* status) {
+int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MPI_Status* status) {
   MPI_Status found;
-  int code = MPI_SUCCESS;
-  if (!ulfm::is_active()) {
-    code = wait_patiently(request, {r.comm, r.source}, found);
-  } else {
-    int source = r.source;
-    do {
-      code = PMPI_Wait(&request, &found);
-    } while (goes_on(r.comm, source, r.tag, code));
-    if (is_pending(code)) code = end_hopeless(request, {r.comm, r.source}, found);
-  }
+  const int code = ulfm::is_active() ? wait_one(call, request, found)
+                                     : wait_patiently(request, {r.comm, r.source}, found);
   if (!is_loss(code)) copy_status(found, status);
   return code;
 }
 
-int receive(const Receive& r, MPI_Status* status) {
+int receive(const GuardedCall& call, const Receive& r, MPI_Status* status) {
   int code = MPI_SUCCESS;
   if (ulfm::is_active()) {
     int source = r.source;
@@ -72,13 +65,13 @@ int receive(const Receive& r, MPI_Status* status) {
   }
   MPI_Request request = MPI_REQUEST_NULL;
   code = start(r, request);
-  return code == MPI_SUCCESS ? wait_for(request, r, status) : code;
+  return code == MPI_SUCCESS ? wait_for(call, request, r, status) : code;
 }
 
 // Both halves are done whatever becomes of the other one: a living neighbour must not find that its
 // message is missing, nor that one too many is left.
 template <typename Send>
-int exchange(const Receive& r, MPI_Status* status, Send send_half) {
+int exchange(const GuardedCall& call, const Receive& r, MPI_Status* status, Send send_half) {
   MPI_Request request = MPI_REQUEST_NULL;
   int code = start(r, request);
   if (code != MPI_SUCCESS && !is_loss(code)) return code;
@@ -87,7 +80,7 @@ int exchange(const Receive& r, MPI_Status* status, Send send_half) {
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (request != MPI_REQUEST_NULL) {
-    code = wait_for(request, r, status);
+    code = wait_for(call, request, r, status);
   }
   return send_code != MPI_SUCCESS ? send_code : code;
 }
@@ -133,7 +126,7 @@ extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source,
                         MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("recv", comm);
   if (!call.is_ours()) return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
-  return call.finish(receive({buf, count, datatype, source, tag, comm}, status));
+  return call.finish(receive(call, {buf, count, datatype, source, tag, comm}, status));
 }
 
 extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
@@ -143,13 +136,15 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
   if (!call.is_ours())
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                          source, recvtag, comm, status);
-  return call.finish(exchange({recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
-    return send(
-        comm, dest, [&] { return PMPI_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm); },
-        [&](MPI_Request* request) {
-          return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);
-        });
-  }));
+  return call.finish(
+      exchange(call, {recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
+        return send(
+            comm, dest,
+            [&] { return PMPI_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm); },
+            [&](MPI_Request* request) {
+              return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);
+            });
+      }));
 }
 
 extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
@@ -164,7 +159,7 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   std::vector<char> packed(static_cast<std::size_t>(bytes));
   int used = 0;
   PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
-  return call.finish(exchange({buf, count, datatype, source, recvtag, comm}, status, [&] {
+  return call.finish(exchange(call, {buf, count, datatype, source, recvtag, comm}, status, [&] {
     return send(
         comm, dest, [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, dest, sendtag, comm); },
         [&](MPI_Request* request) {

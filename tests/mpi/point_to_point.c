@@ -66,9 +66,11 @@ static void stop_soon(void) {
   pause();
 }
 
+/* Until MPI knows of the loss, and until nothing is sent to the victim any more. */
 static void await_loss(void) {
   int none;
   CHECK(is_failed(MPI_Recv(&none, 1, MPI_INT, victim, never_tag, comm, MPI_STATUS_IGNORE)));
+  while (MPI_Send(NULL, 0, MPI_INT, victim, never_tag, comm) == MPI_SUCCESS) pause_ms(1);
 }
 
 /* A number that a living rank sends late, well after the loss. */
@@ -237,6 +239,18 @@ static void irecv_any_waitall(void) {
     MPI_Irecv(&values[count], 1, MPI_INT, MPI_ANY_SOURCE, late_tag, comm, &requests[count]);
   CHECK(MPI_Waitall(count, requests, statuses) == MPI_SUCCESS);
   for (int i = 0; i < count; ++i) CHECK(values[i] == 1000 + statuses[i].MPI_SOURCE);
+}
+static void irecv_any_testall(void) {
+  if (!is_first_alive()) {
+    send_late(victim == 0 ? 1 : 0);
+    return;
+  }
+  int values[8] = {0}, count = 0, flag = 0;
+  MPI_Request requests[8];
+  for (int other = next_alive(rank); other != rank; other = next_alive(other), ++count)
+    MPI_Irecv(&values[count], 1, MPI_INT, MPI_ANY_SOURCE, late_tag, comm, &requests[count]);
+  while (!flag) CHECK(MPI_Testall(count, requests, &flag, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+  for (int i = 0; i < count; ++i) CHECK(values[i] >= 1000 && requests[i] == MPI_REQUEST_NULL);
 }
 static void irecv_any_some(void) {
   if (!is_first_alive()) {
@@ -497,6 +511,7 @@ static const struct test_case {
     {"probe-any", probe_any, die_soon},
     {"irecv-any", irecv_any, die_soon},
     {"irecv-any-waitall", irecv_any_waitall, die_soon},
+    {"irecv-any-testall", irecv_any_testall, die_soon},
     {"irecv-any-some", irecv_any_some, die_soon},
     {"any-of-nobody", any_of_nobody, die_soon},
     {"probes", probes, die_soon},
