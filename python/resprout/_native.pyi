@@ -18,8 +18,7 @@ class Protocol(TypedDict):
     summary: str
     options: list[Option]
 
-# The keys "from" of TracedMessage and "contributors", "completion_latency", "trace" of Run are there
-# only sometimes or are words of the language, hence the functional form.
+# "from" is a word of the language, hence the functional form.
 TracedMessage = TypedDict(
     "TracedMessage",
     {
@@ -74,9 +73,7 @@ class Simulation:
         root: int = 0,
         trace: bool = False,
     ) -> None: ...
-    def run(
-        self, *, faults: str = "none", fail_at: Sequence[str] = [], seed: int = 0
-    ) -> Run: ...
+    def run(self, *, faults: str = "none", fail_at: Sequence[str] = [], seed: int = 0) -> Run: ...
 
 def simulate(
     spec: str,

@@ -1,0 +1,7 @@
+"""`python -m resprout` is the command `resprout`."""
+
+import sys
+
+from resprout.cli import main
+
+sys.exit(main())

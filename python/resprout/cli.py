@@ -1,0 +1,223 @@
+"""The command `resprout`: its subcommands and their options, and nothing that they do."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resprout import __version__
+from resprout.errors import UserError
+from resprout.options import BY_FLAG, OPTIONS
+
+STATUS_USAGE = 2
+
+app = typer.Typer(
+    name="resprout",
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Keeps MPI programs running when processes die.",
+    epilog="`resprout COMMAND --help` has examples; `resprout doctor` says what works here.",
+)
+
+
+def _option(flag: str, *short: str) -> typer.models.OptionInfo:
+    """An option of the table in options.py."""
+    option = BY_FLAG[flag]
+    info: typer.models.OptionInfo = typer.Option(
+        flag,
+        *short,
+        envvar=option.variable,
+        help=option.cli_help,
+        metavar=option.metavar or None,
+        show_default=False,
+    )
+    return info
+
+
+RUN_HELP = """Run an MPI program that goes on when some of its processes die.
+
+The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit status is ours.
+
+    resprout run -n 8 -- ./program argument
+    resprout run -n 8 --report report.json --strict -- python program.py
+    resprout run -n 8 --inject kill:rank=0,at=2s --inject kill:rank=3,at=allreduce#40 -- ./program
+    resprout run -n 8 --on-loss error -- ./program-with-ulfm
+    resprout run -n 16 --hostfile hosts --run-dir /shared -- ./program
+
+A fault is `kill:rank=3,at=2s` · `kill:rank=0,at=allreduce#40` (entering its 40th call) ·
+`stop:rank=2,at=1s` · `exit:rank=1,at=bcast#3,status=1` · `kill:count=2,seed=7,within=5s`.
+
+Every option has a variable in the environment; the option goes first."""
+
+
+@app.command(
+    "run",
+    help=RUN_HELP.replace("\n    ", "\n\n    ", 1),
+    context_settings={"allow_interspersed_args": False},
+    no_args_is_help=True,
+)
+def run_command(
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many processes.")],
+    program: Annotated[
+        list[str], typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
+    ],
+    bcast: Annotated[str | None, _option("--bcast")] = None,
+    allreduce: Annotated[str | None, _option("--allreduce")] = None,
+    on_loss: Annotated[str, _option("--on-loss")] = "continue",
+    inject: Annotated[list[str] | None, _option("--inject")] = None,
+    report: Annotated[Path | None, _option("--report")] = None,
+    strict: Annotated[bool, _option("--strict")] = False,
+    mpi: Annotated[str | None, _option("--mpi")] = None,
+    transport: Annotated[str, _option("--transport")] = "auto",
+    network: Annotated[str | None, _option("--network")] = None,
+    heartbeat_period: Annotated[str | None, _option("--heartbeat-period")] = None,
+    heartbeat_timeout: Annotated[str | None, _option("--heartbeat-timeout")] = None,
+    hostfile: Annotated[str | None, typer.Option(help="Hosts, as mpirun reads them.")] = None,
+    mpirun_arg: Annotated[list[str] | None, _option("--mpirun-arg")] = None,
+    run_dir: Annotated[Path | None, _option("--run-dir")] = None,
+    verbose: Annotated[bool, _option("--verbose", "-v")] = False,
+) -> int:
+    from resprout.launch.run import Request, run
+
+    return run(
+        Request(
+            ranks=ranks,
+            program=program,
+            texts={
+                "--bcast": bcast,
+                "--allreduce": allreduce,
+                "--on-loss": on_loss,
+                "--transport": transport,
+                "--network": network,
+                "--heartbeat-period": heartbeat_period,
+                "--heartbeat-timeout": heartbeat_timeout,
+            },
+            inject=inject or [],
+            report=report,
+            strict=strict,
+            mpi=mpi,
+            hostfile=hostfile,
+            mpirun_args=mpirun_arg or [],
+            run_dir=run_dir,
+            verbose=verbose,
+        )
+    )
+
+
+SIM_HELP = """Simulate a protocol on the LogP machine.
+
+    resprout sim corrected-tree:tree=binomial,correction=checked --procs 1024
+    resprout sim corrected-tree:tree=kary,k=4 --procs 65536 --faults 1% --runs 100 --format csv
+    resprout sim ftco-allreduce --procs 64 --fail-at 0@5 --fail-at 3@12 --format json
+    resprout sim corrected-tree --procs 16 --trace trace.json     # open it in ui.perfetto.dev
+
+Times are ticks. One run is one row, or one JSON object a line; run i has the seed S + i."""
+
+
+@app.command("sim", help=SIM_HELP.replace("\n    ", "\n\n    ", 1), no_args_is_help=True)
+def sim_command(
+    spec: Annotated[str, typer.Argument(help="PROTOCOL[:OPTION=VALUE,...], see `protocols`.")],
+    procs: Annotated[int, typer.Option("--procs", "-P", help="Processes.")],
+    latency: Annotated[int, typer.Option("--latency", "-L", help="Of the network.")] = 2,
+    overhead: Annotated[int, typer.Option("--overhead", "-o", help="Of a send or receive.")] = 1,
+    gap: Annotated[int, typer.Option("--gap", "-g", help="Between starts at one port.")] = 0,
+    faults: Annotated[
+        str, typer.Option(metavar="none|N|X%|3,7,9", help="Who is dead from the start.")
+    ] = "none",
+    fail_at: Annotated[
+        list[str] | None, typer.Option(metavar="RANK@T", help="Who dies on the way.")
+    ] = None,
+    root: Annotated[int, typer.Option(help="Of a broadcast or reduction.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
+    format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
+    trace: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the first run for Perfetto.")
+    ] = None,
+) -> int:
+    from resprout.sim.command import simulate
+    from resprout.sim.runs import Experiment
+
+    experiment = Experiment(
+        spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs
+    )
+    return simulate(experiment, format, trace)
+
+
+@app.command("protocols")
+def protocols_command() -> None:
+    """List the protocols and their options."""
+    from resprout.sim.command import list_protocols
+
+    list_protocols()
+
+
+@app.command("doctor")
+def doctor_command(
+    mpi: Annotated[str | None, _option("--mpi")] = None,
+    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> int:
+    """Say what MPI there is, whether it can lose ranks, and what will not work here.
+
+    It tries: it starts small programs and kills one of their processes. Status 0: all is well.
+    """
+    from resprout.doctor.command import doctor
+
+    return doctor(mpi, json)
+
+
+@app.command("demo")
+def demo_command() -> int:
+    """Run the example `pi` in C and in Python with 8 processes, and kill two of them."""
+    from resprout.demo import demo
+
+    return demo()
+
+
+@app.command("version")
+def version_command() -> None:
+    """Say which version this is."""
+    print(f"resprout {__version__}")
+
+
+@app.callback(invoke_without_command=True)
+def _no_command(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _drop_empty_variables() -> None:
+    """A variable that is set to nothing is a variable that is not set."""
+    for option in OPTIONS:
+        if os.environ.get(option.variable) == "":
+            del os.environ[option.variable]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command. The exit status; errors of the user are one line on stderr."""
+    _drop_empty_variables()
+    try:
+        status = app(args=arguments, standalone_mode=False)
+    except UserError as error:
+        print(f"resprout: {error}", file=sys.stderr)
+        return STATUS_USAGE
+    except typer.TyperException as error:
+        # Help that is shown for want of arguments comes as an error whose message is empty.
+        if message := error.format_message():
+            print(f"resprout: {' '.join(message.split())}", file=sys.stderr)
+        return STATUS_USAGE
+    except (typer.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return status if isinstance(status, int) else 0
+
+
+def split_words(texts: list[str]) -> list[str]:
+    return [word for text in texts for word in shlex.split(text)]

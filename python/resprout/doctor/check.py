@@ -1,0 +1,17 @@
+"""One finding of the doctor."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Verdict(Enum):
+    GOOD = "ok"
+    DOUBTFUL = "note"
+    BAD = "bad"
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    verdict: Verdict
+    text: str

@@ -1,0 +1,143 @@
+"""What `resprout doctor` does."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from resprout import __version__
+from resprout.doctor.check import Check, Verdict
+from resprout.doctor.machine import check_machine
+from resprout.doctor.probes import check_by_trying
+from resprout.errors import UserError
+from resprout.launch.mpi import Library, Mpi, Setting, find_mpi, settings_for
+from resprout.launch.shim import built_for, check_fits, find_shim
+from resprout.options import check_environment
+
+SCHEMA = 1
+_RANKS = 8  # of the job for which the settings are shown
+_STYLES = {Verdict.GOOD: "green", Verdict.DOUBTFUL: "yellow", Verdict.BAD: "bold red"}
+
+
+def doctor(prefix: str | None, wants_json: bool) -> int:
+    """Status 1: something does not work."""
+    try:
+        mpi = find_mpi(prefix, os.environ)
+    except UserError as error:
+        checks = [Check("MPI", Verdict.BAD, str(error))]
+        return _conclude(None, [], checks, wants_json)
+    settings = settings_for(mpi, _RANKS)
+    checks = []
+    for check in _examine(mpi):
+        checks.append(check)
+        if not wants_json:
+            _print(check)
+    return _conclude(mpi, settings, checks, wants_json)
+
+
+def _examine(mpi: Mpi) -> Iterator[Check]:
+    yield Check("MPI", Verdict.GOOD, f"{mpi} in {mpi.prefix}")
+    yield _tolerance(mpi)
+    shim, check = _check_shim(mpi)
+    yield check
+    yield _check_variables()
+    yield from check_machine()
+    yield from check_by_trying(mpi, shim)
+
+
+def _tolerance(mpi: Mpi) -> Check:
+    """What is known of this library, from measurements."""
+    name = "can lose ranks"
+    if mpi.library is Library.OPEN_MPI and mpi.has_ulfm:
+        return Check(
+            name, Verdict.GOOD, "yes: it has ULFM, with some defects that are steered around"
+        )
+    if mpi.library is Library.OPEN_MPI and mpi.major >= 5:
+        text = (
+            "in part: without ULFM; survivors go on, a native receive from the dead waits for ever"
+        )
+        return Check(name, Verdict.DOUBTFUL, text)
+    texts = {
+        Library.OPEN_MPI: "no: before version 5 the launcher ends the job with the first death",
+        Library.MPICH: "no: survivors end within a second, when they communicate",
+        Library.INTEL_MPI: "in part: survivors can send; MPI_Finalize of its own waits for ever",
+        Library.UNKNOWN: "unknown: this launcher is none that Resprout knows",
+    }
+    return Check(name, Verdict.DOUBTFUL, texts[mpi.library])
+
+
+def _check_shim(mpi: Mpi) -> tuple[Path | None, Check]:
+    name = "libresprout.so"
+    try:
+        shim = find_shim()
+        check_fits(shim, mpi)
+    except UserError as error:
+        return None, Check(name, Verdict.BAD, str(error))
+    # In a process of its own: loading it brings the whole MPI library along.
+    load = [sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(shim)!r})"]
+    done = subprocess.run(load, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        return None, Check(name, Verdict.BAD, f"{shim} cannot be loaded: {why}")
+    return shim, Check(name, Verdict.GOOD, f"{shim}, for {built_for(shim)}")
+
+
+def _check_variables() -> Check:
+    try:
+        check_environment(os.environ)
+    except UserError as error:
+        return Check("environment", Verdict.BAD, str(error))
+    ours = sorted(name for name in os.environ if name.startswith("RESPROUT_"))
+    text = f"set: {', '.join(ours)}" if ours else "nothing of ours is set"
+    return Check("environment", Verdict.GOOD, text)
+
+
+def _print(check: Check) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False, soft_wrap=True)
+    style = _STYLES[check.verdict]
+    console.print(
+        f"[{style}]{check.verdict.value:4}[/{style}]  {check.name:20} {escape(check.text)}"
+    )
+
+
+def _conclude(
+    mpi: Mpi | None, settings: Iterable[Setting], checks: list[Check], wants_json: bool
+) -> int:
+    is_well = all(check.verdict is not Verdict.BAD for check in checks)
+    if wants_json:
+        print(json.dumps(_to_json(mpi, settings, checks, is_well), indent=2))
+    else:
+        if mpi is None:
+            for check in checks:
+                _print(check)
+        print(f"\nset by `resprout run` for {_RANKS} ranks; your own value of a variable stays:")
+        for setting in settings:
+            print(f"      {setting}\n          {setting.reason}")
+        print("\nall is well" if is_well else "\nnot everything works here")
+    return 0 if is_well else 1
+
+
+def _to_json(
+    mpi: Mpi | None, settings: Iterable[Setting], checks: Iterable[Check], is_well: bool
+) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "resprout": __version__,
+        "ok": is_well,
+        "mpi": None
+        if mpi is None
+        else {
+            "library": mpi.library.value,
+            "version": mpi.version,
+            "prefix": str(mpi.prefix),
+            "launcher": str(mpi.launcher),
+            "has_ulfm": mpi.has_ulfm,
+        },
+        "settings": [{"set": str(s), "reason": s.reason} for s in settings],
+        "checks": [{"name": c.name, "verdict": c.verdict.value, "text": c.text} for c in checks],
+    }

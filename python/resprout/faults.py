@@ -1,0 +1,129 @@
+"""Faults on purpose: their texts, checked, and random ones turned into certain ones.
+
+    kill:rank=3,at=2s                 SIGKILL, two seconds after MPI_Init
+    kill:rank=0,at=allreduce#40       on entering its 40th MPI_Allreduce
+    stop:rank=2,at=1s                 SIGSTOP
+    exit:rank=1,at=bcast#3,status=1   exit(1)
+    kill:count=2,seed=7,within=5s     two ranks and times, chosen by the seed
+
+The ranks get the first four forms, with `;` in between (src/shim/options.cpp reads them).
+"""
+
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from resprout.errors import UserError
+from resprout.options import FAULT_FORMS
+
+KINDS = ("kill", "stop", "exit")
+_UNITS_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|ms|us)")
+_CALL = re.compile(r"([a-z_]+)#([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault that happens to one rank at one moment."""
+
+    kind: str
+    rank: int
+    at: str
+    """A time (`2s`) or the entry of a call (`allreduce#40`)."""
+    status: int = 1
+
+    def __str__(self) -> str:
+        status = f",status={self.status}" if self.kind == "exit" else ""
+        return f"{self.kind}:rank={self.rank},at={self.at}{status}"
+
+
+def parse_faults(texts: Iterable[str], ranks: int) -> list[Fault]:
+    """The faults of all texts, each of which may have several with `;` in between.
+
+    A text decides alone over its times; but no rank that a text names is chosen at random.
+    """
+    parts = [part.strip() for text in texts for part in text.split(";") if part.strip()]
+    parsed = [(part, _parse_fields(part)) for part in parts]
+    certain = [_certain(part, kind, fields, ranks) for part, (kind, fields) in parsed]
+    taken = {fault.rank for fault in certain if fault is not None}
+    faults: list[Fault] = []
+    for (part, (kind, fields)), fault in zip(parsed, certain, strict=True):
+        if fault is not None:
+            faults.append(fault)
+            continue
+        chosen = _choose(part, kind, fields, ranks, taken)
+        taken.update(fault.rank for fault in chosen)
+        faults.extend(chosen)
+    return faults
+
+
+def _wrong(part: str, problem: str) -> UserError:
+    return UserError(f"--inject: {part!r}: {problem}. Valid are {FAULT_FORMS}")
+
+
+def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
+    kind, _, rest = part.partition(":")
+    if kind not in KINDS:
+        raise _wrong(part, f"{kind!r} is none of {', '.join(KINDS)}")
+    fields: dict[str, str] = {}
+    for field in rest.split(","):
+        key, _, value = field.partition("=")
+        if key in fields:
+            raise _wrong(part, f"{key}= stands there twice")
+        fields[key] = value
+    valid = {"count", "seed", "within"} if "count" in fields else {"rank", "at"}
+    if kind == "exit":
+        valid.add("status")
+    for key in fields:
+        if key not in valid:
+            raise _wrong(part, f"{key!r} does not belong there")
+    for key in sorted(valid - {"seed", "status"}, reverse=True):
+        if key not in fields:
+            raise _wrong(part, f"{key}= is missing")
+    return kind, fields
+
+
+def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault | None:
+    """The fault, or nothing if its rank is to be chosen."""
+    status = _number(part, "status", fields.get("status", "1"), 255)
+    if "count" in fields:
+        return None
+    rank = _number(part, "rank", fields["rank"])
+    if rank >= ranks:
+        raise _wrong(part, f"rank {rank} is not one of the {ranks} ranks")
+    at = fields["at"]
+    call = _CALL.fullmatch(at)
+    is_call = call is not None and int(call[2]) > 0
+    if not is_call and not _DURATION.fullmatch(at):
+        raise _wrong(part, f"at={at} is neither a time nor a call")
+    return Fault(kind, rank, at, status)
+
+
+def _choose(
+    part: str, kind: str, fields: dict[str, str], ranks: int, taken: set[int]
+) -> list[Fault]:
+    count = _number(part, "count", fields["count"])
+    seed = _number(part, "seed", fields.get("seed", "0"))
+    within = _DURATION.fullmatch(fields["within"])
+    if within is None:
+        raise _wrong(part, f"within={fields['within']} is not a time")
+    free = [rank for rank in range(ranks) if rank not in taken]
+    if count < 1 or count > len(free) or count >= ranks:
+        raise _wrong(part, f"cannot choose {count} of {ranks} ranks and leave one alive")
+    within_us = int(float(within[1]) * _UNITS_US[within[2]])
+    status = int(fields.get("status", "1"))
+    # random() is the one method whose sequence Python promises to keep.
+    generator = random.Random(seed)
+    order = sorted(free, key=lambda _: generator.random())
+    times = sorted(int(generator.random() * within_us) for _ in range(count))
+    return [
+        Fault(kind, rank, f"{time}us", status)
+        for rank, time in zip(order[:count], times, strict=True)
+    ]
+
+
+def _number(part: str, key: str, text: str, largest: int = 2**63 - 1) -> int:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > largest:
+        raise _wrong(part, f"{key}={text} is not a whole number from 0 to {largest}")
+    return int(text)

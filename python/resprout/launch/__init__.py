@@ -1,0 +1,1 @@
+"""`resprout run`: find an MPI, start the job, pass signals through, leave nothing behind."""

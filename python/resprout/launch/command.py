@@ -1,0 +1,81 @@
+"""The command line and the environment with which a job is started."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from resprout.errors import UserError
+from resprout.launch.mpi import Library, Mpi, Setting, settings_for
+from resprout.launch.shim import preload
+from resprout.options import OPTIONS
+
+# Becomes the program: same process, same id. Its $0 is the value of LD_PRELOAD, which thereby
+# reaches the program and neither mpirun nor this shell.
+_BECOME_THE_PROGRAM = """\
+if [ "${OMPI_COMM_WORLD_RANK:-}" = 0 ] && [ -p "$RESPROUT_RUN_DIR/stdin" ]; then
+  exec <"$RESPROUT_RUN_DIR/stdin"
+fi
+if [ -n "$0" ]; then export LD_PRELOAD="$0"; fi
+exec "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job that can be started: all of it is checked."""
+
+    mpi: Mpi
+    ranks: int
+    program: Sequence[str]
+    shim: Path | None
+    """Nothing: the program runs without Resprout."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """RESPROUT_* for the ranks."""
+    hostfile: str | None = None
+    mpirun_args: Sequence[str] = ()
+
+    @property
+    def relays_stdin(self) -> bool:
+        return self.mpi.library is Library.OPEN_MPI and self.mpi.major >= 5
+
+    def settings(self) -> list[Setting]:
+        return settings_for(self.mpi, self.ranks)
+
+    def arguments(self) -> list[str]:
+        """The command line of the launcher."""
+        is_open_mpi = self.mpi.library is Library.OPEN_MPI
+        words = [str(self.mpi.launcher)]
+        for setting in self.settings():
+            if setting.is_argument:
+                words += [setting.name, setting.value] if setting.value else [setting.name]
+        words += ["-n", str(self.ranks)]
+        if self.hostfile is not None:
+            words += ["--hostfile" if is_open_mpi else "-f", self.hostfile]
+        if is_open_mpi:
+            for name in sorted({*self.variables, "RESPROUT_RUN_DIR"}):
+                words += ["-x", name]
+        words += self.mpirun_args
+        preloaded = preload(self.shim) if self.shim is not None else ""
+        return [*words, "/bin/sh", "-c", _BECOME_THE_PROGRAM, preloaded, *self.program]
+
+    def environment(self, run_directory: Path) -> dict[str, str]:
+        """The environment of the launcher; what the user has set of the MPI's variables stays."""
+        ours = {option.variable for option in OPTIONS}
+        environment = {k: v for k, v in os.environ.items() if k not in ours}
+        for setting in self.settings():
+            if not setting.is_argument:
+                environment.setdefault(setting.name, setting.value)
+        environment.update(self.variables)
+        environment["RESPROUT_RUN_DIR"] = str(run_directory)
+        return environment
+
+
+def check_program(program: Sequence[str], is_local: bool) -> None:
+    """Refuse a program that is not there, where we can know it."""
+    if not program:
+        raise UserError("no program given; as in `resprout run -n 4 -- ./program argument`")
+    if is_local and shutil.which(program[0]) is None:
+        advice = f"; did you mean ./{program[0]}?" if Path(program[0]).is_file() else ""
+        raise UserError(f"{program[0]} is not a program that can be run{advice}")

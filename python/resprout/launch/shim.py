@@ -1,0 +1,45 @@
+"""The library that is preloaded into every rank: where it is, and whether it fits."""
+
+import os
+from pathlib import Path
+
+from resprout.errors import UserError
+from resprout.launch.mpi import Library, Mpi
+
+LIBRARY = "libresprout.so"
+
+
+def find_shim() -> Path:
+    """The library in the package's own folder."""
+    path = Path(__file__).resolve().parent.parent / LIBRARY
+    if not path.exists():
+        raise UserError(f"{path} is missing; `make build` or `pip install` puts it there")
+    # The loader's list of libraries has both as separators.
+    if " " in str(path) or ":" in str(path):
+        raise UserError(f"{path} cannot be preloaded: its name has a blank or a colon")
+    return path
+
+
+def built_for(shim: Path) -> str | None:
+    """The MPI library that the shim asks for, by its soname; nothing if it asks for none."""
+    contents = shim.read_bytes()
+    for soname in ("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so"):
+        if b"\0" + soname.encode() in contents:
+            return soname
+    return None
+
+
+def check_fits(shim: Path, mpi: Mpi) -> None:
+    """Refuse to preload a shim into programs of another MPI: both would be loaded."""
+    soname = built_for(shim)
+    if soname is not None and mpi.library is not Library.UNKNOWN and soname != mpi.soname:
+        raise UserError(
+            f"{shim} is built for {soname}, but {mpi} of {mpi.prefix} has {mpi.soname}; "
+            f"build Resprout with MPICC={mpi.mpicc}, or use the MPI it was built for"
+        )
+
+
+def preload(shim: Path) -> str:
+    """The value of LD_PRELOAD: ours first, then what the user already has."""
+    before = os.environ.get("LD_PRELOAD", "")
+    return f"{shim}:{before}" if before else str(shim)

@@ -1,0 +1,224 @@
+"""The options of `resprout run`, in one table.
+
+`resprout run --help` and docs/environment.md come from it, and so does the check for misspelled
+variables. src/shim/options.cpp reads those that reach the ranks.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from resprout.errors import UserError
+
+PREFIX = "RESPROUT_"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option, and the variable that stands for it where the option is not given."""
+
+    flag: str
+    variable: str
+    metavar: str
+    valid: str
+    """How valid values look, for people."""
+    default: str
+    """What happens without it, for people."""
+    help: str
+    reaches_ranks: bool = True
+    """False: the launcher alone reads it."""
+
+    @property
+    def cli_help(self) -> str:
+        return f"{self.help} Without it: {self.default}." if self.metavar else self.help
+
+
+FAULT_FORMS = (
+    "kill:rank=3,at=2s · kill:rank=0,at=allreduce#40 · stop:rank=2,at=1s · "
+    "exit:rank=1,at=bcast#3,status=1 · kill:count=2,seed=7,within=5s"
+)
+
+OPTIONS = (
+    Option(
+        "--bcast",
+        "RESPROUT_BCAST",
+        "SPEC",
+        "a protocol's spec, see `resprout sim --help`",
+        "what suits the size of the data",
+        "Protocol of MPI_Bcast.",
+    ),
+    Option(
+        "--allreduce",
+        "RESPROUT_ALLREDUCE",
+        "SPEC",
+        "a protocol's spec, see `resprout sim --help`",
+        "what suits the size of the data",
+        "Protocol of MPI_Allreduce, MPI_Reduce and MPI_Barrier.",
+    ),
+    Option(
+        "--on-loss",
+        "RESPROUT_ON_LOSS",
+        "continue|error",
+        "continue, error",
+        "continue",
+        "What a call does that a loss touched: go on among the survivors, or return "
+        "MPIX_ERR_PROC_FAILED through the program's error handler.",
+    ),
+    Option(
+        "--inject",
+        "RESPROUT_INJECT",
+        "FAULT",
+        FAULT_FORMS,
+        "none",
+        "A fault on purpose, as often as you like. at= is a time after MPI_Init, or the entry "
+        "of a rank's n-th call; times end in s, ms or us. In the variable: with ; in between.",
+    ),
+    Option(
+        "--transport",
+        "RESPROUT_TRANSPORT",
+        "auto|shm|tcp",
+        "auto, shm, tcp",
+        "auto: shared memory inside a host, TCP between hosts",
+        "What carries the collectives.",
+    ),
+    Option(
+        "--network",
+        "RESPROUT_NETWORK",
+        "NETWORK",
+        "a network as 10.0.0.0/8",
+        "the first address that others can reach",
+        "Where to listen if there are several hosts.",
+    ),
+    Option(
+        "--heartbeat-period",
+        "RESPROUT_HEARTBEAT_PERIOD_MS",
+        "MS",
+        "whole milliseconds, 1 to 3600000",
+        "100",
+        "How often neighbors tell each other that they live, in ms.",
+    ),
+    Option(
+        "--heartbeat-timeout",
+        "RESPROUT_HEARTBEAT_TIMEOUT_MS",
+        "MS",
+        "whole milliseconds, more than the period",
+        "1000",
+        "How long a neighbor may be silent before it counts as hung, in ms.",
+    ),
+    Option(
+        "--verbose",
+        "RESPROUT_VERBOSE",
+        "",
+        "0, 1",
+        "0",
+        "Say what is started and set, and report at the end even if nothing was lost.",
+    ),
+    Option(
+        "--run-dir",
+        "RESPROUT_RUN_DIR",
+        "DIR",
+        "a folder that all hosts share",
+        "the folder for temporary files",
+        "Where the ranks leave their parts of the report, in a folder that is removed at the end.",
+    ),
+    Option(
+        "--report",
+        "RESPROUT_REPORT",
+        "FILE.json",
+        "a file's name",
+        "no file",
+        "Write the report to this file too, as JSON (docs/report.md).",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--strict",
+        "RESPROUT_STRICT",
+        "",
+        "0, 1",
+        "0",
+        "Exit with status 3 if a rank was lost.",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--mpi",
+        "RESPROUT_MPI",
+        "PREFIX",
+        "a folder with bin/mpirun",
+        "the MPI of $MPICC, else the one beside this command, else the one in the PATH",
+        "Where the MPI is installed.",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--mpirun-arg",
+        "RESPROUT_MPIRUN_ARGS",
+        "ARG",
+        "arguments of your mpirun",
+        "none",
+        "An argument for mpirun, as it is; as often as you like. In the variable: with blanks.",
+        reaches_ranks=False,
+    ),
+)
+
+BY_FLAG = {option.flag: option for option in OPTIONS}
+
+
+def check_environment(environment: Mapping[str, str]) -> None:
+    """Refuse variables that look like ours but are not: most probably they are misspelled."""
+    known = [option.variable for option in OPTIONS]
+    for name in environment:
+        if name.startswith(PREFIX) and name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise UserError(f"{name} in the environment is no option of Resprout; {advice}")
+
+
+def _one_of(*choices: str) -> Callable[[str], bool]:
+    return lambda text: text in choices
+
+
+def _is_milliseconds(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,7}", text) is not None and 1 <= int(text) <= 3600000
+
+
+def _is_network(text: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return "/" in text
+
+
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "--on-loss": _one_of("continue", "error"),
+    "--transport": _one_of("auto", "shm", "tcp"),
+    "--network": _is_network,
+    "--heartbeat-period": _is_milliseconds,
+    "--heartbeat-timeout": _is_milliseconds,
+}
+
+
+def check_value(flag: str, value: str) -> str:
+    """The value, if the option can have it."""
+    if not _CHECKS[flag](value):
+        raise UserError(f"{flag}: {value!r} is not valid; give {BY_FLAG[flag].valid}")
+    return value
+
+
+def markdown_table() -> str:
+    """The table of docs/environment.md."""
+    rows = ["| variable | option of `resprout run` | valid | without it | what it does |"]
+    rows.append("|---|---|---|---|---|")
+    for option in OPTIONS:
+        where = "" if option.reaches_ranks else " Only the launcher reads it."
+        cells = (
+            f"`{option.variable}`",
+            f"`{option.flag}`",
+            option.valid,
+            option.default,
+            option.help + where,
+        )
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"

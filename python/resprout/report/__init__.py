@@ -1,0 +1,1 @@
+"""The report: what each rank saw, put together, for people and for programs."""

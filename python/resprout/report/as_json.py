@@ -1,0 +1,60 @@
+"""The report as JSON, for programs; docs/report.md has the schema."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from resprout import __version__
+from resprout.errors import UserError
+from resprout.report.merge import Loss, Report
+
+SCHEMA = 1
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "resprout": __version__,
+        "command": list(report.command),
+        "mpi": report.mpi,
+        "on_loss": report.on_loss,
+        "ranks": report.ranks,
+        "started_ns": report.started_ns,
+        "ended_ns": report.ended_ns,
+        "exit_status": report.exit_status,
+        "mpirun_status": report.mpirun_status,
+        "losses": [_loss_to_json(loss, report.started_ns) for loss in report.losses],
+        "touched": [asdict(operation) for operation in report.touched],
+        "recovery_ns": report.recovery_ns,
+        "operations": {name: asdict(tally) for name, tally in report.operations.items()},
+        "transport": report.transport,
+        "missing": list(report.missing),
+    }
+
+
+def _loss_to_json(loss: Loss, started_ns: int) -> dict[str, Any]:
+    at_ns = None if loss.when_ns is None else loss.when_ns - started_ns
+    value = asdict(loss)
+    value["touched"] = [
+        {
+            "operation": operation.operation,
+            "number": operation.number,
+            "communicator": operation.communicator,
+        }
+        for operation in loss.touched
+    ]
+    return {**value, "at_ns": at_ns, "delay_ns": loss.delay_ns, "cost_ns": loss.cost_ns}
+
+
+def check_writable(path: Path) -> None:
+    """Fail before the job starts, not after it."""
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise UserError(f"--report: {path} cannot be written: {error.strerror}") from error
+
+
+def write(report: Report, path: Path) -> None:
+    path.write_text(json.dumps(to_json(report), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,223 @@
+"""One report of a job from the parts of its ranks, and the job's exit status.
+
+Who is lost: whoever a rank that came through MPI_Finalize saw dying, or whoever a fault was
+injected into and who left no sign of a good end. Ranks that were themselves shut out may believe
+that all others are lost, so their word counts only if there is no better one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from resprout.launch.job import End
+from resprout.report.ranks import Injected, Parts, RankPart, Recovery, SeenLoss, Tally
+
+STATUS_STRICT = 3
+
+
+@dataclass(frozen=True)
+class Touched:
+    """An operation that losses fell into, as all its ranks saw it."""
+
+    operation: str
+    number: int
+    communicator: str
+    lost: tuple[int, ...]
+    ranks: int
+    """How many had to recover."""
+    cost_ns: int
+    """How long the slowest of them took."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A rank that was lost."""
+
+    rank: int
+    pid: int | None
+    host: str | None
+    how: str
+    """killed, exited, hung or unreachable."""
+    exit_status: int | None
+    fault: str | None
+    """The text of the fault that was injected, if one was."""
+    died_ns: int | None
+    """Known only of injected faults."""
+    detected_ns: int | None
+    found_by: int | None
+    touched: tuple[Touched, ...]
+
+    @property
+    def when_ns(self) -> int | None:
+        return self.died_ns if self.died_ns is not None else self.detected_ns
+
+    @property
+    def delay_ns(self) -> int | None:
+        """From death to detection."""
+        if self.died_ns is None or self.detected_ns is None:
+            return None
+        return max(0, self.detected_ns - self.died_ns)
+
+    @property
+    def cost_ns(self) -> int:
+        return sum(operation.cost_ns for operation in self.touched)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to say about a job that has ended."""
+
+    command: tuple[str, ...]
+    mpi: str
+    on_loss: str
+    ranks: int
+    started_ns: int
+    """When the first rank was through MPI_Init; the launcher's start, if that is not known."""
+    ended_ns: int
+    exit_status: int
+    mpirun_status: int
+    losses: tuple[Loss, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    recovery_ns: int = 0
+    """What the slowest rank spent in recovery."""
+    operations: dict[str, Tally] = field(default_factory=dict)
+    transport: dict[str, int] = field(default_factory=dict)
+    missing: tuple[int, ...] = ()
+    """Ranks that were not lost and yet left no part of the report."""
+
+    @property
+    def survivors(self) -> int:
+        return self.ranks - len(self.losses)
+
+
+def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: str, on_loss: str,
+          strict: bool = False) -> Report:  # fmt: skip
+    touched = _touched(parts.ranks.values())
+    losses = tuple(_losses(parts, touched))
+    lost = {loss.rank for loss in losses}
+    missing = tuple(r for r in range(ranks) if r not in lost and r not in parts.ranks)
+    started = [part.started_ns for part in parts.ranks.values()]
+    return Report(
+        command=tuple(command),
+        mpi=mpi,
+        on_loss=on_loss,
+        ranks=ranks,
+        started_ns=min(started, default=end.started_ns),
+        ended_ns=end.ended_ns,
+        exit_status=_exit_status(parts, lost, end, ranks, strict),
+        mpirun_status=end.mpirun_status,
+        losses=losses,
+        touched=touched,
+        recovery_ns=max(map(_recovery_ns, parts.ranks.values()), default=0),
+        operations=_sum_operations(parts.ranks.values()),
+        transport=_sum_transport(parts.ranks.values()),
+        # None at all: it was no MPI program, or none that got through MPI_Init.
+        missing=missing if parts.ranks else (),
+    )
+
+
+def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: bool) -> int:
+    """The program's: the largest of the ranks that were not lost; else what mpirun says."""
+    if parts.aborted_with is not None:
+        return parts.aborted_with & 0xFF or end.mpirun_status
+    survivors = [rank for rank in range(ranks) if rank not in lost]
+    statuses = [parts.ranks[r].exit_status if r in parts.ranks else None for r in survivors]
+    known = [status for status in statuses if status is not None]
+    if len(known) == len(survivors) and known:
+        status = max(known)
+    elif end.signals:
+        status = 128 + end.signals[0]
+    else:
+        status = max([end.mpirun_status, *known])
+    if strict and lost and status == 0:
+        return STATUS_STRICT
+    return status
+
+
+def _losses(parts: Parts, touched: tuple[Touched, ...]) -> list[Loss]:
+    witnesses = [part for part in parts.ranks.values() if part.finalized]
+    seen: dict[int, SeenLoss] = {}
+    for part in witnesses or parts.ranks.values():
+        for loss in part.losses:
+            if loss.rank not in seen or loss.detected_ns < seen[loss.rank].detected_ns:
+                seen[loss.rank] = loss
+    unseen = (r for r in parts.injected if r not in seen and not _came_through(parts.ranks.get(r)))
+    losses = [_describe(rank, parts, seen.get(rank), touched) for rank in sorted({*seen, *unseen})]
+    return sorted(losses, key=lambda loss: (loss.when_ns or 0, loss.rank))
+
+
+def _came_through(part: RankPart | None) -> bool:
+    return part is not None and part.finalized and part.exit_status is not None
+
+
+def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[Touched]) -> Loss:
+    own = parts.ranks.get(rank)
+    injected = parts.injected.get(rank)
+    how, status = _cause(seen, own, injected)
+    return Loss(
+        rank=rank,
+        pid=own.pid if own else seen.pid if seen else None,
+        host=own.host if own else None,
+        how=how,
+        exit_status=status,
+        fault=injected.fault if injected else None,
+        died_ns=injected.fired_ns if injected else None,
+        detected_ns=seen.detected_ns if seen else None,
+        found_by=seen.found_by if seen else None,
+        touched=tuple(operation for operation in touched if rank in operation.lost),
+    )
+
+
+def _cause(
+    seen: SeenLoss | None, own: RankPart | None, injected: Injected | None
+) -> tuple[str, int | None]:
+    if seen is not None and seen.kind != "exited":
+        return seen.kind, None
+    # Only who exits by itself can leave a file.
+    if own is not None and own.exit_status is not None:
+        return "exited", own.exit_status
+    if injected is not None and not injected.fault.startswith("kill"):
+        return ("hung" if injected.fault.startswith("stop") else "exited"), None
+    return "killed", None
+
+
+def _touched(parts: Iterable[RankPart]) -> tuple[Touched, ...]:
+    same: dict[tuple[str, str, int], list[Recovery]] = {}
+    for part in parts:
+        for recovery in part.recoveries:
+            key = (recovery.communicator, recovery.operation, recovery.number)
+            same.setdefault(key, []).append(recovery)
+    operations = [
+        (
+            min(r.began_ns for r in group),
+            Touched(
+                operation,
+                number,
+                communicator,
+                tuple(sorted({rank for r in group for rank in r.lost})),
+                len(group),
+                max(r.ended_ns - r.began_ns for r in group),
+            ),
+        )
+        for (communicator, operation, number), group in same.items()
+    ]
+    return tuple(operation for _, operation in sorted(operations, key=lambda pair: pair[0]))
+
+
+def _recovery_ns(part: RankPart) -> int:
+    return sum(r.ended_ns - r.began_ns for r in part.recoveries)
+
+
+def _sum_operations(parts: Iterable[RankPart]) -> dict[str, Tally]:
+    sums: dict[str, Tally] = {}
+    for part in parts:
+        for name, tally in part.operations.items():
+            sums[name] = sums.get(name, Tally()) + tally
+    return dict(sorted(sums.items()))
+
+
+def _sum_transport(parts: Iterable[RankPart]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for part in parts:
+        for name, value in part.transport.items():
+            sums[name] = sums.get(name, 0) + value
+    return dict(sorted(sums.items()))

@@ -1,0 +1,150 @@
+"""The parts of the report: the files that the ranks leave in the run directory.
+
+src/shim/report writes them (docs/report.md has the schema). A file that is not there is normal: its
+rank was killed, or never was an MPI program. One that cannot be understood counts as missing.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class SeenLoss:
+    """A loss, as one rank saw it."""
+
+    rank: int
+    kind: str
+    """exited, hung or unreachable."""
+    detected_ns: int
+    found_by: int
+    pid: int | None = None
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """An operation that a loss fell into, as one rank saw it."""
+
+    operation: str
+    number: int
+    communicator: str
+    lost: tuple[int, ...]
+    began_ns: int
+    ended_ns: int
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often a call was made, was touched by a loss, and returned an error for a loss."""
+
+    calls: int = 0
+    touched: int = 0
+    errors: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.calls + other.calls, self.touched + other.touched, self.errors + other.errors
+        )
+
+
+@dataclass(frozen=True)
+class RankPart:
+    """What one rank says of itself."""
+
+    rank: int
+    pid: int
+    host: str
+    started_ns: int
+    ended_ns: int
+    finalized: bool
+    exit_status: int | None
+    operations: dict[str, Tally] = field(default_factory=dict)
+    losses: list[SeenLoss] = field(default_factory=list)
+    recoveries: list[Recovery] = field(default_factory=list)
+    transport: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A fault that came about."""
+
+    fault: str
+    fired_ns: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything that was left in a run directory."""
+
+    ranks: dict[int, RankPart] = field(default_factory=dict)
+    injected: dict[int, Injected] = field(default_factory=dict)
+    aborted_with: int | None = None
+    """The status that a rank gave to MPI_Abort."""
+    unreadable: tuple[str, ...] = ()
+
+
+def read_parts(directory: Path) -> Parts:
+    ranks: dict[int, RankPart] = {}
+    injected: dict[int, Injected] = {}
+    aborted_with = None
+    unreadable = []
+    for path in sorted(directory.glob("*.json")):
+        match = re.fullmatch(r"(rank|injected|abort)(?:-([0-9]+))?", path.stem)
+        if match is None:
+            continue
+        try:
+            value = json.loads(path.read_text(encoding="utf-8"))
+            if match[1] == "rank":
+                ranks[int(match[2])] = _parse_rank(value)
+            elif match[1] == "injected":
+                injected[int(match[2])] = Injected(str(value["fault"]), int(value["fired_ns"]))
+            else:
+                aborted_with = int(value["status"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            unreadable.append(path.name)
+    return Parts(ranks, injected, aborted_with, tuple(unreadable))
+
+
+def _parse_rank(value: dict[str, Any]) -> RankPart:
+    if value["schema"] != SCHEMA:
+        raise ValueError(f"schema {value['schema']}")
+    status = value["exit_status"]
+    return RankPart(
+        rank=int(value["rank"]),
+        pid=int(value["pid"]),
+        host=str(value["host"]),
+        started_ns=int(value["started_ns"]),
+        ended_ns=int(value["ended_ns"]),
+        finalized=bool(value["finalized"]),
+        exit_status=None if status is None else int(status),
+        operations={
+            str(name): Tally(int(t["calls"]), int(t["touched"]), int(t["errors"]))
+            for name, t in value["operations"].items()
+        },
+        losses=[
+            SeenLoss(
+                int(loss["rank"]),
+                str(loss["kind"]),
+                int(loss["detected_ns"]),
+                int(loss["found_by"]),
+                loss.get("pid"),
+            )
+            for loss in value["losses"]
+        ],
+        recoveries=[
+            Recovery(
+                str(r["operation"]),
+                int(r["number"]),
+                str(r["communicator"]),
+                tuple(int(rank) for rank in r["lost"]),
+                int(r["began_ns"]),
+                int(r["ended_ns"]),
+            )
+            for r in value["recoveries"]
+        ],
+        transport={str(k): int(v) for k, v in value.get("transport", {}).items()},
+    )

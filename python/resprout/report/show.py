@@ -1,0 +1,114 @@
+"""The report for people: a table on a terminal, plain lines elsewhere."""
+
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from resprout.report.merge import Loss, Report, Touched
+
+_COLUMNS = ("rank", "process", "what happened", "when", "found by", "after", "touched", "cost")
+_NAMED_OPERATIONS = 3
+
+
+def show(report: Report, file: TextIO | None = None) -> None:
+    file = file or sys.stderr
+    if report.losses and file.isatty():
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+
+        console = Console(file=file, highlight=False)
+        table = Table(*_COLUMNS, box=box.SIMPLE, pad_edge=False)
+        for loss in report.losses:
+            table.add_row(*_cells(loss, report))
+        console.print(f"[bold]{_headline(report)}[/bold]")
+        console.print(table)
+    else:
+        print(f"resprout: {_headline(report)}", file=file)
+        for loss in report.losses:
+            print(f"resprout:   {_sentence(loss, report)}", file=file)
+    prefix = "" if report.losses and file.isatty() else "resprout: "
+    for line in _remarks(report):
+        print(prefix + line, file=file)
+
+
+def _headline(report: Report) -> str:
+    seconds = (report.ended_ns - report.started_ns) / 1e9
+    ended = f"ended after {seconds:.2f} s with status {report.exit_status}"
+    if not report.losses:
+        return f"no rank of {report.ranks} was lost; the job {ended}"
+    count = len(report.losses)
+    were = "was" if count == 1 else "were"
+    return f"{count} of {report.ranks} ranks {were} lost; the job {ended}"
+
+
+def _cells(loss: Loss, report: Report) -> list[str]:
+    process = f"{loss.pid or '?'}" + (f" on {loss.host}" if loss.host else "")
+    return [
+        str(loss.rank),
+        process,
+        _what(loss),
+        _when(loss, report),
+        "nobody" if loss.found_by is None else f"rank {loss.found_by}",
+        "?" if loss.delay_ns is None else duration(loss.delay_ns),
+        _names(loss.touched),
+        duration(loss.cost_ns) if loss.touched else "nothing",
+    ]
+
+
+def _sentence(loss: Loss, report: Report) -> str:
+    found = "no rank needed to know" if loss.found_by is None else f"found by rank {loss.found_by}"
+    after = "" if loss.delay_ns is None else f" after {duration(loss.delay_ns)}"
+    cost = f", which cost {duration(loss.cost_ns)}" if loss.touched else ""
+    return (
+        f"rank {loss.rank} (pid {loss.pid or '?'}) {_what(loss)} at {_when(loss, report)}, "
+        f"{found}{after}; touched {_names(loss.touched)}{cost}"
+    )
+
+
+def _what(loss: Loss) -> str:
+    words = {
+        "killed": "was killed",
+        "exited": "exited without MPI_Finalize",
+        "hung": "hung and was ended",
+        "unreachable": "could not be reached",
+    }[loss.how]
+    status = "" if loss.exit_status is None else f", status {loss.exit_status}"
+    return words + status + (" (injected)" if loss.fault else "")
+
+
+def _when(loss: Loss, report: Report) -> str:
+    if loss.when_ns is None:
+        return "?"
+    return f"{(loss.when_ns - report.started_ns) / 1e9:.3f} s"
+
+
+def _names(operations: Iterable[Touched]) -> str:
+    names = [f"{o.operation}#{o.number} on {o.communicator}" for o in operations]
+    if len(names) > _NAMED_OPERATIONS:
+        names = [*names[:_NAMED_OPERATIONS], f"{len(names) - _NAMED_OPERATIONS} more"]
+    return ", ".join(names) or "no operation"
+
+
+def _remarks(report: Report) -> Iterable[str]:
+    if report.losses:
+        errors = [f"{t.errors} of {name}" for name, t in report.operations.items() if t.errors]
+        returned = f"calls that returned an error: {', '.join(errors)}" if errors else (
+            "no call returned an error"
+        )  # fmt: skip
+        count = len(report.touched)
+        operations = "1 operation" if count == 1 else f"{count} operations"
+        yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
+    if rejected := report.transport.get("rejected_connections"):
+        yield f"{rejected} foreign or malformed connections were rejected"
+    if report.missing:
+        ranks = ", ".join(map(str, report.missing))
+        yield f"no report came from rank {ranks}; the status is that of mpirun"
+
+
+def duration(nanoseconds: int) -> str:
+    """With three digits, in the unit that fits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds} ns"

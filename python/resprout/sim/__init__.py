@@ -1,0 +1,1 @@
+"""`resprout sim`: protocols on the LogP machine, from the command line."""
