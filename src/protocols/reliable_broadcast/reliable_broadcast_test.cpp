@@ -2,7 +2,7 @@
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
 
 #include "doctest/doctest.h"
-#include "protocols/one_process.hpp"
+#include "protocols/one_process_test.hpp"
 
 namespace resprout::protocols {
 namespace {
