@@ -30,13 +30,13 @@ std::vector<MPI_Request> copy_of(Requests requests) {
   return {requests.handles, requests.handles + requests.count};
 }
 
-// For an MPI that does not notice losses: the first request from `first` on that is over, perhaps
-// because its peer is lost; -1 if there is none. `code` tells how it ended.
+// For an MPI that does not notice losses: the first request from `first` on whose peer is lost and
+// that is over now; -1 if there is none. `code` tells how it ended.
 int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
   if (World::current()->lost_count() == 0) return -1;
   for (int i = first; i < requests.count; ++i) {
     const auto pending = recall(requests[i]);
-    if (!pending || !pending->is_started) continue;
+    if (!pending || !pending->is_started || !is_hopeless(pending->comm, pending->peer)) continue;
     int flag = 0;
     code = test_remembered(requests[i], flag, status);
     if (flag != 0 || code != MPI_SUCCESS) return i;
@@ -50,22 +50,20 @@ int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
   for (int i = 0; flag != 0 && i < requests.count; ++i)
     note_completion(before[static_cast<std::size_t>(i)], requests[i]);
   if (code != MPI_SUCCESS || flag != 0) return code;
+  for (int i = 0; i < requests.count; ++i)
+    statuses[i].MPI_ERROR = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_ERR_PENDING;
+  bool has_error = false;
   MPI_Status status;
-  int next = end_lost(requests, 0, status, code);
-  if (next < 0) return MPI_SUCCESS;
-  for (int i = 0; i < requests.count; ++i) statuses[i].MPI_ERROR = MPI_ERR_PENDING;
-  for (; next >= 0; next = end_lost(requests, next + 1, status, code)) {
-    statuses[next] = status;
-    statuses[next].MPI_ERROR = code;
+  for (int i = end_lost(requests, 0, status, code); i >= 0;
+       i = end_lost(requests, i + 1, status, code)) {
+    statuses[i] = status;
+    statuses[i].MPI_ERROR = code;
+    has_error |= code != MPI_SUCCESS;
   }
   flag = 1;
   for (int i = 0; i < requests.count; ++i)
-    if (requests[i] == MPI_REQUEST_NULL && statuses[i].MPI_ERROR == MPI_ERR_PENDING) {
-      statuses[i].MPI_ERROR = MPI_SUCCESS;
-    } else if (statuses[i].MPI_ERROR == MPI_ERR_PENDING) {
-      flag = 0;
-    }
-  return MPI_ERR_IN_STATUS;
+    if (statuses[i].MPI_ERROR == MPI_ERR_PENDING) flag = 0;
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
 int test_any_patiently(Requests requests, int& index, int& flag, MPI_Status& status) {

@@ -1,6 +1,8 @@
 #include "shim/peers.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <vector>
 
 #include "shim/inject/inject.hpp"
 #include "shim/report/report.hpp"
@@ -8,6 +10,22 @@
 
 namespace resprout::shim {
 namespace {
+
+// Who is lost, as MPI says, by world rank. Never destroyed, made when there is somebody.
+struct Refused {
+  explicit Refused(int size) : by_world_rank(static_cast<std::size_t>(size)) {}
+  std::vector<std::atomic<bool>> by_world_rank;
+};
+std::atomic<Refused*> refused{nullptr};
+
+Refused& refused_by_mpi() {
+  Refused* found = refused.load();
+  if (found != nullptr) return *found;
+  auto* made = new Refused(World::current()->size());
+  if (refused.compare_exchange_strong(found, made)) return *made;
+  delete made;
+  return *found;
+}
 
 bool is_everybody_else_lost(MPI_Comm comm) {
   int is_inter = 0;
@@ -32,9 +50,19 @@ bool has_own_message(MPI_Comm comm, int self, int tag) {
 
 bool is_lost(MPI_Comm comm, int rank) {
   World* world = World::current();
-  if (world->lost_count() == 0 || rank < 0) return false;
+  Refused* by_mpi = refused.load(std::memory_order_acquire);
+  if ((world->lost_count() == 0 && by_mpi == nullptr) || rank < 0) return false;
   const int world_rank = world->world_rank_of(comm, rank);
-  return world_rank >= 0 && world->is_lost(world_rank);
+  if (world_rank < 0) return false;
+  return world->is_lost(world_rank) ||
+         (by_mpi != nullptr && by_mpi->by_world_rank[static_cast<std::size_t>(world_rank)].load());
+}
+
+void note_code(MPI_Comm comm, int rank, int code) {
+  if (rank < 0 || !is_loss(code) || is_pending(code) || is_revoked(code)) return;
+  const int world_rank = World::current()->world_rank_of(comm, rank);
+  if (world_rank >= 0)
+    refused_by_mpi().by_world_rank[static_cast<std::size_t>(world_rank)].store(true);
 }
 
 bool is_hopeless(MPI_Comm comm, int source) {
@@ -77,6 +105,7 @@ MPI_Comm GuardedCall::communicator_in_error() const {
 int GuardedCall::finish(int code) {
   // Other errors have been with the program's handler already.
   if (!is_loss(code)) return code;
+  if (is_ours_) note_code(comm_, peer_, code);
   return shim::finish(comm_ != MPI_COMM_NULL ? comm_ : communicator_in_error(), name_, code);
 }
 

@@ -10,8 +10,12 @@
 
 namespace resprout::shim {
 
-// The process that has this rank in `comm` is lost. Nothing but a load while nobody is.
+// The process that has this rank in `comm` is lost: the lifeline says so, or MPI has. Nothing but
+// a load while nobody is.
 bool is_lost(MPI_Comm comm, int rank);
+
+// MPI has ended a call with `code` whose only peer was `rank`; MPI may know before the lifeline.
+void note_code(MPI_Comm comm, int rank, int code);
 
 // Nobody is left who could send what `source` names: a lost process, or MPI_ANY_SOURCE and all
 // others are lost.
@@ -30,6 +34,9 @@ class GuardedCall {
   explicit GuardedCall(const char* name);
   GuardedCall(const char* name, MPI_Comm comm);
 
+  // `peer`: the one process that this call needs, if there is one.
+  GuardedCall(const char* name, MPI_Comm comm, int peer) : GuardedCall(name, comm) { peer_ = peer; }
+
   // False: outside of MPI_Init .. MPI_Finalize, or no communicator; the call is MPI's business.
   bool is_ours() const { return is_ours_; }
   // Where MPI found the last error of this call.
@@ -41,6 +48,7 @@ class GuardedCall {
  private:
   const char* name_;
   MPI_Comm comm_;
+  int peer_ = MPI_PROC_NULL;
   bool is_ours_;
   QuietLosses quiet_;
 };

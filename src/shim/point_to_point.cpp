@@ -28,7 +28,7 @@ int send(MPI_Comm comm, int dest, Blocking blocking, Start start) {
 
 template <typename Blocking, typename Start>
 int guarded_send(const char* name, MPI_Comm comm, int dest, Blocking blocking, Start start) {
-  GuardedCall call(name, comm);
+  GuardedCall call(name, comm, dest);
   return call.is_ours() ? call.finish(send(comm, dest, blocking, start)) : blocking();
 }
 
@@ -124,7 +124,7 @@ extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int 
 
 extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                         MPI_Comm comm, MPI_Status* status) {
-  GuardedCall call("recv", comm);
+  GuardedCall call("recv", comm, source);
   if (!call.is_ours()) return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
   return call.finish(receive(call, {buf, count, datatype, source, tag, comm}, status));
 }

@@ -46,7 +46,7 @@ int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look)
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   const auto blocking = [&](int from) { return PMPI_Probe(from, tag, comm, status); };
-  GuardedCall call("probe", comm);
+  GuardedCall call("probe", comm, source);
   if (!call.is_ours()) return blocking(source);
   return call.finish(look_until(comm, source, tag, blocking, [&](int from, int& flag) {
     return PMPI_Iprobe(from, tag, comm, &flag, status);
@@ -54,7 +54,7 @@ extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
 }
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  GuardedCall call("iprobe", comm);
+  GuardedCall call("iprobe", comm, source);
   if (!call.is_ours()) return PMPI_Iprobe(source, tag, comm, flag, status);
   return call.finish(look_once(comm, source, tag, *flag, [&](int from, int& found) {
     return PMPI_Iprobe(from, tag, comm, &found, status);
@@ -64,7 +64,7 @@ extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Sta
 extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                           MPI_Status* status) {
   const auto blocking = [&](int from) { return PMPI_Mprobe(from, tag, comm, message, status); };
-  GuardedCall call("mprobe", comm);
+  GuardedCall call("mprobe", comm, source);
   if (!call.is_ours()) return blocking(source);
   return call.finish(look_until(comm, source, tag, blocking, [&](int from, int& flag) {
     return PMPI_Improbe(from, tag, comm, &flag, message, status);
@@ -73,7 +73,7 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
 
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
-  GuardedCall call("improbe", comm);
+  GuardedCall call("improbe", comm, source);
   if (!call.is_ours()) return PMPI_Improbe(source, tag, comm, flag, message, status);
   return call.finish(look_once(comm, source, tag, *flag, [&](int from, int& found) {
     return PMPI_Improbe(from, tag, comm, &found, message, status);
