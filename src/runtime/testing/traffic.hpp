@@ -18,7 +18,7 @@
 
 namespace resprout::runtime::testing {
 
-inline constexpr int traffic_procs_max = 8;
+inline constexpr int traffic_procs_max = 20;
 
 // What the processes of one test see together.
 struct TrafficBoard {

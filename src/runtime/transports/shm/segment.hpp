@@ -6,7 +6,8 @@
 //
 // Layout, each part on cache lines of its own, all zero at first, pages touched only when used:
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
-//   bitmaps  per receiver: one bit per sender, set after something was written for the receiver
+//   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
+//            there are many ranks; few look into each ring)
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //

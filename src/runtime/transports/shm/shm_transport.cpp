@@ -14,6 +14,10 @@ namespace {
 
 // Data in an arena goes by reference from this size on; below, copying is cheaper.
 constexpr std::size_t reference_bytes_min = 1024;
+// Up to so many ranks a receiver looks into every ring: a few lines that it has in its cache
+// anyway. With more it looks at its bitmap, at the price of another cache line that moves per
+// message.
+constexpr std::size_t ranks_polled_max = 16;
 // Records taken from one sender before the next one has its turn.
 constexpr int records_per_turn = 32;
 
@@ -70,10 +74,12 @@ class ShmTransport::Impl {
                       std::span<const std::byte> data);
   bool pump(Peer& peer);
   static void end_outgoing(Peer& peer);
-  static void notify(Peer& peer) {
+  void notify(Peer& peer) const {
+    if (polls_rings_) return;
     std::atomic_ref(*peer.bitmap_word).fetch_or(peer.bitmap_bit, std::memory_order_release);
   }
   bool receive(std::size_t sender, Receiver& receiver);
+  bool receive_all(Receiver& receiver);
   void handle_record(std::size_t sender, const Record& record, Receiver& receiver);
   static void handle_piece(Peer& peer, const Record& record, Receiver& receiver);
 
@@ -83,7 +89,8 @@ class ShmTransport::Impl {
   std::vector<std::uint64_t> unread_;  // senders that may have more, as in the bitmap
   std::uint64_t* bitmap_;
   std::vector<std::size_t> streaming_;  // peers with an outgoing stream
-  Arena arena_;   // one's own
+  bool polls_rings_;                    // the same at all ranks of the host
+  Arena arena_;                         // one's own
   Arena arenas_;  // all of the host's, one after the other: only to tell what lies in them
 };
 
@@ -93,6 +100,7 @@ ShmTransport::Impl::Impl(std::unique_ptr<ShmSegment> segment, std::span<const in
       peers_(world_ranks.size()),
       unread_((world_ranks.size() + 63) / 64),
       bitmap_(reinterpret_cast<std::uint64_t*>(segment_->bitmap(static_cast<std::uint32_t>(self)))),
+      polls_rings_(world_ranks.size() <= ranks_polled_max),
       arena_(segment_->arena(static_cast<std::uint32_t>(self)), segment_->sizes().arena_bytes),
       arenas_(segment_->arena(0), segment_->sizes().arena_bytes * world_ranks.size()) {
   RESPROUT_INVARIANT(segment_->sizes().local_ranks == world_ranks.size());
@@ -213,8 +221,13 @@ void ShmTransport::Impl::end_outgoing(Peer& peer) {
   --peer.transfer->pending;
 }
 
-bool ShmTransport::Impl::progress(Receiver& receiver) {
+bool ShmTransport::Impl::receive_all(Receiver& receiver) {
   bool moved = false;
+  if (polls_rings_) {
+    for (std::size_t sender = 0; sender < peers_.size(); ++sender)
+      if (peers_[sender].world_rank >= 0) moved = receive(sender, receiver) || moved;
+    return moved;
+  }
   for (std::size_t word = 0; word < unread_.size(); ++word) {
     std::atomic_ref written(bitmap_[word]);
     if (written.load(std::memory_order_relaxed) != 0)
@@ -224,6 +237,11 @@ bool ShmTransport::Impl::progress(Receiver& receiver) {
       moved = receive(sender, receiver) || moved;
     }
   }
+  return moved;
+}
+
+bool ShmTransport::Impl::progress(Receiver& receiver) {
+  bool moved = receive_all(receiver);
   for (std::size_t i = 0; i < streaming_.size();) {
     Peer& peer = peers_[streaming_[i]];
     moved = pump(peer) || moved;

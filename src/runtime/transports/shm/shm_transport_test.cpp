@@ -57,6 +57,11 @@ TEST_CASE("frames of every size arrive whole and in order, between 2 to 6 proces
     check({.procs = procs, .frames = 240 / procs, .seed = static_cast<std::uint64_t>(procs)}, {});
 }
 
+TEST_CASE("as many processes as use the bitmaps, with one of them killed") {
+  check({.procs = 20, .frames = 6, .bytes_max = 100000, .seed = 21}, {});
+  check({.procs = 18, .frames = 6, .bytes_max = 100000, .seed = 22, .endless = true}, {}, 17);
+}
+
 TEST_CASE("the smallest ring carries the largest frames") {
   check({.procs = 3, .frames = 60, .seed = 9}, {.ring_bytes = 4096});
 }
