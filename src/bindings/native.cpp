@@ -40,7 +40,8 @@ nb::dict trace_dict(const sim::Trace& trace) {
     entry["kind"] = nb::str(sim::name_of(message.kind).data());
     entry["sent"] = flight.sent.ticks;
     entry["arrived"] = flight.arrived.ticks;
-    entry["received"] = ticks(flight.received);
+    entry["received"] =
+        ticks(flight.received == never ? std::nullopt : std::optional(flight.received));
     messages.append(entry);
   }
   nb::list events;

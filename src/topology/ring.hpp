@@ -11,9 +11,9 @@ namespace resprout::topology {
 // The rank `offset` places to the right of `rank` (to the left if negative).
 // REQUIRES: 0 <= rank < procs; -procs <= offset <= procs.
 constexpr std::int32_t ring_neighbor(std::int32_t rank, std::int32_t offset, std::int32_t procs) {
-  const std::int64_t moved = std::int64_t{rank} + offset;
-  if (moved < 0) return static_cast<std::int32_t>(moved + procs);
-  return static_cast<std::int32_t>(moved < procs ? moved : moved - procs);
+  if (offset < 0) return rank + offset < 0 ? rank + offset + procs : rank + offset;
+  // Subtracts first: rank + offset may be larger than any rank.
+  return rank - procs + offset >= 0 ? rank - procs + offset : rank + offset;
 }
 
 // How many places `to` is to the right of `from`: 0 .. procs-1.

@@ -30,16 +30,17 @@ class CorrectedTree {
  public:
   // REQUIRES: `config` outlives the machine and all copies of it; 0 <= self < config.procs.
   CorrectedTree(const CorrectedTreeConfig& config, Rank self)
-      : config_(&config), self_(ring_distance(index(config.root), index(self), config.procs)) {
+      : config_(&config), self_(index(self)) {
     RESPROUT_INVARIANT(config.procs == config.tree.procs());
     RESPROUT_INVARIANT(index(self) >= 0 && index(self) < config.procs);
   }
 
   void start(const Context&) {
-    if (self_ != 0 || is_colored() || is_frozen_) return;
+    if (!is_root() || is_colored() || is_frozen()) return;
     state_ = State::by_tree;
     pending_ = Pending::deliver;
     next_child_ = existing_child(0);
+    corrects_ = config_->correction != Correction::none;
   }
 
   // `tree` and `correction`. Colors at first; a correction also tells who else is at work.
@@ -61,43 +62,45 @@ class CorrectedTree {
   bool is_colored() const { return state_ != State::uncolored; }
 
   void freeze() {
-    is_frozen_ = true;
-    pending_ = Pending::nothing;
+    pending_ = Pending::frozen;
+    next_child_ = -1;
+    corrects_ = false;
   }
 
  private:
   enum class State : std::uint8_t { uncolored, by_tree, by_correction };
-  enum class Pending : std::uint8_t { nothing, colored, deliver };
+  enum class Pending : std::uint8_t { nothing, colored, deliver, frozen };
   enum class Direction : std::uint16_t { left, right };
 
   static constexpr auto ring_distance = topology::ring_distance;
+  static constexpr std::int32_t nobody = INT32_MAX;  // is infinitely far away
 
-  std::int32_t existing_child(std::int32_t i) const {
-    return config_->tree.child(self_, i) >= 0 ? i : -1;
+  bool is_root() const { return rank_at(self_) == config_->root; }
+  bool is_frozen() const { return pending_ == Pending::frozen; }
+  std::int32_t existing_child(std::int32_t i) const { return child(i) >= 0 ? i : -1; }
+  std::int32_t child(std::int32_t i) const {
+    return config_->tree.child(ring_distance(index(config_->root), self_, config_->procs), i);
   }
   void hear(const Message& correction);
   void become_colored(const Message& message);
-  bool has_corrections() const;
   std::optional<Direction> next_direction() const;
   std::optional<Direction> next_checked() const;
   std::optional<Direction> next_opportunistic() const;
-  Message message_to(std::int32_t place, MessageKind kind, Direction direction) const;
-  Rank rank_of(std::int32_t place) const {
-    return rank_at(topology::ring_neighbor(place, index(config_->root), config_->procs));
-  }
+  Message tree_message();
+  Message correction_message(Direction direction);
 
   const CorrectedTreeConfig* config_;
-  std::int32_t self_;             // places relative to the root, as all here
+  std::int32_t self_;
   std::int32_t next_child_ = -1;  // the child that is sent to next; -1: none, or none any more
   std::int32_t left_sent_ = 0;    // how far corrections went, or count as having gone
   std::int32_t right_sent_ = 0;
-  std::int32_t left_heard_ = 0;  // distance of the nearest sender heard from there, 0: none yet
-  std::int32_t right_heard_ = 0;
+  std::int32_t left_heard_ = nobody;  // distance of the nearest sender heard from there
+  std::int32_t right_heard_ = nobody;
   Rank colored_by_ = no_rank;
   State state_ = State::uncolored;
   Pending pending_ = Pending::nothing;
   Slot slot_ = Slot::input;  // of the message that colored
-  bool is_frozen_ = false;
+  bool corrects_ = false;    // takes part in the correction
 };
 
 static_assert(Machine<CorrectedTree>);
@@ -106,30 +109,33 @@ static_assert(std::has_unique_object_representations_v<CorrectedTree>);
 
 inline Disposition CorrectedTree::handle_message(const Context&, const Message& message) {
   const bool is_correction = message.kind == MessageKind::correction;
-  if (is_frozen_ || !(is_correction || message.kind == MessageKind::tree)) return Disposition::done;
+  if (is_frozen() || !(is_correction || message.kind == MessageKind::tree))
+    return Disposition::done;
   if (is_correction) hear(message);
   if (!is_colored()) become_colored(message);
   return Disposition::done;
 }
 
 inline void CorrectedTree::become_colored(const Message& message) {
-  state_ = message.kind == MessageKind::tree ? State::by_tree : State::by_correction;
+  const bool is_overlapped = config_->start == StartMode::overlapped;
+  const bool is_early = message.kind == MessageKind::correction;
+  state_ = is_early ? State::by_correction : State::by_tree;
   pending_ = Pending::colored;
   colored_by_ = message.from;
   slot_ = message.slot;
   // When synchronized correction colors a process, dissemination is over.
-  const bool disseminates = state_ == State::by_tree || config_->start == StartMode::overlapped;
-  if (disseminates) next_child_ = existing_child(0);
+  if (!is_early || is_overlapped) next_child_ = existing_child(0);
+  corrects_ = config_->correction != Correction::none &&
+              (!is_early || (is_overlapped && config_->early == EarlyPolicy::join));
 }
 
 inline void CorrectedTree::hear(const Message& correction) {
   const std::int32_t from = index(correction.from);
-  const std::int32_t self = index(rank_of(self_));
   const bool is_from_left = correction.tag == static_cast<std::uint16_t>(Direction::right);
-  const std::int32_t distance = is_from_left ? ring_distance(from, self, config_->procs)
-                                             : ring_distance(self, from, config_->procs);
+  const std::int32_t distance = is_from_left ? ring_distance(from, self_, config_->procs)
+                                             : ring_distance(self_, from, config_->procs);
   std::int32_t& heard = is_from_left ? left_heard_ : right_heard_;
-  if (heard == 0 || distance < heard) heard = distance;
+  if (distance < heard) heard = distance;
 
   if (config_->correction != Correction::optimized_opportunistic) return;
   // The sender covers all that lies behind it, and `distance - its distance` places behind us.
@@ -139,42 +145,28 @@ inline void CorrectedTree::hear(const Message& correction) {
 }
 
 inline std::optional<Event> CorrectedTree::poll_event(const Context&) {
-  if (pending_ == Pending::nothing) return std::nullopt;
+  if (pending_ == Pending::nothing || pending_ == Pending::frozen) return std::nullopt;
   // The message just handled: it is the only one so far, so its direction is known too.
   Message subject;
-  subject.from = self_ == 0 ? config_->root : colored_by_;
-  subject.to = rank_of(self_);
+  subject.from = is_root() ? config_->root : colored_by_;
+  subject.to = rank_at(self_);
   subject.kind = state_ == State::by_tree ? MessageKind::tree : MessageKind::correction;
   subject.slot = slot_;
-  subject.tag = static_cast<std::uint16_t>(left_heard_ != 0 ? Direction::right : Direction::left);
+  subject.tag =
+      static_cast<std::uint16_t>(left_heard_ != nobody ? Direction::right : Direction::left);
   const EventKind kind = pending_ == Pending::colored ? EventKind::colored : EventKind::deliver;
   pending_ = pending_ == Pending::colored ? Pending::deliver : Pending::nothing;
   return Event{kind, subject};
 }
 
-// Whether this process takes part in the correction.
-inline bool CorrectedTree::has_corrections() const {
-  if (config_->correction == Correction::none || is_frozen_) return false;
-  if (state_ == State::by_tree) return true;
-  return state_ == State::by_correction && config_->start == StartMode::overlapped &&
-         config_->early == EarlyPolicy::join;
-}
-
 inline std::optional<Message> CorrectedTree::poll_send(const Context& context) {
-  if (is_frozen_) return std::nullopt;
-  if (next_child_ >= 0) {
-    const std::int32_t child = config_->tree.child(self_, next_child_);
-    next_child_ = existing_child(next_child_ + 1);
-    return message_to(child, MessageKind::tree, Direction::left);
-  }
-  if (!has_corrections()) return std::nullopt;
+  if (next_child_ >= 0) return tree_message();
+  if (!corrects_) return std::nullopt;
   if (config_->start == StartMode::synchronized && context.now < config_->correction_start)
     return std::nullopt;
   const std::optional<Direction> direction = next_direction();
   if (!direction) return std::nullopt;
-  const std::int32_t offset = *direction == Direction::left ? -++left_sent_ : ++right_sent_;
-  return message_to(topology::ring_neighbor(self_, offset, config_->procs), MessageKind::correction,
-                    *direction);
+  return correction_message(*direction);
 }
 
 inline std::optional<CorrectedTree::Direction> CorrectedTree::next_direction() const {
@@ -184,8 +176,8 @@ inline std::optional<CorrectedTree::Direction> CorrectedTree::next_direction() c
 
 // First left, then in turns while both sides are open.
 inline std::optional<CorrectedTree::Direction> CorrectedTree::next_checked() const {
-  const bool is_left_open = left_heard_ == 0 || left_sent_ < left_heard_;
-  const bool is_right_open = right_heard_ == 0 || right_sent_ < right_heard_;
+  const bool is_left_open = left_sent_ < left_heard_;
+  const bool is_right_open = right_sent_ < right_heard_;
   if (is_left_open && (left_sent_ <= right_sent_ || !is_right_open)) return Direction::left;
   return is_right_open ? std::optional(Direction::right) : std::nullopt;
 }
@@ -194,27 +186,38 @@ inline std::optional<CorrectedTree::Direction> CorrectedTree::next_checked() con
 inline std::optional<CorrectedTree::Direction> CorrectedTree::next_opportunistic() const {
   const bool stops_at_sender = config_->correction == Correction::optimized_opportunistic;
   const bool is_left_open =
-      left_sent_ < config_->distance && !(stops_at_sender && left_heard_ != 0);
+      left_sent_ < config_->distance && !(stops_at_sender && left_heard_ != nobody);
   const bool is_right_open =
-      right_sent_ < config_->distance && !(stops_at_sender && right_heard_ != 0);
+      right_sent_ < config_->distance && !(stops_at_sender && right_heard_ != nobody);
   if (is_right_open && (right_sent_ <= left_sent_ || !is_left_open)) return Direction::right;
   return is_left_open ? std::optional(Direction::left) : std::nullopt;
 }
 
-inline Message CorrectedTree::message_to(std::int32_t place, MessageKind kind,
-                                         Direction direction) const {
+inline Message CorrectedTree::tree_message() {
   Message message;
-  message.from = rank_of(self_);
-  message.to = rank_of(place);
-  message.kind = kind;
-  message.slot = self_ == 0 ? Slot::input : Slot::result;
+  message.from = rank_at(self_);
+  message.to =
+      rank_at(topology::ring_neighbor(child(next_child_), index(config_->root), config_->procs));
+  message.kind = MessageKind::tree;
+  message.slot = is_root() ? Slot::input : Slot::result;
+  next_child_ = existing_child(next_child_ + 1);
+  return message;
+}
+
+inline Message CorrectedTree::correction_message(Direction direction) {
+  const std::int32_t offset = direction == Direction::left ? -++left_sent_ : ++right_sent_;
+  Message message;
+  message.from = rank_at(self_);
+  message.to = rank_at(topology::ring_neighbor(self_, offset, config_->procs));
+  message.kind = MessageKind::correction;
+  message.slot = is_root() ? Slot::input : Slot::result;
   message.tag = static_cast<std::uint16_t>(direction);
   return message;
 }
 
 inline Deadline CorrectedTree::poll_timeout(const Context& context) const {
-  const bool waits = config_->start == StartMode::synchronized && state_ == State::by_tree &&
-                     context.now < config_->correction_start && has_corrections();
+  const bool waits = corrects_ && config_->start == StartMode::synchronized &&
+                     context.now < config_->correction_start;
   return waits ? Deadline{config_->correction_start, "start of synchronized correction"}
                : Deadline{};
 }

@@ -26,6 +26,7 @@
 #include "core/protocol.hpp"
 #include "sim/logp/faults.hpp"
 #include "sim/logp/model.hpp"
+#include "sim/logp/port_queue.hpp"
 #include "sim/logp/rank_set.hpp"
 #include "sim/logp/time_wheel.hpp"
 
@@ -33,9 +34,9 @@ namespace resprout::sim {
 
 // What became of a message that was sent.
 struct Flight {
-  Time sent;                     // start of the send
-  Time arrived;                  // at the receiver's port
-  std::optional<Time> received;  // end of the receive; nothing: the receiver was dead by then
+  Time sent;      // start of the send
+  Time arrived;   // at the receiver's port
+  Time received;  // end of the receive; never: the receiver was dead by then
 };
 
 // What is said of every operation.
@@ -66,7 +67,7 @@ class Engine {
         procs_(procs),
         ready_(procs),
         receives_(4 * model.hop()),
-        ports_(model.spacing() + 1),
+        ports_(procs),
         timers_(model.hop()) {
     processes_.reserve(static_cast<std::size_t>(procs));
   }
@@ -79,7 +80,7 @@ class Engine {
   Totals run(Make make, std::span<const Death> deaths, O& observer);
 
   // Of the operation that has run: whether the process was alive to the end.
-  bool is_alive(Rank rank) const { return dies(rank) > totals_.quiescence; }
+  bool is_alive(Rank rank) const { return dies(rank) > last_; }
 
  private:
   struct alignas(64) Process {
@@ -111,7 +112,7 @@ class Engine {
 
   template <typename Make>
   void reset(Make make, std::span<const Death> deaths);
-  Context context(Rank rank) const;
+  const Context& context(Rank rank);
   template <typename Handle>
   void handle(Rank rank, const Envelope* current, Handle call);
   void receive(const Envelope& envelope);
@@ -129,12 +130,14 @@ class Engine {
   std::vector<Time> dies_;        // of the mortal ones
   RankSet ready_;                 // have a free send port, now
   TimeWheel<Envelope> receives_;  // by their ends
-  TimeWheel<Rank> ports_;         // send ports that become free
+  PortQueue ports_;
   TimeWheel<Rank> timers_;
   std::vector<Mailbox> mailboxes_;  // empty until somebody keeps a message
   std::vector<Death> suspicions_;   // that come, the last one first
   std::vector<Rank> suspects_;
   Time now_{};
+  Time last_{};  // when something happened
+  Context seen_{};  // now_ and suspects_, and the mailbox of whoever was asked last
   Totals totals_;
   Digest digest_;
   O* observer_ = nullptr;
@@ -142,12 +145,14 @@ class Engine {
 
 template <Machine M, Observer O>
 template <typename Make>
-Totals Engine<M, O>::run(Make make, std::span<const Death> deaths, O& observer) {
+[[gnu::flatten]] Totals Engine<M, O>::run(Make make, std::span<const Death> deaths, O& observer) {
   observer_ = &observer;
   reset(make, deaths);
   for (std::int32_t rank = 0; rank < procs_; ++rank)
     handle(rank_at(rank), nullptr, [](M& machine, const Context& c) { machine.start(c); });
   for (; now_ != never; now_ = next_time()) {
+    last_ = now_;
+    seen_.now = now_;
     digest_.add(static_cast<std::uint64_t>(now_.ticks));
     receives_.drain(now_, [this](const Envelope& envelope) { receive(envelope); });
     timers_.drain(now_, [this](Rank rank) {
@@ -170,6 +175,7 @@ void Engine<M, O>::reset(Make make, std::span<const Death> deaths) {
   suspects_.clear();
   suspicions_.clear();
   now_ = Time{};
+  seen_ = {};
   totals_ = {};
   digest_ = {};
   if (!deaths.empty()) dies_.assign(static_cast<std::size_t>(procs_), never);
@@ -187,14 +193,14 @@ void Engine<M, O>::reset(Make make, std::span<const Death> deaths) {
   });
 }
 
+// What `rank` may look at; valid until time goes on, or a message is kept or taken.
 template <Machine M, Observer O>
-Context Engine<M, O>::context(Rank rank) const {
-  Context context{now_, {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())}, {}};
+const Context& Engine<M, O>::context(Rank rank) {
   if (!mailboxes_.empty()) [[unlikely]] {
-    const auto& kept = mailboxes_[static_cast<std::size_t>(index(rank))].messages;
-    context.mailbox = {kept.data(), static_cast<std::uint32_t>(kept.size())};
+    const auto& kept = mailbox(rank).messages;
+    seen_.mailbox = {kept.data(), static_cast<std::uint32_t>(kept.size())};
   }
-  return context;
+  return seen_;
 }
 
 // Lets the machine of `rank` handle something, and does what it wants then. `current`: the message
@@ -207,7 +213,7 @@ void Engine<M, O>::handle(Rank rank, const Envelope* current, Handle call) {
     return;
   call(process.machine, context(rank));
   while (const auto event = process.machine.poll_event(context(rank))) raise(rank, *event, current);
-  const Time timer = process.machine.poll_timeout(context(rank)).at;
+  const Time timer = process.machine.poll_timeout(seen_).at;
   if (timer != process.timer) {
     process.timer = timer;
     if (timer != never) timers_.push(now_, std::max(now_, timer), rank);
@@ -265,6 +271,7 @@ void Engine<M, O>::suspect_dead() {
   for (; !suspicions_.empty() && suspicions_.back().at <= now_; suspicions_.pop_back()) {
     const Rank suspect = suspicions_.back().rank;
     suspects_.insert(std::lower_bound(suspects_.begin(), suspects_.end(), suspect), suspect);
+    seen_.suspects = {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())};
     for (std::int32_t rank = 0; rank < procs_; ++rank)
       handle(rank_at(rank), nullptr,
              [&](M& machine, const Context& c) { machine.handle_suspicion(c, suspect); });
@@ -283,29 +290,28 @@ void Engine<M, O>::poll(Rank rank) {
 template <Machine M, Observer O>
 void Engine<M, O>::send(Process& sender, const Message& message) {
   sender.is_sending = true;
-  ports_.push(now_, now_ + model_.spacing(), message.from);
+  ports_.push(now_ + model_.spacing(), message.from);
   ++totals_.messages;
   digest_.add(static_cast<std::uint64_t>(index(message.from)) << 32 |
               static_cast<std::uint64_t>(index(message.to)));
 
   Process& receiver = at(message.to);
-  Flight flight{now_, now_ + model_.overhead + model_.latency, std::nullopt};
-  const Time start = std::max(flight.arrived, receiver.receive_free);
+  const Time arrived = now_ + model_.overhead + model_.latency;
+  const Time start = std::max(arrived, receiver.receive_free);
   const Time end = start + model_.overhead;
   if (receiver.is_mortal && end >= dies(message.to)) [[unlikely]] {
-    totals_.quiescence = std::max(totals_.quiescence, flight.arrived);
-    observer_->on_send(message, flight);
+    totals_.quiescence = std::max(totals_.quiescence, arrived);
+    observer_->on_send(message, {now_, arrived, never});
     return;
   }
-  flight.received = end;
   receiver.receive_free = start + model_.spacing();
   totals_.quiescence = std::max(totals_.quiescence, end);
-  receives_.push(now_, end, Envelope{message, observer_->on_send(message, flight)});
+  receives_.push(now_, end, Envelope{message, observer_->on_send(message, {now_, arrived, end})});
 }
 
 template <Machine M, Observer O>
 Time Engine<M, O>::next_time() const {
-  Time next = std::min({receives_.next(now_), ports_.next(now_), timers_.next(now_)});
+  Time next = std::min({receives_.next(now_), ports_.next(), timers_.next(now_)});
   if (!suspicions_.empty()) next = std::min(next, suspicions_.back().at);
   return next;
 }

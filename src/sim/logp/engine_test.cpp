@@ -65,7 +65,7 @@ struct Log {
 
   Payload on_send(const Message& message, const Flight& flight) {
     flights.emplace_back(index(message.from), flight.sent.ticks,
-                         flight.received ? flight.received->ticks : -1);
+                         flight.received == never ? -1 : flight.received.ticks);
     return {};
   }
   void on_receive(Time now, const Message& message) {
