@@ -10,18 +10,18 @@
 
 namespace resprout::shim {
 
-enum class OnLoss { go_on, error };                   // RESPROUT_ON_LOSS=continue|error
+enum class OnLoss { go_on, error };                  // RESPROUT_ON_LOSS=continue|error
 enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
 
 // RESPROUT_INJECT: faults for tests and demonstrations, `;`-separated, e.g. `kill:rank=3,at=2s`.
 struct Fault {
   enum class Kind { kill, stop, exit } kind = Kind::kill;
-  int rank = 0;                 // world rank
-  std::optional<double> at_s;   // seconds after MPI_Init returned, or
-  std::string call;             // on entering the count-th call of this name ("allreduce", ...)
-  std::uint64_t count = 0;      // 1 = the first
-  int status = 1;               // of exit
-  std::string text;             // as it was written
+  int rank = 0;                // world rank
+  std::optional<double> at_s;  // seconds after MPI_Init returned, or
+  std::string call;            // on entering the count-th call of this name ("allreduce", ...)
+  std::uint64_t count = 0;     // 1 = the first
+  int status = 1;              // of exit
+  std::string text;            // as it was written
 };
 
 struct Options {
