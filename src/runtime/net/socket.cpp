@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <system_error>
 
@@ -54,7 +54,8 @@ bool fits(const std::string& hint, const ifaddrs& interface, const std::string& 
   if (slash == std::string::npos || parse(hint.substr(0, slash), 0, network) != sizeof network.v4 ||
       parse(address, 0, own) != sizeof own.v4)
     return false;
-  const int bits = std::atoi(hint.c_str() + slash + 1);
+  int bits = -1;
+  std::from_chars(hint.data() + slash + 1, hint.data() + hint.size(), bits);
   if (bits < 0 || bits > 32) return false;
   const std::uint32_t mask = bits == 0 ? 0 : htonl(~std::uint32_t{0} << (32 - bits));
   return ((network.v4.sin_addr.s_addr ^ own.v4.sin_addr.s_addr) & mask) == 0;

@@ -11,7 +11,6 @@
 namespace resprout::runtime {
 namespace {
 
-using testing::expect;
 using testing::nap_ms;
 using testing::Processes;
 using testing::Shared;

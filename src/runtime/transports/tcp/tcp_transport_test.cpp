@@ -10,7 +10,6 @@
 namespace resprout::runtime {
 namespace {
 
-using testing::expect;
 using testing::GarbageThrower;
 using testing::nap_ms;
 using testing::Processes;
