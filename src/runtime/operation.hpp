@@ -93,6 +93,7 @@ class Operation {
   Time touched_since() const { return touched_since_; }
   // REQUIRES: delivered. Empty optional: the operation delivered without a payload.
   std::optional<std::span<const std::byte>> result() const;
+  const std::vector<Rank>& suspects() const { return suspects_; }
   const std::vector<Rank>& excluded() const { return result_excluded_; }
   // True while the transport still reads the caller's memory.
   bool uses_caller_memory() const { return input_transfer_.pending != 0; }

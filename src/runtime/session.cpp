@@ -83,19 +83,16 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation,
   outcome.is_delivered = running.state() == Operation::State::delivered;
   outcome.is_touched = running.is_touched();
   if (outcome.is_touched) {
-    outcome.touched_since_ns = running.touched_since().ticks;
     outcome.recovery_ns = engine_.now() - running.touched_since();
+    for (const Rank rank : running.suspects())
+      outcome.lost.push_back(running.members().world_rank(rank));
   }
   if (outcome.is_delivered && consume)
     if (const auto result = running.result()) consume(*result);
   if (after == After::archive) running.archive();
   if (after != After::synchronize) return outcome;
   running.archive();
-  if (!running.excluded().empty()) {
-    for (const Rank rank : running.excluded())
-      outcome.left_out.push_back(members_->comm_rank(rank));
-    members_ = members_->without(running.excluded());
-  }
+  if (!running.excluded().empty()) members_ = members_->without(running.excluded());
   forget_before(running.number());
   return outcome;
 }

@@ -36,11 +36,10 @@ inline constexpr std::size_t large_bytes = std::size_t{1} << 20;
 // How an operation ended.
 struct Outcome {
   bool is_delivered = false;
-  bool is_touched = false;          // a loss fell into it
-  std::int64_t recovery_ns = 0;     // from the first news of a loss in it until its end
-  std::int64_t touched_since_ns = 0;  // CLOCK_MONOTONIC; 0 if untouched
+  bool is_touched = false;       // a loss fell into it
+  std::int64_t recovery_ns = 0;  // from the first news of a loss in it until its end
   std::uint64_t number = 0;
-  std::vector<int> left_out;        // communicator ranks that this operation left out, newly
+  std::vector<int> lost;  // world ranks of its members that were lost when it ended
 };
 
 // Called with the result before the operation may be forgotten; not called without a result.

@@ -38,8 +38,7 @@ void CollectiveCall::note_recovery(const runtime::Outcome& outcome) {
   recovery.operation = name_;
   recovery.number = outcome.number;
   recovery.communicator = comm_ == MPI_COMM_WORLD ? "world" : std::to_string(session_->id());
-  for (const int world_rank : communicator_of(comm_)->world_ranks)
-    if (world->is_lost(world_rank)) recovery.lost.push_back(world_rank);
+  recovery.lost = outcome.lost;
   recovery.ended_ns = wall_clock_ns();
   recovery.began_ns = recovery.ended_ns - outcome.recovery_ns;
   world->report().count_touched(name_);
