@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "shim/report/last_words.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -33,6 +34,9 @@ void watch_for_leaving() {
 }  // namespace resprout::shim
 
 extern "C" [[noreturn]] void _exit(int status) {
+  resprout::shim::leave_status(status);
   if (resprout::shim::is_leaving_early()) kill(getpid(), SIGKILL);
   for (;;) syscall(SYS_exit_group, status);
 }
+
+extern "C" [[noreturn]] void _Exit(int status) noexcept { _exit(status); }

@@ -7,7 +7,7 @@ from sources import BUILD
 
 LIBRARY = BUILD / "lib" / "libresprout.so"
 NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\d+)*")
-EXPORTED = re.compile(r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+")
+EXPORTED = re.compile(r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit")
 
 
 def lines(*command: str) -> list[str]:

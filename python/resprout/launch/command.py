@@ -11,10 +11,12 @@ from resprout.launch.mpi import Library, Mpi, Setting, settings_for
 from resprout.launch.shim import preload
 from resprout.options import OPTIONS
 
-# Becomes the program: same process, same id. Its $0 is the value of LD_PRELOAD, which thereby
-# reaches the program and neither mpirun nor this shell.
+# Becomes the program: same process, same id, which it leaves for the report. Its $0 is the value of
+# LD_PRELOAD, which thereby reaches the program and neither mpirun nor this shell.
 _BECOME_THE_PROGRAM = """\
-if [ "${OMPI_COMM_WORLD_RANK:-}" = 0 ] && [ -p "$RESPROUT_RUN_DIR/stdin" ]; then
+rank="${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}"
+if [ -d "$RESPROUT_RUN_DIR" ]; then echo $$ >"$RESPROUT_RUN_DIR/started-$rank"; fi
+if [ "$rank" = 0 ] && [ -p "$RESPROUT_RUN_DIR/stdin" ]; then
   exec <"$RESPROUT_RUN_DIR/stdin"
 fi
 if [ -n "$0" ]; then export LD_PRELOAD="$0"; fi

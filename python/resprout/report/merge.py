@@ -12,6 +12,8 @@ from resprout.launch.job import End
 from resprout.report.ranks import Injected, Parts, RankPart, Recovery, SeenLoss, Tally
 
 STATUS_STRICT = 3
+# As a shell has it for SIGKILL: which signal it really was, nobody knows.
+STATUS_KILLED = 137
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Report:
     operations: dict[str, Tally] = field(default_factory=dict)
     transport: dict[str, int] = field(default_factory=dict)
     missing: tuple[int, ...] = ()
-    """Ranks that were not lost and yet left no part of the report."""
+    """Ranks that were not lost and yet left no exit status: they were killed."""
 
     @property
     def survivors(self) -> int:
@@ -94,7 +96,7 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
     touched = _touched(parts.ranks.values())
     losses = tuple(_losses(parts, touched))
     lost = {loss.rank for loss in losses}
-    missing = tuple(r for r in range(ranks) if r not in lost and r not in parts.ranks)
+    missing = tuple(r for r in range(ranks) if r not in lost and parts.exit_status(r) is None)
     started = [part.started_ns for part in parts.ranks.values()]
     return Report(
         command=tuple(command),
@@ -110,8 +112,7 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         recovery_ns=max(map(_recovery_ns, parts.ranks.values()), default=0),
         operations=_sum_operations(parts.ranks.values()),
         transport=_sum_transport(parts.ranks.values()),
-        # None at all: it was no MPI program, or none that got through MPI_Init.
-        missing=missing if parts.ranks else (),
+        missing=missing,
     )
 
 
@@ -120,14 +121,18 @@ def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: boo
     if parts.aborted_with is not None:
         return parts.aborted_with & 0xFF or end.mpirun_status
     survivors = [rank for rank in range(ranks) if rank not in lost]
-    statuses = [parts.ranks[r].exit_status if r in parts.ranks else None for r in survivors]
-    known = [status for status in statuses if status is not None]
+    known = [status for r in survivors if (status := parts.exit_status(r)) is not None]
     if len(known) == len(survivors) and known:
         status = max(known)
     elif end.signals:
         status = 128 + end.signals[0]
     else:
         status = max([end.mpirun_status, *known])
+        # An mpirun that lets ranks die says nothing of it.
+        if status == 0 and any(
+            r in parts.started and parts.exit_status(r) is None for r in survivors
+        ):
+            status = STATUS_KILLED
     if strict and lost and status == 0:
         return STATUS_STRICT
     return status
@@ -140,23 +145,25 @@ def _losses(parts: Parts, touched: tuple[Touched, ...]) -> list[Loss]:
         for loss in part.losses:
             if loss.rank not in seen or loss.detected_ns < seen[loss.rank].detected_ns:
                 seen[loss.rank] = loss
-    unseen = (r for r in parts.injected if r not in seen and not _came_through(parts.ranks.get(r)))
+    unseen = (r for r in parts.injected if r not in seen and not _came_through(r, parts))
     losses = [_describe(rank, parts, seen.get(rank), touched) for rank in sorted({*seen, *unseen})]
     return sorted(losses, key=lambda loss: (loss.when_ns or 0, loss.rank))
 
 
-def _came_through(part: RankPart | None) -> bool:
-    return part is not None and part.finalized and part.exit_status is not None
+def _came_through(rank: int, parts: Parts) -> bool:
+    part = parts.ranks.get(rank)
+    return part is not None and part.finalized and parts.exit_status(rank) is not None
 
 
 def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[Touched]) -> Loss:
     own = parts.ranks.get(rank)
     injected = parts.injected.get(rank)
-    how, status = _cause(seen, own, injected)
+    how, status = _cause(seen, parts.exit_status(rank), injected)
+    hosts = {part.host for part in parts.ranks.values()}
     return Loss(
         rank=rank,
         pid=own.pid if own else seen.pid if seen else None,
-        host=own.host if own else None,
+        host=own.host if own else hosts.pop() if len(hosts) == 1 else None,
         how=how,
         exit_status=status,
         fault=injected.fault if injected else None,
@@ -168,16 +175,14 @@ def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[
 
 
 def _cause(
-    seen: SeenLoss | None, own: RankPart | None, injected: Injected | None
+    seen: SeenLoss | None, status: int | None, injected: Injected | None
 ) -> tuple[str, int | None]:
     if seen is not None and seen.kind != "exited":
         return seen.kind, None
-    # Only who exits by itself can leave a file.
-    if own is not None and own.exit_status is not None:
-        return "exited", own.exit_status
-    if injected is not None and not injected.fault.startswith("kill"):
-        return ("hung" if injected.fault.startswith("stop") else "exited"), None
-    return "killed", None
+    # Only who exits by itself can leave a status.
+    if status is not None:
+        return "exited", status
+    return ("hung" if injected and injected.fault.startswith("stop") else "killed"), None
 
 
 def _touched(parts: Iterable[RankPart]) -> tuple[Touched, ...]:

@@ -1,7 +1,13 @@
 """The parts of the report: the files that the ranks leave in the run directory.
 
-src/shim/report writes them (docs/report.md has the schema). A file that is not there is normal: its
-rank was killed, or never was an MPI program. One that cannot be understood counts as missing.
+    started-<rank>         its process id, written before it becomes the program
+    rank-<rank>.json       what it saw, written at the end of an MPI program
+    exit-<rank>            its exit status; not there: it was killed
+    injected-<rank>.json   the fault that came about
+    abort.json             who called MPI_Abort, and with what
+
+src/shim/report writes all but the first (docs/report.md has the schema). A file that cannot be
+understood counts as missing.
 """
 
 import json
@@ -82,31 +88,49 @@ class Parts:
 
     ranks: dict[int, RankPart] = field(default_factory=dict)
     injected: dict[int, Injected] = field(default_factory=dict)
+    started: frozenset[int] = frozenset()
+    exits: dict[int, int] = field(default_factory=dict)
     aborted_with: int | None = None
     """The status that a rank gave to MPI_Abort."""
     unreadable: tuple[str, ...] = ()
+
+    def exit_status(self, rank: int) -> int | None:
+        """Nothing: it was killed, or it is not known."""
+        if rank in self.exits:
+            return self.exits[rank]
+        return self.ranks[rank].exit_status if rank in self.ranks else None
 
 
 def read_parts(directory: Path) -> Parts:
     ranks: dict[int, RankPart] = {}
     injected: dict[int, Injected] = {}
+    exits: dict[int, int] = {}
+    started = set()
     aborted_with = None
     unreadable = []
-    for path in sorted(directory.glob("*.json")):
-        match = re.fullmatch(r"(rank|injected|abort)(?:-([0-9]+))?", path.stem)
+    for path in sorted(directory.iterdir()):
+        match = re.fullmatch(
+            r"(?:(rank|injected|started|exit)-([0-9]+)|abort)(?:\.json)?", path.name
+        )
         if match is None:
             continue
+        kind, rank = match[1], int(match[2] or 0)
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
-            if match[1] == "rank":
-                ranks[int(match[2])] = _parse_rank(value)
-            elif match[1] == "injected":
-                injected[int(match[2])] = Injected(str(value["fault"]), int(value["fired_ns"]))
+            text = path.read_text(encoding="utf-8")
+            if kind == "started":
+                started.add(rank)
+            elif kind == "exit":
+                exits[rank] = int(text)
+            elif kind == "rank":
+                ranks[rank] = _parse_rank(json.loads(text))
+            elif kind == "injected":
+                value = json.loads(text)
+                injected[rank] = Injected(str(value["fault"]), int(value["fired_ns"]))
             else:
-                aborted_with = int(value["status"])
+                aborted_with = int(json.loads(text)["status"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(path.name)
-    return Parts(ranks, injected, aborted_with, tuple(unreadable))
+    return Parts(ranks, injected, frozenset(started), exits, aborted_with, tuple(unreadable))
 
 
 def _parse_rank(value: dict[str, Any]) -> RankPart:

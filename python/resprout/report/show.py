@@ -103,7 +103,7 @@ def _remarks(report: Report) -> Iterable[str]:
         yield f"{rejected} foreign or malformed connections were rejected"
     if report.missing:
         ranks = ", ".join(map(str, report.missing))
-        yield f"no report came from rank {ranks}; the status is that of mpirun"
+        yield f"killed, with nobody left to notice, or not to be seen from here: rank {ranks}"
 
 
 def duration(nanoseconds: int) -> str:

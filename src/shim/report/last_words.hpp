@@ -1,0 +1,14 @@
+// How this process ended, for the launcher: mpirun does not tell, once it lets ranks die.
+//
+// A rank's process leaves its exit status as exit-<rank> in the run directory, whether it ever was
+// an MPI program or not. One that leaves none was killed by a signal. Which process is the rank's
+// own, and not a child of it, stands in started-<rank>, where the launcher has put its id.
+#pragma once
+
+namespace resprout::shim {
+
+// For whoever is about to pass by all exit handlers; `exit` needs no such call. Thread rule: any
+// thread, signal handlers too.
+void leave_status(int status);
+
+}  // namespace resprout::shim
