@@ -37,7 +37,7 @@ nb::dict trace_dict(const sim::Trace& trace) {
     nb::dict entry;
     entry["from"] = index(message.from);
     entry["to"] = index(message.to);
-    entry["kind"] = nb::str(sim::name_of(message.kind).data());
+    entry["kind"] = std::string(sim::name_of(message.kind));
     entry["sent"] = flight.sent.ticks;
     entry["arrived"] = flight.arrived.ticks;
     entry["received"] =
@@ -49,7 +49,7 @@ nb::dict trace_dict(const sim::Trace& trace) {
     nb::dict entry;
     entry["at"] = said.at.ticks;
     entry["rank"] = index(said.rank);
-    entry["kind"] = nb::str(sim::name_of(said.kind).data());
+    entry["kind"] = std::string(sim::name_of(said.kind));
     events.append(entry);
   }
   nb::dict all;

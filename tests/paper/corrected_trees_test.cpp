@@ -134,3 +134,20 @@ TEST_CASE("checked correction colors everybody, whatever failed before it, whoev
     REQUIRE(result.uncolored == 0);
   }
 }
+
+TEST_CASE("section 3.2.1: a k-ary tree with k-1 failures has no gap longer than k-1") {
+  Random random(77);
+  for (std::int32_t k = 2; k <= 5; ++k)
+    for (const std::int32_t procs : {k + 1, 16, 40, 85, 100}) {
+      const std::string spec = "corrected-tree:correction=none,tree=kary,k=" + std::to_string(k);
+      const auto broadcasts = simulation(spec, procs);
+      std::int32_t longest = 0;
+      for (int i = 0; i < 300; ++i) {
+        const Result result =
+            broadcasts->run(random_deaths(random.next(), k - 1, procs, rank_at(0)));
+        REQUIRE(*result.g_max <= k - 1);
+        longest = std::max(longest, *result.g_max);
+      }
+      CHECK(longest > 0);
+    }
+}

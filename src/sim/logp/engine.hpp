@@ -136,7 +136,7 @@ class Engine {
   std::vector<Death> suspicions_;   // that come, the last one first
   std::vector<Rank> suspects_;
   Time now_{};
-  Time last_{};  // when something happened
+  Time last_{};     // when something happened
   Context seen_{};  // now_ and suspects_, and the mailbox of whoever was asked last
   Totals totals_;
   Digest digest_;

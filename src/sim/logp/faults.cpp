@@ -1,6 +1,7 @@
 #include "sim/logp/faults.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -43,7 +44,7 @@ std::vector<Death> draw(std::int64_t count, std::int32_t procs, Rank root, std::
 std::optional<std::int64_t> share(std::string_view percent, std::int32_t procs) {
   const auto value = number<double>(percent);
   if (!value || !(*value >= 0) || *value > 100) return std::nullopt;
-  return static_cast<std::int64_t>(*value * procs / 100 + 0.5);
+  return std::llround(*value * procs / 100);
 }
 
 }  // namespace
