@@ -118,7 +118,7 @@ bool Engine::progress() {
 }
 
 void Engine::tick() {
-  if (!mutex_.try_lock()) return;
+  if (waiting_.load(std::memory_order_relaxed) > 0 || !mutex_.try_lock()) return;
   const Lock lock(mutex_, std::adopt_lock);
   for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
   }

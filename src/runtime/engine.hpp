@@ -46,7 +46,8 @@ class Engine final : public Receiver {
   }
   int lost_count() const { return lost_count_.load(std::memory_order_acquire); }
 
-  // Progress on behalf of a program that computes. Returns at once if a thread is inside.
+  // Progress on behalf of a program that computes. Returns at once if a thread is inside: what it
+  // waits for it drives itself, so that combiners run on the program's own threads.
   void tick();
   // Drives everything until `is_done`, giving up the lock whenever there is nothing to do.
   template <typename Predicate>
@@ -97,6 +98,7 @@ class Engine final : public Receiver {
   Transport& transport_;
   const IdleStrategy idle_;
   std::mutex mutex_;
+  std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far
   std::vector<std::uint64_t> closed_;                        // oldest first, still in sessions_
@@ -116,6 +118,8 @@ class Engine final : public Receiver {
 
 template <typename Predicate>
 void Engine::wait_until(Lock& lock, Predicate is_done) {
+  if (is_done()) return;
+  waiting_.fetch_add(1, std::memory_order_relaxed);
   Idle idle(idle_);
   while (!is_done()) {
     if (progress()) {
@@ -130,6 +134,7 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
     idle.pause();
     lock.lock();
   }
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace resprout::runtime
