@@ -37,6 +37,7 @@ struct Board {
   PeerAddress addresses[procs_max];
   Heard heard[procs_max][procs_max];  // [listener][subject]
   std::atomic<int> ticks[procs_max];
+  std::atomic<bool> is_stuck[procs_max];  // its lifeline's thread does not come back from a tick
   std::atomic<std::uint64_t> rejected[procs_max];
 };
 
@@ -44,6 +45,7 @@ struct Job {
   int procs = 4;
   int hosts = 1;          // rank r pretends to be on host r % hosts
   int timeout_ms = 1000;  // of heartbeats
+  int grace_ms = 10000;
   void (*ordered)(int rank, Lifeline& lifeline) = nullptr;
 };
 
@@ -51,8 +53,9 @@ void run_rank(int rank, const Job& job, Board& board) {
   LifelineOptions options;
   options.rank = rank;
   options.secret.fill(0x77);
-  options.heartbeat_period_ns = job.timeout_ms * 100'000;
-  options.heartbeat_timeout_ns = job.timeout_ms * 1'000'000;
+  options.heartbeat_period_ns = std::int64_t{job.timeout_ms} * 100'000;
+  options.heartbeat_timeout_ns = std::int64_t{job.timeout_ms} * 1'000'000;
+  options.starved_grace_ns = std::int64_t{job.grace_ms} * 1'000'000;
   options.on_loss = [&](const Loss& loss) {
     Heard& heard = board.heard[rank][loss.rank];
     heard.kind = static_cast<int>(loss.kind);
@@ -61,7 +64,10 @@ void run_rank(int rank, const Job& job, Board& board) {
     ++heard.losses;
   };
   options.on_left = [&](int subject) { ++board.heard[rank][subject].left; };
-  options.on_tick = [&] { ++board.ticks[rank]; };
+  options.on_tick = [&] {
+    ++board.ticks[rank];
+    while (board.is_stuck[rank]) nap_ms(10);
+  };
   Lifeline lifeline(options);
   board.addresses[rank] = lifeline.listen();
   board.addresses[rank].host_id[0] = static_cast<std::uint8_t>(rank % job.hosts);
@@ -217,6 +223,19 @@ TEST_CASE("a stopped process is ended, on one host and on two, and counts as hun
       CHECK(found_by % hosts == 3 % hosts);
     }
     scene.finish({3}, LossKind::hung);
+  }
+}
+
+TEST_CASE("a process that is not stopped but gives no sign is ended too, after the grace") {
+  for (const int hosts : {1, 2}) {
+    CAPTURE(hosts);
+    Scene scene({.procs = 4, .hosts = hosts, .timeout_ms = 400, .grace_ms = 1000});
+    scene.board().is_stuck[1] = true;
+    nap_ms(800);
+    CHECK(scene.ranks().is_running(1));
+    CHECK(scene.all_heard(1, {1}));
+    CHECK(scene.ranks().wait(1) == -SIGKILL);
+    scene.finish({1}, LossKind::hung);
   }
 }
 

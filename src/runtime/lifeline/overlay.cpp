@@ -191,7 +191,9 @@ void Overlay::watch_silence(int rank, std::int64_t now, std::int64_t late_ns) {
   const std::int64_t length = it.silence.length_ns(now);
   if (length < timeout || !roster_.is_alive(rank)) return;
   if (it.accused_at != 0 && now - it.accused_at < timeout) return;
-  if (length >= timeout + options_.starved_grace_ns || (it.accused_at != 0 && !it.is_answered)) {
+  // Those on its host end it after the grace; only if they don't, this is a matter of the network.
+  const bool is_out_of_grace = length >= 2 * timeout + options_.starved_grace_ns;
+  if (is_out_of_grace || (it.accused_at != 0 && !it.is_answered)) {
     report(rank, LossKind::unreachable);
     return;
   }
