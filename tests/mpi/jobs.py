@@ -1,0 +1,286 @@
+"""Runs jobs of real MPI processes and makes sure that nothing of them stays behind.
+
+1. A job that does not end in time fails: what each of its processes was doing is printed, then each
+   is ended by its id.
+2. After every job: no process of it lives (all carry a mark in their environment), no file of it is
+   in /dev/shm, and no folder of it is in the folder for temporary files.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "release"
+PROGRAMS = BUILD / "tests" / "mpi" / "programs"
+SHIM = BUILD / "lib" / "libresprout.so"
+BIN = Path(sys.executable).parent
+RESPROUT = BIN / "resprout"
+MPIRUN = BIN / "mpirun"
+# Far more than any job needs, also on a machine that is busy with other things.
+WATCHDOG_SECONDS = 120.0
+# How long the kernel may take to clear away what was killed.
+SETTLE_SECONDS = 10.0
+
+_MARK = "JOB_UNDER_TEST"
+_SHARED = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended, and what it said."""
+
+    command: str
+    status: int
+    out: str
+    err: str
+    report: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        said = f"--- stdout\n{self.out}\n--- stderr\n{self.err}"
+        return f"status {self.status} of\n{self.command}\n{said}"
+
+    @property
+    def lost(self) -> set[int]:
+        """The ranks that the report calls lost."""
+        return {loss["rank"] for loss in self.report["losses"]}  # type: ignore[index,attr-defined]
+
+
+class Job:
+    """A job that runs; made by `started`."""
+
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str], stdin: int) -> None:
+        self.mark = uuid.uuid4().hex
+        self.directory = Path(tempfile.mkdtemp(prefix="job-"))
+        # Apart from TMPDIR, which must be empty in the end.
+        self.temporary = self.directory / "t"
+        self.temporary.mkdir()
+        self.command = shlex.join([*(f"{k}={v}" for k, v in variables.items()), *command])
+        self._shared_before = _shared_files()
+        self._out = (self.directory / "out").open("wb")
+        self._err = (self.directory / "err").open("wb")
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("RESPROUT_")}
+        environment |= {_MARK: self.mark, "TMPDIR": str(self.temporary), **variables}
+        self.process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=stdin,
+            stdout=self._out,
+            stderr=self._err,
+            start_new_session=True,
+        )
+
+    def processes(self) -> list[int]:
+        """The ids of all processes of the job but the one that we started."""
+        own = self.process.pid
+        return [pid for pid in _marked(f"{_MARK}={self.mark}") if pid != own]
+
+    def ranks(self, count: int) -> list[int]:
+        """The ids of its ranks, once so many of them have MPI and Resprout in them."""
+
+        def found() -> list[int]:
+            return [pid for pid in self.processes() if "libresprout" in _read(pid, "maps")]
+
+        assert becomes_true(lambda: len(found()) >= count, WATCHDOG_SECONDS), str(self.said())
+        return found()
+
+    def processes_by_rank(self) -> dict[int, int]:
+        ranks = {pid: _variable(pid, "OMPI_COMM_WORLD_RANK") for pid in self.processes()}
+        return {int(rank): pid for pid, rank in ranks.items() if rank is not None}
+
+    def wait(self, seconds: float = WATCHDOG_SECONDS) -> Ended:
+        """Its end; fails if that does not come in time, or if something of it stays behind."""
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            states = self._describe_processes()
+            self.end()
+            pytest.fail(f"did not end in {seconds} s:\n{self.said()}\n{states}", pytrace=False)
+        ended = self.said(status)
+        self._check_nothing_is_left(ended)
+        return ended
+
+    def said(self, status: int = -1) -> Ended:
+        out = (self.directory / "out").read_text(errors="replace")
+        err = (self.directory / "err").read_text(errors="replace")
+        return Ended(self.command, status, out, err)
+
+    def end(self) -> None:
+        """End every process of it by its id."""
+        for pid in [*self.processes(), self.process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process.poll() is None or self.processes():
+            self.end()
+        self._out.close()
+        self._err.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _check_nothing_is_left(self, ended: Ended) -> None:
+        if not becomes_true(lambda: not self.processes()):
+            states = self._describe_processes()
+            self.end()
+            pytest.fail(f"processes are left behind: {ended}\n{states}", pytrace=False)
+        if not becomes_true(lambda: not self._shared_left()):
+            pytest.fail(f"shared memory is left behind: {self._shared_left()}\n{ended}")
+        left = sorted(path.name for path in self.temporary.glob("resprout*"))
+        assert not left, f"left in the folder for temporary files: {left}\n{ended}"
+
+    def _shared_left(self) -> set[str]:
+        """New files in /dev/shm; not those of other jobs, which live processes have mapped."""
+        new = _shared_files() - self._shared_before
+        if not new:
+            return set()
+        mapped = "".join(_read(pid, "maps") for pid in _pids())
+        return {name for name in new if name not in mapped}
+
+    def _describe_processes(self) -> str:
+        """What each of them is doing: what it says itself, the kernel, and the debugger."""
+        lines = []
+        for pid in self.processes():
+            words = _read(pid, "stat").rpartition(")")[2].split()
+            state = words[0] if words else "gone"
+            rank = _variable(pid, "OMPI_COMM_WORLD_RANK")
+            command = _read(pid, "cmdline").replace("\0", " ").strip()
+            lines.append(f"--- {pid} rank {rank} state {state} in {_read(pid, 'wchan')}: {command}")
+            if rank is None or state in "TZgone":
+                continue
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGUSR1)  # ranks answer on stderr
+            lines.append(_backtrace(pid))
+        time.sleep(0.5)
+        lines.append(f"--- what the ranks say of themselves\n{self.said().err}")
+        return "\n".join(lines)
+
+
+@contextmanager
+def started(
+    command: Sequence[str | Path],
+    variables: Mapping[str, str] | None = None,
+    stdin: int = subprocess.DEVNULL,
+) -> Iterator[Job]:
+    """A job that is ended, if need be, when the block is left."""
+    job = Job([str(word) for word in command], variables or {}, stdin)
+    try:
+        yield job
+    finally:
+        job.close()
+
+
+def run(
+    command: Sequence[str | Path],
+    variables: Mapping[str, str] | None = None,
+    meanwhile: Callable[[Job], None] = lambda _: None,
+) -> Ended:
+    """A job from start to end; `meanwhile` is called as soon as it is started."""
+    with started(command, variables) as job:
+        meanwhile(job)
+        return job.wait()
+
+
+def resprout_run(
+    ranks: int,
+    program: Sequence[str | Path],
+    options: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    meanwhile: Callable[[Job], None] = lambda _: None,
+) -> Ended:
+    """A job under `resprout run`, with its report."""
+    with tempfile.TemporaryDirectory(prefix="report-") as directory:
+        path = Path(directory) / "report.json"
+        command = [RESPROUT, "run", "-n", str(ranks), "--report", path, *options, "--", *program]
+        ended = run(command, variables, meanwhile)
+        report = json.loads(path.read_text()) if path.exists() and path.stat().st_size else {}
+    return Ended(ended.command, ended.status, ended.out, ended.err, report)
+
+
+def mpirun_run(
+    ranks: int, program: Sequence[str | Path], variables: Mapping[str, str] | None = None
+) -> Ended:
+    """A job under the MPI's own launcher: the shim preloaded and all else set by hand.
+
+    `variables` reach the ranks.
+    """
+    ours = {"LD_PRELOAD": str(SHIM), **(variables or {})}
+    words: list[str | Path] = ["env", *(f"{k}={v}" for k, v in by_hand().items())]
+    words += [MPIRUN, "--with-ft", "ulfm", "--oversubscribe", "-n", str(ranks)]
+    for name, value in ours.items():
+        words += ["-x", f"{name}={value}"]
+    return run([*words, *program])
+
+
+def by_hand() -> dict[str, str]:
+    """The variables that Open MPI needs if its launcher is called directly."""
+    return {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_async_mpi_finalize": "1",
+        "OMPI_MCA_mpi_preconnect_mpi": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_coll": "^han",
+        "OMPI_MCA_btl_sm_free_list_max": "65536",
+    }
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _variable(pid: int, name: str) -> str | None:
+    for entry in _read(pid, "environ").split("\0"):
+        key, _, value = entry.partition("=")
+        if key == name:
+            return value
+    return None
+
+
+def _marked(mark: str) -> list[int]:
+    return [pid for pid in _pids() if mark in _read(pid, "environ")]
+
+
+def _shared_files() -> set[str]:
+    return {path.name for path in _SHARED.iterdir()} if _SHARED.is_dir() else set()
+
+
+def becomes_true(condition: Callable[[], bool], seconds: float = SETTLE_SECONDS) -> bool:
+    """Whether it became true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _backtrace(pid: int) -> str:
+    if shutil.which("gdb") is None:
+        return ""
+    command = ["gdb", "-p", str(pid), "-batch", "-nx", "-ex", "thread apply all bt 12"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except subprocess.TimeoutExpired:
+        return "(the debugger does not answer)"
+    return "\n".join(line for line in done.stdout.splitlines() if line.startswith(("#", "Thread")))
