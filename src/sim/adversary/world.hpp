@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,7 +66,7 @@ class World {
   World(const std::vector<M>& machines, const std::vector<Payload>& inputs, int fold_root)
       : fold_root_(fold_root) {
     for (std::size_t i = 0; i < machines.size(); ++i)
-      processes_.push_back(Process(machines[i], inputs[i]));
+      processes_.push_back(std::make_shared<Process>(machines[i], inputs[i]));
   }
 
   int procs() const { return static_cast<int>(processes_.size()); }
@@ -81,8 +82,13 @@ class World {
   void list_actions(const Mischief& mischief, std::vector<Action>& out) const;
   static bool is_at_rest(const World& world, const std::vector<Action>& actions);
 
+  // Returns the process that it reached: the actor, or who got or is sent a message.
   // REQUIRES: `action` is listed.
-  void apply(const Action& action);
+  int apply(const Action& action);
+  // Delivers the messages for `rank` that it ignores now. A machine that ignores a message would
+  // ignore it for ever, so this commutes with all that may happen: it merges worlds that differ in
+  // nothing but when such messages arrive.
+  void deliver_ignored(int rank);
   // What will happen, in words; to be asked before `apply`.
   std::string describe(const Action& action) const;
 
@@ -116,10 +122,18 @@ class World {
     bool wants_to_send = false;
     std::uint8_t delivered = 0;
     std::uint8_t failed = 0;
+    // Of all of the above that counts; computed when it is asked for.
+    mutable std::optional<std::pair<std::uint64_t, std::uint64_t>> digest;
   };
 
-  const Process& at(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
-  Process& at(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
+  const Process& at(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
+  // To be changed: forks share the processes in which they do not differ.
+  Process& own(int rank) {
+    std::shared_ptr<Process>& process = processes_[static_cast<std::size_t>(rank)];
+    if (process.use_count() > 1) process = std::make_shared<Process>(*process);
+    process->digest.reset();
+    return *process;
+  }
   int position(Rank rank) const { return (index(rank) - fold_root_ + procs()) % procs(); }
   Context context(const Process& process) const {
     return {now_,
@@ -138,12 +152,14 @@ class World {
 
   void enter(int rank);
   void deliver(int from, int to);
-  void send(int rank);
+  int send(int rank);
   void wake(int rank);
   void suspect(int rank, int suspected);
   void crash(int rank);
   void drain(int rank, const Envelope* handled);
   void obey(int rank, const Event& event, const Envelope* handled);
+  static std::pair<std::uint64_t, std::uint64_t> digest_of(const Process& process);
+  bool ignores(const Process& process, const Message& message) const;
   static Payload payload_in(const Process& process, Slot slot);
   Payload take(Process& process, const Message& subject, const Envelope* handled);
   void forget(Process& process, std::uint32_t below_round);
@@ -153,7 +169,7 @@ class World {
 
   int fold_root_;
   Time now_{0};
-  std::vector<Process> processes_;
+  std::vector<std::shared_ptr<Process>> processes_;
   std::vector<Envelope> in_flight_;  // by receiver, then sender, then age
   std::uint64_t messages_sent_ = 0;
   std::string violation_;

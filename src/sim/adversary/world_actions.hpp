@@ -133,28 +133,34 @@ class Digest {
 };
 
 template <Machine M>
+std::pair<std::uint64_t, std::uint64_t> World<M>::digest_of(const Process& process) {
+  Digest digest;
+  const std::uint64_t flags = process.is_alive | process.is_doomed << 1 | process.has_entered << 2 |
+                              process.delivered << 8 | process.failed << 16;
+  digest.add(flags);
+  if (!process.is_alive) return digest.value();
+  digest.add_bytes(process.machine);
+  digest.add(process.accumulator);
+  digest.add(process.result);
+  std::uint64_t suspects = 0;
+  for (const Rank suspect : process.suspects) suspects |= std::uint64_t{1} << index(suspect);
+  digest.add(suspects);
+  for (std::size_t i = 0; i < process.mailbox.size(); ++i) {
+    digest.add_bytes(process.mailbox[i]);
+    digest.add(process.kept[i]);
+  }
+  return digest.value();
+}
+
+template <Machine M>
 std::pair<std::uint64_t, std::uint64_t> World<M>::digest() const {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(now_.ticks));
-  for (const Process& process : processes_) {
-    const std::uint64_t flags = process.is_alive | process.is_doomed << 1 |
-                                process.has_entered << 2 | process.delivered << 8 |
-                                process.failed << 16;
-    digest.add(flags);
-    if (!process.is_alive) continue;
-    digest.add_bytes(process.machine);
-    digest.add(process.accumulator);
-    digest.add(process.result);
-    std::uint64_t suspects = 0;
-    for (const Rank suspect : process.suspects) suspects |= std::uint64_t{1} << index(suspect);
-    digest.add(suspects);
-    digest.add(process.mailbox.size());
-    for (std::size_t i = 0; i < process.mailbox.size(); ++i) {
-      digest.add_bytes(process.mailbox[i]);
-      digest.add(process.kept[i]);
-    }
+  for (const auto& process : processes_) {
+    if (!process->digest) process->digest = digest_of(*process);
+    digest.add(process->digest->first);
+    digest.add(process->digest->second);
   }
-  digest.add(in_flight_.size());
   for (const Envelope& envelope : in_flight_) {
     digest.add_bytes(envelope.message);
     digest.add(envelope.payload);

@@ -8,30 +8,37 @@
 namespace resprout::sim {
 
 template <Machine M>
-void World<M>::apply(const Action& action) {
+int World<M>::apply(const Action& action) {
   switch (action.kind) {
     case ActionKind::enter:
-      return enter(action.a);
+      enter(action.a);
+      break;
     case ActionKind::deliver:
-      return deliver(action.a, action.b);
+      deliver(action.a, action.b);
+      return action.b;
     case ActionKind::send:
       return send(action.a);
     case ActionKind::wake:
-      return wake(action.a);
+      wake(action.a);
+      break;
     case ActionKind::suspect:
-      return suspect(action.a, action.b);
+      suspect(action.a, action.b);
+      break;
     case ActionKind::crash:
-      return crash(action.a);
+      crash(action.a);
+      break;
     case ActionKind::lose:
       in_flight_.erase(channel(action.a, action.b).second - 1);
-      return;
+      break;
   }
+  return action.a;
 }
 
 template <Machine M>
 void World<M>::enter(int rank) {
-  at(rank).has_entered = true;
-  at(rank).machine.start(context(at(rank)));
+  Process& process = own(rank);
+  process.has_entered = true;
+  process.machine.start(context(process));
   drain(rank, nullptr);
 }
 
@@ -40,7 +47,7 @@ void World<M>::deliver(int from, int to) {
   const auto first = channel(from, to).first;
   const Envelope envelope = *first;
   in_flight_.erase(first);
-  Process& process = at(to);
+  Process& process = own(to);
   if (process.machine.handle_message(context(process), envelope.message) == Disposition::keep) {
     process.mailbox.push_back(envelope.message);
     process.kept.push_back(envelope.payload);
@@ -49,25 +56,47 @@ void World<M>::deliver(int from, int to) {
 }
 
 template <Machine M>
-void World<M>::send(int rank) {
-  Process& process = at(rank);
+bool World<M>::ignores(const Process& process, const Message& message) const {
+  M copy = process.machine;
+  if (copy.handle_message(context(process), message) == Disposition::keep) return false;
+  if (copy.poll_event(context(process))) return false;
+  return std::memcmp(&copy, &process.machine, sizeof(M)) == 0;
+}
+
+template <Machine M>
+void World<M>::deliver_ignored(int rank) {
+  const Process& process = at(rank);
+  if (!process.is_alive || !process.has_entered) return;
+  for (int from = 0; from < procs(); ++from)
+    for (auto first = channel(from, rank).first;
+         first != in_flight_.end() && index(first->message.to) == rank &&
+         index(first->message.from) == from && ignores(process, first->message);)
+      first = in_flight_.erase(first);
+}
+
+template <Machine M>
+int World<M>::send(int rank) {
+  Process& process = own(rank);
   const auto message = process.machine.poll_send(context(process));
   Envelope envelope{*message, payload_in(process, message->slot)};
   if (message->slot != Slot::none && !envelope.payload.is_present())
     complain(rank, "sends a payload that it does not have");
   const int to = index(message->to);
-  if (to < 0 || to >= procs() || to == rank || index(message->from) != rank)
-    return complain(rank, "sends a message from or to nobody");
+  if (to < 0 || to >= procs() || to == rank || index(message->from) != rank) {
+    complain(rank, "sends a message from or to nobody");
+    return rank;
+  }
   ++messages_sent_;
   // The receiver has no use for the sender's slot, only for whether a payload came along.
   if (message->slot != Slot::none) envelope.message.slot = Slot::input;
   if (at(to).is_alive) in_flight_.insert(channel(rank, to).second, envelope);
   drain(rank, nullptr);
+  return to;
 }
 
 template <Machine M>
 void World<M>::wake(int rank) {
-  Process& process = at(rank);
+  Process& process = own(rank);
   now_ = std::max(now_, process.deadline);
   process.machine.handle_timeout(context(process));
   drain(rank, nullptr);
@@ -75,8 +104,8 @@ void World<M>::wake(int rank) {
 
 template <Machine M>
 void World<M>::suspect(int rank, int suspected) {
-  at(suspected).is_doomed = true;
-  Process& process = at(rank);
+  if (!at(suspected).is_doomed) own(suspected).is_doomed = true;
+  Process& process = own(rank);
   auto& suspects = process.suspects;
   const Rank name = rank_at(suspected);
   suspects.insert(std::lower_bound(suspects.begin(), suspects.end(), name), name);
@@ -87,7 +116,7 @@ void World<M>::suspect(int rank, int suspected) {
 
 template <Machine M>
 void World<M>::crash(int rank) {
-  Process& process = at(rank);
+  Process& process = own(rank);
   process.is_alive = false;
   process.is_doomed = true;
   process.deadline = never;
@@ -97,7 +126,7 @@ void World<M>::crash(int rank) {
 
 template <Machine M>
 void World<M>::drain(int rank, const Envelope* handled) {
-  Process& process = at(rank);
+  Process& process = own(rank);
   while (const auto event = process.machine.poll_event(context(process)))
     obey(rank, *event, handled);
   M copy = process.machine;
@@ -147,7 +176,7 @@ void World<M>::forget(Process& process, std::uint32_t below_round) {
 
 template <Machine M>
 void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
-  Process& process = at(rank);
+  Process& process = own(rank);
   const Message& subject = event.subject;
   switch (event.kind) {
     case EventKind::colored:

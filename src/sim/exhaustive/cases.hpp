@@ -1,0 +1,34 @@
+// What the explorer can be asked to explore: a protocol, its size, the faults, the deliberate
+// defect. Thread rule: no shared state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/exhaustive/explore.hpp"
+
+namespace resprout::sim {
+
+struct Case {
+  std::string protocol = "ftco-allreduce";
+  int procs = 4;
+  int radix = 2;
+  int root = 0;
+  std::string correction = "checked";  // of the broadcasts
+  bool enters_late = true;  // processes enter at any time; false: all before anything else
+  std::string defect;       // see defects.hpp; empty: none
+  Limits limits;
+};
+
+struct Finding {
+  Exploration exploration;
+  std::vector<std::string> shortest;  // way to a violation that shows in a state
+};
+
+// The empty string, or what is wrong with the case.
+std::string refuse(const Case& given);
+
+// REQUIRES: not refused.
+Finding explore_case(const Case& given);
+
+}  // namespace resprout::sim

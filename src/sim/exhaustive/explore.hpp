@@ -1,0 +1,147 @@
+// Every interleaving of an asynchronous world, with every crash at every point.
+//
+// `explore` goes depth first through all states that can be reached and checks each one in which
+// the operation has come to rest, and that no state is reached from itself: with finitely many
+// states this is termination, whatever the order of things. Nothing is abstracted: two worlds count
+// as the same state only if all bytes of machines, mailboxes and channels are equal. The one
+// reduction: messages that their receiver ignores are delivered at once (World::deliver_ignored).
+// `shortest_way` goes breadth first and finds the shortest counterexample.
+// Thread rule: none.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/adversary/world.hpp"
+#include "sim/exhaustive/state_set.hpp"
+
+namespace resprout::sim {
+
+struct Limits {
+  Mischief mischief;
+  std::uint64_t states_max = 0;  // 0: none
+  bool is_reduced = true;
+};
+
+struct Exploration {
+  std::uint64_t states = 0;
+  std::uint64_t steps = 0;  // from a state to a state
+  std::uint64_t ends = 0;   // states in which the operation had come to rest
+  std::uint64_t depth = 0;  // of the longest way
+  bool is_complete = true;  // false: stopped at the bound on states
+  std::string violation;
+  std::vector<std::string> way;  // to the violation, in words
+};
+
+// How many faults a world may still see, given that it has seen some of `mischief`.
+template <Machine M>
+Mischief mischief_left(const World<M>& world, Mischief mischief) {
+  for (int rank = 0; rank < world.procs(); ++rank)
+    if (world.is_doomed(rank)) --mischief.crashes;
+  return mischief;
+}
+
+// The world after `action` and after what nobody cares about.
+template <Machine M>
+World<M> successor(const World<M>& world, const Action& action, bool is_reduced) {
+  World<M> next = world;
+  const int reached = next.apply(action);
+  if (is_reduced) next.deliver_ignored(reached);
+  return next;
+}
+
+// What is wrong with this state, or nothing. `check` is asked about operations at rest.
+template <Machine M, typename Check>
+std::string find_violation(const World<M>& world, const std::vector<Action>& actions,
+                           const Check& check) {
+  if (!world.violation().empty()) return world.violation();
+  if (!World<M>::is_at_rest(world, actions)) return "";
+  return check(std::span<const Outcome>(world.outcomes())).value_or("");
+}
+
+template <Machine M, typename Check>
+Exploration explore(const World<M>& start, const Limits& limits, const Check& check) {
+  struct Step {
+    World<M> world;
+    std::vector<Action> actions;
+    std::size_t next = 0;
+  };
+  Exploration result;
+  StateSet seen;
+  std::vector<Step> way;
+
+  const auto visit = [&](World<M>&& world) {
+    seen.set(world.digest(), StateSet::Mark::open);
+    way.push_back({std::move(world), {}});
+    Step& step = way.back();
+    step.world.list_actions(mischief_left(step.world, limits.mischief), step.actions);
+    result.violation = find_violation(step.world, step.actions, check);
+    if (World<M>::is_at_rest(step.world, step.actions)) ++result.ends;
+    result.depth = std::max<std::uint64_t>(result.depth, way.size() - 1);
+  };
+
+  visit(World<M>(start));
+  while (!way.empty() && result.violation.empty()) {
+    Step& step = way.back();
+    if (step.next == step.actions.size()) {
+      seen.set(step.world.digest(), StateSet::Mark::closed);
+      way.pop_back();
+      continue;
+    }
+    World<M> world = successor(step.world, step.actions[step.next++], limits.is_reduced);
+    ++result.steps;
+    const StateSet::Mark mark = seen.mark(world.digest());
+    if (mark == StateSet::Mark::open) result.violation = "comes back to where it was: livelock";
+    if (mark == StateSet::Mark::unseen) visit(std::move(world));
+    result.is_complete = limits.states_max == 0 || seen.size() < limits.states_max;
+    if (!result.is_complete) break;
+  }
+  for (const Step& step : way)
+    if (step.next > 0) result.way.push_back(step.world.describe(step.actions[step.next - 1]));
+  result.states = seen.size();
+  return result;
+}
+
+// The shortest way to a violation that shows in a state. REQUIRES: there is one.
+template <Machine M, typename Check>
+std::vector<std::string> shortest_way(const World<M>& start, const Limits& limits,
+                                      const Check& check) {
+  struct Node {
+    World<M> world;
+    std::vector<Action> way;
+  };
+  StateSet seen;
+  seen.set(start.digest(), StateSet::Mark::closed);
+  std::vector<Node> level;
+  level.push_back({start, {}});
+  std::vector<Action> actions;
+  while (!level.empty()) {
+    std::vector<Node> next;
+    for (const Node& node : level) {
+      node.world.list_actions(mischief_left(node.world, limits.mischief), actions);
+      if (!find_violation(node.world, actions, check).empty()) {
+        std::vector<std::string> words;
+        World<M> world = start;
+        for (const Action& action : node.way) {
+          words.push_back(world.describe(action));
+          world = successor(world, action, limits.is_reduced);
+        }
+        return words;
+      }
+      for (const Action& action : actions) {
+        World<M> world = successor(node.world, action, limits.is_reduced);
+        if (seen.mark(world.digest()) != StateSet::Mark::unseen) continue;
+        seen.set(world.digest(), StateSet::Mark::closed);
+        next.push_back({std::move(world), node.way});
+        next.back().way.push_back(action);
+      }
+    }
+    level = std::move(next);
+  }
+  return {};
+}
+
+}  // namespace resprout::sim

@@ -1,0 +1,118 @@
+// resprout_explore: every interleaving of a small operation, with every crash at every point.
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "sim/exhaustive/cases.hpp"
+
+namespace resprout::sim {
+namespace {
+
+constexpr const char* usage =
+    "usage: resprout_explore [--protocol NAME] [--procs P] [--crashes N] [option]...\n"
+    "Goes through every interleaving of one operation of P processes, N of which may die at any\n"
+    "moment, and checks every promise. Prints the number of states; of a violation, the shortest "
+    "way.\n"
+    "  --protocol NAME     ftco-allreduce, ftco-reduce, corrected-tree or reliable-broadcast\n"
+    "  --root R  --radix K --correction WORD    of the operation\n"
+    "  --slander           those who will die may be suspected while they still run\n"
+    "  --loss              what the dead have sent last may be lost\n"
+    "  --enter-first       all processes enter before anything else happens\n"
+    "  --full              without the reduction for messages that are ignored\n"
+    "  --states-max N      give up there; 0: never\n"
+    "  --defect WORD       break a rule on purpose: promise, memory or suspicions\n";
+
+[[noreturn]] void give_up(const std::string& why) {
+  std::cerr << "resprout_explore: " << why << '\n' << usage;
+  std::exit(2);
+}
+
+std::uint64_t parse_number(std::string_view option, const char* text) {
+  std::uint64_t value = 0;
+  const std::string_view given = text == nullptr ? "" : text;
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
+  if (error != std::errc{} || end != given.data() + given.size() || given.empty())
+    give_up(std::string(option) + " needs a number, not '" + std::string(given) + "'");
+  return value;
+}
+
+bool parse_flag(std::string_view option, Case& given) {
+  if (option == "--slander")
+    given.limits.mischief.suspects_the_living = true;
+  else if (option == "--loss")
+    given.limits.mischief.loses_messages = true;
+  else if (option == "--enter-first")
+    given.enters_late = false;
+  else if (option == "--full")
+    given.limits.is_reduced = false;
+  else
+    return false;
+  return true;
+}
+
+Case parse(char** arguments) {
+  Case given;
+  while (*arguments != nullptr) {
+    const std::string_view option = *arguments++;
+    if (option == "--help") {
+      std::cout << usage;
+      std::exit(0);
+    }
+    if (parse_flag(option, given)) continue;
+    const char* value = *arguments;
+    const std::string text = value == nullptr ? "" : value;
+    const auto number = [&] { return static_cast<int>(parse_number(option, value)); };
+    if (option == "--protocol")
+      given.protocol = text;
+    else if (option == "--correction")
+      given.correction = text;
+    else if (option == "--defect")
+      given.defect = text;
+    else if (option == "--procs")
+      given.procs = number();
+    else if (option == "--crashes")
+      given.limits.mischief.crashes = number();
+    else if (option == "--root")
+      given.root = number();
+    else if (option == "--radix")
+      given.radix = number();
+    else if (option == "--states-max")
+      given.limits.states_max = parse_number(option, value);
+    else
+      give_up("there is no option '" + std::string(option) + "'");
+    if (value != nullptr) ++arguments;
+  }
+  const std::string why = refuse(given);
+  if (!why.empty()) give_up(why);
+  return given;
+}
+
+int run(const Case& given) {
+  using Clock = std::chrono::steady_clock;
+  const auto began = Clock::now();
+  const Finding finding = explore_case(given);
+  const Exploration& result = finding.exploration;
+  const std::chrono::duration<double> seconds = Clock::now() - began;
+  std::printf(
+      "%s of %d, %d may die: %llu states, %llu steps, %llu ends, longest way %llu, %.1f s\n",
+      given.protocol.c_str(), given.procs, given.limits.mischief.crashes,
+      static_cast<unsigned long long>(result.states), static_cast<unsigned long long>(result.steps),
+      static_cast<unsigned long long>(result.ends), static_cast<unsigned long long>(result.depth),
+      seconds.count());
+  if (!result.violation.empty()) {
+    const auto& way = finding.shortest.empty() ? result.way : finding.shortest;
+    std::printf("violation: %s\n%zu steps:\n", result.violation.c_str(), way.size());
+    for (const std::string& step : way) std::printf("  %s\n", step.c_str());
+    return 1;
+  }
+  std::puts(result.is_complete ? "all promises kept in every state" : "not complete");
+  return result.is_complete ? 0 : 3;
+}
+
+}  // namespace
+}  // namespace resprout::sim
+
+int main(int, char** argv) { return resprout::sim::run(resprout::sim::parse(argv + 1)); }
