@@ -31,7 +31,9 @@ Layout layout_of(MPI_Datatype datatype, int count) {
 
 std::span<const std::byte> packed(const void* buffer, const Layout& layout,
                                   std::vector<std::byte>& storage) {
-  if (layout.is_dense) return {static_cast<const std::byte*>(buffer), layout.packed_bytes};
+  // MPI_Pack refuses to write nothing to nowhere.
+  if (layout.is_dense || layout.packed_bytes == 0)
+    return {static_cast<const std::byte*>(buffer), layout.packed_bytes};
   int bound = 0;
   PMPI_Pack_size(layout.count, layout.datatype, MPI_COMM_SELF, &bound);
   storage.resize(static_cast<std::size_t>(bound));
