@@ -63,7 +63,9 @@ template <Machine M, Observer O>
 class Engine {
  public:
   Engine(const LogP& model, std::int32_t procs)
-      : model_(model),
+      : overhead_(model.overhead),
+        travel_(model.overhead + model.latency),
+        spacing_(model.spacing()),
         procs_(procs),
         ready_(procs),
         receives_(4 * model.hop()),
@@ -123,7 +125,9 @@ class Engine {
   void send(Process& sender, const Message& message);
   Time next_time() const;
 
-  LogP model_;
+  Duration overhead_;
+  Duration travel_;  // from the start of a send to the arrival
+  Duration spacing_;
   std::int32_t procs_;
   std::optional<Duration> detection_;
   std::vector<Process> processes_;
@@ -290,21 +294,21 @@ void Engine<M, O>::poll(Rank rank) {
 template <Machine M, Observer O>
 void Engine<M, O>::send(Process& sender, const Message& message) {
   sender.is_sending = true;
-  ports_.push(now_ + model_.spacing(), message.from);
+  ports_.push(now_ + spacing_, message.from);
   ++totals_.messages;
   digest_.add(static_cast<std::uint64_t>(index(message.from)) << 32 |
               static_cast<std::uint64_t>(index(message.to)));
 
   Process& receiver = at(message.to);
-  const Time arrived = now_ + model_.overhead + model_.latency;
+  const Time arrived = now_ + travel_;
   const Time start = std::max(arrived, receiver.receive_free);
-  const Time end = start + model_.overhead;
+  const Time end = start + overhead_;
   if (receiver.is_mortal && end >= dies(message.to)) [[unlikely]] {
     totals_.quiescence = std::max(totals_.quiescence, arrived);
     observer_->on_send(message, {now_, arrived, never});
     return;
   }
-  receiver.receive_free = start + model_.spacing();
+  receiver.receive_free = start + spacing_;
   totals_.quiescence = std::max(totals_.quiescence, end);
   receives_.push(now_, end, Envelope{message, observer_->on_send(message, {now_, arrived, end})});
 }
