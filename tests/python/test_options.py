@@ -1,0 +1,138 @@
+"""Options and their variables: one table, from which everything else comes."""
+
+from pathlib import Path
+
+import pytest
+from resprout.cli import main
+from resprout.errors import UserError
+from resprout.launch.run import Request, make_plan
+from resprout.options import OPTIONS, check_environment, markdown_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line with which the command refuses."""
+    assert main(list(arguments)) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def test_the_documented_table_is_the_table() -> None:
+    assert markdown_table() in (ROOT / "docs" / "environment.md").read_text()
+
+
+def test_the_shim_reads_the_same_variables() -> None:
+    source = (ROOT / "src" / "shim" / "options.cpp").read_text()
+    for option in OPTIONS:
+        assert f'"{option.variable}"' in source
+
+
+def test_a_misspelled_variable_is_refused_with_advice() -> None:
+    with pytest.raises(UserError, match="did you mean RESPROUT_TRANSPORT"):
+        check_environment({"RESPROUT_TRANPORT": "tcp", "PATH": "/bin"})
+    with pytest.raises(UserError, match="there are RESPROUT_BCAST"):
+        check_environment({"RESPROUT_ZZ": "1"})
+
+
+def test_all_known_variables_are_accepted() -> None:
+    check_environment({option.variable: "1" for option in OPTIONS})
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "valid"),
+    [
+        ("--on-loss", "cry", "continue, error"),
+        ("--transport", "pigeon", "auto, shm, tcp"),
+        ("--network", "10.0.0.1", "10.0.0.0/8"),
+        ("--heartbeat-period", "0", "whole milliseconds"),
+        ("--heartbeat-timeout", "1s", "whole milliseconds"),
+        ("--bcast", "nonsense", "reliable-broadcast"),
+        ("--bcast", "ftco-allreduce", "reliable-broadcast"),
+        ("--allreduce", "ftco-allreduce:k=x", "k"),
+        ("--inject", "kill:rank=9,at=1s", "not one of the 2 ranks"),
+        ("--mpi", "/nonexistent", "no mpirun"),
+        ("--report", "/nonexistent/report.json", "cannot be written"),
+        ("--run-dir", "/nonexistent", "no folder"),
+        ("--hostfile", "/nonexistent", "no file"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], flag: str, value: str, valid: str
+) -> None:
+    line = refusal(capsys, "run", "-n", "2", flag, value, "--", "true")
+    assert flag in line
+    assert value in line
+    assert valid in line
+
+
+def test_a_wrong_value_in_the_environment_is_refused_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESPROUT_TRANSPORT", "pigeon")
+    assert "pigeon" in refusal(capsys, "run", "-n", "2", "--", "true")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "-n", "2"],
+        ["run", "--", "true"],
+        ["run", "-n", "0", "--", "true"],
+        ["run", "-n", "2", "--no-such-option", "--", "true"],
+        ["run", "-n", "2", "--", "no-such-program"],
+        ["run", "-n", "2", "--heartbeat-period", "2000", "--", "true"],
+        ["no-such-command"],
+        ["sim", "corrected-tree", "--procs", "4", "--format", "xml"],
+        ["sim", "no-such-protocol", "--procs", "4"],
+    ],
+)
+def test_wrong_commands_are_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert refusal(capsys, *arguments).startswith("resprout: ")
+
+
+def test_an_option_goes_before_its_variable(
+    fake_mpi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = {}
+
+    def remember(request: Request) -> int:
+        seen.update(make_plan(request, shim=None).variables)
+        return 0
+
+    monkeypatch.setattr("resprout.launch.run.run", remember)
+    monkeypatch.setenv("RESPROUT_TRANSPORT", "tcp")
+    monkeypatch.setenv("RESPROUT_ON_LOSS", "error")
+    monkeypatch.setenv("RESPROUT_INJECT", "kill:rank=0,at=1s;stop:rank=1,at=2s")
+    monkeypatch.setenv("RESPROUT_NETWORK", "")
+    command = ["run", "-n", "2", "--mpi", str(fake_mpi), "--transport", "shm", "--", "true"]
+    assert main(command) == 0
+    assert seen == {
+        "RESPROUT_TRANSPORT": "shm",
+        "RESPROUT_ON_LOSS": "error",
+        "RESPROUT_INJECT": "kill:rank=0,at=1s;stop:rank=1,at=2s",
+    }
+
+
+@pytest.mark.parametrize("command", ["run", "sim", "doctor", "demo", "protocols", "version"])
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"resprout {command}" in capsys.readouterr().out
+
+
+def test_help_of_run_names_every_variable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    main(["run", "--help"])
+    said = capsys.readouterr().out
+    assert [o.variable for o in OPTIONS if o.variable not in said] == []
+    assert [o.flag for o in OPTIONS if o.flag not in said] == []
+
+
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "doctor" in capsys.readouterr().out

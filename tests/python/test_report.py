@@ -1,0 +1,285 @@
+"""The report: what the ranks left, put together; and the exit status that follows from it."""
+
+import io
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from resprout.launch.job import End
+from resprout.report.as_json import to_json
+from resprout.report.merge import STATUS_KILLED, STATUS_STRICT, Report, merge
+from resprout.report.ranks import read_parts
+from resprout.report.show import duration, show
+
+SECOND = 1_000_000_000
+MS = 1_000_000
+
+
+class RunDirectory:
+    """What a job of some ranks leaves behind."""
+
+    def __init__(self, path: Path, ranks: int) -> None:
+        self.path = path
+        self.ranks = ranks
+        for rank in range(ranks):
+            (path / f"started-{rank}").write_text(f"{100 + rank}\n")
+
+    def rank(self, rank: int, status: int | None = 0, finalized: bool = True, **more: Any) -> None:
+        value = {
+            "schema": 1,
+            "rank": rank,
+            "world_size": self.ranks,
+            "pid": 100 + rank,
+            "host": "ash",
+            "started_ns": 10 * SECOND + rank,
+            "ended_ns": 15 * SECOND,
+            "finalized": finalized,
+            "exit_status": status,
+            "operations": {"allreduce": {"calls": 10, "touched": 1, "errors": 0}},
+            "losses": [],
+            "recoveries": [],
+            "transport": {"rejected_connections": 1},
+            **more,
+        }
+        (self.path / f"rank-{rank}.json").write_text(json.dumps(value))
+
+    def exited(self, rank: int, status: int) -> None:
+        (self.path / f"exit-{rank}").write_text(f"{status:03}\n")
+
+    def injected(self, rank: int, fault: str, fired_ns: int) -> None:
+        value = {"fault": fault, "fired_ns": fired_ns}
+        (self.path / f"injected-{rank}.json").write_text(json.dumps(value))
+
+    def report(self, mpirun_status: int = 0, strict: bool = False, **more: Any) -> Report:
+        end = End(mpirun_status, 9 * SECOND, 16 * SECOND, **more)
+        return merge(
+            read_parts(self.path),
+            end,
+            ranks=self.ranks,
+            command=["./program"],
+            mpi="Open MPI 5.0.11",
+            on_loss="continue",
+            strict=strict,
+        )
+
+
+def loss(rank: int, detected_ns: int, found_by: int, kind: str = "exited") -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "kind": kind,
+        "detected_ns": detected_ns,
+        "found_by": found_by,
+        "pid": 100 + rank,
+        "died_ns": None,
+    }
+
+
+def recovery(number: int, lost: list[int], began_ns: int, ended_ns: int) -> dict[str, Any]:
+    return {
+        "operation": "allreduce",
+        "number": number,
+        "communicator": "world",
+        "lost": lost,
+        "began_ns": began_ns,
+        "ended_ns": ended_ns,
+    }
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> RunDirectory:
+    return RunDirectory(tmp_path, 4)
+
+
+@pytest.fixture
+def lossy(four: RunDirectory) -> RunDirectory:
+    """Rank 3 was killed at 12 s; rank 1 saw it first."""
+    died = 12 * SECOND
+    four.injected(3, "kill:rank=3,at=2s", died)
+    for rank, delay_ms in ((0, 3), (1, 1), (2, 2)):
+        began = died + delay_ms * MS
+        four.rank(
+            rank,
+            losses=[loss(3, began, rank)],
+            recoveries=[recovery(41, [3], began, began + (rank + 1) * MS)],
+        )
+    return four
+
+
+def test_a_loss_is_told_by_whoever_saw_it_first(lossy: RunDirectory) -> None:
+    report = lossy.report(mpirun_status=137)
+    (only,) = report.losses
+    assert (only.rank, only.how, only.found_by, only.pid) == (3, "killed", 1, 103)
+    assert only.delay_ns == 1 * MS
+    assert only.fault == "kill:rank=3,at=2s"
+    assert report.exit_status == 0
+    assert report.survivors == 3
+
+
+def test_an_operation_costs_what_its_slowest_rank_needed(lossy: RunDirectory) -> None:
+    report = lossy.report()
+    (touched,) = report.touched
+    assert (touched.number, touched.lost, touched.ranks, touched.cost_ns) == (41, (3,), 3, 3 * MS)
+    assert report.losses[0].touched == (touched,)
+    assert report.recovery_ns == 3 * MS
+
+
+def test_calls_and_transport_are_summed(lossy: RunDirectory) -> None:
+    report = lossy.report()
+    assert report.operations["allreduce"].calls == 30
+    assert report.operations["allreduce"].touched == 3
+    assert report.transport == {"rejected_connections": 3}
+
+
+def test_times_count_from_the_first_rank_that_was_through_init(lossy: RunDirectory) -> None:
+    assert to_json(lossy.report())["losses"][0]["at_ns"] == 2 * SECOND
+
+
+def test_the_status_is_the_largest_of_those_that_were_not_lost(four: RunDirectory) -> None:
+    four.rank(0, losses=[loss(3, 12 * SECOND, 0)])
+    four.rank(1, status=7)
+    four.rank(2, status=5)
+    four.rank(3, status=99, finalized=False)
+    report = four.report(mpirun_status=99)
+    assert report.exit_status == 7
+    assert (report.losses[0].how, report.losses[0].exit_status) == ("exited", 99)
+
+
+def test_strict_makes_a_loss_a_failure_but_hides_no_other(lossy: RunDirectory) -> None:
+    assert lossy.report(strict=True).exit_status == STATUS_STRICT
+    lossy.rank(1, status=7, losses=[loss(3, 12 * SECOND, 1)])
+    assert lossy.report(strict=True).exit_status == 7
+
+
+def test_strict_changes_nothing_without_a_loss(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.rank(rank)
+    assert four.report(strict=True).exit_status == 0
+
+
+def test_a_rank_without_a_status_leaves_the_word_to_mpirun(four: RunDirectory) -> None:
+    for rank in range(3):
+        four.rank(rank)
+    report = four.report(mpirun_status=139)
+    assert report.exit_status == 139
+    assert report.missing == (3,)
+
+
+def test_a_job_whose_ranks_were_all_killed_has_not_ended_well(four: RunDirectory) -> None:
+    assert four.report(mpirun_status=0).exit_status == STATUS_KILLED
+
+
+def test_programs_without_mpi_have_their_status_too(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.exited(rank, rank)
+    report = four.report(mpirun_status=0)
+    assert report.exit_status == 3
+    assert report.missing == ()
+
+
+def test_the_process_s_last_word_goes_before_an_earlier_one(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.rank(rank, status=None)
+        four.exited(rank, 4)
+    assert four.report().exit_status == 4
+
+
+def test_mpi_abort_gives_the_status(four: RunDirectory) -> None:
+    (four.path / "abort.json").write_text('{"schema":1,"rank":2,"status":5}')
+    assert four.report(mpirun_status=1).exit_status == 5
+
+
+def test_a_job_that_a_signal_ended_says_so(four: RunDirectory) -> None:
+    assert four.report(mpirun_status=1, signals=[signal.SIGTERM]).exit_status == 128 + 15
+
+
+def test_a_program_that_survives_a_signal_keeps_its_status(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.rank(rank)
+    assert four.report(signals=[signal.SIGTERM]).exit_status == 0
+
+
+def test_who_was_shut_out_does_not_say_who_is_lost(four: RunDirectory) -> None:
+    four.rank(0, status=1, finalized=False, losses=[loss(r, 11 * SECOND, 0) for r in (1, 2, 3)])
+    for rank in (1, 2, 3):
+        four.rank(rank, losses=[loss(0, 12 * SECOND, 2, kind="unreachable")])
+    report = four.report()
+    assert [(one.rank, one.how) for one in report.losses] == [(0, "unreachable")]
+
+
+def test_a_fault_that_nobody_had_to_notice_is_a_loss(four: RunDirectory) -> None:
+    for rank in range(3):
+        four.rank(rank)
+    four.injected(3, "stop:rank=3,at=finalize#1", 14 * SECOND)
+    report = four.report(mpirun_status=137)
+    assert [(one.rank, one.how, one.found_by) for one in report.losses] == [(3, "hung", None)]
+    assert report.exit_status == 0
+
+
+def test_a_fault_that_was_survived_is_no_loss(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.rank(rank)
+    four.injected(3, "stop:rank=3,at=1s", 11 * SECOND)
+    assert four.report().losses == ()
+
+
+def test_losses_come_in_the_order_of_their_times(four: RunDirectory) -> None:
+    four.rank(1, losses=[loss(0, 13 * SECOND, 1), loss(2, 12 * SECOND, 1)])
+    four.rank(3)
+    assert [one.rank for one in four.report().losses] == [2, 0]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema":2}', '{"schema":1}', "null", "\xff"])
+def test_a_part_that_cannot_be_understood_counts_as_missing(four: RunDirectory, text: str) -> None:
+    (four.path / "rank-0.json").write_text(text, encoding="latin-1")
+    parts = read_parts(four.path)
+    assert parts.unreadable == ("rank-0.json",)
+    assert parts.ranks == {}
+
+
+def test_half_written_files_are_passed_over(four: RunDirectory) -> None:
+    (four.path / "rank-0.json.part").write_text("{")
+    assert read_parts(four.path).unreadable == ()
+
+
+def test_the_json_has_all_that_the_documentation_names(lossy: RunDirectory) -> None:
+    document = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text()
+    value = json.loads(json.dumps(to_json(lossy.report())))
+    names = {*value, *value["losses"][0], *value["touched"][0]}
+    assert sorted(name for name in names if f"`{name}`" not in document) == []
+
+
+def test_people_read_who_when_by_whom_and_at_what_cost(lossy: RunDirectory) -> None:
+    output = io.StringIO()
+    show(lossy.report(), output)
+    said = output.getvalue()
+    for part in (
+        "1 of 4 ranks was lost",
+        "rank 3 (pid 103) was killed (injected) at 2.000 s",
+        "found by rank 1 after 1 ms",
+        "touched allreduce#41, which cost 3 ms",
+        "no call returned an error",
+    ):
+        assert part in said
+    assert all(line.startswith("resprout: ") for line in said.splitlines())
+
+
+def test_on_a_terminal_it_is_a_table(lossy: RunDirectory) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    output = Terminal()
+    show(lossy.report(), output)
+    said = output.getvalue()
+    assert "found by" in said
+    assert "allreduce#41" in said
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [(0, "0 ns"), (999, "999 ns"), (1500, "1.5 us"), (3596235, "3.6 ms"), (12 * SECOND, "12 s")],
+)
+def test_durations_come_in_the_unit_that_fits(nanoseconds: int, text: str) -> None:
+    assert duration(nanoseconds) == text
