@@ -154,6 +154,8 @@ int finish(MPI_Comm comm, const char* call, int code) {
   return code;
 }
 
+void note_communicator_in_error(MPI_Comm comm) { in_error = comm; }
+
 QuietLosses::QuietLosses() : outer_(in_error) {
   ++depth;
   in_error = MPI_COMM_NULL;

@@ -30,6 +30,9 @@ bool is_revoked(int code);
 // the lower-case MPI name, a string literal.
 int finish(MPI_Comm comm, const char* call, int code);
 
+// A loss on `comm` was found by us, not by MPI: communicator_in_error says so.
+void note_communicator_in_error(MPI_Comm comm);
+
 // While one lives, losses that MPI finds in a call of this thread are returned without a word: the
 // wrapper that called MPI may know better, and calls `finish` if not.
 class QuietLosses {
@@ -39,7 +42,7 @@ class QuietLosses {
   QuietLosses(const QuietLosses&) = delete;
   QuietLosses& operator=(const QuietLosses&) = delete;
 
-  // The communicator of the last error that MPI raised meanwhile; MPI_COMM_NULL if there was none.
+  // The communicator of the last error that was raised meanwhile; MPI_COMM_NULL if there was none.
   MPI_Comm communicator_in_error() const;
 
  private:

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/idle.hpp"
+#include "shim/errors.hpp"
 #include "shim/peers.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
@@ -99,6 +100,7 @@ int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& statu
   }
   // A message that is half on its way: MPI keeps it, the program will hear no more of it.
   if (request != MPI_REQUEST_NULL && !pending.is_persistent) PMPI_Request_free(&request);
+  note_communicator_in_error(pending.comm);
   status.MPI_SOURCE = pending.peer;
   status.MPI_ERROR = proc_failed();
   return proc_failed();

@@ -15,7 +15,7 @@
 
 enum { victim = 1, silent = 2, tag_done = 99 };
 
-static char *buffer;
+static char* buffer;
 static int bytes = 8;
 
 static int recv_victim(void) {
@@ -24,9 +24,7 @@ static int recv_victim(void) {
 static int recv_any(void) {
   return MPI_Recv(buffer, bytes, MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
-static int probe_victim(void) {
-  return MPI_Probe(victim, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
+static int probe_victim(void) { return MPI_Probe(victim, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 static int probe_any(void) {
   return MPI_Probe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -158,28 +156,58 @@ static int persistent_send(void) {
   MPI_Start(&request);
   return MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-static int late_recv(void) { usleep(800000); return recv_victim(); }
-static int late_send(void) { usleep(800000); return send_victim(); }
-static int late_isend(void) { usleep(800000); return isend_victim(); }
-static int late_iprobe_any(void) { usleep(800000); return iprobe_any(); }
+static int late_recv(void) {
+  usleep(800000);
+  return recv_victim();
+}
+static int late_send(void) {
+  usleep(800000);
+  return send_victim();
+}
+static int late_isend(void) {
+  usleep(800000);
+  return isend_victim();
+}
+static int late_iprobe_any(void) {
+  usleep(800000);
+  return iprobe_any();
+}
 
 static const struct question {
-  const char *name;
+  const char* name;
   int (*ask)(void);
 } questions[] = {
-    {"recv", recv_victim}, {"recv_any", recv_any}, {"probe", probe_victim},
-    {"probe_any", probe_any}, {"mprobe", mprobe_victim}, {"mprobe_any", mprobe_any},
-    {"iprobe", iprobe_victim}, {"iprobe_any", iprobe_any}, {"ssend", ssend_victim},
-    {"send", send_victim}, {"flood", flood_victim}, {"isend", isend_victim},
-    {"issend", issend_victim}, {"irecv", irecv_victim}, {"irecv_test", irecv_test},
-    {"irecv_any", irecv_any}, {"waitall", waitall}, {"waitany", waitany}, {"waitsome", waitsome},
-    {"sendrecv", sendrecv_victim}, {"sendrecv_replace", sendrecv_replace_victim},
-    {"isendrecv", isendrecv_victim}, {"persistent_recv", persistent_recv},
-    {"persistent_send", persistent_send}, {"late_recv", late_recv}, {"late_send", late_send},
-    {"late_isend", late_isend}, {"late_iprobe_any", late_iprobe_any},
+    {"recv", recv_victim},
+    {"recv_any", recv_any},
+    {"probe", probe_victim},
+    {"probe_any", probe_any},
+    {"mprobe", mprobe_victim},
+    {"mprobe_any", mprobe_any},
+    {"iprobe", iprobe_victim},
+    {"iprobe_any", iprobe_any},
+    {"ssend", ssend_victim},
+    {"send", send_victim},
+    {"flood", flood_victim},
+    {"isend", isend_victim},
+    {"issend", issend_victim},
+    {"irecv", irecv_victim},
+    {"irecv_test", irecv_test},
+    {"irecv_any", irecv_any},
+    {"waitall", waitall},
+    {"waitany", waitany},
+    {"waitsome", waitsome},
+    {"sendrecv", sendrecv_victim},
+    {"sendrecv_replace", sendrecv_replace_victim},
+    {"isendrecv", isendrecv_victim},
+    {"persistent_recv", persistent_recv},
+    {"persistent_send", persistent_send},
+    {"late_recv", late_recv},
+    {"late_send", late_send},
+    {"late_isend", late_isend},
+    {"late_iprobe_any", late_iprobe_any},
 };
 
-static void ask(const struct question *question) {
+static void ask(const struct question* question) {
   double start = MPI_Wtime();
   int code = question->ask();
   double ms = 1e3 * (MPI_Wtime() - start) - 300;
@@ -190,7 +218,7 @@ static void ask(const struct question *question) {
   MPI_Ssend(NULL, 0, MPI_BYTE, silent, tag_done, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -102,7 +102,7 @@ static void recv_what_came_before(void) {
 }
 
 static void send_large(void) {
-  char *data = calloc(1, large);
+  char* data = calloc(1, large);
   CHECK(is_failed(MPI_Send(data, large, MPI_CHAR, victim, data_tag, comm)));
   CHECK(is_failed(MPI_Send(data, large, MPI_CHAR, victim, data_tag, comm)));
   free(data);
@@ -138,7 +138,7 @@ static void send_to_known_lost(void) {
   CHECK(request == MPI_REQUEST_NULL);
   CHECK(is_failed(MPI_Irsend(&value, 1, MPI_INT, victim, data_tag, comm, &request)));
   CHECK(request == MPI_REQUEST_NULL);
-  void *detached;
+  void* detached;
   int bytes;
   MPI_Buffer_detach(&detached, &bytes);
 }
@@ -198,8 +198,7 @@ static void probe_any(void) {
     int value = 0, flag = 0;
     MPI_Status status;
     MPI_Message message;
-    if (n % 3 == 0)
-      CHECK(MPI_Probe(MPI_ANY_SOURCE, late_tag, comm, &status) == MPI_SUCCESS);
+    if (n % 3 == 0) CHECK(MPI_Probe(MPI_ANY_SOURCE, late_tag, comm, &status) == MPI_SUCCESS);
     while (n % 3 == 1 && !flag)
       CHECK(MPI_Iprobe(MPI_ANY_SOURCE, late_tag, comm, &flag, &status) == MPI_SUCCESS);
     CHECK(MPI_Mprobe(MPI_ANY_SOURCE, late_tag, comm, &message, &status) == MPI_SUCCESS);
@@ -322,7 +321,7 @@ static void test_single(void) {
   CHECK(is_failed(code) && flag && request == MPI_REQUEST_NULL && value == -7);
 }
 static void wait_sends(void) {
-  char *data = calloc(1, large);
+  char* data = calloc(1, large);
   int value = 1;
   MPI_Request requests[2];
   MPI_Status statuses[2];
@@ -339,7 +338,7 @@ struct mixed {
   MPI_Request requests[4];
   int sent, received, never;
 };
-static void start_mixed(struct mixed *m) {
+static void start_mixed(struct mixed* m) {
   m->sent = 2000 + rank;
   m->received = m->never = -7;
   MPI_Irecv(&m->never, 1, MPI_INT, victim, data_tag, comm, &m->requests[0]);
@@ -348,7 +347,7 @@ static void start_mixed(struct mixed *m) {
   pause_ms(400);
   MPI_Isend(&m->sent, 1, MPI_INT, next_alive(rank), data_tag, comm, &m->requests[3]);
 }
-static void check_mixed(const struct mixed *m) {
+static void check_mixed(const struct mixed* m) {
   for (int i = 0; i < 4; ++i) CHECK(m->requests[i] == MPI_REQUEST_NULL);
   CHECK(m->received == 2000 + previous_alive(rank));
   CHECK(m->never == -7);
@@ -399,7 +398,7 @@ static void testany_mixed(void) {
   CHECK(failed == 1);
   check_mixed(&m);
 }
-static void some_mixed(int (*some)(int, MPI_Request[], int *, int[], MPI_Status[])) {
+static void some_mixed(int (*some)(int, MPI_Request[], int*, int[], MPI_Status[])) {
   struct mixed m;
   int failed = 0, done = 0;
   start_mixed(&m);
@@ -488,7 +487,7 @@ static void request_free(void) {
 /* --- the cases ---------------------------------------------------------------------------------*/
 
 static const struct test_case {
-  const char *name;
+  const char* name;
   void (*survive)(void);
   void (*fall)(void);
 } cases[] = {
@@ -547,8 +546,8 @@ static void check_the_living(void) {
   }
 }
 
-int main(int argc, char **argv) {
-  const struct test_case *found = NULL;
+int main(int argc, char** argv) {
+  const struct test_case* found = NULL;
   if (argc > 2) victim = atoi(argv[2]);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) found = &cases[i];

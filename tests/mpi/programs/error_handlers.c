@@ -1,0 +1,141 @@
+/* Whose error handler sees what. For 3 ranks; rank 1 kills itself where a case needs a loss.
+ *
+ *   error_handlers own|tell|fatal|fatal-loss
+ *
+ * own          handlers that the program sets are its own, and see its own mistakes
+ * tell         for RESPROUT_ON_LOSS=error: the program's handler hears of the loss
+ * fatal        a mistake under the default handler still ends the job
+ * fatal-loss   for RESPROUT_ON_LOSS=error: so does a loss
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                    \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      fprintf(stderr, "WRONG: rank %d, %s:%d: %s\n", rank, __func__, __LINE__, #condition); \
+      fflush(stderr);                                                                       \
+      _exit(1);                                                                             \
+    }                                                                                       \
+  } while (0)
+
+static int rank, heard, heard_class;
+static MPI_Comm heard_on;
+
+static void hear(MPI_Comm* comm, int* code, ...) {
+  ++heard;
+  heard_on = *comm;
+  MPI_Error_class(*code, &heard_class);
+}
+
+static int class_of(int code) {
+  int class;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
+static int mistake(MPI_Comm comm) { return MPI_Send(NULL, 0, MPI_INT, 1000, 0, comm); }
+
+static int is_failed(int code) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length;
+  MPI_Error_string(code, text, &length);
+  return code != MPI_SUCCESS && strstr(text, "PROC_FAILED");
+}
+
+static void own(void) {
+  MPI_Errhandler got, mine;
+  MPI_Comm dup, split;
+  CHECK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got) == MPI_SUCCESS);
+  CHECK(got == MPI_ERRORS_ARE_FATAL);
+  CHECK(MPI_Errhandler_free(&got) == MPI_SUCCESS);
+
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
+  CHECK(got == MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&got);
+  CHECK(class_of(mistake(MPI_COMM_WORLD)) == MPI_ERR_RANK);
+
+  /* Inherited, however the communicator is made; still there after the program let go of it. */
+  MPI_Comm_create_errhandler(hear, &mine);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+  MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &split);
+  MPI_Comm_get_errhandler(split, &got);
+  CHECK(got == mine);
+  MPI_Errhandler_free(&got);
+  MPI_Errhandler_free(&mine);
+  CHECK(class_of(mistake(dup)) == MPI_ERR_RANK);
+  CHECK(heard == 1 && heard_on == dup && heard_class == MPI_ERR_RANK);
+  CHECK(class_of(mistake(split)) == MPI_ERR_RANK);
+  CHECK(heard == 2 && heard_on == split);
+  MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
+  CHECK(class_of(mistake(dup)) == MPI_ERR_RANK);
+  CHECK(heard == 2);
+  CHECK(MPI_Comm_call_errhandler(split, MPI_ERR_TAG) == MPI_SUCCESS);
+  CHECK(heard == 3 && heard_class == MPI_ERR_TAG);
+  MPI_Comm_free(&dup);
+  MPI_Comm_free(&split);
+}
+
+static void lose_rank_1(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    usleep(300000);
+    kill(getpid(), SIGKILL);
+    pause();
+  }
+}
+
+static void tell(void) {
+  MPI_Errhandler mine;
+  MPI_Request request;
+  MPI_Comm dup;
+  int value;
+  MPI_Comm_create_errhandler(hear, &mine);
+  MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  MPI_Comm_set_errhandler(dup, mine);
+  lose_rank_1();
+  CHECK(is_failed(MPI_Recv(&value, 1, MPI_INT, 1, 0, dup, MPI_STATUS_IGNORE)));
+  CHECK(heard == 1 && heard_on == dup);
+  CHECK(is_failed(MPI_Send(&value, 1, MPI_INT, 1, 0, dup)));
+  CHECK(heard == 2);
+  MPI_Irecv(&value, 1, MPI_INT, 1, 0, dup, &request);
+  CHECK(is_failed(MPI_Wait(&request, MPI_STATUS_IGNORE)));
+  CHECK(heard == 3 && heard_on == dup);
+  CHECK(is_failed(MPI_Barrier(dup)));
+  CHECK(heard == 4);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  CHECK(is_failed(MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)));
+  CHECK(heard == 4);
+}
+
+static void fatal(void) {
+  if (rank == 2) mistake(MPI_COMM_WORLD);
+  for (;;) pause();
+}
+
+static void fatal_loss(void) {
+  int value;
+  lose_rank_1();
+  MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(!"the job has ended");
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } cases[] = {{"own", own}, {"tell", tell}, {"fatal", fatal}, {"fatal-loss", fatal_loss}};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) cases[i].run();
+  MPI_Finalize();
+  printf("rank %d is through\n", rank);
+  return 0;
+}
