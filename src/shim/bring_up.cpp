@@ -1,15 +1,12 @@
 #include "shim/bring_up.hpp"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <mpi.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+
+#include "runtime/net/socket.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -25,33 +22,6 @@ std::array<char, 64> own_host_name() {
   std::array<char, 64> name{};
   gethostname(name.data(), name.size() - 1);
   return name;
-}
-
-// The first address of this host that others can reach, or within `network` ("10.0.0.0/8") if one
-// is named; loopback if there is none.
-std::string reachable_address(const std::string& network) {
-  in_addr_t base = 0;
-  in_addr_t mask = 0;
-  if (const auto slash = network.find('/'); slash != std::string::npos) {
-    inet_pton(AF_INET, network.substr(0, slash).c_str(), &base);
-    const int bits = std::stoi(network.substr(slash + 1));
-    mask = bits == 0 ? 0 : htonl(~in_addr_t{0} << (32 - bits));
-  }
-  std::string found = "127.0.0.1";
-  ifaddrs* interfaces = nullptr;
-  if (getifaddrs(&interfaces) != 0) return found;
-  for (const ifaddrs* it = interfaces; it != nullptr; it = it->ifa_next) {
-    if (it->ifa_addr == nullptr || it->ifa_addr->sa_family != AF_INET) continue;
-    if ((it->ifa_flags & IFF_UP) == 0 || (it->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    const in_addr address = reinterpret_cast<const sockaddr_in*>(it->ifa_addr)->sin_addr;
-    if ((address.s_addr & mask) != (base & mask)) continue;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    inet_ntop(AF_INET, &address, text.data(), text.size());
-    found = text.data();
-    break;
-  }
-  freeifaddrs(interfaces);
-  return found;
 }
 
 // One segment a host, made by its lowest rank.
@@ -99,7 +69,11 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
       std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(job.rank)]));
 
   callbacks.rank = job.rank;
-  callbacks.listen_address = is_one_host ? "127.0.0.1" : reachable_address(options.network);
+  callbacks.listen_address = "127.0.0.1";
+  if (!is_one_host) {
+    const std::string reachable = runtime::reachable_address(options.network);
+    if (!reachable.empty()) callbacks.listen_address = reachable;
+  }
   callbacks.heartbeat_period_ns = std::int64_t{options.heartbeat_period_ms} * 1000000;
   callbacks.heartbeat_timeout_ns = std::int64_t{options.heartbeat_timeout_ms} * 1000000;
   job.lifeline = std::make_unique<runtime::Lifeline>(callbacks);
