@@ -88,15 +88,6 @@ class Job:
         own = self.process.pid
         return [pid for pid in _marked(f"{_MARK}={self.mark}") if pid != own]
 
-    def ranks(self, count: int) -> list[int]:
-        """The ids of its ranks, once so many of them have MPI and Resprout in them."""
-
-        def found() -> list[int]:
-            return [pid for pid in self.processes() if "libresprout" in _read(pid, "maps")]
-
-        assert becomes_true(lambda: len(found()) >= count, WATCHDOG_SECONDS), str(self.said())
-        return found()
-
     def processes_by_rank(self) -> dict[int, int]:
         ranks = {pid: _variable(pid, "OMPI_COMM_WORLD_RANK") for pid in self.processes()}
         return {int(rank): pid for pid, rank in ranks.items() if rank is not None}
