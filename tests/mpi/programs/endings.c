@@ -1,0 +1,58 @@
+/* Ways to end, and not to.
+ *
+ *   endings abort RANK STATUS   that rank calls MPI_Abort while the others wait for it
+ *   endings forever             all ranks do barriers and compute until somebody ends them
+ *   endings status STATUS       all ranks end well, with this exit status
+ *   endings crash               all ranks die of a segmentation fault
+ *   endings echo                rank 0 copies stdin to stdout; the others read what they get:
+ * nothing
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+
+static void echo(void) {
+  char data[4096];
+  size_t bytes, total = 0;
+  while ((bytes = fread(data, 1, sizeof data, stdin)) > 0) {
+    if (rank == 0) fwrite(data, 1, bytes, stdout);
+    total += bytes;
+  }
+  if (rank != 0 && total > 0) exit(1);
+}
+
+int main(int argc, char** argv) {
+  int status = 0;
+  if (argc < 2) return 2;
+  const char* what = argv[1];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(what, "abort") == 0) {
+    if (rank == atoi(argv[2])) MPI_Abort(MPI_COMM_WORLD, atoi(argv[3]));
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else if (strcmp(what, "forever") == 0) {
+    if (rank == 0) puts("on and on");
+    fflush(stdout);
+    for (;;) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      usleep(1000);
+    }
+  } else if (strcmp(what, "status") == 0) {
+    status = atoi(argv[2]);
+  } else if (strcmp(what, "crash") == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+  } else if (strcmp(what, "echo") == 0) {
+    echo();
+  } else {
+    status = 2;
+  }
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,128 @@
+"""However a job ends, it ends for all, says the right status, and leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import jobs
+import pytest
+
+ENDINGS = jobs.PROGRAMS / "endings"
+MIXED = jobs.PROGRAMS / "mixed"
+
+
+@pytest.mark.parametrize(("rank", "status"), [(0, 1), (2, 77), (3, 255)])
+@pytest.mark.parametrize("transport", ["auto", "tcp"])
+def test_abort_ends_the_job_with_its_status(rank: int, status: int, transport: str) -> None:
+    program = [ENDINGS, "abort", str(rank), str(status)]
+    ended = jobs.resprout_run(4, program, ["--transport", transport])
+    assert ended.status == status, str(ended)
+    assert f"rank {rank} called MPI_Abort({status})" in ended.err, str(ended)
+
+
+def test_abort_ends_a_job_that_was_started_by_hand() -> None:
+    ended = jobs.mpirun_run(4, [ENDINGS, "abort", "2", "5"])
+    assert ended.status != 0, str(ended)
+
+
+@pytest.mark.parametrize("status", [0, 7])
+def test_the_exit_status_is_the_program_s(status: int) -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "status", str(status)])
+    assert ended.status == status, str(ended)
+
+
+def test_a_job_of_which_every_rank_crashes_fails() -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "crash"])
+    assert ended.status not in (0, 3), str(ended)
+
+
+def test_strict_gives_3_if_a_rank_was_lost(tmp_path: Path) -> None:
+    program = [MIXED, str(tmp_path), "1", "100", "2"]
+    lossy = ["--inject", "kill:rank=1,at=allreduce#5", "--strict"]
+    assert jobs.resprout_run(4, program, lossy).status == 3
+    assert jobs.resprout_run(4, program, ["--strict"]).status == 0
+
+
+@pytest.mark.parametrize("what", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_launcher_ends_the_job(what: signal.Signals) -> None:
+    with jobs.started([jobs.RESPROUT, "run", "-n", "4", "--", ENDINGS, "forever"]) as job:
+        assert jobs.becomes_true(lambda: "on and on" in job.said().out, jobs.WATCHDOG_SECONDS)
+        job.process.send_signal(what)
+        ended = job.wait()
+    assert ended.status == 128 + what, str(ended)
+
+
+def test_a_killed_launcher_takes_the_job_along() -> None:
+    with jobs.started([jobs.RESPROUT, "run", "-n", "4", "--", ENDINGS, "forever"]) as job:
+        assert jobs.becomes_true(lambda: "on and on" in job.said().out, jobs.WATCHDOG_SECONDS)
+        job.process.kill()
+        job.process.wait()
+        assert jobs.becomes_true(lambda: not job.processes(), 30), job.processes()
+
+
+@pytest.mark.parametrize("bytes_count", [0, 1, 300_000])
+def test_stdin_reaches_rank_0_and_only_it(bytes_count: int) -> None:
+    text = b"0123456789abcde\n" * (bytes_count // 16 + 1)
+    text = text[:bytes_count]
+    command = [jobs.RESPROUT, "run", "-n", "3", "--", ENDINGS, "echo"]
+    with jobs.started(command, stdin=subprocess.PIPE) as job:
+        assert job.process.stdin is not None
+        writer = threading.Thread(target=write_all, args=(job.process.stdin, text))
+        writer.start()
+        ended = job.wait()
+        writer.join()
+    assert ended.status == 0, str(ended)
+    assert ended.out == text.decode(), f"{len(ended.out)} characters of {len(text)} came"
+
+
+def write_all(pipe, text: bytes) -> None:  # type: ignore[no-untyped-def]
+    pipe.write(text)
+    pipe.close()
+
+
+WRONG = [
+    ("RESPROUT_TRANSPORT", "pigeon"),
+    ("RESPROUT_ON_LOSS", "panic"),
+    ("RESPROUT_HEARTBEAT_TIMEOUT_MS", "soon"),
+    ("RESPROUT_HEARTBEAT_PERIOD_MS", "5000"),
+    ("RESPROUT_NETWORK", "everywhere"),
+    ("RESPROUT_INJECT", "kill:rank=9,at=1s"),
+    ("RESPROUT_INJECT", "tickle:rank=1,at=1s"),
+    ("RESPROUT_BCAST", "corrected-treee"),
+    ("RESPROUT_ALLREDUCE", "ftco-allreduce:k=none"),
+    ("RESPROUT_VERBOSE", "loudly"),
+    ("RESPROUT_TRANSPORTS", "tcp"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_a_wrong_variable_stops_the_job_with_one_line_from_one_rank(name: str, value: str) -> None:
+    ended = jobs.mpirun_run(4, [ENDINGS, "status", "0"], {name: value})
+    lines = [line for line in ended.err.splitlines() if line.startswith("resprout:")]
+    assert ended.status != 0, str(ended)
+    assert len(lines) == 1 and name in lines[0], str(ended)
+
+
+@pytest.mark.parametrize(("name", "value"), [("RESPROUT_TRANSPORT", "pigeon"), WRONG[-1]])
+def test_the_launcher_refuses_a_wrong_variable_itself(name: str, value: str) -> None:
+    ended = jobs.resprout_run(4, [ENDINGS, "status", "0"], variables={name: value})
+    assert ended.status == 2 and ended.out == "", str(ended)
+    assert len(ended.err.splitlines()) == 1 and (value in ended.err or name in ended.err)
+
+
+def test_ranks_stopped_by_the_kernel_for_a_while_are_told_apart_from_hung_ones() -> None:
+    """A stop that is shorter than the timeout is no loss."""
+    command = [jobs.RESPROUT, "run", "-n", "4", "--heartbeat-timeout", "10000", "--", ENDINGS]
+    with jobs.started([*command, "forever"]) as job:
+        assert jobs.becomes_true(lambda: "on and on" in job.said().out, jobs.WATCHDOG_SECONDS)
+        victim = job.processes_by_rank()[2]
+        os.kill(victim, signal.SIGSTOP)
+        time.sleep(1.0)
+        os.kill(victim, signal.SIGCONT)
+        time.sleep(0.5)
+        assert len(job.processes_by_rank()) == 4 and "died" not in job.said().err
+        job.process.send_signal(signal.SIGTERM)
+        job.wait()
