@@ -26,7 +26,7 @@ demo: build ## run 8 MPI processes, kill 2 of them, see the right answer and the
 test: build .venv/dev.stamp ## lint, then every test (under 30 minutes on 2 cores)
 	@$(BIN)/python tests/run_all.py
 
-lint: build .venv/dev.stamp ## format, clang-tidy, ruff, mypy, spelling
+lint: .venv/dev.stamp ## format, clang-tidy, ruff, mypy, spelling
 	@$(BIN)/python tests/lint.py
 
 format: .venv/dev.stamp ## rewrite all sources in the house's format
