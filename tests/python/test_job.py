@@ -44,6 +44,8 @@ def launched(
 ) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", _LAUNCH, str(mpi), str(ranks), *map(str, program)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("RESPROUT_")}
+    # A launcher that is killed leaves its folder behind.
+    environment["TMPDIR"] = str(mpi)
     settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **options}
     job = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, **settings)  # type: ignore[call-overload]
     try:

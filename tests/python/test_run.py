@@ -116,9 +116,6 @@ def test_rank_0_reads_our_input_to_its_end(size: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_real_job(number: signal.Signals) -> None:
-    wait = (
-        "from mpi4py import MPI; import os, time; print(os.getpid(), flush=True); time.sleep(600)"
-    )
     job = start("run", "-n", 3, "--", sys.executable, "-c", _WAIT)
     try:
         assert job.stdout is not None
