@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -113,6 +114,24 @@ def test_a_signal_ends_the_job_and_is_its_status(
         job.send_signal(number)
         assert job.wait(WATCHDOG_SECONDS) == 128 + number
     assert here.are_gone()
+
+
+def test_control_c_on_a_terminal_ends_the_job(fake_mpi: Path, waiter: Path, here: Here) -> None:
+    terminal, ours = pty.openpty()
+    # `setsid --ctty` makes it the terminal of the launcher and so of its process group.
+    command = ["setsid", "--ctty", "--wait", sys.executable, "-c", _LAUNCH]
+    command += [str(fake_mpi), "2", str(waiter), str(here.path)]
+    job = subprocess.Popen(command, stdin=ours, stdout=ours, stderr=ours)
+    os.close(ours)
+    try:
+        here.wait_for(2)
+        os.write(terminal, b"\x03")
+        assert job.wait(WATCHDOG_SECONDS) == 128 + signal.SIGINT
+        assert here.are_gone()
+    finally:
+        job.kill()
+        job.wait()
+        os.close(terminal)
 
 
 def test_quit_reaches_the_ranks_though_mpirun_does_not_pass_it_on(

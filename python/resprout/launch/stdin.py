@@ -6,6 +6,7 @@ repeats input that is longer than a pipe. So rank 0 gets a pipe of our own, in t
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -31,6 +32,8 @@ def serve(run_directory: Path) -> None:
 
 
 def _copy(path: Path) -> None:
+    # Once we are in the background, reading from the terminal shall fail, and not stop the job.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTIN})
     # Rank 0 may go away at any time, or never come: then there is nobody to tell.
     with contextlib.suppress(OSError):
         pipe = os.open(path, os.O_WRONLY)
