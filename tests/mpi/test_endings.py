@@ -39,6 +39,12 @@ def test_a_job_of_which_every_rank_crashes_fails() -> None:
     assert ended.status not in (0, 3), str(ended)
 
 
+def test_a_job_of_which_no_rank_survives_fails() -> None:
+    faults = [f"--inject=kill:rank={rank},at={100 * rank + 100}ms" for rank in range(3)]
+    ended = jobs.resprout_run(3, [ENDINGS, "forever"], faults)
+    assert ended.status == 137 and ended.lost == {0, 1, 2}, str(ended)
+
+
 def test_strict_gives_3_if_a_rank_was_lost(tmp_path: Path) -> None:
     program = [MIXED, str(tmp_path), "1", "100", "2"]
     lossy = ["--inject", "kill:rank=1,at=allreduce#5", "--strict"]

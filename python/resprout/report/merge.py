@@ -129,9 +129,8 @@ def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: boo
     else:
         status = max([end.mpirun_status, *known])
         # An mpirun that lets ranks die says nothing of it.
-        if status == 0 and any(
-            r in parts.started and parts.exit_status(r) is None for r in survivors
-        ):
+        unknown = [r for r in survivors if r in parts.started and parts.exit_status(r) is None]
+        if status == 0 and (unknown or not survivors):
             status = STATUS_KILLED
     if strict and lost and status == 0:
         return STATUS_STRICT
