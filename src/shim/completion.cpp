@@ -121,8 +121,10 @@ int without_resumed(const GuardedCall& call, Requests requests, int& outcount, i
 
 Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
   if (of_program != MPI_STATUSES_IGNORE) return;
-  own_.resize(static_cast<std::size_t>(count > 0 ? count : 1));
-  data_ = own_.data();
+  data_ = few_.data();
+  if (count <= static_cast<int>(few_.size())) return;
+  many_.resize(static_cast<std::size_t>(count));
+  data_ = many_.data();
 }
 
 int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {

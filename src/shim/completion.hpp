@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <vector>
 
 #include "shim/peers.hpp"
@@ -32,7 +33,8 @@ class Statuses {
   MPI_Status& operator[](int i) { return data_[i]; }
 
  private:
-  std::vector<MPI_Status> own_;
+  std::array<MPI_Status, 8> few_;
+  std::vector<MPI_Status> many_;
   MPI_Status* data_;
 };
 

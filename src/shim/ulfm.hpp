@@ -45,6 +45,15 @@ inline int failed_count(MPI_Comm comm) {
 
 #else
 
+#  if defined(MPIX_ERR_PROC_FAILED)  // MPICH has the names, though not what belongs to them
+
+inline void prepare() {}
+inline int proc_failed_class() { return MPIX_ERR_PROC_FAILED; }
+inline int proc_failed_pending_class() { return MPIX_ERR_PROC_FAILED_PENDING; }
+inline int revoked_class() { return MPIX_ERR_REVOKED; }
+
+#  else
+
 namespace detail {
 inline int add_class(const char* text) {
   int added = MPI_ERR_OTHER;
@@ -73,6 +82,9 @@ inline void prepare() {
   proc_failed_pending_class();
   revoked_class();
 }
+
+#  endif
+
 inline bool is_active() { return false; }
 inline void acknowledge(MPI_Comm) {}
 inline int failed_count(MPI_Comm) { return 0; }

@@ -130,7 +130,7 @@ static int sendrecv_replace_victim(void) {
                               MPI_STATUS_IGNORE);
 }
 static int isendrecv_victim(void) {
-#if MPI_VERSION >= 4 || defined(OPEN_MPI)
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
   MPI_Request request;
   MPI_Isendrecv(buffer, bytes, MPI_BYTE, victim, 0, buffer + bytes, bytes, MPI_BYTE, victim, 0,
                 MPI_COMM_WORLD, &request);
