@@ -13,18 +13,21 @@ void World<M>::list_actions(const Mischief& mischief, std::vector<Action>& out) 
   const auto add = [&out](ActionKind kind, int a, int b = 0) {
     out.push_back({kind, static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b)});
   };
+  std::uint64_t suspectable = 0;
+  const bool may_slander = mischief.suspects_the_living && mischief.crashes > 0;
+  for (int rank = 0; rank < procs(); ++rank) {
+    const Process& victim = at(rank);
+    const bool is_due = victim.is_doomed && (mischief.suspects_the_living || !victim.is_alive);
+    if (is_due || may_slander) suspectable |= std::uint64_t{1} << rank;
+  }
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
     if (!process.is_alive) continue;
     if (process.is_doomed || mischief.crashes > 0) add(ActionKind::crash, rank);
-    for (int other = 0; other < procs(); ++other) {
-      const Process& victim = at(other);
-      const bool is_due = victim.is_doomed && (mischief.suspects_the_living || !victim.is_alive);
-      const bool is_slander = mischief.suspects_the_living && mischief.crashes > 0;
-      if (other == rank || !(is_due || is_slander)) continue;
-      if (!std::binary_search(process.suspects.begin(), process.suspects.end(), rank_at(other)))
-        add(ActionKind::suspect, rank, other);
-    }
+    std::uint64_t others = suspectable & ~(std::uint64_t{1} << rank);
+    for (const Rank suspect : process.suspects) others &= ~(std::uint64_t{1} << index(suspect));
+    for (; others != 0; others &= others - 1)
+      add(ActionKind::suspect, rank, std::countr_zero(others));
     if (!process.has_entered) {
       add(ActionKind::enter, rank);
       continue;

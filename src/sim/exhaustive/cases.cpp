@@ -4,7 +4,7 @@
 #include "protocols/corrected_tree/corrected_tree.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
-#include "sim/exhaustive/defects.hpp"
+#include "sim/adversary/defects.hpp"
 
 namespace resprout::sim {
 namespace {

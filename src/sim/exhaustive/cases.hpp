@@ -16,7 +16,7 @@ struct Case {
   int root = 0;
   std::string correction = "checked";  // of the broadcasts
   bool enters_late = true;  // processes enter at any time; false: all before anything else
-  std::string defect;       // see defects.hpp; empty: none
+  std::string defect;       // see adversary/defects.hpp; empty: none
   Limits limits;
 };
 

@@ -1,0 +1,60 @@
+// The explorer can be trusted: its one reduction loses nothing, and broken rules are found.
+#include "doctest/doctest.h"
+#include "sim/exhaustive/cases.hpp"
+
+namespace resprout::sim {
+namespace {
+
+Case small(const std::string& protocol, int procs, int crashes) {
+  Case given;
+  given.protocol = protocol;
+  given.procs = procs;
+  given.correction = "optimized-opportunistic";
+  given.limits.mischief = {crashes, true, true};
+  return given;
+}
+
+TEST_CASE("the reduction for ignored messages reaches the same ends") {
+  for (const char* protocol :
+       {"ftco-allreduce", "ftco-reduce", "corrected-tree", "reliable-broadcast"}) {
+    Case given = small(protocol, 3, 2);
+    const Exploration reduced = explore_case(given).exploration;
+    given.limits.is_reduced = false;
+    const Exploration full = explore_case(given).exploration;
+    CAPTURE(protocol);
+    CHECK(reduced.violation == "");
+    CHECK(full.violation == "");
+    CHECK(reduced.ends == full.ends);
+    CHECK(reduced.states < full.states);
+  }
+}
+
+TEST_CASE("the shortest way to disagreement without the promise of a round") {
+  Case given = small("ftco-allreduce", 3, 1);
+  given.limits.mischief.suspects_the_living = false;
+  given.defect = "promise";
+  const Finding finding = explore_case(given);
+  CHECK(finding.exploration.violation.find("disagrees") != std::string::npos);
+  REQUIRE(finding.shortest.size() > 0);
+  CHECK(finding.shortest.size() <= finding.exploration.way.size());
+  CHECK(finding.shortest.back().find("receives from 0: result of round 0") != std::string::npos);
+}
+
+TEST_CASE("a bound on states is told from completeness") {
+  Case given = small("ftco-allreduce", 3, 1);
+  given.limits.states_max = 10;
+  CHECK_FALSE(explore_case(given).exploration.is_complete);
+}
+
+TEST_CASE("a wrong case is refused with the valid words") {
+  Case given;
+  given.correction = "cheked";
+  CHECK(refuse(given).find("checked") != std::string::npos);
+  given = Case{};
+  given.root = 4;
+  CHECK(refuse(given) != "");
+  CHECK(refuse(Case{}) == "");
+}
+
+}  // namespace
+}  // namespace resprout::sim
