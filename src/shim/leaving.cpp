@@ -33,10 +33,10 @@ void watch_for_leaving() {
 
 }  // namespace resprout::shim
 
-extern "C" [[noreturn]] void _exit(int status) {
+extern "C" void _exit(int status) {
   resprout::shim::leave_status(status);
   if (resprout::shim::is_leaving_early()) kill(getpid(), SIGKILL);
   for (;;) syscall(SYS_exit_group, status);
 }
 
-extern "C" [[noreturn]] void _Exit(int status) noexcept { _exit(status); }
+extern "C" void _Exit(int status) noexcept { _exit(status); }

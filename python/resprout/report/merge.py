@@ -112,7 +112,8 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         recovery_ns=max(map(_recovery_ns, parts.ranks.values()), default=0),
         operations=_sum_operations(parts.ranks.values()),
         transport=_sum_transport(parts.ranks.values()),
-        missing=missing,
+        # Who ends with the whole job is not missed.
+        missing=() if end.signals or parts.aborted_with is not None else missing,
     )
 
 

@@ -51,7 +51,7 @@ def _cells(loss: Loss, report: Report) -> list[str]:
         str(loss.pid or "?"),
         _what(loss).removeprefix("was "),
         _when(loss, report),
-        "nobody" if loss.found_by is None else str(loss.found_by),
+        "-" if loss.found_by is None else str(loss.found_by),
         "?" if loss.delay_ns is None else duration(loss.delay_ns),
         _names(loss.touched),
         duration(loss.cost_ns) if loss.touched else "nothing",
@@ -59,7 +59,11 @@ def _cells(loss: Loss, report: Report) -> list[str]:
 
 
 def _sentence(loss: Loss, report: Report) -> str:
-    found = "no rank needed to know" if loss.found_by is None else f"found by rank {loss.found_by}"
+    found = (
+        "nobody noticed before the end"
+        if loss.found_by is None
+        else f"found by rank {loss.found_by}"
+    )
     after = "" if loss.delay_ns is None else f" after {duration(loss.delay_ns)}"
     cost = f", which cost {duration(loss.cost_ns)}" if loss.touched else ""
     return (

@@ -30,7 +30,7 @@ pid_t started_pid(const char* directory, const char* rank) {
   char digits[24] = {};
   const ssize_t bytes = read(fd, digits, sizeof digits - 1);
   close(fd);
-  return bytes > 0 ? static_cast<pid_t>(atol(digits)) : 0;
+  return bytes > 0 ? static_cast<pid_t>(strtol(digits, nullptr, 10)) : 0;
 }
 
 [[gnu::constructor]] void watch_the_end() {
