@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ class Ended:
     status: int
     out: str
     err: str
-    report: Mapping[str, object] = field(default_factory=dict)
+    report: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         said = f"--- stdout\n{self.out}\n--- stderr\n{self.err}"
@@ -56,7 +57,11 @@ class Ended:
     @property
     def lost(self) -> set[int]:
         """The ranks that the report calls lost."""
-        return {loss["rank"] for loss in self.report["losses"]}  # type: ignore[index,attr-defined]
+        return {loss["rank"] for loss in self.report["losses"]}
+
+    def calls(self, name: str) -> int:
+        """How often the surviving ranks called it, all together, as the report has it."""
+        return int(self.report["operations"].get(name, {}).get("calls", 0))
 
 
 class Job:

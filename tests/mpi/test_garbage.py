@@ -38,7 +38,7 @@ def test_garbage_at_its_ports_is_rejected_and_counted(
     assert len(addresses) == RANKS and thrown > 50, f"{thrown} at {addresses}"
     assert ended.status == 0 and ended.lost == victims, str(ended)
     assert not list(logs.problems(logs.read_logs(tmp_path, RANKS), set(range(RANKS)) - victims))
-    rejected = ended.report["transport"]["rejected_connections"]  # type: ignore[index]
+    rejected = ended.report["transport"]["rejected_connections"]
     assert 0 < rejected <= thrown, f"{rejected} of {thrown}"
 
 

@@ -1,0 +1,36 @@
+"""Without any loss, results are byte for byte those of the MPI library itself."""
+
+import jobs
+import pytest
+
+EQUALITY = jobs.PROGRAMS / "equality"
+MEBIBYTE = 1 << 20
+
+
+def check(ranks: int, *arguments: str, checks_min: int) -> None:
+    # Each transport at half of the rank counts; every program runs at both.
+    transport = "tcp" if ranks % 2 else "auto"
+    ended = jobs.resprout_run(ranks, [EQUALITY, *arguments], ["--transport", transport])
+    assert ended.status == 0 and ended.lost == set(), str(ended)
+    assert int(ended.out.split()[0]) >= checks_min, str(ended)
+    # It was not the MPI library that was compared with itself.
+    assert ended.calls("allreduce") >= checks_min * ranks / 10, str(ended)
+
+
+@pytest.mark.parametrize("ranks", range(1, 17))
+def test_all_operators_with_all_datatypes_give_the_native_result(ranks: int) -> None:
+    check(ranks, "operators", checks_min=4000)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 11, 16])
+def test_derived_datatypes_and_own_operators_give_the_native_result(ranks: int) -> None:
+    check(ranks, "layouts", checks_min=150)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "bytes_max"),
+    [(1, 64 * MEBIBYTE), (2, 64 * MEBIBYTE), (3, 16 * MEBIBYTE), (8, 2 * MEBIBYTE),
+     (16, 2 * MEBIBYTE), (13, 2 * MEBIBYTE)],
+)  # fmt: skip
+def test_every_size_gives_the_native_result(ranks: int, bytes_max: int) -> None:
+    check(ranks, "sizes", str(bytes_max), checks_min=50)
