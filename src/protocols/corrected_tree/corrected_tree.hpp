@@ -35,19 +35,21 @@ class CorrectedTree {
     RESPROUT_INVARIANT(index(self) >= 0 && index(self) < config.procs);
   }
 
-  void start(const Context&) {
+  void start(const Context& context) {
     if (!is_root() || is_colored() || is_frozen()) return;
     state_ = State::by_tree;
     pending_ = Pending::deliver;
     next_child_ = existing_child(0);
-    corrects_ = config_->correction != Correction::none;
+    join_correction(context);
   }
 
   // `tree` and `correction`. Colors at first; a correction also tells who else is at work.
   Disposition handle_message(const Context& context, const Message& message);
 
-  // The start of synchronized correction: poll_send sees the time itself.
-  void handle_timeout(const Context&) {}
+  void handle_timeout(const Context& context) {
+    if (phase_ == Phase::waiting && context.now >= config_->correction_start)
+      phase_ = Phase::correcting;
+  }
   void handle_suspicion(const Context&, Rank) {}
 
   // `colored` and `deliver` with the first message; the root: `deliver` of its own input.
@@ -64,12 +66,13 @@ class CorrectedTree {
   void freeze() {
     pending_ = Pending::frozen;
     next_child_ = -1;
-    corrects_ = false;
+    phase_ = Phase::passive;
   }
 
  private:
   enum class State : std::uint8_t { uncolored, by_tree, by_correction };
-  enum class Pending : std::uint8_t { nothing, colored, deliver, frozen };
+  enum class Pending : std::uint8_t { frozen, nothing, colored, deliver };
+  enum class Phase : std::uint8_t { passive, waiting, correcting };  // in the correction
   enum class Direction : std::uint16_t { left, right };
 
   static constexpr auto ring_distance = topology::ring_distance;
@@ -82,7 +85,8 @@ class CorrectedTree {
     return config_->tree.child(ring_distance(index(config_->root), self_, config_->procs), i);
   }
   void hear(const Message& correction);
-  void become_colored(const Message& message);
+  void become_colored(const Context& context, const Message& message);
+  void join_correction(const Context& context);
   std::optional<Direction> next_direction() const;
   std::optional<Direction> next_checked() const;
   std::optional<Direction> next_opportunistic() const;
@@ -100,23 +104,23 @@ class CorrectedTree {
   State state_ = State::uncolored;
   Pending pending_ = Pending::nothing;
   Slot slot_ = Slot::input;  // of the message that colored
-  bool corrects_ = false;    // takes part in the correction
+  Phase phase_ = Phase::passive;
 };
 
 static_assert(Machine<CorrectedTree>);
 static_assert(sizeof(CorrectedTree) == 40);
 static_assert(std::has_unique_object_representations_v<CorrectedTree>);
 
-inline Disposition CorrectedTree::handle_message(const Context&, const Message& message) {
+inline Disposition CorrectedTree::handle_message(const Context& context, const Message& message) {
   const bool is_correction = message.kind == MessageKind::correction;
   if (is_frozen() || !(is_correction || message.kind == MessageKind::tree))
     return Disposition::done;
   if (is_correction) hear(message);
-  if (!is_colored()) become_colored(message);
+  if (!is_colored()) become_colored(context, message);
   return Disposition::done;
 }
 
-inline void CorrectedTree::become_colored(const Message& message) {
+inline void CorrectedTree::become_colored(const Context& context, const Message& message) {
   const bool is_overlapped = config_->start == StartMode::overlapped;
   const bool is_early = message.kind == MessageKind::correction;
   state_ = is_early ? State::by_correction : State::by_tree;
@@ -125,8 +129,14 @@ inline void CorrectedTree::become_colored(const Message& message) {
   slot_ = message.slot;
   // When synchronized correction colors a process, dissemination is over.
   if (!is_early || is_overlapped) next_child_ = existing_child(0);
-  corrects_ = config_->correction != Correction::none &&
-              (!is_early || (is_overlapped && config_->early == EarlyPolicy::join));
+  if (!is_early || (is_overlapped && config_->early == EarlyPolicy::join)) join_correction(context);
+}
+
+inline void CorrectedTree::join_correction(const Context& context) {
+  if (config_->correction == Correction::none) return;
+  const bool waits =
+      config_->start == StartMode::synchronized && context.now < config_->correction_start;
+  phase_ = waits ? Phase::waiting : Phase::correcting;
 }
 
 inline void CorrectedTree::hear(const Message& correction) {
@@ -145,7 +155,7 @@ inline void CorrectedTree::hear(const Message& correction) {
 }
 
 inline std::optional<Event> CorrectedTree::poll_event(const Context&) {
-  if (pending_ == Pending::nothing || pending_ == Pending::frozen) return std::nullopt;
+  if (pending_ <= Pending::nothing) return std::nullopt;
   // The message just handled: it is the only one so far, so its direction is known too.
   Message subject;
   subject.from = is_root() ? config_->root : colored_by_;
@@ -159,11 +169,9 @@ inline std::optional<Event> CorrectedTree::poll_event(const Context&) {
   return Event{kind, subject};
 }
 
-inline std::optional<Message> CorrectedTree::poll_send(const Context& context) {
+inline std::optional<Message> CorrectedTree::poll_send(const Context&) {
   if (next_child_ >= 0) return tree_message();
-  if (!corrects_) return std::nullopt;
-  if (config_->start == StartMode::synchronized && context.now < config_->correction_start)
-    return std::nullopt;
+  if (phase_ != Phase::correcting) return std::nullopt;
   const std::optional<Direction> direction = next_direction();
   if (!direction) return std::nullopt;
   return correction_message(*direction);
@@ -215,11 +223,9 @@ inline Message CorrectedTree::correction_message(Direction direction) {
   return message;
 }
 
-inline Deadline CorrectedTree::poll_timeout(const Context& context) const {
-  const bool waits = corrects_ && config_->start == StartMode::synchronized &&
-                     context.now < config_->correction_start;
-  return waits ? Deadline{config_->correction_start, "start of synchronized correction"}
-               : Deadline{};
+inline Deadline CorrectedTree::poll_timeout(const Context&) const {
+  if (phase_ != Phase::waiting) return {};
+  return {config_->correction_start, "start of synchronized correction"};
 }
 
 }  // namespace resprout::protocols

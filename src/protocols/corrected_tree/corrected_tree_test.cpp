@@ -165,6 +165,9 @@ TEST_CASE("synchronized: correction waits for its time, and who it colors only r
   by_tree.handle_message(at(4), tree_message(1, 3));
   CHECK(by_tree.poll_timeout(at(4)).at == Time{10});
   CHECK(receivers(by_tree, 100, 9) == std::vector{7, 11, 19, 35});
+  by_tree.handle_timeout(at(9));  // spurious
+  CHECK(receivers(by_tree, 100, 9).empty());
+  by_tree.handle_timeout(at(10));
   CHECK(receivers(by_tree, 2, 10) == std::vector{2, 4});
   CHECK(by_tree.poll_timeout(at(10)).at == never);
 

@@ -137,7 +137,8 @@ class Engine {
   PortQueue ports_;
   TimeWheel<Rank> timers_;
   std::vector<Mailbox> mailboxes_;  // empty until somebody keeps a message
-  std::vector<Death> suspicions_;   // that come, the last one first
+  bool has_mailboxes_ = false;
+  std::vector<Death> suspicions_;  // that come, the last one first
   std::vector<Rank> suspects_;
   Time now_{};
   Time last_{};     // when something happened
@@ -158,7 +159,9 @@ template <typename Make>
     last_ = now_;
     seen_.now = now_;
     digest_.add(static_cast<std::uint64_t>(now_.ticks));
-    receives_.drain(now_, [this](const Envelope& envelope) { receive(envelope); });
+    receives_.drain(
+        now_, [this](const Envelope& envelope) { receive(envelope); },
+        [this](const Envelope& envelope) { __builtin_prefetch(&at(envelope.message.to), 1); });
     timers_.drain(now_, [this](Rank rank) {
       handle(rank, nullptr, [](M& machine, const Context& c) { machine.handle_timeout(c); });
     });
@@ -176,6 +179,7 @@ void Engine<M, O>::reset(Make make, std::span<const Death> deaths) {
   processes_.clear();
   for (std::int32_t rank = 0; rank < procs_; ++rank) processes_.push_back({make(rank_at(rank))});
   mailboxes_.clear();
+  has_mailboxes_ = false;
   suspects_.clear();
   suspicions_.clear();
   now_ = Time{};
@@ -200,7 +204,7 @@ void Engine<M, O>::reset(Make make, std::span<const Death> deaths) {
 // What `rank` may look at; valid until time goes on, or a message is kept or taken.
 template <Machine M, Observer O>
 const Context& Engine<M, O>::context(Rank rank) {
-  if (!mailboxes_.empty()) [[unlikely]] {
+  if (has_mailboxes_) [[unlikely]] {
     const auto& kept = mailbox(rank).messages;
     seen_.mailbox = {kept.data(), static_cast<std::uint32_t>(kept.size())};
   }
@@ -235,7 +239,8 @@ void Engine<M, O>::receive(const Envelope& envelope) {
 
 template <Machine M, Observer O>
 void Engine<M, O>::keep(const Envelope& envelope) {
-  if (mailboxes_.empty()) mailboxes_.resize(static_cast<std::size_t>(procs_));
+  if (!has_mailboxes_) mailboxes_.resize(static_cast<std::size_t>(procs_));
+  has_mailboxes_ = true;
   mailbox(envelope.message.to).messages.push_back(envelope.message);
   mailbox(envelope.message.to).payloads.push_back(envelope.payload);
 }
@@ -245,7 +250,7 @@ void Engine<M, O>::raise(Rank rank, const Event& event, const Envelope* current)
   digest_.add(static_cast<std::uint64_t>(index(rank)) << 8 |
               static_cast<std::uint64_t>(event.kind));
   const bool is_current = current != nullptr && current->message == event.subject;
-  if (mailboxes_.empty()) {
+  if (!has_mailboxes_) {
     observer_->on_event(now_, rank, event, is_current ? &current->payload : nullptr);
     return;
   }

@@ -16,12 +16,13 @@ namespace resprout::sim {
 
 class PortQueue {
  public:
-  explicit PortQueue(std::int32_t procs) : ranks_(std::bit_ceil(static_cast<std::size_t>(procs))) {}
+  explicit PortQueue(std::int32_t procs)
+      : ranks_(std::bit_ceil(static_cast<std::size_t>(procs))), mask_(ranks_.size() - 1) {}
 
   // REQUIRES: `free` is not before that of the last push.
   void push(Time free, Rank rank) {
     if (batches_.empty() || batches_.back().free != free) batches_.push_back({free, end_});
-    ranks_[end_++ & (ranks_.size() - 1)] = rank;
+    ranks_[end_++ & mask_] = rank;
     batches_.back().end = end_;
   }
 
@@ -32,7 +33,7 @@ class PortQueue {
   void drain(Time now, F f) {
     if (next() != now) return;
     const std::size_t end = batches_[front_].end;
-    for (; begin_ != end; ++begin_) f(ranks_[begin_ & (ranks_.size() - 1)]);
+    for (; begin_ != end; ++begin_) f(ranks_[begin_ & mask_]);
     ++front_;
     if (begin_ != end_) return;
     batches_.clear();
@@ -45,6 +46,7 @@ class PortQueue {
     std::size_t end;
   };
   std::vector<Rank> ranks_;  // a ring
+  std::size_t mask_;         // its size, a power of two, less one
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::vector<Batch> batches_;  // those before front_ are over
