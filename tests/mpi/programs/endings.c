@@ -16,6 +16,8 @@
 
 static int rank;
 
+static int number_of(const char* text) { return (int)strtol(text, NULL, 10); }
+
 static void echo(void) {
   char data[4096];
   size_t bytes, total = 0;
@@ -34,7 +36,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "abort") == 0) {
-    if (rank == atoi(argv[2])) MPI_Abort(MPI_COMM_WORLD, atoi(argv[3]));
+    if (rank == number_of(argv[2])) MPI_Abort(MPI_COMM_WORLD, number_of(argv[3]));
     MPI_Barrier(MPI_COMM_WORLD);
   } else if (strcmp(what, "forever") == 0) {
     if (rank == 0) puts("on and on");
@@ -44,7 +46,7 @@ int main(int argc, char** argv) {
       usleep(1000);
     }
   } else if (strcmp(what, "status") == 0) {
-    status = atoi(argv[2]);
+    status = number_of(argv[2]);
   } else if (strcmp(what, "crash") == 0) {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);

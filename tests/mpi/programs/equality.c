@@ -21,15 +21,15 @@ static long checks;
 static MPI_Comm comm; /* the world in reverse order */
 
 /* What an element is made of: `scalars` numbers of one kind, and then an int if it is a pair. */
-enum kind { integer, real, extended, boolean };
-struct type {
+enum Kind { integer, real, extended, boolean };
+struct Type {
   const char* name;
   MPI_Datatype handle;
-  enum kind kind;
+  enum Kind kind;
   int scalar_bytes, scalars, is_pair;
 };
 
-static void put(unsigned char* at, enum kind kind, int bytes, int value) {
+static void put(unsigned char* at, enum Kind kind, int bytes, int value) {
   if (kind == extended) {
     long double number = value;
     memcpy(at, &number, long_double_bytes);
@@ -73,7 +73,7 @@ static void copy_elements(unsigned char* to, unsigned char* from, MPI_Datatype t
   free(packed);
 }
 
-static void clear_padding(const struct type* type, unsigned char* buffer, int count) {
+static void clear_padding(const struct Type* type, unsigned char* buffer, int count) {
   MPI_Aint lb, extent;
   if (type == NULL || type->kind != extended) return;
   MPI_Type_get_extent(type->handle, &lb, &extent);
@@ -83,7 +83,7 @@ static void clear_padding(const struct type* type, unsigned char* buffer, int co
 }
 
 /* `got` must be `native` in its elements and untouched elsewhere. */
-static void compare(const char* what, const struct type* type, MPI_Datatype handle, int count,
+static void compare(const char* what, const struct Type* type, MPI_Datatype handle, int count,
                     unsigned char* got, unsigned char* native, const unsigned char* before) {
   size_t bytes = bytes_of(handle, count);
   unsigned char* expected = malloc(bytes);
@@ -103,7 +103,7 @@ static void compare(const char* what, const struct type* type, MPI_Datatype hand
 }
 
 /* Both ways, to all and to one, in place and not. */
-static void check_reductions(const char* what, const struct type* type, MPI_Datatype handle,
+static void check_reductions(const char* what, const struct Type* type, MPI_Datatype handle,
                              unsigned char* input, int count, MPI_Op op) {
   size_t bytes = bytes_of(handle, count);
   unsigned char *before = new_buffer(bytes), *got = new_buffer(bytes), *native = new_buffer(bytes);
@@ -160,11 +160,11 @@ static void check_bcast(const char* what, MPI_Datatype at_root, int root_count, 
 #define REAL(c, mpi) {#mpi, mpi, real, sizeof(c), 1, 0}
 #define COMPLEX(c, mpi) {#mpi, mpi, real, sizeof(c), 2, 0}
 
-static void check_operator(const char* name, MPI_Op op, const struct type* types, int type_count) {
+static void check_operator(const char* name, MPI_Op op, const struct Type* types, int type_count) {
   static const int counts[] = {0, 1, 3, 17, 1000};
   for (int t = 0; t < type_count; ++t)
     for (int c = 0; c < 5; ++c) {
-      const struct type* type = &types[t];
+      const struct Type* type = &types[t];
       MPI_Aint lb, extent;
       MPI_Type_get_extent(type->handle, &lb, &extent);
       unsigned char* input = new_buffer(bytes_of(type->handle, counts[c]));
@@ -186,7 +186,7 @@ static void check_operator(const char* name, MPI_Op op, const struct type* types
   check_operator(#op, op, types, (int)(sizeof(types) / sizeof *(types)))
 
 static void check_operators(void) {
-  const struct type integers[] = {INTEGER(int, MPI_INT),
+  const struct Type integers[] = {INTEGER(int, MPI_INT),
                                   INTEGER(long, MPI_LONG),
                                   INTEGER(short, MPI_SHORT),
                                   INTEGER(unsigned short, MPI_UNSIGNED_SHORT),
@@ -207,16 +207,16 @@ static void check_operators(void) {
                                   INTEGER(MPI_Aint, MPI_AINT),
                                   INTEGER(MPI_Offset, MPI_OFFSET),
                                   INTEGER(MPI_Count, MPI_COUNT)};
-  const struct type reals[] = {REAL(float, MPI_FLOAT),
+  const struct Type reals[] = {REAL(float, MPI_FLOAT),
                                REAL(double, MPI_DOUBLE),
                                {"MPI_LONG_DOUBLE", MPI_LONG_DOUBLE, extended, 16, 1, 0}};
-  const struct type complexes[] = {
+  const struct Type complexes[] = {
       COMPLEX(float, MPI_C_FLOAT_COMPLEX),
       COMPLEX(double, MPI_C_DOUBLE_COMPLEX),
       {"MPI_C_LONG_DOUBLE_COMPLEX", MPI_C_LONG_DOUBLE_COMPLEX, extended, 16, 2, 0}};
-  const struct type booleans[] = {{"MPI_C_BOOL", MPI_C_BOOL, boolean, 1, 1, 0}};
-  const struct type bytes[] = {INTEGER(char, MPI_BYTE)};
-  const struct type pairs[] = {
+  const struct Type booleans[] = {{"MPI_C_BOOL", MPI_C_BOOL, boolean, 1, 1, 0}};
+  const struct Type bytes[] = {INTEGER(char, MPI_BYTE)};
+  const struct Type pairs[] = {
       {"MPI_FLOAT_INT", MPI_FLOAT_INT, real, 4, 1, 1},
       {"MPI_DOUBLE_INT", MPI_DOUBLE_INT, real, 8, 1, 1},
       {"MPI_LONG_INT", MPI_LONG_INT, integer, 8, 1, 1},
@@ -252,7 +252,7 @@ static void check_operators(void) {
 /* --- derived datatypes and operators of our own ------------------------------------------------*/
 
 static MPI_Datatype matrix, gappy_matrix, record;
-struct record {
+struct Record {
   char letter;
   double number; /* seven bytes of nothing before it */
 };
@@ -270,7 +270,7 @@ static void multiply(void* in, void* inout, int* count, MPI_Datatype* type) {
 }
 
 static void add_records(void* in, void* inout, int* count, MPI_Datatype* type) {
-  struct record *left = in, *right = inout;
+  struct Record *left = in, *right = inout;
   (void)type;
   for (int i = 0; i < *count; ++i) {
     right[i].letter = (char)(right[i].letter + left[i].letter);
@@ -296,10 +296,10 @@ static void make_reducible_types(void) {
   MPI_Type_vector(4, 1, 2, MPI_UINT32_T, &gappy_matrix);
   gappy_matrix = resized(gappy_matrix, 0, 32);
   int lengths[] = {1, 1};
-  MPI_Aint places[] = {offsetof(struct record, letter), offsetof(struct record, number)};
+  MPI_Aint places[] = {offsetof(struct Record, letter), offsetof(struct Record, number)};
   MPI_Datatype parts[] = {MPI_CHAR, MPI_DOUBLE};
   MPI_Type_create_struct(2, lengths, places, parts, &record);
-  record = resized(record, 0, sizeof(struct record));
+  record = resized(record, 0, sizeof(struct Record));
 }
 
 static void check_own_operators(void) {
@@ -311,7 +311,7 @@ static void check_own_operators(void) {
     int count = counts[c];
     uint32_t* dense = (uint32_t*)new_buffer(bytes_of(matrix, count));
     uint32_t* gappy = (uint32_t*)new_buffer(bytes_of(gappy_matrix, count));
-    struct record* records = (struct record*)new_buffer(bytes_of(record, count));
+    struct Record* records = (struct Record*)new_buffer(bytes_of(record, count));
     for (int i = 0; i < 4 * count; ++i)
       dense[i] = gappy[2 * i] = (uint32_t)(rank * 2654435 + i * 40503 + 7);
     for (int i = 0; i < count; ++i) {
@@ -369,8 +369,8 @@ static void check_size(size_t bytes) {
   int32_t* integers = (int32_t*)new_buffer(bytes_of(MPI_INT32_T, 2 * count));
   for (int i = 0; i < count; ++i) reals[i] = rank * 3 + i % 1000;
   for (int i = 0; i < 2 * count; ++i) integers[i] = (int32_t)(rank * 1000003 + i);
-  const struct type real_type = REAL(double, MPI_DOUBLE);
-  const struct type integer_type = INTEGER(int32_t, MPI_INT32_T);
+  const struct Type real_type = REAL(double, MPI_DOUBLE);
+  const struct Type integer_type = INTEGER(int32_t, MPI_INT32_T);
   check_reductions("MPI_SUM", &real_type, MPI_DOUBLE, (unsigned char*)reals, count, MPI_SUM);
   check_reductions("MPI_BXOR", &integer_type, MPI_INT32_T, (unsigned char*)integers, 2 * count,
                    MPI_BXOR);
@@ -403,7 +403,7 @@ int main(int argc, char** argv) {
   MPI_Comm_create(MPI_COMM_WORLD, reversed, &comm);
   if (strcmp(argv[1], "operators") == 0) check_operators();
   if (strcmp(argv[1], "layouts") == 0) check_layouts();
-  if (strcmp(argv[1], "sizes") == 0 && argc > 2) check_sizes((size_t)atoll(argv[2]));
+  if (strcmp(argv[1], "sizes") == 0 && argc > 2) check_sizes((size_t)strtoll(argv[2], NULL, 10));
   MPI_Group_free(&reversed);
   MPI_Group_free(&group);
   MPI_Comm_free(&comm);

@@ -39,12 +39,12 @@
 enum { ranks_max = 31, mebibyte = 1 << 20, bytes_max = mebibyte + 4096, operations_min = 200 };
 
 /* A sequence of ranks; the operator strings two of them together. */
-struct sequence {
+struct Sequence {
   unsigned char length;
   unsigned char ranks[ranks_max];
 };
 
-struct plan {
+struct Plan {
   const char* name;
   int kind, which_comm, root, count, pause_us;
 };
@@ -55,7 +55,7 @@ static const char* const kind_names[] = {"sum_long", "sum_double", "strung",    
 static int rank, size, log_fd, large_percent, comm_count = 1;
 static long number;
 static uint64_t seed;
-static struct plan plan;
+static struct Plan plan;
 static MPI_Comm comms[3];
 static const char* comm_names[3];
 static char enough[4096]; /* the file that says so */
@@ -105,10 +105,10 @@ static void note_return(int code, uint64_t mask, uint64_t digest) {
 }
 
 static void append(void* in, void* inout, int* count, MPI_Datatype* type) {
-  struct sequence *left = in, *right = inout;
+  struct Sequence *left = in, *right = inout;
   (void)type;
   for (int i = 0; i < *count; ++i) {
-    struct sequence both = left[i];
+    struct Sequence both = left[i];
     memcpy(both.ranks + both.length, right[i].ranks, right[i].length);
     both.length = (unsigned char)(both.length + right[i].length);
     right[i] = both;
@@ -127,8 +127,8 @@ static int is_failed(int code) {
 static void make_plan(void) {
   uint64_t random = seed * 1000003u + (uint64_t)number;
   static const int counts[] = {0, 1, 1, 2, 8, 60, 600, 3000};
-  static const size_t sizes[kinds] = {8, 8, sizeof(struct sequence), 8,
-                                      1, 8, sizeof(struct sequence), 1};
+  static const size_t sizes[kinds] = {8, 8, sizeof(struct Sequence), 8,
+                                      1, 8, sizeof(struct Sequence), 1};
   plan.kind = below(&random, kinds);
   plan.name = kind_names[plan.kind];
   plan.which_comm = below(&random, 4) % comm_count; /* the world most often */
@@ -178,7 +178,7 @@ static int is_in_order(int first, int second) {
 }
 
 static uint64_t mask_of_sequences(void) {
-  const struct sequence* all = (const struct sequence*)receive_buffer;
+  const struct Sequence* all = (const struct Sequence*)receive_buffer;
   uint64_t mask = 0;
   for (int i = 0; i < plan.count; ++i) {
     uint64_t here = 0;
@@ -195,7 +195,7 @@ static uint64_t mask_of_sequences(void) {
 }
 
 static void fill_sequences(void) {
-  struct sequence* all = (struct sequence*)send_buffer;
+  struct Sequence* all = (struct Sequence*)send_buffer;
   memset(all, 0, (size_t)plan.count * sizeof *all);
   for (int i = 0; i < plan.count; ++i) {
     all[i].length = 1;
@@ -211,7 +211,7 @@ static void check_untouched(size_t bytes) {
 static void do_reduction(MPI_Comm comm) {
   int kind = plan.kind, is_reduce = kind == reduce || kind == reduce_strung, self;
   int is_strung = kind == strung || kind == reduce_strung, is_double = kind == sum_double;
-  size_t bytes = (size_t)plan.count * (is_strung ? sizeof(struct sequence) : sizeof(int64_t));
+  size_t bytes = (size_t)plan.count * (is_strung ? sizeof(struct Sequence) : sizeof(int64_t));
   MPI_Datatype type = is_strung ? sequence_type : is_double ? MPI_DOUBLE : MPI_INT64_T;
   MPI_Op op = is_strung ? string_together : MPI_SUM;
   const void* input = send_buffer;
@@ -305,10 +305,11 @@ static void make_communicators(void) {
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
   MPI_Init(&argc, &argv);
-  int64_t until_ns = atoll(argv[3]) > 0 ? now_ns() + atoll(argv[3]) * 1000000 : 0;
+  const int64_t milliseconds = strtoll(argv[3], NULL, 10);
+  const int64_t until_ns = milliseconds > 0 ? now_ns() + milliseconds * 1000000 : 0;
   snprintf(enough, sizeof enough, "%s/enough", argv[1]);
-  seed = (uint64_t)atoll(argv[2]);
-  large_percent = atoi(argv[4]);
+  seed = (uint64_t)strtoll(argv[2], NULL, 10);
+  large_percent = (int)strtol(argv[4], NULL, 10);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   open_log(argv[1]);
@@ -316,7 +317,7 @@ int main(int argc, char** argv) {
   comms[0] = MPI_COMM_WORLD;
   comm_names[0] = "world";
   if (argc == 5) make_communicators();
-  MPI_Type_contiguous((int)sizeof(struct sequence), MPI_BYTE, &sequence_type);
+  MPI_Type_contiguous((int)sizeof(struct Sequence), MPI_BYTE, &sequence_type);
   MPI_Type_commit(&sequence_type);
   MPI_Op_create(append, 0, &string_together);
 
