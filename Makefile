@@ -32,9 +32,8 @@ lint: .venv/dev.stamp ## format, clang-tidy, ruff, mypy, spelling
 format: .venv/dev.stamp ## rewrite all sources in the house's format
 	@$(BIN)/python tests/lint.py --fix
 
-bench: build .venv/dev.stamp ## measure against the same MPI without Resprout
-	@for program in $(BUILD)/bench/*; do test -d $$program || $$program || exit 1; done
-	@for script in $(wildcard bench/*.py); do $(BIN)/python $$script || exit 1; done
+bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, JSON=FILE
+	@$(BIN)/python bench/run.py $(if $(JSON),--json $(JSON))
 
 soak: build ## random operations with random faults in the simulator, MINUTES=10
 	@$(BUILD)/bin/resprout_swarm --minutes $(or $(MINUTES),10)

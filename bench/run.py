@@ -1,0 +1,280 @@
+"""All measurements: prints the tables, writes them to docs/benchmarks.md and, with --json, as JSON.
+
+1. Broadcast and allreduce under `resprout run`, in turns with the MPI library's own: within each
+   job call by call (`mpi`), and job by job against a plain mpirun without Resprout and without
+   ULFM (`alone`). The ratio is to the faster of the two.
+2. How long the survivors of a killed rank stay in the operation that the kill fell into.
+3. The simulator's messages a second, against copies of memory; the transports against pipes.
+"""
+
+import argparse
+import array
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from statistics import median, quantiles
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "build" / "release" / "bench"
+BIN = Path(sys.executable).parent
+PAGE = ROOT / "docs" / "benchmarks.md"
+RANKS = (2, 4, 8)
+KILLED_OF = 8
+# In the in-order binomial tree of 8: the root, a child of it with a subtree of 4, a leaf.
+KILLS = (
+    ("allreduce", 0, "the root"),
+    ("allreduce", 4, "an inner rank"),
+    ("allreduce", 7, "a leaf"),
+    ("bcast", 0, "the broadcast's root"),
+)
+WATCHDOG_SECONDS = 120.0
+
+Row = dict[str, object]
+Key = tuple[str, str, int]
+# By library: lower quartile, median, upper quartile.
+Figures = dict[str, tuple[float, float, float]]
+
+
+def say(text: str) -> None:
+    """Progress goes to stderr, at once."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def output_of(command: Sequence[str | Path]) -> str:
+    """What the command prints; a command that fails or hangs ends the measurement."""
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=WATCHDOG_SECONDS
+    )
+    if done.returncode != 0:
+        sys.exit(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def preloaded(ranks: int, *command: str | Path) -> list[str | Path]:
+    """The command line of a job under Resprout."""
+    return [BIN / "resprout", "run", "-n", str(ranks), "--", *command]
+
+
+def plain(ranks: int, *command: str | Path) -> list[str | Path]:
+    """The command line of the same job as the MPI library runs it by default."""
+    return [BIN / "mpirun", "--oversubscribe", "-n", str(ranks), *command]
+
+
+def figures_of(text: str) -> dict[Key, Figures]:
+    """What bench/mpi/collectives printed."""
+    found: dict[Key, Figures] = defaultdict(dict)
+    for line in text.splitlines():
+        operation, mode, library, size, *quartiles = line.split()
+        low, middle, high = map(float, quartiles)
+        found[operation, mode, int(size)][library] = (low, middle, high)
+    return found
+
+
+def middle_of(runs: Sequence[tuple[float, float, float]]) -> list[float]:
+    """Quartile by quartile, the median over the runs."""
+    return [median(run[i] for run in runs) for i in range(3)]
+
+
+def measure_collectives(rounds: int, seconds: float) -> list[Row]:
+    rows: list[Row] = []
+    program = PROGRAMS / "mpi" / "collectives"
+    for ranks in RANKS:
+        runs: dict[Key, dict[str, list[tuple[float, float, float]]]]
+        runs = defaultdict(lambda: defaultdict(list))
+        for number in range(rounds):
+            say(f"collectives of {ranks} ranks, round {number + 1} of {rounds}")
+            shim = figures_of(output_of(preloaded(ranks, program, str(seconds))))
+            alone = figures_of(output_of(plain(ranks, program, str(seconds))))
+            for key, libraries in shim.items():
+                runs[key]["resprout"].append(libraries["program"])
+                runs[key]["mpi"].append(libraries["mpi"])
+                runs[key]["within"].append(libraries["ratio"])
+                runs[key]["alone"].append(alone[key]["program"])
+                runs[key]["alone"].append(alone[key]["mpi"])
+        for (operation, mode, size), libraries in runs.items():
+            row: Row = {"operation": operation, "mode": mode, "ranks": ranks, "bytes": size}
+            for name, quartiles in libraries.items():
+                row[name] = middle_of(quartiles)
+            to_alone = middle_of(libraries["resprout"])[1] / middle_of(libraries["alone"])[1]
+            row["ratio"] = max(to_alone, middle_of(libraries["within"])[1])
+            rows.append(row)
+    return rows
+
+
+def kill_once(operation: str, victim: int) -> float:
+    """Milliseconds from the kill until the last survivor's operation has returned."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "times"
+        program = PROGRAMS / "mpi" / "kill_to_completion"
+        output_of(preloaded(KILLED_OF, program, file, operation, str(victim)))
+        times = array.array("q", file.read_bytes())
+    if len(times) != KILLED_OF or min(times) <= 0:
+        sys.exit(f"a survivor of rank {victim} never returned from {operation}: {list(times)}")
+    return float(max(times) - times[victim]) / 1e6
+
+
+def measure_kills(kills: int) -> list[Row]:
+    rows: list[Row] = []
+    for operation, victim, who in KILLS:
+        say(f"kills of {who}, {kills} times")
+        times = [kill_once(operation, victim) for _ in range(kills)]
+        rows.append({"operation": operation, "victim": who, "ms": times})
+    return rows
+
+
+def measure_programs() -> dict[str, str]:
+    """The output of the benches that are programs of their own."""
+    texts = {}
+    for name in ("sim_throughput", "memory_copy", "transport_pingpong"):
+        say(name)
+        texts[name] = output_of([PROGRAMS / name])
+    return texts
+
+
+def environment() -> dict[str, str]:
+    """What the figures depend on, apart from Resprout."""
+    models = re.findall(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    compiler = output_of(["c++", "--version"]).splitlines()[0]
+    mpi = output_of([BIN / "mpirun", "--version"]).splitlines()[0]
+    commit = output_of(["git", "-C", ROOT, "describe", "--always"]).strip()
+    return {
+        "date": date.today().isoformat(),
+        "commit": commit,
+        "processor": f"{models[0] if models else platform.machine()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}",
+        "mpi": mpi.replace("mpirun (", "").replace(")", ""),
+        "compiler": compiler,
+        "load when it began": f"{os.getloadavg()[0]:.1f}",
+    }
+
+
+def size_text(size: int) -> str:
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def collectives_table(rows: list[Row], operation: str, mode: str) -> list[str]:
+    """A line a size; for each number of ranks Resprout's time, the MPI's two, and the ratio."""
+    head = "| size |" + "".join(f" P={p}: Resprout | in the job | alone | ratio |" for p in RANKS)
+    lines = [head, "|---:|" + "---:|" * (4 * len(RANKS))]
+    cells = {
+        (row["bytes"], row["ranks"]): row
+        for row in rows
+        if row["operation"] == operation and row["mode"] == mode
+    }
+    for size in sorted({int(str(row["bytes"])) for row in rows}):
+        line = f"| {size_text(size)} |"
+        for ranks in RANKS:
+            row = cells[size, ranks]
+            times = [row[name][1] for name in ("resprout", "mpi", "alone")]  # type: ignore[index]
+            line += "".join(f" {t:.3g} |" if t < 1000 else f" {t:.0f} |" for t in times)
+            line += f" **{row['ratio']:.2f}** |"
+        lines.append(line)
+    return lines
+
+
+def kills_table(rows: list[Row]) -> list[str]:
+    lines = ["| operation | who is killed | kills | lower quartile | median | upper quartile |"]
+    lines.append("|---|---|---:|---:|---:|---:|")
+    pooled: list[float] = []
+    for row in rows:
+        times = list(row["ms"])  # type: ignore[call-overload]
+        pooled += times
+        lines.append(kill_line(str(row["operation"]), str(row["victim"]), times))
+    lines.append(kill_line("all", "", pooled))
+    return lines
+
+
+def kill_line(operation: str, victim: str, times: list[float]) -> str:
+    low, middle, high = quantiles(times, n=4)
+    figures = f"{low:.2f} ms | **{middle:.2f} ms** | {high:.2f} ms"
+    return f"| {operation} | {victim} | {len(times)} | {figures} |"
+
+
+def page_of(results: dict[str, object]) -> str:
+    rows: list[Row] = results["collectives"]  # type: ignore[assignment]
+    programs: dict[str, str] = results["programs"]  # type: ignore[assignment]
+    about: dict[str, str] = results["environment"]  # type: ignore[assignment]
+    lines = ["# Measurements", "", "`make bench` measures all of this and writes this page.", ""]
+    lines += [f"- {name}: {value}" for name, value in about.items()]
+    lines += [
+        "",
+        "## Collectives without a loss",
+        "Microseconds an operation, of the slowest rank. *In the job* is the MPI library's own "
+        "collective, called in turns",
+        "with Resprout's in the same processes; *alone* the same program under a plain `mpirun`, "
+        "without Resprout and without",
+        "ULFM, job after job in turns. Medians over the repetitions in a job, then over the jobs. "
+        "The **ratio** is Resprout's time",
+        "to the library's, the worse of the two: below 1, Resprout is faster.",
+        "",
+    ]
+    for operation in ("bcast", "allreduce"):
+        for mode, meaning in (
+            ("throughput", "calls back to back"),
+            ("latency", "one call after a barrier"),
+        ):
+            lines += [f"### {operation}, {meaning}", ""]
+            lines += [*collectives_table(rows, operation, mode), ""]
+    lines += [
+        "## From a kill to completion",
+        f"{KILLED_OF} ranks on one host, one kills itself with SIGKILL instead of entering its "
+        "200th operation of 8 bytes: time from",
+        "there until the last survivor's call has returned. One kill a job.",
+        "",
+        *kills_table(results["kills"]),  # type: ignore[arg-type]
+        "",
+        "## The simulator",
+        "Broadcasts among 65536 processes on one core, in processor time, and how often that core "
+        "copies 64 bytes at random.",
+        "",
+        "```",
+        *programs["sim_throughput"].splitlines(),
+        *programs["memory_copy"].splitlines(),
+        "```",
+        "",
+        "## The transports",
+        "",
+        "```",
+        *programs["transport_pingpong"].splitlines(),
+        "```",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])  # type: ignore[union-attr]
+    parser.add_argument("--rounds", type=int, default=3, help="pairs of jobs for each P")
+    parser.add_argument("--seconds", type=float, default=0.06, help="a case and library, in a job")
+    parser.add_argument("--kills", type=int, default=12, help="for each kind of victim")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="all figures as JSON")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="what is written")
+    options = parser.parse_args()
+    began = time.monotonic()
+    results: dict[str, object] = {
+        "environment": environment(),
+        "collectives": measure_collectives(options.rounds, options.seconds),
+        "kills": measure_kills(options.kills),
+        "programs": measure_programs(),
+    }
+    page = page_of(results)
+    options.page.write_text(page)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    print(page)
+    say(f"measured in {time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
