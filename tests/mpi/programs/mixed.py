@@ -8,6 +8,7 @@ import os
 import random
 import sys
 import time
+import traceback
 from array import array
 from pathlib import Path
 
@@ -96,10 +97,14 @@ class Mix:
         self.leave(result=payload)
 
     def sum(self) -> None:
-        factors = [(self.number % 89 + 1) * 8 + i % 7 for i in range(min(self.count, 1000))]
-        factors = (factors * (self.count // 1000 + 1))[: self.count]
+        factors = [(self.number % 89 + 1) * 8 + i for i in range(7)]
         code = "d" if self.kind == "sum_double" else "q"
-        mine = array(code, [(1 << self.rank) * factor for factor in factors])
+
+        def times_factors(mask: int) -> array:
+            period = array(code, [mask * factor for factor in factors])
+            return (period * (self.count // 7 + 1))[: self.count]
+
+        mine = times_factors(1 << self.rank)
         result = array(code, b"\xa5" * mine.itemsize * self.count)
         if self.kind == "reduce":
             self.enter()
@@ -116,9 +121,7 @@ class Mix:
             self.comm.Allreduce(mine, result, op=MPI.SUM)
         mask = int(result[0]) // factors[0] if self.count else 0
         assert not self.count or mask >> self.rank & 1, "our own part is missing"
-        assert list(result) == [mask * factor for factor in factors], (
-            "not the same ranks everywhere"
-        )
+        assert result == times_factors(mask), "not the same ranks everywhere"
         self.leave(mask=mask, result=result.tobytes())
 
     def string(self) -> None:
@@ -153,4 +156,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception:
+        # Not by way of MPI_Finalize, which would wait for those who wait for us.
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
