@@ -37,6 +37,8 @@ KILLS = (
     ("bcast", 0, "the broadcast's root"),
 )
 WATCHDOG_SECONDS = 120.0
+# Containers run as root, which Open MPI allows only when it is told so.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 Row = dict[str, object]
 Key = tuple[str, str, int]
@@ -52,7 +54,12 @@ def say(text: str) -> None:
 def output_of(command: Sequence[str | Path]) -> str:
     """What the command prints; a command that fails or hangs ends the measurement."""
     done = subprocess.run(
-        command, check=False, capture_output=True, text=True, timeout=WATCHDOG_SECONDS
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WATCHDOG_SECONDS,
+        env=os.environ | AS_ROOT,
     )
     if done.returncode != 0:
         sys.exit(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
