@@ -16,7 +16,7 @@ template <Machine M>
 class OneProcess {
  public:
   template <typename Config>
-  OneProcess(const Config& config, int self, std::vector<int> suspects = {})
+  OneProcess(const Config& config, int self, const std::vector<int>& suspects = {})
       : machine_(config, rank_at(self)), self_(self) {
     for (int rank : suspects) suspects_.push_back(rank_at(rank));
     machine_.start(context());

@@ -15,9 +15,7 @@ std::byte* take_block(int cls) {
   return static_cast<std::byte*>(
       ::operator new(std::size_t{1} << cls, std::align_val_t{alignment}));
 }
-void give_back_block(std::byte* block) {
-  ::operator delete(block, std::align_val_t{alignment});
-}
+void give_back_block(std::byte* block) { ::operator delete(block, std::align_val_t{alignment}); }
 
 // Free blocks of this thread, by the power of two that holds them.
 struct Pool {

@@ -1,9 +1,9 @@
-// Payload memory: 64-byte aligned; of this process, recycled by size class, or shared with the peers
-// of this host.
+// Payload memory: 64-byte aligned; of this process, recycled by size class, or shared with the
+// peers of this host.
 //
 // Large blocks are kept too, because giving 4 MiB back to the system and asking for them again
-// costs a page fault per page. At most `cached_bytes_max` lie idle per thread. Thread rule: a value;
-// one thread at a time.
+// costs a page fault per page. At most `cached_bytes_max` lie idle per thread. Thread rule: a
+// value; one thread at a time.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,8 @@ class Members {
     int world_max = 0;
     for (const Member& member : members_) world_max = std::max(world_max, member.world_rank);
     by_world_.assign(static_cast<std::size_t>(world_max) + 1, no_rank);
-    for (int i = 0; i < size(); ++i) by_world_[static_cast<std::size_t>(world_rank(rank_at(i)))] = rank_at(i);
+    for (int i = 0; i < size(); ++i)
+      by_world_[static_cast<std::size_t>(world_rank(rank_at(i)))] = rank_at(i);
   }
 
   int size() const { return static_cast<int>(members_.size()); }

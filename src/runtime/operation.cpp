@@ -185,7 +185,8 @@ Operation::Held Operation::hold(Arrival& arrival) {
 
 void Operation::deliver(const Event& event, const Message* current, Payload* payload) {
   if (event.subject.from == members().self()) {
-    // What this process knows itself: what it has delivered, has been colored with, or has summed up.
+    // What this process knows itself: what it has delivered, has been colored with, or has summed
+    // up.
     result_excluded_ = excluded_;
     if (result_ || result_is_input_) return;
     if (accumulator_) {

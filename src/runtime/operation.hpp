@@ -51,7 +51,7 @@ inline constexpr std::size_t shared_bytes_min = std::size_t{16} << 10;
 // The data of an arrived frame.
 struct Arrival {
   std::span<const std::byte> data;
-  Buffer owned;           // its memory, if it came with memory of its own
+  Buffer owned;            // its memory, if it came with memory of its own
   bool is_shared = false;  // it lies in shared memory and outlives the operation
 };
 
@@ -112,7 +112,8 @@ class Operation {
   virtual Deadline machine_poll_timeout(const Context& context) const = 0;
 
  private:
-  // Bytes that last as long as the operation: in memory of its own, or in some peer's shared memory.
+  // Bytes that last as long as the operation: in memory of its own, or in some peer's shared
+  // memory.
   struct Held {
     Buffer owned;
     std::span<const std::byte> data;
@@ -151,7 +152,7 @@ class Operation {
   std::optional<Message> unsent_;
 
   std::optional<Held> accumulator_;  // none: the accumulator is the input
-  std::vector<Rank> excluded_;         // from the accumulator
+  std::vector<Rank> excluded_;       // from the accumulator
   std::optional<Held> result_;
   bool result_is_input_ = false;
   std::vector<Rank> result_excluded_;

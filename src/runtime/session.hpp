@@ -3,14 +3,15 @@
 // Invariants
 //  1. All members start the same operations in the same order, so a number means the same operation
 //     everywhere. Internal barriers take numbers too; all members decide alike when they are due.
-//  2. An operation that synchronizes (allreduce, barrier) was completed here => every live member has
+//  2. An operation that synchronizes (allreduce, barrier) was completed here => every live member
+//  has
 //     completed all earlier ones. Then, and only then, earlier operations are forgotten.
 //  3. What is kept for others is bounded: at most `unsynchronized_max` operations or
 //     `kept_bytes_max` bytes, then a barrier; an operation of `large_bytes` or more keeps nothing
 //     and ends with a barrier while the caller's buffer still holds what others may ask for.
 //  4. Members leave only by an operation that synchronizes: everybody leaves out the same.
-// Thread rule: under the engine's lock; one thread at a time calls operations of one session, as MPI
-// demands of collectives on one communicator.
+// Thread rule: under the engine's lock; one thread at a time calls operations of one session, as
+// MPI demands of collectives on one communicator.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ class Link {
  private:
   Link(Fd socket, auth::Handshake handshake, bool is_own, State state, std::int64_t deadline)
       : socket_(std::move(socket)),
-        handshake_(std::move(handshake)),
+        handshake_(handshake),
         is_own_(is_own),
         state_(state),
         deadline_(deadline) {}
