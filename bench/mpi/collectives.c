@@ -100,7 +100,7 @@ static void measure(const Case* it, double seconds) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const double seconds = argc > 1 ? atof(argv[1]) : 0.05;
+  const double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.05;
   sent = malloc(bytes_max);
   received = malloc(bytes_max);
   memset(sent, 0, bytes_max);

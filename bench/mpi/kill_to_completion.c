@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int is_bcast = strcmp(argv[2], "bcast") == 0;
-  const int victim = atoi(argv[3]);
+  const int victim = (int)strtol(argv[3], NULL, 10);
   for (int round = 0; round < rounds; ++round) {
     double mine = rank;
     double sum = 0;
