@@ -20,7 +20,7 @@ ALLREDUCE = [
     f"--procs 3 --crashes 2 {ALL_FAULTS}",
     f"--procs 4 --crashes 2 {ALL_FAULTS}",
     f"--procs 4 --crashes 2 {ALL_FAULTS} --radix 3",
-    f"--procs 4 --crashes 3 {ALL_FAULTS} --enter-first",
+    f"--procs 4 --crashes 3 {ALL_FAULTS}",
     "--procs 5 --crashes 2",
 ]
 REDUCE = [

@@ -21,7 +21,7 @@ class Scenario {
   }
 
   void dies(int rank) { act(ActionKind::crash, rank); }
-  void suspects(int rank, std::vector<int> suspected) {
+  void suspects(int rank, const std::vector<int>& suspected) {
     for (int other : suspected) act(ActionKind::suspect, rank, other);
   }
   // `from` sends what it has to send, up to a message to `to`, which arrives.
