@@ -99,19 +99,10 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation,
 
 void Session::start(Operation& operation) {
   operation.start(engine_.now(), engine_.lost_members(operation.members()));
-  std::vector<EarlyFrame> due;
-  for (std::size_t i = 0; i < early_.size();) {
-    if (early_[i].header.operation == operation.number()) {
-      due.push_back(std::move(early_[i]));
-      early_.erase(early_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      ++i;
-    }
-  }
-  for (EarlyFrame& frame : due) {
-    operation.handle_frame(engine_.now(), frame.header.message, frame.prefix,
-                           std::move(frame.arrival));
-  }
+  if (auto due = early_.extract(operation.number()); !due.empty())
+    for (EarlyFrame& frame : due.mapped())
+      operation.handle_frame(engine_.now(), frame.header.message, frame.prefix,
+                             std::move(frame.arrival));
   flush(operation);
 }
 
@@ -140,7 +131,8 @@ void Session::flush(Operation& operation) {
 void Session::handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                            Arrival arrival) {
   if (header.operation >= next_) {
-    early_.push_back({peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+    early_[header.operation].push_back(
+        {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
     return;
   }
   Operation* operation = find(header.operation);
@@ -173,7 +165,8 @@ Buffer Session::allocate(std::size_t bytes) {
 std::string Session::describe() const {
   std::string text = "session " + std::to_string(id_) + ": " + std::to_string(members_->size()) +
                      " of " + std::to_string(everybody_->size()) + " members, next operation " +
-                     std::to_string(next_) + ", early frames " + std::to_string(early_.size());
+                     std::to_string(next_) + ", frames for " + std::to_string(early_.size()) +
+                     " later operations";
   for (const auto& operation : operations_)
     if (operation->state() == Operation::State::running)
       text += "\n  operation " + std::to_string(operation->number()) +

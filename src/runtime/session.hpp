@@ -4,8 +4,7 @@
 //  1. All members start the same operations in the same order, so a number means the same operation
 //     everywhere. Internal barriers take numbers too; all members decide alike when they are due.
 //  2. An operation that synchronizes (allreduce, barrier) was completed here => every live member
-//  has
-//     completed all earlier ones. Then, and only then, earlier operations are forgotten.
+//     has completed all earlier ones. Then, and only then, earlier operations are forgotten.
 //  3. What is kept for others is bounded: at most `unsynchronized_max` operations or
 //     `kept_bytes_max` bytes, then a barrier; an operation of `large_bytes` or more keeps nothing
 //     and ends with a barrier while the caller's buffer still holds what others may ask for.
@@ -16,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -30,7 +30,7 @@ namespace resprout::runtime {
 class Engine;
 using Lock = std::unique_lock<std::mutex>;
 
-inline constexpr int unsynchronized_max = 64;
+inline constexpr int unsynchronized_max = 256;
 inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t large_bytes = std::size_t{1} << 20;
 
@@ -83,7 +83,6 @@ class Session final : public Outlet {
 
  private:
   struct EarlyFrame {
-    int peer;
     FrameHeader header;
     std::vector<std::byte> prefix;
     Arrival arrival;
@@ -107,9 +106,9 @@ class Session final : public Outlet {
   const std::uint64_t id_;
   std::shared_ptr<const Members> everybody_;
   std::shared_ptr<const Members> members_;
-  std::uint64_t next_ = 0;                              // number of the next operation
-  std::vector<std::unique_ptr<Operation>> operations_;  // ascending by number
-  std::vector<EarlyFrame> early_;
+  std::uint64_t next_ = 0;                                  // number of the next operation
+  std::vector<std::unique_ptr<Operation>> operations_;      // ascending by number
+  std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;
 };
