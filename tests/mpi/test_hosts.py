@@ -119,4 +119,4 @@ def test_garbage_at_the_ports_between_hosts_is_rejected_and_counted(tmp_path: Pa
     check(tmp_path, set(), ended)
     parts = [part_of(tmp_path, rank) for rank in range(RANKS)]
     rejected = sum(part["transport"]["rejected_connections"] for part in parts)
-    assert thrown > 50 and 0 < rejected <= thrown, f"{rejected} of {thrown}"
+    assert 0 < rejected <= thrown, f"{rejected} of {thrown}"
