@@ -35,7 +35,7 @@ def test_garbage_at_its_ports_is_rejected_and_counted(
     program = [jobs.PROGRAMS / "mixed", str(tmp_path), "5", "0", "2"]
     options = ["--transport", "tcp", *(f"--inject={fault}" for fault in faults)]
     ended = jobs.resprout_run(RANKS, program, options, meanwhile=disturb)
-    assert len(addresses) == RANKS and thrown > 50, f"{thrown} at {addresses}"
+    assert len(addresses) == RANKS and thrown > 0, f"{thrown} at {addresses}"
     assert ended.status == 0 and ended.lost == victims, str(ended)
     assert not list(logs.problems(logs.read_logs(tmp_path, RANKS), set(range(RANKS)) - victims))
     rejected = ended.report["transport"]["rejected_connections"]
