@@ -78,25 +78,15 @@ function(resprout_add_benches)
   endforeach()
 endfunction()
 
-# resprout_add_python_extension(NAME FOLDER dir LINKS target...): resprout.NAME, bound by nanobind.
-function(resprout_add_python_extension name)
+# resprout_add_c_library(NAME FOLDER dir LINKS target...): libNAME.so with a C interface and its C++
+# runtime inside; it stands in the Python package.
+function(resprout_add_c_library name)
   cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
-  find_package(Python 3.10 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
   resprout_collect(sources ${arg_FOLDER})
-  if(NOT sources)
-    return()
-  endif()
-  if(NOT Python_Development.Module_FOUND)
-    message(WARNING "${Python_EXECUTABLE} comes without Python.h, so `resprout sim` will not work. "
-                    "Install its development files (Debian: python3-dev) and build again.")
-    return()
-  endif()
-  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
-                  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
-                  COMMAND_ERROR_IS_FATAL ANY)
-  find_package(nanobind CONFIG REQUIRED)
-  nanobind_add_module(${name} NB_STATIC NB_SUPPRESS_WARNINGS ${sources})
-  set_target_properties(nanobind-static PROPERTIES CXX_CLANG_TIDY "")
-  target_link_libraries(${name} PRIVATE ${arg_LINKS})
-  install(TARGETS ${name} LIBRARY DESTINATION resprout COMPONENT python)
+  add_library(lib${name} SHARED ${sources})
+  target_link_libraries(lib${name} PRIVATE resprout_common ${arg_LINKS})
+  target_link_options(lib${name} PRIVATE -static-libgcc -static-libstdc++ LINKER:--no-undefined
+                      LINKER:--exclude-libs,ALL)
+  set_target_properties(lib${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden)
+  install(TARGETS lib${name} LIBRARY DESTINATION resprout COMPONENT python)
 endfunction()

@@ -18,7 +18,7 @@ def installed(tmp_path_factory) -> Path:
     command += ["--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    (wheel,) = folder.glob("*.whl")
+    (wheel,) = folder.glob("resprout-*-py3-none-*.whl")  # for every Python
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "site"
@@ -27,13 +27,13 @@ def installed(tmp_path_factory) -> Path:
 def test_the_native_libraries_stand_beside_the_modules(installed):
     package = installed / "resprout"
     assert (package / "libresprout.so").is_file()
-    assert len(list(package.glob("_native.*.so"))) == 1
+    assert (package / "libresprout_sim.so").is_file()
     modules = {path.name for path in (ROOT / "python" / "resprout").glob("*.py")}
     assert modules <= {path.name for path in package.iterdir()}
 
 
-def test_the_extension_of_the_wheel_can_be_imported(installed):
-    code = "from resprout import _native; print(_native.__file__)"
+def test_the_simulator_of_the_wheel_can_be_loaded(installed):
+    code = "from resprout import native; assert native.protocols(); print(native.__file__)"
     # -S keeps the editable install away.
     done = subprocess.run(
         [sys.executable, "-S", "-c", code],

@@ -118,13 +118,13 @@ def _variables(request: Request) -> dict[str, str]:
 
 def check_spec(flag: str, spec: str) -> str:
     """The spec of a protocol, if it is one for this operation."""
-    from resprout import _native
+    from resprout import native
 
     try:
-        _native.check_spec(spec)
+        native.check_spec(spec)
     except ValueError as error:
         raise UserError(f"{flag} {spec}: {error}") from error
-    fitting = [p["name"] for p in _native.protocols() if p["operation"] == _OPERATION_OF[flag]]
+    fitting = [p["name"] for p in native.protocols() if p["operation"] == _OPERATION_OF[flag]]
     if spec.partition(":")[0] not in fitting:
         raise UserError(f"{flag}: {spec!r} is no protocol for this; there are {', '.join(fitting)}")
     return spec

@@ -32,9 +32,9 @@ def _trace_first(experiment: Experiment, path: Path) -> None:
 
 
 def list_protocols() -> None:
-    from resprout import _native
+    from resprout import native
 
-    for protocol in _native.protocols():
+    for protocol in native.protocols():
         print(f"{protocol['name']}  ({protocol['operation']})\n  {protocol['summary']}")
         for option in protocol["options"]:
             values = f"{option['name']}={option['values']}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from resprout.errors import UserError
 
 if TYPE_CHECKING:
-    from resprout._native import Run
+    from resprout.native import Run
 
 # Nobody waits for a bar that is gone at once.
 _QUIET_SECONDS = 2.0
@@ -34,10 +34,10 @@ class Experiment:
     wants_trace: bool = False
 
     def run_all(self) -> Iterator["Run"]:
-        from resprout import _native
+        from resprout import native
 
         try:
-            simulation = _native.Simulation(
+            simulation = native.Simulation(
                 self.spec,
                 procs=self.procs,
                 latency=self.latency,

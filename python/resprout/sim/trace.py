@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from resprout._native import Trace, TracedMessage
+    from resprout.native import Trace, TracedMessage
 
 Entry = dict[str, Any]
 

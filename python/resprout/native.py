@@ -1,0 +1,286 @@
+"""The native half: the list of protocols, and simulations of them on a LogP machine.
+
+It speaks the C interface of src/bindings/resprout_sim.h; the structures here are those there. All
+wrong arguments raise ValueError with one line that says what was given and what is valid.
+"""
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, TypedDict
+
+from resprout.errors import UserError
+
+LIBRARY = "libresprout_sim.so"
+_NONE = -1
+
+
+class Option(TypedDict):
+    name: str
+    values: str  # words with | between them, or LOWEST..HIGHEST
+    default: str
+    help: str
+
+
+class Protocol(TypedDict):
+    name: str
+    operation: str  # broadcast, allreduce, reduce
+    summary: str
+    options: list[Option]
+
+
+# "from" is a word of the language, hence the functional form.
+TracedMessage = TypedDict(
+    "TracedMessage",
+    {
+        "from": int,
+        "to": int,
+        "kind": str,
+        "sent": int,  # start of the send
+        "arrived": int,  # at the receiver's port
+        "received": int | None,  # end of the receive; None: the receiver was dead by then
+    },
+)
+
+
+class TracedEvent(TypedDict):
+    at: int
+    rank: int
+    kind: str
+
+
+class Trace(TypedDict):
+    messages: list[TracedMessage]
+    events: list[TracedEvent]
+
+
+class _Run(TypedDict):
+    protocol: str
+    procs: int
+    latency: int  # L
+    overhead: int  # o
+    seed: int
+    faults: str
+    coloring_latency: int | None  # broadcasts
+    quiescence_latency: int
+    correction_start: int | None  # None: there was no correction
+    messages: int
+    messages_per_process: float
+    g_max: int | None  # broadcasts
+    uncolored: int  # live processes without the broadcast, or that did not return
+    trace_digest: str
+
+
+class Run(_Run, total=False):
+    contributors: int | None  # reductions; None: no live process has a result
+    completion_latency: int  # reductions: the last live process returns
+    trace: Trace  # if it was asked for
+
+
+class _COption(Structure):
+    _fields_ = [(name, c_char_p) for name in ("name", "values", "fallback", "help")]
+
+
+class _CProtocol(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("operation", c_char_p),
+        ("summary", c_char_p),
+        ("options", POINTER(_COption)),
+        ("option_count", c_size_t),
+    ]
+
+
+class _CMachine(Structure):
+    _fields_ = [
+        (name, c_int64) for name in ("procs", "latency", "overhead", "gap", "root", "wants_trace")
+    ]
+
+
+class _CRun(Structure):
+    _fields_ = [
+        ("coloring_latency", c_int64),
+        ("quiescence_latency", c_int64),
+        ("correction_start", c_int64),
+        ("messages", c_int64),
+        ("g_max", c_int64),
+        ("uncolored", c_int64),
+        ("contributors", c_int64),
+        ("completion_latency", c_int64),
+        ("trace_digest", c_uint64),
+    ]
+
+
+class _CTracedMessage(Structure):
+    _fields_ = [
+        ("from", c_int64),
+        ("to", c_int64),
+        ("kind", c_char_p),
+        ("sent", c_int64),
+        ("arrived", c_int64),
+        ("received", c_int64),
+    ]
+
+
+class _CTracedEvent(Structure):
+    _fields_ = [("at", c_int64), ("rank", c_int64), ("kind", c_char_p)]
+
+
+@functools.cache
+def _library() -> Any:
+    """The library beside this file, with the types of its functions. Calls release the GIL."""
+    path = Path(__file__).resolve().parent / LIBRARY
+    if not path.exists():
+        raise UserError(f"{path} is missing; `make build` or `pip install` puts it there")
+    library = ctypes.CDLL(str(path))
+    count = POINTER(c_size_t)
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "refusal": (c_char_p, []),
+        "protocols": (POINTER(_CProtocol), [count]),
+        "check_spec": (c_int, [c_char_p]),
+        "simulation_new": (c_void_p, [c_char_p, POINTER(_CMachine)]),
+        "simulation_free": (None, [c_void_p]),
+        "simulation_run": (
+            c_int,
+            [c_void_p, c_char_p, POINTER(c_char_p), c_size_t, c_uint64, POINTER(_CRun)],
+        ),
+        "simulation_messages": (POINTER(_CTracedMessage), [c_void_p, count]),
+        "simulation_events": (POINTER(_CTracedEvent), [c_void_p, count]),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, f"resprout_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _refuse() -> ValueError:
+    return ValueError(_library().resprout_refusal().decode())
+
+
+def _array(function: Any, *arguments: Any) -> list[Any]:
+    """The structures of a function that gives their number by its last argument."""
+    count = c_size_t()
+    first = function(*arguments, ctypes.byref(count))
+    return first[: count.value] if count.value else []
+
+
+def protocols() -> list[Protocol]:
+    """All protocols with their options."""
+    return [
+        {
+            "name": protocol.name.decode(),
+            "operation": protocol.operation.decode(),
+            "summary": protocol.summary.decode(),
+            "options": [
+                {
+                    "name": option.name.decode(),
+                    "values": option.values.decode(),
+                    "default": option.fallback.decode(),
+                    "help": option.help.decode(),
+                }
+                for option in protocol.options[: protocol.option_count]
+            ],
+        }
+        for protocol in _array(_library().resprout_protocols)
+    ]
+
+
+def check_spec(spec: str) -> None:
+    """Raises ValueError with one line if the spec is wrong."""
+    if _library().resprout_check_spec(spec.encode()) != 0:
+        raise _refuse()
+
+
+class Simulation:
+    """A protocol on a LogP machine, to be run often."""
+
+    def __init__(
+        self,
+        spec: str,
+        *,
+        procs: int,
+        latency: int = 2,
+        overhead: int = 1,
+        gap: int = 0,
+        root: int = 0,
+        trace: bool = False,
+    ) -> None:
+        self._spec = spec
+        machine = {"procs": procs, "latency": latency, "overhead": overhead}
+        machine |= {"gap": gap, "root": root, "wants_trace": int(trace)}
+        for name, value in machine.items():
+            if not -(2**63) <= value < 2**63:
+                raise ValueError(f"{name}={value} is out of range")
+        self._machine = _CMachine(**machine)
+        self._handle = _library().resprout_simulation_new(
+            spec.encode(), ctypes.byref(self._machine)
+        )
+        if self._handle is None:
+            raise _refuse()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            _library().resprout_simulation_free(self._handle)
+
+    def run(self, *, faults: str = "none", fail_at: Sequence[str] = (), seed: int = 0) -> Run:
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed={seed} is not from 0 to 2^64 - 1")
+        texts = (c_char_p * len(fail_at))(*(text.encode() for text in fail_at))
+        measured = _CRun()
+        refused = _library().resprout_simulation_run(
+            self._handle, faults.encode(), texts, len(fail_at), seed, ctypes.byref(measured)
+        )
+        if refused:
+            raise _refuse()
+        return self._as_run(measured, faults, seed)
+
+    def _as_run(self, measured: _CRun, faults: str, seed: int) -> Run:
+        run: Run = {
+            "protocol": self._spec,
+            "procs": self._machine.procs,
+            "latency": self._machine.latency,
+            "overhead": self._machine.overhead,
+            "seed": seed,
+            "faults": faults,
+            "coloring_latency": _number(measured.coloring_latency),
+            "quiescence_latency": measured.quiescence_latency,
+            "correction_start": _number(measured.correction_start),
+            "messages": measured.messages,
+            "messages_per_process": measured.messages / self._machine.procs,
+            "g_max": _number(measured.g_max),
+            "uncolored": measured.uncolored,
+            "trace_digest": f"{measured.trace_digest:016x}",
+        }
+        if measured.completion_latency != _NONE:
+            run["contributors"] = _number(measured.contributors)
+            run["completion_latency"] = measured.completion_latency
+        if self._machine.wants_trace:
+            run["trace"] = self._trace()
+        return run
+
+    def _trace(self) -> Trace:
+        messages = _array(_library().resprout_simulation_messages, self._handle)
+        events = _array(_library().resprout_simulation_events, self._handle)
+        return {
+            "messages": [
+                {
+                    "from": getattr(message, "from"),
+                    "to": message.to,
+                    "kind": message.kind.decode(),
+                    "sent": message.sent,
+                    "arrived": message.arrived,
+                    "received": _number(message.received),
+                }
+                for message in messages
+            ],
+            "events": [
+                {"at": event.at, "rank": event.rank, "kind": event.kind.decode()}
+                for event in events
+            ],
+        }
+
+
+def _number(value: int) -> int | None:
+    return None if value == _NONE else value

@@ -1,0 +1,148 @@
+// The C interface: arguments in and structures out, all else is sim/logp/simulation.hpp.
+#include "bindings/resprout_sim.h"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "registry/spec.hpp"
+#include "sim/logp/simulation.hpp"
+
+using namespace resprout;
+
+struct resprout_simulation {
+  sim::Machinery machinery;
+  std::unique_ptr<sim::Simulation> simulation;
+  std::mutex mutex;
+  std::vector<resprout_traced_message> messages;
+  std::vector<resprout_traced_event> events;
+};
+
+namespace {
+
+thread_local std::string last_refusal;
+
+// The value, or null: refused.
+template <typename T>
+T* accept(std::variant<T, std::string>& answer) {
+  if (auto* wrong = std::get_if<std::string>(&answer)) last_refusal = std::move(*wrong);
+  return std::get_if<T>(&answer);
+}
+
+// A C string that lives as long as the library.
+const char* keep(std::string_view text) {
+  static std::deque<std::string> kept;
+  return kept.emplace_back(text).c_str();
+}
+
+struct ProtocolList {
+  std::vector<std::vector<resprout_option>> options;
+  std::vector<resprout_protocol> protocols;
+
+  ProtocolList() {
+    for (const registry::Protocol& protocol : registry::all_protocols()) {
+      auto& own = options.emplace_back();
+      for (const registry::Option& option : protocol.options)
+        own.push_back(
+            {keep(option.name), keep(option.values), keep(option.fallback), keep(option.help)});
+      protocols.push_back({keep(protocol.name), keep(protocol.operation), keep(protocol.summary),
+                           own.data(), own.size()});
+    }
+  }
+};
+
+// Out of range for a rank is out of range for all that follows; -1 lets it say so.
+std::int32_t narrow(std::int64_t number) {
+  return static_cast<std::int32_t>(number < 0 || number > INT32_MAX ? -1 : number);
+}
+
+std::int64_t ticks(const std::optional<Time>& time) { return time ? time->ticks : RESPROUT_NONE; }
+
+// REQUIRES: names of messages and events are literals.
+void copy_trace(const sim::Trace& trace, resprout_simulation& to) {
+  to.messages.clear();
+  to.events.clear();
+  for (const auto& [message, flight] : trace.messages)
+    to.messages.push_back({index(message.from), index(message.to),
+                           sim::name_of(message.kind).data(), flight.sent.ticks,
+                           flight.arrived.ticks,
+                           flight.received == never ? RESPROUT_NONE : flight.received.ticks});
+  for (const sim::Trace::Said& said : trace.events)
+    to.events.push_back({said.at.ticks, index(said.rank), sim::name_of(said.kind).data()});
+}
+
+}  // namespace
+
+const char* resprout_refusal(void) { return last_refusal.c_str(); }
+
+const resprout_protocol* resprout_protocols(size_t* count) {
+  static const ProtocolList list;
+  *count = list.protocols.size();
+  return list.protocols.data();
+}
+
+int resprout_check_spec(const char* spec) {
+  auto answer = registry::parse(spec);
+  return accept(answer) == nullptr ? 1 : 0;
+}
+
+resprout_simulation* resprout_simulation_new(const char* spec, const resprout_machine* machine) {
+  auto parsed = registry::parse(spec);
+  const registry::Spec* const valid = accept(parsed);
+  if (valid == nullptr) return nullptr;
+  const sim::Machinery machinery{.spec = *valid,
+                                 .procs = narrow(machine->procs),
+                                 .model = {machine->latency, machine->overhead, machine->gap},
+                                 .root = rank_at(narrow(machine->root)),
+                                 .wants_trace = machine->wants_trace != 0};
+  auto made = sim::Simulation::make(machinery);
+  auto* const simulation = accept(made);
+  if (simulation == nullptr) return nullptr;
+  return new resprout_simulation{machinery, std::move(*simulation), {}, {}, {}};
+}
+
+void resprout_simulation_free(resprout_simulation* simulation) { delete simulation; }
+
+int resprout_simulation_run(resprout_simulation* simulation, const char* faults,
+                            const char* const* fail_at, size_t fail_at_count, uint64_t seed,
+                            resprout_run* run) {
+  const sim::Machinery& machinery = simulation->machinery;
+  auto first = sim::parse_faults(faults, machinery.procs, machinery.root, seed);
+  auto* const deaths = accept(first);
+  if (deaths == nullptr) return 1;
+  auto later = sim::parse_deaths(std::vector<std::string>(fail_at, fail_at + fail_at_count),
+                                 machinery.procs);
+  const auto* const late_deaths = accept(later);
+  if (late_deaths == nullptr) return 1;
+  deaths->insert(deaths->end(), late_deaths->begin(), late_deaths->end());
+
+  const std::lock_guard lock(simulation->mutex);
+  const sim::Result result = simulation->simulation->run(*deaths);
+  copy_trace(result.trace, *simulation);
+  *run = {.coloring_latency = ticks(result.coloring_latency),
+          .quiescence_latency = result.totals.quiescence.ticks,
+          .correction_start = ticks(result.correction_start),
+          .messages = result.totals.messages,
+          .g_max = result.g_max.value_or(RESPROUT_NONE),
+          .uncolored = result.uncolored,
+          .contributors = result.contributors.value_or(RESPROUT_NONE),
+          .completion_latency = ticks(result.completion_latency),
+          .trace_digest = result.totals.digest};
+  return 0;
+}
+
+const resprout_traced_message* resprout_simulation_messages(const resprout_simulation* simulation,
+                                                            size_t* count) {
+  *count = simulation->messages.size();
+  return simulation->messages.data();
+}
+
+const resprout_traced_event* resprout_simulation_events(const resprout_simulation* simulation,
+                                                        size_t* count) {
+  *count = simulation->events.size();
+  return simulation->events.data();
+}

@@ -1,0 +1,110 @@
+// The protocols and their simulations for other languages: a plain C interface
+// (libresprout_sim.so).
+//
+// It needs nothing of the other language to be built, so that one library serves every Python
+// (docs/adr/004); python/resprout/native.py speaks it. Times are in ticks of the LogP model.
+// What does not apply or never happened is RESPROUT_NONE. A function that refuses says so by its
+// result, and resprout_refusal() has one line that says what was given and what is valid.
+// Thread rule: all functions from any thread; a simulation serves one thread at a time, others
+// wait.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RESPROUT_API __attribute__((visibility("default")))
+#define RESPROUT_NONE (-1)
+
+// Why this thread's last call refused. Valid until its next refusal.
+RESPROUT_API const char* resprout_refusal(void);
+
+// --- protocols
+// ------------------------------------------------------------------------------------
+
+typedef struct {
+  const char* name;
+  const char* values;  // words with | between them, or LOWEST..HIGHEST
+  const char* fallback;
+  const char* help;
+} resprout_option;
+
+typedef struct {
+  const char* name;
+  const char* operation;  // broadcast, allreduce, reduce
+  const char* summary;
+  const resprout_option* options;
+  size_t option_count;
+} resprout_protocol;
+
+// All there are; they live as long as the library.
+RESPROUT_API const resprout_protocol* resprout_protocols(size_t* count);
+
+// 0, or 1: refused.
+RESPROUT_API int resprout_check_spec(const char* spec);
+
+// --- simulations
+// ----------------------------------------------------------------------------------
+
+typedef struct {
+  int64_t procs;
+  int64_t latency;   // L
+  int64_t overhead;  // o
+  int64_t gap;       // g
+  int64_t root;
+  int64_t wants_trace;  // 0, 1
+} resprout_machine;
+
+// What was measured in one run.
+typedef struct {
+  int64_t coloring_latency;  // broadcasts
+  int64_t quiescence_latency;
+  int64_t correction_start;
+  int64_t messages;
+  int64_t g_max;               // broadcasts
+  int64_t uncolored;           // live processes without the broadcast, or that did not return
+  int64_t contributors;        // reductions; none: no live process has a result
+  int64_t completion_latency;  // reductions: the last live process returns
+  uint64_t trace_digest;
+} resprout_run;
+
+typedef struct resprout_simulation resprout_simulation;
+
+// NULL: refused.
+RESPROUT_API resprout_simulation* resprout_simulation_new(const char* spec,
+                                                          const resprout_machine* machine);
+RESPROUT_API void resprout_simulation_free(resprout_simulation* simulation);
+
+// One run. `faults`: none | N | X% | 3,7,9; `fail_at`: `fail_at_count` texts RANK@T. 0, or 1:
+// refused.
+RESPROUT_API int resprout_simulation_run(resprout_simulation* simulation, const char* faults,
+                                         const char* const* fail_at, size_t fail_at_count,
+                                         uint64_t seed, resprout_run* run);
+
+typedef struct {
+  int64_t from;
+  int64_t to;
+  const char* kind;
+  int64_t sent;      // start of the send
+  int64_t arrived;   // at the receiver's port
+  int64_t received;  // end of the receive; none: the receiver was dead by then
+} resprout_traced_message;
+
+typedef struct {
+  int64_t at;
+  int64_t rank;
+  const char* kind;
+} resprout_traced_event;
+
+// Of the last run of a simulation that wants a trace; valid until its next one.
+RESPROUT_API const resprout_traced_message* resprout_simulation_messages(
+    const resprout_simulation* simulation, size_t* count);
+RESPROUT_API const resprout_traced_event* resprout_simulation_events(
+    const resprout_simulation* simulation, size_t* count);
+
+#ifdef __cplusplus
+}
+#endif
