@@ -58,6 +58,10 @@ class Engine final : public Receiver {
     wait_until(lock, [&] { return to_flush_.empty() && transport_.is_flushed(); });
   }
 
+  // Who is asked about a peer whose connection broke: only the lifeline knows whether it is gone.
+  // Called with the lock held. May stay empty.
+  void ask_about_broken_peers(std::function<void(int world_rank)> ask) { ask_ = std::move(ask); }
+
   // What this process waits for, in lines for a person. Without the lock, from any thread.
   std::string describe();
 
@@ -75,6 +79,9 @@ class Engine final : public Receiver {
   void abandon_payload(int peer, std::byte* memory) override;
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                     std::span<const std::byte> data, DataOwner owner) override;
+  void handle_broken_peer(int peer) override {
+    if (ask_) ask_(peer);
+  }
 
  private:
   struct Waiting {
@@ -97,6 +104,7 @@ class Engine final : public Receiver {
   const int self_;
   Transport& transport_;
   const IdleStrategy idle_;
+  std::function<void(int)> ask_;
   std::mutex mutex_;
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;

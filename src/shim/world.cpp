@@ -32,7 +32,9 @@ class LiveWorld final : public World {
         report_(Report::open(report_setup(options_, job_))),
         engine_(job_.rank, job_.size, *job_.transport,
                 runtime::idle_strategy(job_.local_ranks,
-                                       static_cast<int>(std::thread::hardware_concurrency()))) {}
+                                       static_cast<int>(std::thread::hardware_concurrency()))) {
+    engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
+  }
 
   const Options& options() const override { return options_; }
   int rank() const override { return job_.rank; }

@@ -20,7 +20,7 @@ FailureDetector::FailureDetector(const FailureDetectorConfig& config, Rank self,
 
 void FailureDetector::start(const Context& context) {
   for (std::uint32_t i = 0; i < count_; ++i) {
-    heard_[i] = context.now;
+    silences_[i].start(context.now);
     if (!context.suspects.contains(neighbors_[i])) watched_ |= std::uint64_t{1} << i;
   }
   next_beat_ = context.now;
@@ -34,7 +34,7 @@ std::uint32_t FailureDetector::find(Rank rank) const {
 
 Disposition FailureDetector::handle_message(const Context& context, const Message& message) {
   const std::uint32_t neighbor = find(message.from);
-  if (neighbor < count_) heard_[neighbor] = std::max(heard_[neighbor], context.now);
+  if (neighbor < count_) silences_[neighbor].handle_sound(context.now);
   return Disposition::done;
 }
 
@@ -50,10 +50,10 @@ void FailureDetector::handle_timeout(const Context& context) {
   // A little late is the scheduler's ordinary grain.
   const Duration late = now - due;
   if (late > config_->period / 2)
-    for (std::uint32_t i = 0; i < count_; ++i) heard_[i] = std::min(now, heard_[i] + late);
+    for (std::uint32_t i = 0; i < count_; ++i) silences_[i].forgive(now, late);
 
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (!is_watched(i) || now - heard_[i] < config_->timeout) continue;
+    if (!is_watched(i) || silences_[i].length(now) < config_->timeout) continue;
     watched_ &= ~(std::uint64_t{1} << i);
     silent_ |= std::uint64_t{1} << i;
   }
@@ -90,7 +90,7 @@ std::optional<Message> FailureDetector::poll_send(const Context&) {
 Time FailureDetector::earliest_verdict() const {
   Time earliest = never;
   for (std::uint32_t i = 0; i < count_; ++i)
-    if (is_watched(i)) earliest = std::min(earliest, heard_[i] + config_->timeout);
+    if (is_watched(i)) earliest = std::min(earliest, silences_[i].reaches(config_->timeout));
   return earliest;
 }
 

@@ -17,6 +17,7 @@
 #include <span>
 
 #include "core/protocol.hpp"
+#include "protocols/failure_detector/silence.hpp"
 
 namespace resprout::protocols {
 
@@ -58,7 +59,7 @@ class FailureDetector {
   std::uint32_t count_;
   std::uint32_t beaten_;  // how many neighbors have had the current heartbeat
   [[maybe_unused]] std::uint32_t padding_ = 0;
-  std::array<Time, neighbors_max> heard_{};
+  std::array<Silence, neighbors_max> silences_{};
   std::array<Rank, neighbors_max> neighbors_{};
 };
 

@@ -56,7 +56,7 @@ bool Overlay::has_unsent() const {
 void Overlay::want(int rank, std::int64_t now) {
   if (rank == options_.rank || !roster_.is_alive(rank) || !wanted_.insert(rank).second) return;
   watch(rank).retry_at = now;
-  if (!watch(rank).was_established) watch(rank).silence.start(now);
+  if (!watch(rank).was_established) watch(rank).silence.start({now});
 }
 
 void Overlay::connect(int rank, std::int64_t now) {
@@ -112,7 +112,7 @@ void Overlay::handle_established(Link& link, std::int64_t now) {
   Watch& it = watch(link.peer());
   it.was_established = true;
   it.refusals = 0;
-  it.silence.handle_sound(now);
+  it.silence.handle_sound({now});
   it.accused_at = 0;
   for (const News& news : known_) link.say(news);
 }
@@ -140,7 +140,7 @@ void Overlay::handle_end(int rank, Link::State end, std::int64_t now) {
     want(rank, now);
     it.retry_at = now;
   } else if (end == Link::State::refused && is_remote(rank)) {
-    const bool was_silent = it.silence.length_ns(now) >= options_.heartbeat_timeout_ns;
+    const bool was_silent = it.silence.length({now}) >= options_.heartbeat_timeout_ns;
     const int enough = was_silent           ? refusals_after_silence_max
                        : it.was_established ? 1
                                             : refusals_max;
@@ -184,11 +184,11 @@ void Overlay::handle_heartbeat(std::int64_t now, std::int64_t late_ns) {
 void Overlay::watch_silence(int rank, std::int64_t now, std::int64_t late_ns) {
   Watch& it = watch(rank);
   if (late_ns > 0) {
-    it.silence.forgive(now, late_ns);
+    it.silence.forgive({now}, late_ns);
     if (it.accused_at != 0) it.accused_at = std::min(now, it.accused_at + late_ns);
   }
   const std::int64_t timeout = options_.heartbeat_timeout_ns;
-  const std::int64_t length = it.silence.length_ns(now);
+  const std::int64_t length = it.silence.length({now});
   if (length < timeout || !roster_.is_alive(rank)) return;
   if (it.accused_at != 0 && now - it.accused_at < timeout) return;
   // Those on its host end it after the grace; only if they don't, this is a matter of the network.
@@ -227,7 +227,7 @@ void Overlay::handle_news(int from, const News& news, std::int64_t now) {
       (roster_.contains(news.rank) && (news.kind == NewsKind::left || roster_.contains(news.by)));
   // Who is lost is not listened to.
   if (!makes_sense || roster_.standing(from) == Standing::lost) return;
-  watch(from).silence.handle_sound(now);
+  watch(from).silence.handle_sound({now});
   watch(from).accused_at = 0;
   switch (news.kind) {
     case NewsKind::heartbeat:

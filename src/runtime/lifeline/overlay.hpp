@@ -18,10 +18,10 @@
 #include <tuple>
 #include <vector>
 
+#include "protocols/failure_detector/silence.hpp"
 #include "runtime/lifeline/findings.hpp"
 #include "runtime/lifeline/link.hpp"
 #include "runtime/lifeline/roster.hpp"
-#include "runtime/lifeline/silence.hpp"
 
 namespace resprout::runtime {
 
@@ -65,7 +65,7 @@ class Overlay {
     bool was_established = false;  // there was a link
     int refusals = 0;              // since anything was heard
     std::int64_t retry_at = 0;
-    Silence silence;
+    protocols::Silence silence;
     std::int64_t accused_at = 0;  // 0: not accused
     bool is_answered = false;     // by somebody who knows it to be alive
   };

@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 
 #include "doctest/doctest.h"
-#include "runtime/lifeline/silence.hpp"
 #include "runtime/lifeline/status_page.hpp"
 #include "runtime/testing/processes.hpp"
 
@@ -67,18 +66,6 @@ TEST_CASE("a status page is the same memory in both processes, and opens by numb
   page->goodbye = 1;
   CHECK(child.wait(0) == 0);
   CHECK(page->heartbeat == 5);
-}
-
-TEST_CASE("time in which the watcher did not run is nobody's silence") {
-  Silence silence;
-  silence.start(100);
-  CHECK(silence.length_ns(350) == 250);
-  silence.forgive(350, 200);
-  CHECK(silence.length_ns(350) == 50);
-  silence.forgive(350, 1000);
-  CHECK(silence.length_ns(350) == 0);
-  silence.handle_sound(400);
-  CHECK(silence.length_ns(500) == 100);
 }
 
 }  // namespace

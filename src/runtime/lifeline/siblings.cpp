@@ -19,7 +19,7 @@ void Siblings::start(std::span<const PeerAddress> peers, std::int64_t now) {
                     .pidfd = open_process(peer.pid),
                     .page = StatusPage::open(peer.pid, peer.status_fd)};
     const int error = errno;
-    sibling.silence.start(now);
+    sibling.silence.start({now});
     if (!sibling.page.is_open() && !has_ended(sibling))
       throw std::system_error(error, std::generic_category(),
                               "cannot watch rank " + std::to_string(rank) + " on this host");
@@ -71,15 +71,15 @@ void Siblings::handle_time(std::int64_t now, std::int64_t late_ns) {
     if (const Sibling* it = find(rank); it != nullptr && !it->pidfd.is_open()) look_at(rank);
     Sibling* const sibling = find(rank);
     if (sibling == nullptr || !sibling->page.is_open()) continue;
-    if (late_ns > 0) sibling->silence.forgive(now, late_ns);
+    if (late_ns > 0) sibling->silence.forgive({now}, late_ns);
     const std::uint64_t heartbeat = sibling->page->heartbeat.load(std::memory_order_relaxed);
     if (heartbeat != sibling->heartbeat) {
       sibling->heartbeat = heartbeat;
-      sibling->silence.handle_sound(now);
+      sibling->silence.handle_sound({now});
     }
     if (sibling->page->goodbye.load() != 0) {
       findings_.handle_left(rank);
-    } else if (sibling->silence.length_ns(now) >= options_.heartbeat_timeout_ns) {
+    } else if (sibling->silence.length({now}) >= options_.heartbeat_timeout_ns) {
       maybe_end(*sibling, now);
     }
   }
@@ -94,7 +94,7 @@ void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {
   const auto status = process_status(sibling.pid);
   if (!status || status->has_ended() || status->start_time != sibling.start_time) return;
   const bool is_out_of_grace =
-      sibling.silence.length_ns(now) >= options_.heartbeat_timeout_ns + options_.starved_grace_ns;
+      sibling.silence.length({now}) >= options_.heartbeat_timeout_ns + options_.starved_grace_ns;
   if (!status->is_stopped() && !is_out_of_grace) return;
   std::uint32_t nobody = 0;
   sibling.page->ended_by.compare_exchange_strong(nobody,

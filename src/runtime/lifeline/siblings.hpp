@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "protocols/failure_detector/silence.hpp"
 #include "runtime/lifeline/findings.hpp"
 #include "runtime/lifeline/process.hpp"
-#include "runtime/lifeline/silence.hpp"
 #include "runtime/lifeline/status_page.hpp"
 #include "runtime/net/poller.hpp"
 
@@ -51,7 +51,7 @@ class Siblings {
     Fd pidfd;
     StatusPage page;
     std::uint64_t heartbeat = 0;
-    Silence silence = {};
+    protocols::Silence silence = {};
   };
 
   std::vector<int> ranks() const;
