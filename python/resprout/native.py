@@ -51,9 +51,15 @@ class TracedEvent(TypedDict):
     kind: str
 
 
+class TracedDeath(TypedDict):
+    at: int
+    rank: int
+
+
 class Trace(TypedDict):
     messages: list[TracedMessage]
     events: list[TracedEvent]
+    deaths: list[TracedDeath]  # as asked for, drawn ones included
 
 
 class _Run(TypedDict):
@@ -128,6 +134,10 @@ class _CTracedEvent(Structure):
     _fields_ = [("at", c_int64), ("rank", c_int64), ("kind", c_char_p)]
 
 
+class _CTracedDeath(Structure):
+    _fields_ = [("at", c_int64), ("rank", c_int64)]
+
+
 @functools.cache
 def _library() -> Any:
     """The library beside this file, with the types of its functions. Calls release the GIL."""
@@ -148,6 +158,7 @@ def _library() -> Any:
         ),
         "simulation_messages": (POINTER(_CTracedMessage), [c_void_p, count]),
         "simulation_events": (POINTER(_CTracedEvent), [c_void_p, count]),
+        "simulation_deaths": (POINTER(_CTracedDeath), [c_void_p, count]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, f"resprout_{name}")
@@ -263,6 +274,7 @@ class Simulation:
     def _trace(self) -> Trace:
         messages = _array(_library().resprout_simulation_messages, self._handle)
         events = _array(_library().resprout_simulation_events, self._handle)
+        deaths = _array(_library().resprout_simulation_deaths, self._handle)
         return {
             "messages": [
                 {
@@ -279,6 +291,7 @@ class Simulation:
                 {"at": event.at, "rank": event.rank, "kind": event.kind.decode()}
                 for event in events
             ],
+            "deaths": [{"at": death.at, "rank": death.rank} for death in deaths],
         }
 
 

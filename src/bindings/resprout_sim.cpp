@@ -20,6 +20,7 @@ struct resprout_simulation {
   std::mutex mutex;
   std::vector<resprout_traced_message> messages;
   std::vector<resprout_traced_event> events;
+  std::vector<resprout_traced_death> deaths;
 };
 
 namespace {
@@ -63,9 +64,11 @@ std::int32_t narrow(std::int64_t number) {
 std::int64_t ticks(const std::optional<Time>& time) { return time ? time->ticks : RESPROUT_NONE; }
 
 // REQUIRES: names of messages and events are literals.
-void copy_trace(const sim::Trace& trace, resprout_simulation& to) {
+void copy_trace(const sim::Trace& trace, const std::vector<sim::Death>& deaths,
+                resprout_simulation& to) {
   to.messages.clear();
   to.events.clear();
+  to.deaths.clear();
   for (const auto& [message, flight] : trace.messages)
     to.messages.push_back({index(message.from), index(message.to),
                            sim::name_of(message.kind).data(), flight.sent.ticks,
@@ -73,6 +76,7 @@ void copy_trace(const sim::Trace& trace, resprout_simulation& to) {
                            flight.received == never ? RESPROUT_NONE : flight.received.ticks});
   for (const sim::Trace::Said& said : trace.events)
     to.events.push_back({said.at.ticks, index(said.rank), sim::name_of(said.kind).data()});
+  for (const sim::Death& death : deaths) to.deaths.push_back({death.at.ticks, index(death.rank)});
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ resprout_simulation* resprout_simulation_new(const char* spec, const resprout_ma
   auto made = sim::Simulation::make(machinery);
   auto* const simulation = accept(made);
   if (simulation == nullptr) return nullptr;
-  return new resprout_simulation{machinery, std::move(*simulation), {}, {}, {}};
+  return new resprout_simulation{machinery, std::move(*simulation), {}, {}, {}, {}};
 }
 
 void resprout_simulation_free(resprout_simulation* simulation) { delete simulation; }
@@ -122,7 +126,7 @@ int resprout_simulation_run(resprout_simulation* simulation, const char* faults,
 
   const std::lock_guard lock(simulation->mutex);
   const sim::Result result = simulation->simulation->run(*deaths);
-  copy_trace(result.trace, *simulation);
+  if (machinery.wants_trace) copy_trace(result.trace, *deaths, *simulation);
   *run = {.coloring_latency = ticks(result.coloring_latency),
           .quiescence_latency = result.totals.quiescence.ticks,
           .correction_start = ticks(result.correction_start),
@@ -145,4 +149,10 @@ const resprout_traced_event* resprout_simulation_events(const resprout_simulatio
                                                         size_t* count) {
   *count = simulation->events.size();
   return simulation->events.data();
+}
+
+const resprout_traced_death* resprout_simulation_deaths(const resprout_simulation* simulation,
+                                                        size_t* count) {
+  *count = simulation->deaths.size();
+  return simulation->deaths.data();
 }

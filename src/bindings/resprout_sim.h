@@ -99,10 +99,18 @@ typedef struct {
   const char* kind;
 } resprout_traced_event;
 
+typedef struct {
+  int64_t at;
+  int64_t rank;
+} resprout_traced_death;
+
 // Of the last run of a simulation that wants a trace; valid until its next one.
 RESPROUT_API const resprout_traced_message* resprout_simulation_messages(
     const resprout_simulation* simulation, size_t* count);
 RESPROUT_API const resprout_traced_event* resprout_simulation_events(
+    const resprout_simulation* simulation, size_t* count);
+// Those that were asked for, drawn ones included, whether or not the operation lasted that long.
+RESPROUT_API const resprout_traced_death* resprout_simulation_deaths(
     const resprout_simulation* simulation, size_t* count);
 
 #ifdef __cplusplus

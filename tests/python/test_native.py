@@ -24,6 +24,7 @@ STRUCTURES = {
     "resprout_run": native._CRun,
     "resprout_traced_message": native._CTracedMessage,
     "resprout_traced_event": native._CTracedEvent,
+    "resprout_traced_death": native._CTracedDeath,
 }
 
 
@@ -64,6 +65,18 @@ def test_a_trace_belongs_to_the_run_that_was_asked_for():
     lost = [message for message in partial["messages"] if message["received"] is None]
     assert lost and {message["to"] for message in lost} == {1}
     assert simulation.run()["trace"] == whole
+
+
+def test_a_trace_names_the_dead_those_that_were_drawn_too():
+    simulation = native.Simulation("corrected-tree", procs=100, trace=True)
+    deaths = simulation.run(faults="7", fail_at=["1@5"], seed=3)["trace"]["deaths"]
+    drawn = [death["rank"] for death in deaths if death["at"] == 0]
+    assert len(set(drawn)) == 7
+    assert [death for death in deaths if death["at"] > 0] == [{"at": 5, "rank": 1}]
+    colored = {event["rank"] for event in simulation.run()["trace"]["events"]}
+    assert colored == set(range(100))
+    events = simulation.run(faults="7", seed=3)["trace"]["events"]
+    assert {event["rank"] for event in events} == colored - set(drawn)
 
 
 def test_threads_may_share_a_simulation():
