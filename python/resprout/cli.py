@@ -147,6 +147,47 @@ def sim_command(
     return simulate(experiment, format, trace)
 
 
+TIMELINE_HELP = """Draw a simulated run: processes down, time across.
+
+    resprout timeline corrected-tree:tree=lame,k=3 --procs 9 --latency 1 -o lame.svg
+    resprout timeline corrected-tree:correction=checked --procs 16 --faults 2,3 -o gap.png
+    resprout timeline ftco-allreduce --procs 8 --latency 4 --fail-at 0@16
+    resprout timeline corrected-tree --procs 4096 --faults 1% --ranks 0-7,4090-4095
+
+Times are ticks. Of more than 64 processes it shows those that tell the story, or those named."""
+
+
+@app.command("timeline", help=TIMELINE_HELP.replace("\n    ", "\n\n    ", 1), no_args_is_help=True)
+def timeline_command(
+    spec: Annotated[str, typer.Argument(help="PROTOCOL[:OPTION=VALUE,...], see `protocols`.")],
+    procs: Annotated[int, typer.Option("--procs", "-P", help="Processes.")],
+    latency: Annotated[int, typer.Option("--latency", "-L", help="Of the network.")] = 2,
+    overhead: Annotated[int, typer.Option("--overhead", help="Of a send or receive.")] = 1,
+    gap: Annotated[int, typer.Option("--gap", "-g", help="Between starts at one port.")] = 0,
+    faults: Annotated[
+        str, typer.Option(metavar="none|N|X%|3,7,9", help="Who is dead from the start.")
+    ] = "none",
+    fail_at: Annotated[
+        list[str] | None, typer.Option(metavar="RANK@T", help="Who dies on the way.")
+    ] = None,
+    root: Annotated[int, typer.Option(help="Of a broadcast or reduction.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the faults.")] = 0,
+    ranks: Annotated[
+        str | None, typer.Option(metavar="0-5,9", help="Which processes to show.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE.svg|.png", help="The picture.")
+    ] = Path("timeline.svg"),
+) -> int:
+    from resprout.sim.runs import Experiment
+    from resprout.timeline.command import draw_timeline
+
+    experiment = Experiment(
+        spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs=1
+    )
+    return draw_timeline(experiment, ranks, output)
+
+
 @app.command("protocols")
 def protocols_command() -> None:
     """List the protocols and their options."""
