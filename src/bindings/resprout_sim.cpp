@@ -63,19 +63,17 @@ std::int32_t narrow(std::int64_t number) {
 
 std::int64_t ticks(const std::optional<Time>& time) { return time ? time->ticks : RESPROUT_NONE; }
 
-// REQUIRES: names of messages and events are literals.
 void copy_trace(const sim::Trace& trace, const std::vector<sim::Death>& deaths,
                 resprout_simulation& to) {
   to.messages.clear();
   to.events.clear();
   to.deaths.clear();
   for (const auto& [message, flight] : trace.messages)
-    to.messages.push_back({index(message.from), index(message.to),
-                           sim::name_of(message.kind).data(), flight.sent.ticks,
-                           flight.arrived.ticks,
+    to.messages.push_back({index(message.from), index(message.to), sim::name_of(message.kind),
+                           flight.sent.ticks, flight.arrived.ticks,
                            flight.received == never ? RESPROUT_NONE : flight.received.ticks});
   for (const sim::Trace::Said& said : trace.events)
-    to.events.push_back({said.at.ticks, index(said.rank), sim::name_of(said.kind).data()});
+    to.events.push_back({said.at.ticks, index(said.rank), sim::name_of(said.kind)});
   for (const sim::Death& death : deaths) to.deaths.push_back({death.at.ticks, index(death.rank)});
 }
 

@@ -2,7 +2,6 @@
 // Thread rule: one thread.
 #pragma once
 
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,7 @@ struct Trace {
   std::vector<Said> events;    // in the order in which they were said
 };
 
-constexpr std::string_view name_of(MessageKind kind) {
+constexpr const char* name_of(MessageKind kind) {
   switch (kind) {
     case MessageKind::tree:
       return "tree";
@@ -44,7 +43,7 @@ constexpr std::string_view name_of(MessageKind kind) {
   return "unknown";
 }
 
-constexpr std::string_view name_of(EventKind kind) {
+constexpr const char* name_of(EventKind kind) {
   switch (kind) {
     case EventKind::colored:
       return "colored";
