@@ -12,7 +12,8 @@
 //  3. A side that is closed stays closed: what was sent only grows, the nearest sender heard only
 //     comes nearer.
 //  4. Frozen: nothing is handled, said or sent any more.
-// All in the header, so that the simulator can inline it. Thread rule: a value.
+// All in the header, so that the simulator can inline it: but what is rare in the life of a
+// process, lest it takes registers from what is not. Thread rule: a value.
 #pragma once
 
 #include <cstdint>
@@ -85,13 +86,29 @@ class CorrectedTree {
     return config_->tree.child(ring_distance(index(config_->root), self_, config_->procs), i);
   }
   void hear(const Message& correction);
-  void become_colored(const Context& context, const Message& message);
+  // The message by value: whose address is not taken can stay in registers.
+  [[gnu::noinline]] void become_colored(const Context& context, Message message) {
+    const bool is_overlapped = config_->start == StartMode::overlapped;
+    const bool is_early = message.kind == MessageKind::correction;
+    state_ = is_early ? State::by_correction : State::by_tree;
+    pending_ = Pending::colored;
+    colored_by_ = message.from;
+    slot_ = message.slot;
+    // When synchronized correction colors a process, dissemination is over.
+    if (!is_early || is_overlapped) next_child_ = existing_child(0);
+    if (!is_early || (is_overlapped && config_->early == EarlyPolicy::join))
+      join_correction(context);
+  }
   void join_correction(const Context& context);
   std::optional<Direction> next_direction() const;
   std::optional<Direction> next_checked() const;
   std::optional<Direction> next_opportunistic() const;
-  Message tree_message();
-  Message correction_message(Direction direction);
+  [[gnu::noinline]] Rank take_child() {
+    const std::int32_t to = child(next_child_);
+    next_child_ = existing_child(next_child_ + 1);
+    return rank_at(topology::ring_neighbor(to, index(config_->root), config_->procs));
+  }
+  Rank take_neighbor(Direction direction);
 
   const CorrectedTreeConfig* config_;
   std::int32_t self_;
@@ -118,18 +135,6 @@ inline Disposition CorrectedTree::handle_message(const Context& context, const M
   if (is_correction) hear(message);
   if (!is_colored()) become_colored(context, message);
   return Disposition::done;
-}
-
-inline void CorrectedTree::become_colored(const Context& context, const Message& message) {
-  const bool is_overlapped = config_->start == StartMode::overlapped;
-  const bool is_early = message.kind == MessageKind::correction;
-  state_ = is_early ? State::by_correction : State::by_tree;
-  pending_ = Pending::colored;
-  colored_by_ = message.from;
-  slot_ = message.slot;
-  // When synchronized correction colors a process, dissemination is over.
-  if (!is_early || is_overlapped) next_child_ = existing_child(0);
-  if (!is_early || (is_overlapped && config_->early == EarlyPolicy::join)) join_correction(context);
 }
 
 inline void CorrectedTree::join_correction(const Context& context) {
@@ -169,12 +174,26 @@ inline std::optional<Event> CorrectedTree::poll_event(const Context&) {
   return Event{kind, subject};
 }
 
+// Put together at one place, so that a compiler can keep it in registers.
 inline std::optional<Message> CorrectedTree::poll_send(const Context&) {
-  if (next_child_ >= 0) return tree_message();
-  if (phase_ != Phase::correcting) return std::nullopt;
-  const std::optional<Direction> direction = next_direction();
-  if (!direction) return std::nullopt;
-  return correction_message(*direction);
+  Rank to = no_rank;
+  MessageKind kind = MessageKind::tree;
+  Direction direction = Direction::left;
+  if (next_child_ >= 0) {
+    to = take_child();
+  } else {
+    if (phase_ != Phase::correcting) return std::nullopt;
+    const std::optional<Direction> next = next_direction();
+    if (!next) return std::nullopt;
+    kind = MessageKind::correction;
+    direction = *next;
+    to = take_neighbor(direction);
+  }
+  return Message{.from = rank_at(self_),
+                 .to = to,
+                 .kind = kind,
+                 .slot = is_root() ? Slot::input : Slot::result,
+                 .tag = static_cast<std::uint16_t>(direction)};
 }
 
 inline std::optional<CorrectedTree::Direction> CorrectedTree::next_direction() const {
@@ -201,26 +220,9 @@ inline std::optional<CorrectedTree::Direction> CorrectedTree::next_opportunistic
   return is_left_open ? std::optional(Direction::left) : std::nullopt;
 }
 
-inline Message CorrectedTree::tree_message() {
-  Message message;
-  message.from = rank_at(self_);
-  message.to =
-      rank_at(topology::ring_neighbor(child(next_child_), index(config_->root), config_->procs));
-  message.kind = MessageKind::tree;
-  message.slot = is_root() ? Slot::input : Slot::result;
-  next_child_ = existing_child(next_child_ + 1);
-  return message;
-}
-
-inline Message CorrectedTree::correction_message(Direction direction) {
+inline Rank CorrectedTree::take_neighbor(Direction direction) {
   const std::int32_t offset = direction == Direction::left ? -++left_sent_ : ++right_sent_;
-  Message message;
-  message.from = rank_at(self_);
-  message.to = rank_at(topology::ring_neighbor(self_, offset, config_->procs));
-  message.kind = MessageKind::correction;
-  message.slot = is_root() ? Slot::input : Slot::result;
-  message.tag = static_cast<std::uint16_t>(direction);
-  return message;
+  return rank_at(topology::ring_neighbor(self_, offset, config_->procs));
 }
 
 inline Deadline CorrectedTree::poll_timeout(const Context&) const {

@@ -63,9 +63,11 @@ class BroadcastMetrics {
     const std::size_t procs = colored_.size();
     std::size_t run = 0;
     std::size_t longest = 0;
-    for (std::size_t i = 0; i < 2 * procs; ++i) {  // twice round: a run may go over the end
-      run = is_missing(i % procs) ? run + 1 : 0;
-      longest = std::max(longest, run);
+    for (int round = 0; round < 2; ++round) {  // twice: a run may go over the end
+      for (std::size_t rank = 0; rank < procs; ++rank) {
+        run = is_missing(rank) ? run + 1 : 0;
+        longest = std::max(longest, run);
+      }
     }
     return static_cast<std::int32_t>(std::min(longest, procs));
   }

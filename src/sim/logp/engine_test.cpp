@@ -57,6 +57,28 @@ struct Sleeper {
   }
 };
 
+// Rank 1 sends three messages to rank 0, each ten ticks after the one before.
+struct Pacer {
+  std::int32_t self;
+  std::int32_t left = 3;
+  Time next{};  // not before then
+
+  void start(const Context&) {}
+  Disposition handle_message(const Context&, const Message&) { return Disposition::done; }
+  void handle_timeout(const Context&) {}
+  void handle_suspicion(const Context&, Rank) {}
+  std::optional<Event> poll_event(const Context&) { return std::nullopt; }
+  std::optional<Message> poll_send(const Context& context) {
+    if (self != 1 || left == 0 || context.now < next) return std::nullopt;
+    --left;
+    next = context.now + 10;
+    return Message{.from = rank_at(1), .to = rank_at(0)};
+  }
+  Deadline poll_timeout(const Context&) const {
+    return self == 1 && left > 0 ? Deadline{next, "pace"} : Deadline{};
+  }
+};
+
 struct Log {
   struct Payload {};
   std::vector<std::tuple<int, std::int64_t, std::int64_t>> flights;  // from, sent, received or -1
@@ -150,6 +172,34 @@ TEST_CASE("timers wake at their time, and deaths are suspected by all who live a
   CHECK(engine.is_alive(rank_at(0)));
 }
 
+TEST_CASE("a send can set a timer, and a timer can start a send") {
+  Engine<Pacer, Log> engine({2, 1, 0}, 2);
+  Log log;
+  engine.run([](Rank rank) { return Pacer{index(rank)}; }, {}, log);
+  CHECK(log.flights == Flights{{1, 0, 4}, {1, 10, 14}, {1, 20, 24}});
+}
+
+TEST_CASE("an engine runs again as if it were new, whatever died and was waited for before") {
+  Engine<Sender, Log> engine({9, 1, 3}, 70);
+  const auto make = [](Rank rank) { return Sender{index(rank), index(rank) % 4}; };
+  Log first, between, second;
+  const Totals before = engine.run(make, {}, first);
+  const std::vector<Death> deaths{{rank_at(0), {30}}, {rank_at(0), {8}}, {rank_at(69), {0}}};
+  engine.run(make, deaths, between);
+  CHECK(between.receives.size() < first.receives.size());
+  CHECK_FALSE(engine.is_alive(rank_at(0)));
+  const Totals after = engine.run(make, {}, second);
+  CHECK(engine.is_alive(rank_at(0)));
+  CHECK(after.digest == before.digest);
+  CHECK(second.flights == first.flights);
+}
+
+TEST_CASE("what is farther ahead than any wheel is kept in order too") {
+  const Log log = run({100000, 1, 7000}, {0, 2, 1});
+  CHECK(log.flights == Flights{{1, 0, 100002}, {2, 0, 107002}, {1, 7000, 114002}});
+  CHECK(log.receives == decltype(log.receives){{100002, 1}, {107002, 2}, {114002, 1}});
+}
+
 TEST_CASE("equal runs have equal digests, others have not") {
   Totals a, b, c, d;
   run({2, 1, 0}, {0, 2, 2}, {}, &a);
@@ -159,22 +209,4 @@ TEST_CASE("equal runs have equal digests, others have not") {
   CHECK(a.digest == b.digest);
   CHECK(a.digest != c.digest);
   CHECK(a.digest != d.digest);
-}
-
-TEST_CASE("a wheel gives back near and far things in order of time, then of insertion") {
-  TimeWheel<int> wheel(10);
-  wheel.push({0}, {1000}, 1);
-  wheel.push({0}, {63}, 2);
-  wheel.push({0}, {64}, 3);
-  CHECK(wheel.next({0}) == Time{63});
-  std::vector<int> out;
-  const auto take = [&](Time now) { wheel.drain(now, [&](int thing) { out.push_back(thing); }); };
-  take({63});
-  CHECK(wheel.next({63}) == Time{64});
-  take({64});
-  wheel.push({950}, {1000}, 4);
-  CHECK(wheel.next({950}) == Time{1000});
-  take({1000});
-  CHECK(wheel.next({1000}) == never);
-  CHECK(out == std::vector{2, 3, 1, 4});
 }

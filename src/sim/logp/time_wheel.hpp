@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/time.hpp"
+#include "sim/logp/chunk_list.hpp"
 
 namespace resprout::sim {
 
@@ -27,13 +28,41 @@ class TimeWheel {
 
   // REQUIRES: now <= at; `now` never goes back.
   void push(Time now, Time at, const T& thing) {
-    if (at - now > static_cast<Duration>(mask_)) {
-      far_[at.ticks].push_back(thing);
+    if (!is_near(now, at)) [[unlikely]] {
+      push_far(at, thing);
       return;
     }
-    auto& slot = slots_[slot_of(at)];
-    if (slot.empty()) occupied_[slot_of(at) / 64] |= std::uint64_t{1} << (slot_of(at) % 64);
-    slot.push_back(thing);
+    occupied_[slot_of(at) / 64] |= std::uint64_t{1} << (slot_of(at) % 64);
+    slots_[slot_of(at)].push(pool_, thing);
+  }
+
+  // For those who push many things of one time: `push` without looking for the place.
+  // REQUIRES: time() is that of the things; nobody else pushes any until `close`.
+  class Writer {
+   public:
+    Time time() const { return time_; }
+    void push(const T& thing) { list_.push(*pool_, thing); }
+
+   private:
+    friend TimeWheel;
+    Time time_ = never;
+    ChunkList<T> list_;
+    ChunkPool<T>* pool_ = nullptr;
+  };
+
+  // Writes nothing, its time is `never`, if `at` is too far ahead. REQUIRES: as push.
+  Writer writer(Time now, Time at) {
+    Writer writer;
+    if (!is_near(now, at)) return writer;
+    writer.time_ = at;
+    writer.list_ = slots_[slot_of(at)];
+    writer.pool_ = &pool_;
+    return writer;
+  }
+  void close(const Writer& writer) {
+    if (writer.time_ == never || writer.list_.empty()) return;
+    occupied_[slot_of(writer.time_) / 64] |= std::uint64_t{1} << (slot_of(writer.time_) % 64);
+    slots_[slot_of(writer.time_)] = writer.list_;
   }
 
   // The time of the first thing, `never` if there is none. REQUIRES: as push, nothing is before
@@ -43,28 +72,22 @@ class TimeWheel {
     return far_.empty() ? near : std::min(near, Time{far_.begin()->first});
   }
 
-  // Takes out all things of time `now`, calling f for each; f may push later things. `expect` is
-  // called some things ahead, so that memory can be asked for in time.
+  // Takes out all things of time `now`, calling f for each; f may push. `expect` is called some
+  // things ahead, so that memory can be asked for in time. Whether there was anything.
   template <typename F, typename Expect>
-  void drain(Time now, F f, Expect expect) {
+  bool drain(Time now, F f, Expect expect) {
+    bool is_empty = true;
     // What was far away when it was pushed was pushed before what was near.
-    if (!far_.empty() && far_.begin()->first == now.ticks) {
-      for (const T& thing : far_.begin()->second) f(thing);
-      far_.erase(far_.begin());
+    if (!far_.empty() && far_.begin()->first == now.ticks) [[unlikely]] {
+      const auto far = far_.extract(far_.begin());
+      for (const T& thing : far.mapped()) f(thing);
+      is_empty = false;
     }
     auto& slot = slots_[slot_of(now)];
-    if (slot.empty()) return;
-    constexpr std::size_t ahead = 12;
-    const T* const things = slot.data();
-    const std::size_t count = slot.size();
-    const std::size_t announced = count > ahead ? count - ahead : 0;
-    for (std::size_t i = 0; i < announced; ++i) {
-      expect(things[i + ahead]);
-      f(things[i]);
-    }
-    for (std::size_t i = announced; i < count; ++i) f(things[i]);
-    slot.clear();
+    if (slot.empty()) return !is_empty;
     occupied_[slot_of(now) / 64] &= ~(std::uint64_t{1} << (slot_of(now) % 64));
+    slot.drain(pool_, f, expect);
+    return true;
   }
 
   template <typename F>
@@ -73,6 +96,9 @@ class TimeWheel {
   }
 
  private:
+  bool is_near(Time now, Time at) const { return at - now <= static_cast<Duration>(mask_); }
+  [[gnu::noinline]] void push_far(Time at, T thing) { far_[at.ticks].push_back(thing); }
+
   std::size_t slot_of(Time at) const { return static_cast<std::size_t>(at.ticks) & mask_; }
 
   Time next_near(Time now) const {
@@ -88,7 +114,8 @@ class TimeWheel {
     return never;
   }
 
-  std::vector<std::vector<T>> slots_;
+  std::vector<ChunkList<T>> slots_;
+  ChunkPool<T> pool_;
   std::vector<std::uint64_t> occupied_;  // one bit a slot
   std::size_t mask_;                     // a power of two, less one
   std::map<std::int64_t, std::vector<T>> far_;
