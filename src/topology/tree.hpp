@@ -11,13 +11,15 @@
 // Invariants
 //  1. parent(child(r, i)) == r; each rank but the root, 0, is the child of exactly one rank.
 //  2. parent(r) < r in both numberings.
-// Cost: interleaved O(1) to O(log procs), in-order O(log^2 procs); no memory.
+// Cost: O(1) for binomial interleaved, else O(log procs); no memory but the tables of Growth, which
+// are of one size for all trees and shared by all ranks.
 // Thread rule: a value.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
+#include "topology/deal.hpp"
 #include "topology/growth.hpp"
 
 namespace resprout::topology {
@@ -33,7 +35,8 @@ class Tree {
       : procs_(procs),
         arity_(shape == Shape::binomial ? 2 : arity),
         shape_(shape),
-        numbering_(numbering) {}
+        // A chain has one numbering.
+        numbering_(shape == Shape::kary && arity == 1 ? Numbering::interleaved : numbering) {}
 
   // A Lame or an optimal tree, interleaved. REQUIRES: `growth` is complete and outlives the tree.
   constexpr Tree(const Growth& growth, std::int32_t procs)
@@ -48,7 +51,7 @@ class Tree {
 
   // -1 for the root. REQUIRES: 0 <= rank < procs.
   constexpr std::int32_t parent(std::int32_t rank) const {
-    return numbering_ == Numbering::interleaved ? node_parent(rank) : find(rank).parent;
+    return numbering_ == Numbering::interleaved ? node_parent(rank) : in_order_parent(rank);
   }
 
  private:
@@ -56,14 +59,13 @@ class Tree {
   constexpr std::int32_t node_child(std::int32_t node, std::int32_t i) const;
   constexpr std::int32_t node_parent(std::int32_t node) const;
   constexpr std::int64_t spacing(std::int32_t node) const;
-  constexpr std::int32_t subtree_size(std::int32_t node) const;
 
-  struct Place {
-    std::int32_t node;
-    std::int32_t parent;  // in-order rank
-  };
+  struct Subtree;
+  struct Place;
   constexpr Place find(std::int32_t rank) const;
+  constexpr std::int64_t before_child(const Subtree& subtree, std::int32_t i) const;
   constexpr std::int32_t in_order_child(std::int32_t rank, std::int32_t i) const;
+  constexpr std::int32_t in_order_parent(std::int32_t rank) const;
 
   const Growth* growth_ = nullptr;
   std::int32_t procs_;
@@ -132,39 +134,61 @@ constexpr std::int32_t Tree::node_parent(std::int32_t node) const {
   return -1;
 }
 
-// The nodes of a subtree stand `spacing` apart from its root on, all the way up to procs.
-// REQUIRES: not grown.
-constexpr std::int32_t Tree::subtree_size(std::int32_t node) const {
-  return static_cast<std::int32_t>((procs_ - 1 - node) / spacing(node) + 1);
+// The nodes of the subtree of `node` are node + m * spacing, m = 0 .. last. REQUIRES: not grown.
+struct Tree::Subtree {
+  std::int32_t node;
+  std::int64_t spacing;
+  std::int64_t last;
+
+  constexpr Subtree child(std::int64_t m, std::int64_t times) const {
+    return {static_cast<std::int32_t>(node + m * spacing), spacing * times, (last - m) / times};
+  }
+};
+
+// How many nodes are in the subtrees of the first i children. REQUIRES: child i exists.
+constexpr std::int64_t Tree::before_child(const Subtree& subtree, std::int32_t i) const {
+  if (shape_ == Shape::kary) return Deal(subtree.last, arity_).before(i);
+  // Below the children of one step, m = j * k^step, are the m with `step` zeros at the end.
+  std::int64_t left = subtree.last;
+  for (std::int32_t step = i / (arity_ - 1); step > 0; --step) left /= arity_;
+  // The hands are the last digits 1 .. k-1 and then 0.
+  return subtree.last - left + Deal(left, arity_).before(i % (arity_ - 1));
 }
 
-// Walks from the root to the subtree that holds in-order number `rank`.
+struct Tree::Place {
+  Subtree subtree;
+  std::int32_t parent;  // in-order number
+};
+
+// Walks from the root to the node that has in-order number `rank`. Each round of the loops divides
+// what is left by the arity, so that there are O(log procs) of them in all.
 constexpr Tree::Place Tree::find(std::int32_t rank) const {
-  Place place{0, -1};
-  std::int32_t number = 0;  // of place.node
+  Subtree subtree{0, 1, procs_ - 1};
+  std::int32_t parent = -1;
+  std::int32_t number = 0;  // of subtree.node
   while (number != rank) {
-    place.parent = number;
-    ++number;  // of the first child
-    for (std::int32_t i = 0;; ++i) {
-      const std::int32_t child = node_child(place.node, i);
-      const std::int32_t behind = number + subtree_size(child);
-      if (rank < behind) {
-        place.node = child;
-        break;
-      }
-      number = behind;
+    std::int64_t behind = rank - number - 1;  // the children's subtrees lie one behind the other
+    std::int64_t left = subtree.last;
+    std::int64_t power = 1;  // k^step
+    if (shape_ != Shape::kary) {
+      for (; behind >= left - left / arity_; left /= arity_, power *= arity_)
+        behind -= left - left / arity_;
     }
+    const Deal deal(left, arity_);
+    const std::int64_t hand = deal.hand_of(behind);
+    parent = number;
+    number = static_cast<std::int32_t>(rank - (behind - deal.before(hand)));
+    subtree = subtree.child((hand + 1) * power, power * arity_);
   }
-  return place;
+  return {subtree, parent};
 }
 
 constexpr std::int32_t Tree::in_order_child(std::int32_t rank, std::int32_t i) const {
-  const std::int32_t node = find(rank).node;
-  if (node_child(node, i) < 0) return -1;
-  std::int32_t number = rank + 1;
-  for (std::int32_t before = 0; before < i; ++before)
-    number += subtree_size(node_child(node, before));
-  return number;
+  const Subtree subtree = find(rank).subtree;
+  if (node_child(subtree.node, i) < 0) return -1;
+  return static_cast<std::int32_t>(rank + 1 + before_child(subtree, i));
 }
+
+constexpr std::int32_t Tree::in_order_parent(std::int32_t rank) const { return find(rank).parent; }
 
 }  // namespace resprout::topology

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "doctest/doctest.h"
+#include "topology/interleaving.hpp"
 #include "topology/ring.hpp"
 
 using namespace resprout::topology;
@@ -47,27 +48,6 @@ std::vector<std::int32_t> subtree(const Tree& tree, std::int32_t rank) {
     for (const std::int32_t child : children(tree, all[i])) all.push_back(child);
   std::sort(all.begin(), all.end());
   return all;
-}
-
-bool is_ancestor(const Tree& tree, std::int32_t above, std::int32_t rank) {
-  while (rank > above) rank = tree.parent(rank);
-  return rank == above;
-}
-
-// Definition 1 of Corrected Trees: neighbors on the ring of any subtree descend from each other, or
-// meet only in its root.
-bool is_interleaved(const Tree& tree) {
-  for (std::int32_t root = 0; root < tree.procs(); ++root) {
-    const auto ring = subtree(tree, root);
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      const std::int32_t a = std::min(ring[i], ring[(i + 1) % ring.size()]);
-      const std::int32_t b = std::max(ring[i], ring[(i + 1) % ring.size()]);
-      std::int32_t common = a;
-      while (!is_ancestor(tree, common, b)) common = tree.parent(common);
-      if (common != a && common != root) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace
@@ -118,18 +98,42 @@ TEST_CASE("a tree grows up to the largest rank there is") {
   CHECK(Growth::lame(INT32_MAX, 2).is_complete());
 }
 
-TEST_CASE("the interleaved trees fulfill the paper's definition 1, the in-order ones do not") {
-  for (const std::int32_t procs : {1, 2, 3, 5, 8, 21, 64, 100}) {
+TEST_CASE(
+    "definition 1: every interleaved tree is interleaved, of any size, also an incomplete one") {
+  for (std::int32_t procs = 1; procs <= 70; ++procs) {
     CAPTURE(procs);
+    for (const std::int32_t k : {1, 2, 3, 4, 7, 80}) {
+      CAPTURE(k);
+      CHECK(is_interleaved(Tree(Shape::kary, Numbering::interleaved, k, procs)));
+      CHECK(is_interleaved(Tree(Shape::knomial, Numbering::interleaved, k + 1, procs)));
+      CHECK(is_interleaved(Tree(Growth::lame(procs, k), procs)));
+    }
     CHECK(is_interleaved(Tree(Shape::binomial, Numbering::interleaved, 2, procs)));
-    CHECK(is_interleaved(Tree(Shape::kary, Numbering::interleaved, 2, procs)));
-    CHECK(is_interleaved(Tree(Shape::kary, Numbering::interleaved, 4, procs)));
-    CHECK(is_interleaved(Tree(Shape::knomial, Numbering::interleaved, 3, procs)));
-    CHECK(is_interleaved(Tree(Growth::lame(procs, 2), procs)));
-    CHECK(is_interleaved(Tree(Growth::optimal(procs, 2, 1), procs)));
+    for (const auto& [latency, overhead] :
+         {std::pair{0, 1}, {1, 1}, {2, 1}, {5, 1}, {3, 2}, {7, 3}, {1, 4}}) {
+      CAPTURE(latency);
+      CHECK(is_interleaved(Tree(Growth::optimal(procs, latency, overhead), procs)));
+    }
   }
-  CHECK(!is_interleaved(Tree(Shape::kary, Numbering::in_order, 2, 7)));
-  CHECK(!is_interleaved(Tree(Shape::binomial, Numbering::in_order, 2, 8)));
+}
+
+TEST_CASE("definition 1: in-order trees are not interleaved, once a subtree has two levels") {
+  for (const std::int32_t procs : {6, 7, 8, 20, 64}) {
+    CAPTURE(procs);
+    CHECK(!is_interleaved(Tree(Shape::kary, Numbering::in_order, 2, procs)));
+    CHECK(!is_interleaved(Tree(Shape::binomial, Numbering::in_order, 2, procs)));
+    CHECK(!is_interleaved(Tree(Shape::knomial, Numbering::in_order, 3, procs + 8)));
+  }
+}
+
+TEST_CASE("a flat in-order tree of a million answers at once") {
+  const Tree flat(Shape::kary, Numbering::in_order, 1 << 20, 1 << 20);
+  const Tree thin(Shape::kary, Numbering::in_order, 1, 1 << 20);
+  for (std::int32_t rank = 1; rank < 1 << 20; ++rank) {
+    REQUIRE(flat.child(0, rank - 1) == rank);
+    REQUIRE(flat.parent(rank) == 0);
+    REQUIRE(thin.parent(rank) == rank - 1);
+  }
 }
 
 TEST_CASE("figure 3: binary tree of 7, interleaved and in-order") {
