@@ -32,15 +32,16 @@ double gibibytes_at_most() {
   return static_cast<double>(usage.ru_maxrss) / (1 << 20);
 }
 
+template <protocols::RingCorrection C>
 void measure(const char* name, const protocols::CorrectedTreeConfig& config, int runs) {
-  sim::Engine<protocols::CorrectedTree, sim::BroadcastMetrics> engine({}, config.procs);
+  using Tree = protocols::CorrectedTreeOf<C>;
+  sim::Engine<Tree, sim::BroadcastMetrics> engine({}, config.procs);
   std::vector<double> millions;
   sim::Totals totals;
   for (int run = 0; run < runs; ++run) {
     const double begin = seconds_used();
     sim::BroadcastMetrics metrics(config.procs, config.root);
-    totals =
-        engine.run([&](Rank rank) { return protocols::CorrectedTree(config, rank); }, {}, metrics);
+    totals = engine.run([&](Rank rank) { return Tree(config, rank); }, {}, metrics);
     const double seconds = seconds_used() - begin;
     millions.push_back(static_cast<double>(totals.messages) / seconds / 1e6);
   }
@@ -57,7 +58,7 @@ protocols::CorrectedTreeConfig synchronized_checked(int levels) {
   return {
       .tree = topology::Tree(topology::Shape::binomial, topology::Numbering::interleaved, 2, procs),
       .procs = procs,
-      .correction = protocols::Correction::checked,
+      .correction = {.kind = protocols::Correction::checked},
       .start = protocols::StartMode::synchronized,
       .correction_start = {4 * levels}};
 }
@@ -67,20 +68,20 @@ protocols::CorrectedTreeConfig synchronized_checked(int levels) {
 int main(int argc, char** argv) {
   if (argc > 1) {
     const int levels = static_cast<int>(std::clamp(std::strtol(argv[1], nullptr, 10), 1L, 26L));
-    measure("binomial, synchronized checked", synchronized_checked(levels), 1);
+    measure<protocols::Checked>("binomial, synchronized checked", synchronized_checked(levels), 1);
     return 0;
   }
   const int runs = 21;
   auto config = synchronized_checked(16);
   const topology::Tree binomial = config.tree;
-  measure("binomial, synchronized checked", config, runs);
+  measure<protocols::Checked>("binomial, synchronized checked", config, runs);
   config.tree =
       topology::Tree(topology::Shape::kary, topology::Numbering::interleaved, 4, config.procs);
-  measure("4-ary, synchronized checked", config, runs);
+  measure<protocols::Checked>("4-ary, synchronized checked", config, runs);
   config.tree = binomial;
   config.start = protocols::StartMode::overlapped;
-  measure("binomial, overlapped checked", config, runs);
-  config.correction = protocols::Correction::optimized_opportunistic;
-  measure("binomial, overlapped opportunistic", config, runs);
-  measure("binomial, synchronized checked", synchronized_checked(20), 5);
+  measure<protocols::Checked>("binomial, overlapped checked", config, runs);
+  config.correction.kind = protocols::Correction::optimized_opportunistic;
+  measure<protocols::OptimizedOpportunistic>("binomial, overlapped opportunistic", config, runs);
+  measure<protocols::Checked>("binomial, synchronized checked", synchronized_checked(20), 5);
 }

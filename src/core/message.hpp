@@ -12,13 +12,14 @@
 namespace resprout {
 
 enum class MessageKind : std::uint8_t {
-  tree,          // corrected tree: dissemination
-  correction,    // corrected tree: correction on the ring
-  pull,          // reliable broadcast: an uncolored process asks the root for the payload
-  supply,        // reliable broadcast: the root's answer
-  contribution,  // allreduce: a subtree's partial result, upwards
-  result,        // allreduce: the decision, downwards
-  heartbeat,     // failure detector
+  tree,            // broadcasts: dissemination, over trees or by gossip
+  correction,      // correction on the ring
+  pull,            // reliable broadcast: an uncolored process asks the root for the payload
+  supply,          // reliable broadcast: the root's answer
+  contribution,    // allreduce: a subtree's partial result, upwards
+  result,          // allreduce: the decision, downwards
+  heartbeat,       // failure detector
+  acknowledgment,  // acknowledged tree: everybody below the sender has the payload
 };
 
 // Where the driver takes the payload bytes of a message from.

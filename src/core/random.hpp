@@ -54,4 +54,23 @@ class Random {
   std::uint64_t words_[4] = {};
 };
 
+// The same in one word, for machines that leave something to chance: splitmix64 alone.
+class SmallRandom {
+ public:
+  explicit constexpr SmallRandom(std::uint64_t seed) : state_(seed) {}
+
+  // Uniform in 0 .. bound-1, without bias. REQUIRES: bound > 0.
+  constexpr std::uint32_t below(std::uint32_t bound) {
+    const std::uint32_t threshold = (0 - bound) % bound;
+    for (;;) {
+      const std::uint64_t product = (splitmix64(state_) >> 32) * bound;
+      if (static_cast<std::uint32_t>(product) >= threshold)
+        return static_cast<std::uint32_t>(product >> 32);
+    }
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
 }  // namespace resprout

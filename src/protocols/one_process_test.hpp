@@ -55,8 +55,9 @@ class OneProcess {
 
   // What has been said and sent since the last time, e.g. "combine:1 contribution>0/accumulator".
   std::string said() {
-    static constexpr const char* kinds[] = {"tree",         "correction", "pull",     "supply",
-                                            "contribution", "result",     "heartbeat"};
+    static constexpr const char* kinds[] = {"tree",      "correction",    "pull",
+                                            "supply",    "contribution",  "result",
+                                            "heartbeat", "acknowledgment"};
     static constexpr const char* slots[] = {"none", "input", "accumulator", "result"};
     while (const auto message = machine_.poll_send(context())) {
       say(std::string(kinds[static_cast<int>(message->kind)]) + ">", index(message->to));

@@ -10,18 +10,34 @@ void set_numbering(Spec& spec, std::int32_t value) {
   spec.numbering = static_cast<topology::Numbering>(value);
 }
 void set_correction(Spec& spec, std::int32_t value) {
-  spec.correction = static_cast<protocols::Correction>(value);
+  spec.correction.kind = static_cast<protocols::Correction>(value);
 }
-void set_distance(Spec& spec, std::int32_t value) { spec.distance = value; }
+void set_distance(Spec& spec, std::int32_t value) { spec.correction.distance = value; }
+void set_sides(Spec& spec, std::int32_t value) {
+  spec.correction.sides = static_cast<protocols::Sides>(value);
+}
+void set_heed(Spec& spec, std::int32_t value) {
+  spec.correction.heed = static_cast<protocols::Heed>(value);
+}
+void set_failures(Spec& spec, std::int32_t value) { spec.correction.failures = value; }
+void set_delay(Spec& spec, std::int32_t value) { spec.correction.delay = value; }
 void set_start(Spec& spec, std::int32_t value) {
   spec.start = static_cast<protocols::StartMode>(value);
 }
 void set_early(Spec& spec, std::int32_t value) {
   spec.early = static_cast<protocols::EarlyPolicy>(value);
 }
+void set_gossip_time(Spec& spec, std::int32_t value) { spec.gossip_time = value; }
+void set_gossip_rounds(Spec& spec, std::int32_t value) { spec.gossip_rounds = value; }
+void set_trees(Spec& spec, std::int32_t value) { spec.trees = value; }
+void set_opportunistic(Spec& spec, std::int32_t value) {
+  spec.correction.kind = protocols::Correction::opportunistic;
+  spec.correction.distance = value;
+}
 void set_knomial(Spec& spec, std::int32_t) { spec.tree = TreeKind::knomial; }
 
-constexpr std::string_view corrections = "none|opportunistic|optimized-opportunistic|checked";
+constexpr std::string_view corrections =
+    "none|opportunistic|optimized-opportunistic|checked|failure-proof|delayed";
 constexpr std::string_view arities = "1..1048576";
 
 constexpr Option k{"k", arities, "2",
@@ -29,34 +45,79 @@ constexpr Option k{"k", arities, "2",
 constexpr Option numbering{"numbering", "interleaved|in-order", "interleaved",
                            "neighbors on the ring in different subtrees, or in the same",
                            set_numbering};
+constexpr Option sides{"sides", "both|right", "both",
+                       "opportunistic: to both sides, or to the right only", set_sides};
+constexpr Option heed{"heed", "both|right", "both",
+                      "optimized-opportunistic: whose messages make others needless", set_heed};
+constexpr Option failures{"f", "1..1048576", "3",
+                          "failure-proof: how many may die while they correct", set_failures};
+constexpr Option delay{"delay", "0..1000000000", "0",
+                       "delayed: ticks of patience beyond the time of a message", set_delay};
 constexpr Option early{"early", "join|abstain", "join",
                        "overlapped: whether who was colored by a correction corrects too",
                        set_early};
 
+constexpr Option any_tree{"tree", "binomial|kary|knomial|lame|optimal", "binomial",
+                          "shape of the tree", set_tree};
+
 constexpr Option corrected_tree_options[] = {
-    {"tree", "binomial|kary|knomial|lame|optimal", "binomial", "shape of the tree", set_tree},
+    any_tree,
     k,
     numbering,
     {"correction", corrections, "checked", "how the ring is corrected", set_correction},
     {"d", "1..1048576", "4", "opportunistic: how far to each side", set_distance},
+    sides,
+    heed,
+    failures,
+    delay,
     {"start", "synchronized|overlapped", "synchronized",
      "correction at one time everywhere, or right after a process's tree messages", set_start},
     early,
 };
 
 constexpr Option reliable_broadcast_options[] = {
-    {"tree", "binomial|kary|knomial", "binomial", "shape of the tree", set_tree},
+    {"tree", "binomial|kary|knomial|lame", "binomial", "shape of the tree", set_tree},
     k,
     numbering,
     {"correction", corrections, "optimized-opportunistic", "how the ring is corrected",
      set_correction},
     {"d", "1..1048576", "1", "opportunistic: how far to each side", set_distance},
+    sides,
+    heed,
+    failures,
+    delay,
     early,
 };
 
 constexpr Option ftco_options[] = {
     {"tree", "knomial", "knomial", "shape of the tree", set_knomial},
     {"k", "2..1048576", "2", "radix of the tree", set_k},
+};
+
+constexpr Option corrected_gossip_options[] = {
+    {"time", "1..1048576", "32", "when gossip ends and correction begins", set_gossip_time},
+    {"rounds", "0..1048576", "0", "ends gossip instead of the time; 0: the time does",
+     set_gossip_rounds},
+    {"correction", corrections, "checked", "how the ring is corrected", set_correction},
+    {"d", "1..1048576", "4", "opportunistic: how far to each side", set_distance},
+    sides,
+    heed,
+    failures,
+    delay,
+};
+
+constexpr Option acknowledged_tree_options[] = {any_tree, k, numbering};
+
+constexpr Option multi_tree_options[] = {
+    {"trees", "1..64", "2", "how many trees", set_trees},
+    {"k", "1..1048576", "4", "arity of the trees; more than there are trees", set_k},
+};
+
+constexpr Option corrected_reduce_options[] = {
+    any_tree,
+    k,
+    numbering,
+    {"d", "1..1048576", "1", "how far to each side inputs are sent first", set_opportunistic},
 };
 
 constexpr Protocol all[] = {
@@ -68,6 +129,15 @@ constexpr Protocol all[] = {
      "up a tree and down again, around the dead; any process may die", ftco_options},
     {"ftco-reduce", ProtocolId::ftco_reduce, "reduce", "up a tree to the root, around the dead",
      ftco_options},
+    {"corrected-gossip", ProtocolId::corrected_gossip, "broadcast",
+     "to others at random, then corrected on the ring", corrected_gossip_options},
+    {"acknowledged-tree", ProtocolId::acknowledged_tree, "broadcast",
+     "down a tree, acknowledged up the tree; nobody may die", acknowledged_tree_options},
+    {"multi-tree", ProtocolId::multi_tree, "broadcast",
+     "down several trees with different inner nodes at once", multi_tree_options},
+    {"corrected-reduce", ProtocolId::corrected_reduce, "reduce",
+     "corrected on the ring, then up a tree by the clock; for min, max, and, or",
+     corrected_reduce_options},
 };
 
 }  // namespace

@@ -69,6 +69,14 @@ std::string conflict(const Spec& spec) {
   if (is_grown && spec.numbering == topology::Numbering::in_order)
     return "numbering=in-order: lame and optimal trees are interleaved; valid with them: "
            "interleaved";
+  if (spec.protocol == ProtocolId::corrected_gossip) return "";
+  if (spec.protocol == ProtocolId::multi_tree) {
+    if (spec.trees > 1 && spec.k <= spec.trees)
+      return "k=" + std::to_string(spec.k) + ": for " + std::to_string(spec.trees) +
+             " trees with different inner nodes it is " + std::to_string(spec.trees + 1) +
+             " at least";
+    return "";
+  }
   if (spec.tree == TreeKind::knomial && spec.k < 2)
     return "k=" + std::to_string(spec.k) + ": the radix of a k-nomial tree is 2 at least";
   if (spec.tree == TreeKind::binomial && spec.k != 2)

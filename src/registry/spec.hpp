@@ -20,7 +20,11 @@ enum class ProtocolId : std::uint8_t {
   corrected_tree,
   reliable_broadcast,
   ftco_allreduce,
-  ftco_reduce
+  ftco_reduce,
+  corrected_gossip,
+  acknowledged_tree,
+  multi_tree,
+  corrected_reduce,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
@@ -30,10 +34,12 @@ struct Spec {
   TreeKind tree;
   std::int32_t k;
   topology::Numbering numbering;
-  protocols::Correction correction;
-  std::int32_t distance;
+  protocols::CorrectionRules correction;  // its delay: beyond the time of a message
   protocols::StartMode start;
   protocols::EarlyPolicy early;
+  std::int32_t gossip_time;    // when gossip ends, if it has no rounds
+  std::int32_t gossip_rounds;  // 0: it ends by time
+  std::int32_t trees;          // of a multi-tree
 
   bool operator==(const Spec&) const = default;
 };

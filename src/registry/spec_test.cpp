@@ -27,8 +27,8 @@ TEST_CASE("a name alone means the defaults") {
   CHECK(spec.protocol == ProtocolId::corrected_tree);
   CHECK(spec.tree == TreeKind::binomial);
   CHECK(spec.k == 2);
-  CHECK(spec.correction == protocols::Correction::checked);
-  CHECK(spec.distance == 4);
+  CHECK(spec.correction.kind == protocols::Correction::checked);
+  CHECK(spec.correction.distance == 4);
   CHECK(spec.start == protocols::StartMode::synchronized);
 }
 
@@ -39,20 +39,21 @@ TEST_CASE("options override defaults, in any order") {
   CHECK(spec.tree == TreeKind::kary);
   CHECK(spec.k == 4);
   CHECK(spec.numbering == topology::Numbering::in_order);
-  CHECK(spec.distance == 3);
+  CHECK(spec.correction.distance == 3);
   CHECK(spec.start == protocols::StartMode::overlapped);
   CHECK(spec.early == protocols::EarlyPolicy::abstain);
-  CHECK(spec.correction == protocols::Correction::optimized_opportunistic);
+  CHECK(spec.correction.kind == protocols::Correction::optimized_opportunistic);
   CHECK(good("ftco-allreduce:k=8").tree == TreeKind::knomial);
 }
 
 TEST_CASE("a wrong spec is answered by one line that names what was given and what is valid") {
   CHECK(wrong("bcast") ==
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
-        "ftco-allreduce, ftco-reduce");
+        "ftco-allreduce, ftco-reduce, corrected-gossip, acknowledged-tree, multi-tree, "
+        "corrected-reduce");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
-        "start, early");
+        "sides, heed, f, delay, start, early");
   CHECK(wrong("corrected-tree:tree=oak") ==
         "corrected-tree: tree='oak' is not one of binomial, kary, knomial, lame, optimal");
   CHECK(wrong("corrected-tree:d=0") == "corrected-tree: d='0' is not a number from 1 to 1048576");
@@ -61,13 +62,32 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
   CHECK(wrong("ftco-allreduce:k=1") == "ftco-allreduce: k='1' is not a number from 2 to 1048576");
   CHECK(wrong("corrected-tree:d=2,d=2") == "corrected-tree: option 'd' is given twice");
   CHECK(wrong("corrected-tree:") ==
-        "corrected-tree: option '' is unknown; there are tree, k, numbering, correction, d, start, "
-        "early");
+        "corrected-tree: option '' is unknown; there are tree, k, numbering, correction, d, sides, "
+        "heed, f, delay, start, early");
   CHECK(wrong("reliable-broadcast:start=synchronized").find("'start' is unknown") !=
         std::string::npos);
 }
 
+TEST_CASE("what each correction is told") {
+  const auto rules = good("corrected-tree:correction=failure-proof,f=5").correction;
+  CHECK(rules.kind == protocols::Correction::failure_proof);
+  CHECK(rules.failures == 5);
+  CHECK(good("reliable-broadcast:correction=delayed,delay=7").correction.delay == 7);
+  CHECK(good("corrected-tree:sides=right").correction.sides == protocols::Sides::right);
+  CHECK(good("corrected-tree:heed=right").correction.heed == protocols::Heed::right);
+}
+
+TEST_CASE("the baselines and the reduce have options of their own") {
+  CHECK(good("corrected-gossip:time=17").gossip_time == 17);
+  CHECK(good("corrected-gossip:rounds=9").gossip_rounds == 9);
+  CHECK(good("multi-tree:trees=3,k=5").trees == 3);
+  CHECK(good("acknowledged-tree:tree=lame,k=3").tree == TreeKind::lame);
+  CHECK(good("corrected-reduce:d=2").correction.distance == 2);
+}
+
 TEST_CASE("options that do not go together are refused") {
+  CHECK(wrong("multi-tree:trees=4") ==
+        "multi-tree: k=4: for 4 trees with different inner nodes it is 5 at least");
   CHECK(wrong("corrected-tree:tree=lame,numbering=in-order").find("interleaved") !=
         std::string::npos);
   CHECK(wrong("corrected-tree:tree=binomial,k=4").find("k=4") != std::string::npos);

@@ -38,7 +38,6 @@ std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const Broadcas
                                  procs,
                                  root,
                                  spec.correction,
-                                 spec.distance,
                                  protocols::StartMode::overlapped,
                                  Time{},
                                  spec.early};

@@ -15,11 +15,11 @@ struct ReduceSpec {
 };
 
 struct BroadcastSpec {
-  topology::Shape shape = topology::Shape::binomial;
+  topology::Shape shape = topology::Shape::binomial;  // grown: a Lame tree of order `arity`
   topology::Numbering numbering = topology::Numbering::interleaved;
   std::int32_t arity = 2;
-  protocols::Correction correction = protocols::Correction::optimized_opportunistic;
-  std::int32_t distance = 1;  // to each side
+  protocols::CorrectionRules correction{.kind = protocols::Correction::optimized_opportunistic,
+                                        .distance = 1};
   protocols::EarlyPolicy early = protocols::EarlyPolicy::join;
 };
 

@@ -19,38 +19,85 @@ ALLREDUCE = [
     f"--procs 2 --crashes 1 {ALL_FAULTS}",
     f"--procs 3 --crashes 2 {ALL_FAULTS}",
     f"--procs 4 --crashes 2 {ALL_FAULTS}",
-    f"--procs 4 --crashes 2 {ALL_FAULTS} --radix 3",
     f"--procs 4 --crashes 3 {ALL_FAULTS}",
     "--procs 5 --crashes 2",
 ]
+ALLREDUCE_TERNARY = [f"--procs 4 --crashes 2 {ALL_FAULTS}"]
 REDUCE = [
     f"--procs 3 --crashes 2 {ALL_FAULTS} --root 1",
     f"--procs 4 --crashes 2 {ALL_FAULTS} --root 2",
 ]
-CORRECTED_TREE = [
-    "--procs 3 --crashes 2 --loss --correction checked",
-    "--procs 4 --crashes 0 --correction checked --root 2",
-    "--procs 4 --crashes 1 --correction checked",
-    "--procs 4 --crashes 2 --correction optimized-opportunistic",
-    "--procs 4 --crashes 2 --correction opportunistic --enter-first",
-]
-RELIABLE_BROADCAST = [
-    f"--procs 2 --crashes 1 {ALL_FAULTS} --correction checked",
-    f"--procs 3 --crashes 2 {ALL_FAULTS} --correction optimized-opportunistic",
-    f"--procs 3 --crashes 2 {ALL_FAULTS} --correction none --root 1",
-    "--procs 3 --crashes 2 --correction checked --root 2",
-    "--procs 4 --crashes 2 --correction none",
-    "--procs 4 --crashes 1 --correction optimized-opportunistic --enter-first",
-]
+# `dead` have died before the operation, `crashes` die in it. Each correction is held to what it
+# promises of both (src/sim/checkers/coloring.hpp).
+CORRECTED_TREE = {
+    "correction=checked": [
+        "--procs 3 --crashes 2 --loss",
+        "--procs 4 --crashes 0 --root 2",
+        "--procs 4 --crashes 1 --loss",
+        "--procs 4 --dead 3",
+        "--procs 5 --crashes 1 --dead 1 --loss --enter-first",
+    ],
+    "correction=checked,early=abstain": ["--procs 4 --crashes 1 --dead 1 --loss --enter-first"],
+    "correction=failure-proof,f=3": [
+        "--procs 4 --crashes 3 --loss --enter-first",
+        "--procs 5 --crashes 2 --loss --enter-first",
+        "--procs 5 --crashes 2 --dead 1 --enter-first",
+    ],
+    "correction=failure-proof,f=1": ["--procs 4 --crashes 1 --dead 2 --loss"],
+    "correction=delayed": ["--procs 4 --dead 3", "--procs 5 --dead 2 --enter-first --root 3"],
+    "correction=delayed,early=abstain": ["--procs 4 --dead 2", "--procs 4 --crashes 1 --loss"],
+    "correction=opportunistic,d=1": [
+        "--procs 4 --crashes 2 --enter-first",
+        "--procs 5 --dead 2 --enter-first",
+    ],
+    "correction=opportunistic,d=2,sides=right": ["--procs 5 --dead 2 --enter-first"],
+    "correction=optimized-opportunistic,d=1": ["--procs 4 --crashes 2", "--procs 4 --dead 3"],
+    "correction=optimized-opportunistic,d=2,heed=right": ["--procs 5 --dead 2 --enter-first"],
+    "correction=optimized-opportunistic,d=3,sides=right": ["--procs 5 --dead 3 --enter-first"],
+}
+SYNCHRONIZED = ["--procs 4 --dead 1 --crashes 1 --loss --enter-first"]
+RELIABLE_BROADCAST = {
+    "correction=checked": [
+        f"--procs 2 --crashes 1 {ALL_FAULTS}",
+        "--procs 3 --crashes 2 --root 2",
+    ],
+    "correction=optimized-opportunistic": [
+        f"--procs 3 --crashes 2 {ALL_FAULTS}",
+        "--procs 4 --crashes 1 --enter-first",
+    ],
+    "correction=none": [f"--procs 3 --crashes 2 {ALL_FAULTS} --root 1", "--procs 4 --crashes 2"],
+    "correction=failure-proof": ["--procs 3 --crashes 2 --loss"],
+    "correction=delayed": ["--procs 3 --crashes 2 --loss"],
+}
+BASELINES = {
+    "corrected-gossip:rounds=2,correction=checked": ["--procs 3 --crashes 1 --dead 1 --loss"],
+    "corrected-gossip:rounds=2,correction=failure-proof,f=2": [
+        "--procs 4 --crashes 2 --loss --enter-first"
+    ],
+    "acknowledged-tree": ["--procs 5", "--procs 4 --crashes 2 --loss --root 1"],
+    "multi-tree:trees=2,k=3": ["--procs 5 --crashes 1 --loss", "--procs 5 --dead 2"],
+    "multi-tree:trees=3,k=4": ["--procs 4 --crashes 2 --loss"],
+    "corrected-reduce": ["--procs 3 --crashes 1 --loss", "--procs 4 --enter-first --root 2"],
+}
 CASES = [
-    f"--protocol {protocol} {options}"
-    for protocol, cases in [
+    f"--spec {spec} {options}"
+    for spec, cases in [
         ("ftco-allreduce", ALLREDUCE),
+        ("ftco-allreduce:k=3", ALLREDUCE_TERNARY),
         ("ftco-reduce", REDUCE),
-        ("corrected-tree", CORRECTED_TREE),
-        ("reliable-broadcast", RELIABLE_BROADCAST),
+        *((f"corrected-tree:start=overlapped,{rest}", o) for rest, o in CORRECTED_TREE.items()),
+        ("corrected-tree:correction=checked,start=synchronized", SYNCHRONIZED),
+        *((f"reliable-broadcast:{rest}", o) for rest, o in RELIABLE_BROADCAST.items()),
+        *BASELINES.items(),
     ]
     for options in cases
+]
+# One failure more than is promised, and somebody is left out: the promises are not too small.
+TIGHT = [
+    "correction=checked --crashes 2 --dead 1",
+    "correction=failure-proof,f=1 --crashes 2 --dead 1",
+    "correction=delayed --crashes 1 --dead 1",
+    "correction=optimized-opportunistic,d=2 --dead 2",
 ]
 
 
@@ -78,10 +125,10 @@ def test_all_promises_are_kept_in_every_state(options: str) -> None:
 @pytest.mark.parametrize(
     ("options", "violation"),
     [
-        ("--protocol ftco-allreduce --defect promise", "disagrees"),
-        ("--protocol ftco-allreduce --defect memory", "disagrees"),
-        ("--protocol ftco-allreduce --defect suspicions", "never returned"),
-        ("--protocol reliable-broadcast --defect suspicions", "never returned"),
+        ("--spec ftco-allreduce --defect promise", "disagrees"),
+        ("--spec ftco-allreduce --defect memory", "disagrees"),
+        ("--spec ftco-allreduce --defect suspicions", "never returned"),
+        ("--spec reliable-broadcast --defect suspicions", "never returned"),
     ],
 )
 def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
@@ -92,3 +139,14 @@ def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
     assert violation in done.stdout
     way = done.stdout.split("steps:\n")[1].splitlines()
     assert any(step.strip() == "0 dies" for step in way)
+
+
+@pytest.mark.parametrize("options", TIGHT)
+def test_one_failure_more_than_is_promised_is_too_much(options: str) -> None:
+    rest, faults = options.split(" ", 1)
+    done = explore(
+        f"--spec corrected-tree:start=overlapped,{rest} --procs 5 {faults} --enter-first --everybody"
+    )
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert "was left uncolored" in done.stdout

@@ -5,16 +5,10 @@
 
 #include "core/rank.hpp"
 #include "core/time.hpp"
+#include "protocols/correction/rules.hpp"
 #include "topology/tree.hpp"
 
 namespace resprout::protocols {
-
-enum class Correction : std::uint8_t {
-  none,
-  opportunistic,            // `distance` to each side
-  optimized_opportunistic,  // less where a neighbor covers it
-  checked,                  // until somebody is heard of from each side
-};
 
 enum class StartMode : std::uint8_t {
   synchronized,  // correction starts at `correction_start` everywhere; needs a common clock
@@ -32,8 +26,7 @@ struct CorrectedTreeConfig {
   topology::Tree tree;
   std::int32_t procs;      // as the tree's
   Rank root = rank_at(0);  // rank 0 of the tree; the others follow it on the ring
-  Correction correction = Correction::checked;
-  std::int32_t distance = 4;  // to each side; for the opportunistic corrections
+  CorrectionRules correction{};
   StartMode start = StartMode::overlapped;
   Time correction_start{};  // of a synchronized start
   EarlyPolicy early = EarlyPolicy::join;

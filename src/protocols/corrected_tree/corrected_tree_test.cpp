@@ -18,7 +18,7 @@ namespace {
 CorrectedTreeConfig binomial(std::int32_t procs, Correction correction = Correction::checked) {
   return {.tree = Tree(Shape::binomial, Numbering::interleaved, 2, procs),
           .procs = procs,
-          .correction = correction};
+          .correction = {.kind = correction}};
 }
 
 Context at(std::int64_t ticks) { return {{ticks}, {}, {}}; }
@@ -140,7 +140,7 @@ TEST_CASE("checked: it ends when left and right cover the ring, nobody heard") {
 
 TEST_CASE("opportunistic: first right, then in turns, the distance to each side") {
   auto config = binomial(64, Correction::opportunistic);
-  config.distance = 2;
+  config.correction.distance = 2;
   CorrectedTree machine(config, rank_at(63));
   machine.handle_message(at(0), tree_message(31, 63));
   machine.handle_message(at(0), correction(62, 63, from_left));
@@ -149,7 +149,7 @@ TEST_CASE("opportunistic: first right, then in turns, the distance to each side"
 
 TEST_CASE("section 3.3's process 19, which hears from 23 with distance 8, sends to 14 13 12 11") {
   auto config = binomial(32, Correction::optimized_opportunistic);
-  config.distance = 8;
+  config.correction.distance = 8;
   CorrectedTree machine(config, rank_at(19));
   machine.handle_message(at(0), tree_message(3, 19));
   machine.handle_message(at(0), correction(23, 19, from_right));

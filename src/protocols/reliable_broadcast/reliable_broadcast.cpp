@@ -58,6 +58,7 @@ Disposition ReliableBroadcast::handle_message(const Context& context, const Mess
       become_settling(context);
       return settlement_.handle_message(context, message);
     case MessageKind::heartbeat:
+    case MessageKind::acknowledgment:
       break;
   }
   return Disposition::done;

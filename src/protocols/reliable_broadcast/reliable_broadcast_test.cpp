@@ -14,7 +14,7 @@ ReliableBroadcastConfig four_from(int root) {
   CorrectedTreeConfig tree{
       topology::Tree(topology::Shape::binomial, topology::Numbering::interleaved, 2, 4), 4};
   tree.root = rank_at(root);
-  tree.correction = Correction::none;
+  tree.correction.kind = Correction::none;
   return {tree, 2, 100};
 }
 const ReliableBroadcastConfig four = four_from(0);

@@ -25,7 +25,7 @@ struct Chosen {
 Chosen& chosen() {
   static Chosen instance = [] {
     Chosen defaults;
-    defaults.large.correction = protocols::Correction::none;
+    defaults.large.correction.kind = protocols::Correction::none;
     return defaults;
   }();
   return instance;
@@ -53,10 +53,9 @@ std::string choose_broadcast(const std::string& text) {
   small.numbering = spec.numbering;
   small.arity = spec.k;
   small.correction = spec.correction;
-  small.distance = spec.distance;
   small.early = spec.early;
   chosen().large = small;
-  chosen().large.correction = protocols::Correction::none;
+  chosen().large.correction.kind = protocols::Correction::none;
   return {};
 }
 

@@ -64,8 +64,10 @@ class World {
  public:
   // One machine, not started, and one input a process. `fold_root` is the rank at position 0 of the
   // order of folding. REQUIRES: at most 64 of them.
-  World(const std::vector<M>& machines, const std::vector<Payload>& inputs, int fold_root)
-      : fold_root_(fold_root) {
+  // `folds_twice`: the operator does not mind repetition, nor the order of operands.
+  World(const std::vector<M>& machines, const std::vector<Payload>& inputs, int fold_root,
+        bool folds_twice = false)
+      : fold_root_(fold_root), folds_twice_(folds_twice) {
     for (std::size_t i = 0; i < machines.size(); ++i)
       processes_.push_back(std::make_shared<Process>(machines[i], inputs[i]));
   }
@@ -169,6 +171,7 @@ class World {
   }
 
   int fold_root_;
+  bool folds_twice_;
   Time now_{0};
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<Envelope> in_flight_;  // by receiver, then sender, then age

@@ -80,6 +80,16 @@ Verdict check_reduce(std::span<const Outcome> outcomes) {
   return outcomes[0].is_survivor ? check_result(outcomes, 0) : std::nullopt;
 }
 
+Verdict check_timed_reduce(std::span<const Outcome> outcomes) {
+  if (Verdict verdict = check_ended_once(outcomes)) return verdict;
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (outcomes[i].failed != 0) return name(i) + " failed";
+  const Payload& result = outcomes[0].result;
+  if (outcomes[0].is_survivor && ((result.contributors & 1) == 0 || result.excluded != 0))
+    return name(0) + " lacks its own contribution: " + describe(result);
+  return std::nullopt;
+}
+
 Verdict check_reliable_broadcast(std::span<const Outcome> outcomes, std::size_t root) {
   if (Verdict verdict = check_ended_once(outcomes)) return verdict;
   if (Verdict verdict = check_integrity(outcomes, root)) return verdict;

@@ -1,116 +1,250 @@
 // See cases.hpp.
 #include "sim/exhaustive/cases.hpp"
 
+#include <algorithm>
+#include <bit>
+
+#include "protocols/acknowledged_tree/acknowledged_tree.hpp"
+#include "protocols/corrected_gossip/corrected_gossip.hpp"
+#include "protocols/corrected_reduce/corrected_reduce.hpp"
 #include "protocols/corrected_tree/corrected_tree.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+#include "protocols/multi_tree/multi_tree.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
+#include "registry/trees.hpp"
 #include "sim/adversary/defects.hpp"
+#include "sim/checkers/coloring.hpp"
 
 namespace resprout::sim {
 namespace {
 
-using protocols::CorrectedTree;
-using protocols::CorrectedTreeConfig;
-using protocols::Correction;
-using protocols::FtcoAllreduce;
-using protocols::FtcoAllreduceConfig;
-using protocols::ReliableBroadcast;
-using protocols::ReliableBroadcastConfig;
+using namespace protocols;  // NOLINT(google-build-using-namespace): one case for each of them
+using registry::ProtocolId;
+using registry::Spec;
 
-constexpr const char* correction_names[] = {"none", "opportunistic", "optimized-opportunistic",
-                                            "checked"};
-
-int find_correction(const std::string& name) {
-  for (int i = 0; i < 4; ++i)
-    if (name == correction_names[i]) return i;
-  return -1;
+// Adds what was found of other processes dead at the start; stops at the first violation.
+void add(Exploration& total, Exploration&& more) {
+  total.states += more.states;
+  total.steps += more.steps;
+  total.ends += more.ends;
+  total.depth = std::max(total.depth, more.depth);
+  total.is_complete = total.is_complete && more.is_complete;
+  total.violation = std::move(more.violation);
+  total.way = std::move(more.way);
 }
 
-template <Machine M, typename Config, typename Check>
-Finding run(const Case& given, const Config& config, const std::vector<Payload>& inputs,
-            int fold_root, const Check& check) {
-  std::vector<M> machines;
-  for (int rank = 0; rank < given.procs; ++rank) machines.emplace_back(config, rank_at(rank));
-  World<M> start(machines, inputs, fold_root);
-  if (!given.enters_late)
-    for (int rank = 0; rank < given.procs; ++rank)
-      start.apply({ActionKind::enter, static_cast<std::uint8_t>(rank)});
-  Finding finding{explore(start, given.limits, check), {}};
-  if (!finding.exploration.violation.empty())
-    finding.shortest = shortest_way(start, given.limits, check);
-  return finding;
-}
+// A case that has been understood.
+struct Task {
+  const Case& given;
+  Spec spec;
 
-Finding explore_allreduce(const Case& given, bool everywhere) {
-  const FtcoAllreduceConfig config{given.procs, given.radix, rank_at(everywhere ? 0 : given.root),
-                                   everywhere};
-  std::vector<Payload> inputs(static_cast<std::size_t>(given.procs));
-  const int fold_root = index(config.root);
-  for (int i = 0; i < given.procs; ++i)
-    inputs[static_cast<std::size_t>((fold_root + i) % given.procs)].contributors = std::uint64_t{1}
-                                                                                   << i;
-  const auto check = everywhere ? check_allreduce : check_reduce;
-  if (given.defect == "promise")
-    return run<WithoutPromise<FtcoAllreduce>>(given, config, inputs, fold_root, check);
-  if (given.defect == "memory")
-    return run<WithoutMemory<FtcoAllreduce>>(given, config, inputs, fold_root, check);
-  if (given.defect == "suspicions")
-    return run<WithoutSuspicions<FtcoAllreduce>>(given, config, inputs, fold_root, check);
-  return run<FtcoAllreduce>(given, config, inputs, fold_root, check);
-}
-
-Finding explore_broadcast(const Case& given, bool is_reliable) {
-  CorrectedTreeConfig tree{
-      topology::Tree(topology::Shape::binomial, topology::Numbering::interleaved, 2, given.procs),
-      given.procs};
-  tree.root = rank_at(given.root);
-  tree.correction = static_cast<Correction>(find_correction(given.correction));
-  tree.distance = 1;
-  const auto root = static_cast<std::size_t>(given.root);
-  std::vector<Payload> inputs(static_cast<std::size_t>(given.procs));
-  inputs[root].contributors = std::uint64_t{1} << root;
-
-  if (!is_reliable) {
-    // What the paper promises is about those who died before the correction.
-    const bool everybody = given.limits.mischief.crashes == 0;
-    const auto check = [=](std::span<const Outcome> outcomes) {
-      return check_broadcast(outcomes, root, everybody);
-    };
-    return run<CorrectedTree>(given, tree, inputs, 0, check);
+  // From all starts that the case allows. check(outcomes, dead) says what promise is broken;
+  // `dead` (bit i: rank i) have been dead from the start.
+  template <Machine M, typename Config, typename Check>
+  Finding run(const Config& config, const std::vector<Payload>& inputs, int fold_root,
+              const Check& check, bool folds_twice = false) const {
+    std::vector<M> machines;
+    for (int rank = 0; rank < given.procs; ++rank) machines.emplace_back(config, rank_at(rank));
+    Finding finding;
+    for (std::uint64_t dead = 0; dead < std::uint64_t{1} << given.procs; ++dead) {
+      if (std::popcount(dead) != given.dead || (dead >> given.root & 1) != 0) continue;
+      World<M> start(machines, inputs, fold_root, folds_twice);
+      prepare(start, dead);
+      Limits limits = given.limits;
+      limits.mischief.crashes += std::popcount(dead);
+      const auto check_now = [&](std::span<const Outcome> outcomes) {
+        return check(outcomes, dead);
+      };
+      add(finding.exploration, explore(start, limits, check_now));
+      if (finding.exploration.violation.empty()) continue;
+      finding.shortest = shortest_way(start, limits, check_now);
+      break;
+    }
+    return finding;
   }
-  const ReliableBroadcastConfig config(tree, given.radix, 1);
-  const auto check = [=](std::span<const Outcome> outcomes) {
+
+  template <Machine M>
+  void prepare(World<M>& start, std::uint64_t dead) const {
+    for (int rank = 0; rank < given.procs; ++rank)
+      if ((dead >> rank & 1) != 0)
+        start.apply({ActionKind::crash, static_cast<std::uint8_t>(rank)});
+    if (given.enters_late) return;
+    for (int rank = 0; rank < given.procs; ++rank)
+      if (start.is_alive(rank)) start.apply({ActionKind::enter, static_cast<std::uint8_t>(rank)});
+  }
+
+  // Each process's own bit, in the order of folding that begins with the root.
+  std::vector<Payload> own_inputs() const {
+    std::vector<Payload> inputs(static_cast<std::size_t>(given.procs));
+    for (int i = 0; i < given.procs; ++i)
+      inputs[static_cast<std::size_t>((given.root + i) % given.procs)].contributors =
+          std::uint64_t{1} << i;
+    return inputs;
+  }
+
+  // Only the root's bit.
+  std::vector<Payload> root_input() const {
+    std::vector<Payload> inputs(static_cast<std::size_t>(given.procs));
+    inputs[static_cast<std::size_t>(given.root)].contributors = std::uint64_t{1} << given.root;
+    return inputs;
+  }
+
+  registry::OwnedTree tree() const {
+    return std::get<registry::OwnedTree>(registry::make_tree(spec, given.procs, 2, 1));
+  }
+
+  // The check of a broadcast that colors everybody, while the root lives, if must(dead).
+  template <typename Must>
+  auto broadcast_check(Must must) const {
+    return [=, root = static_cast<std::size_t>(given.root)](std::span<const Outcome> outcomes,
+                                                            std::uint64_t dead) {
+      return check_broadcast(outcomes, root, must(dead) && outcomes[root].is_survivor);
+    };
+  }
+};
+
+Finding explore_allreduce(const Task& task, bool everywhere) {
+  const FtcoAllreduceConfig config{task.given.procs, task.spec.k, rank_at(task.given.root),
+                                   everywhere};
+  const auto inputs = task.own_inputs();
+  const int root = task.given.root;
+  const auto check = [everywhere](std::span<const Outcome> outcomes, std::uint64_t) {
+    return everywhere ? check_allreduce(outcomes) : check_reduce(outcomes);
+  };
+  const std::string& defect = task.given.defect;
+  if (defect == "promise")
+    return task.run<WithoutPromise<FtcoAllreduce>>(config, inputs, root, check);
+  if (defect == "memory")
+    return task.run<WithoutMemory<FtcoAllreduce>>(config, inputs, root, check);
+  if (defect == "suspicions")
+    return task.run<WithoutSuspicions<FtcoAllreduce>>(config, inputs, root, check);
+  return task.run<FtcoAllreduce>(config, inputs, root, check);
+}
+
+CorrectedTreeConfig tree_config(const Task& task, const topology::Tree& tree) {
+  return {.tree = tree,
+          .procs = task.given.procs,
+          .root = rank_at(task.given.root),
+          .correction = task.spec.correction,
+          .early = task.spec.early};
+}
+
+Finding explore_corrected_tree(const Task& task) {
+  const registry::OwnedTree tree = task.tree();
+  CorrectedTreeConfig config = tree_config(task, tree.tree);
+  config.start = task.spec.start;
+  config.correction_start = Time{1};
+  const int crashes = task.given.limits.mischief.crashes;
+  return task.run<CorrectedTree>(config, task.root_input(), 0,
+                                 task.broadcast_check([=](std::uint64_t dead) {
+                                   return must_color_everybody(config, dead, crashes);
+                                 }));
+}
+
+Finding explore_reliable_broadcast(const Task& task) {
+  const registry::OwnedTree tree = task.tree();
+  const ReliableBroadcastConfig config(tree_config(task, tree.tree), 2, 1);
+  const auto root = static_cast<std::size_t>(task.given.root);
+  const auto check = [root](std::span<const Outcome> outcomes, std::uint64_t) {
     return check_reliable_broadcast(outcomes, root);
   };
-  if (given.defect == "suspicions")
-    return run<WithoutSuspicions<ReliableBroadcast>>(given, config, inputs, 0, check);
-  return run<ReliableBroadcast>(given, config, inputs, 0, check);
+  if (task.given.defect == "suspicions")
+    return task.run<WithoutSuspicions<ReliableBroadcast>>(config, task.root_input(), 0, check);
+  return task.run<ReliableBroadcast>(config, task.root_input(), 0, check);
+}
+
+Finding explore_corrected_gossip(const Task& task) {
+  const CorrectedGossipConfig config{.procs = task.given.procs,
+                                     .root = rank_at(task.given.root),
+                                     .correction = task.spec.correction,
+                                     .rounds = static_cast<std::uint32_t>(task.spec.gossip_rounds)};
+  const bool everybody =
+      tolerated_failures(config.correction) >= task.given.limits.mischief.crashes;
+  return task.run<CorrectedGossip>(config, task.root_input(), 0,
+                                   task.broadcast_check([=](std::uint64_t) { return everybody; }));
+}
+
+Finding explore_acknowledged_tree(const Task& task) {
+  const registry::OwnedTree tree = task.tree();
+  const AcknowledgedTreeConfig config{tree.tree, task.given.procs, rank_at(task.given.root)};
+  const bool nobody_dies = task.given.limits.mischief.crashes == 0;
+  return task.run<AcknowledgedTree>(
+      config, task.root_input(), 0,
+      task.broadcast_check([=](std::uint64_t dead) { return nobody_dies && dead == 0; }));
+}
+
+Finding explore_multi_tree(const Task& task) {
+  const topology::MultiTree trees(task.given.procs, task.spec.trees, task.spec.k);
+  const MultiTreeConfig config{trees, task.given.procs, rank_at(task.given.root)};
+  const int crashes = task.given.limits.mischief.crashes;
+  return task.run<MultiTree>(
+      config, task.root_input(), 0, task.broadcast_check([=](std::uint64_t dead) {
+        const int failures = crashes + std::popcount(dead);
+        return failures == 0 || (failures < trees.trees() && trees.is_disjoint());
+      }));
+}
+
+Finding explore_corrected_reduce(const Task& task) {
+  const registry::OwnedTree tree = task.tree();
+  CorrectedReduceConfig config{
+      .tree = tree.tree, .procs = task.given.procs, .root = rank_at(task.given.root)};
+  config.correction = task.spec.correction;
+  config.tree_time = 4;
+  config.hop = 1;
+  config.spacing = 1;
+  const auto check = [](std::span<const Outcome> outcomes, std::uint64_t) {
+    return check_timed_reduce(outcomes);
+  };
+  return task.run<CorrectedReduce>(config, task.own_inputs(), task.given.root, check, true);
 }
 
 }  // namespace
 
 std::string refuse(const Case& given) {
-  const std::string& name = given.protocol;
-  const bool is_allreduce = name == "ftco-allreduce" || name == "ftco-reduce";
-  if (!is_allreduce && name != "corrected-tree" && name != "reliable-broadcast")
-    return "--protocol is one of ftco-allreduce, ftco-reduce, corrected-tree, reliable-broadcast";
+  const auto parsed = registry::parse(given.spec);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) return "--spec: " + *wrong;
+  const Spec& spec = std::get<Spec>(parsed);
+  const bool is_allreduce =
+      spec.protocol == ProtocolId::ftco_allreduce || spec.protocol == ProtocolId::ftco_reduce;
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
-  if (given.radix < 2) return "--radix is 2 or more";
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
-  if (find_correction(given.correction) < 0)
-    return "--correction is one of none, opportunistic, optimized-opportunistic, checked";
+  if (spec.protocol == ProtocolId::ftco_allreduce && given.root != 0)
+    return "--root is 0 for an allreduce";
+  if (given.dead > 0 && (is_allreduce || spec.protocol == ProtocolId::reliable_broadcast))
+    return "--dead is for protocols without a detector; others may die with --crashes";
+  if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
+    return "--spec: gossip that ends by time sends for ever where there is no time; give rounds=";
   const bool is_known = given.defect.empty() || given.defect == "suspicions" ||
                         given.defect == "promise" || given.defect == "memory";
   if (!is_known) return "--defect is one of promise, memory, suspicions";
-  const bool is_only_for_allreduce = given.defect == "promise" || given.defect == "memory";
-  if (is_only_for_allreduce && !is_allreduce) return "--defect of " + name + ": suspicions";
+  const bool can_have_defect = is_allreduce || (spec.protocol == ProtocolId::reliable_broadcast &&
+                                                given.defect == "suspicions");
+  if (!given.defect.empty() && !can_have_defect)
+    return "--defect is for ftco-allreduce and ftco-reduce; suspicions for reliable-broadcast too";
   return "";
 }
 
 Finding explore_case(const Case& given) {
-  if (given.protocol == "ftco-allreduce") return explore_allreduce(given, true);
-  if (given.protocol == "ftco-reduce") return explore_allreduce(given, false);
-  return explore_broadcast(given, given.protocol == "reliable-broadcast");
+  const Task task{given, std::get<Spec>(registry::parse(given.spec))};
+  switch (task.spec.protocol) {
+    case ProtocolId::ftco_allreduce:
+      return explore_allreduce(task, true);
+    case ProtocolId::ftco_reduce:
+      return explore_allreduce(task, false);
+    case ProtocolId::reliable_broadcast:
+      return explore_reliable_broadcast(task);
+    case ProtocolId::corrected_gossip:
+      return explore_corrected_gossip(task);
+    case ProtocolId::acknowledged_tree:
+      return explore_acknowledged_tree(task);
+    case ProtocolId::multi_tree:
+      return explore_multi_tree(task);
+    case ProtocolId::corrected_reduce:
+      return explore_corrected_reduce(task);
+    case ProtocolId::corrected_tree:
+      break;
+  }
+  return explore_corrected_tree(task);
 }
 
 }  // namespace resprout::sim

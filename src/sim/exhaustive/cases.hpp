@@ -1,5 +1,6 @@
-// What the explorer can be asked to explore: a protocol, its size, the faults, the deliberate
-// defect. Thread rule: no shared state.
+// What the explorer can be asked to explore: a protocol by its spec, its size, the faults, the
+// deliberate defect.
+// Thread rule: no shared state.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,10 @@
 namespace resprout::sim {
 
 struct Case {
-  std::string protocol = "ftco-allreduce";
+  std::string spec = "ftco-allreduce";
   int procs = 4;
-  int radix = 2;
   int root = 0;
-  std::string correction = "checked";  // of the broadcasts
+  int dead = 0;  // so many, whoever they are but the root, are dead before anything happens
   bool enters_late = true;  // processes enter at any time; false: all before anything else
   std::string defect;       // see adversary/defects.hpp; empty: none
   Limits limits;

@@ -5,23 +5,23 @@
 namespace resprout::sim {
 namespace {
 
-Case small(const std::string& protocol, int procs, int crashes) {
+Case small(const std::string& spec, int procs, int crashes) {
   Case given;
-  given.protocol = protocol;
+  given.spec = spec;
   given.procs = procs;
-  given.correction = "optimized-opportunistic";
   given.limits.mischief = {crashes, true, true};
   return given;
 }
 
 TEST_CASE("the reduction for ignored messages reaches the same ends") {
-  for (const char* protocol :
-       {"ftco-allreduce", "ftco-reduce", "corrected-tree", "reliable-broadcast"}) {
-    Case given = small(protocol, 3, 2);
+  for (const char* spec :
+       {"ftco-allreduce", "ftco-reduce", "reliable-broadcast",
+        "corrected-tree:correction=optimized-opportunistic,d=1,start=overlapped"}) {
+    Case given = small(spec, 3, 2);
     const Exploration reduced = explore_case(given).exploration;
     given.limits.is_reduced = false;
     const Exploration full = explore_case(given).exploration;
-    CAPTURE(protocol);
+    CAPTURE(spec);
     CHECK(reduced.violation == "");
     CHECK(full.violation == "");
     CHECK(reduced.ends == full.ends);
@@ -48,8 +48,10 @@ TEST_CASE("a bound on states is told from completeness") {
 
 TEST_CASE("a wrong case is refused with the valid words") {
   Case given;
-  given.correction = "cheked";
+  given.spec = "corrected-tree:correction=cheked";
   CHECK(refuse(given).find("checked") != std::string::npos);
+  given.spec = "corrected-gossip";
+  CHECK(refuse(given).find("rounds") != std::string::npos);
   given = Case{};
   given.root = 4;
   CHECK(refuse(given) != "");

@@ -12,12 +12,12 @@ namespace resprout::sim {
 namespace {
 
 constexpr const char* usage =
-    "usage: resprout_explore [--protocol NAME] [--procs P] [--crashes N] [option]...\n"
+    "usage: resprout_explore [--spec SPEC] [--procs P] [--crashes N] [option]...\n"
     "Goes through every interleaving of one operation of P processes, N of which may die at any\n"
     "moment, and checks every promise. Prints the number of states; of a violation, the shortest "
     "way.\n"
-    "  --protocol NAME     ftco-allreduce, ftco-reduce, corrected-tree or reliable-broadcast\n"
-    "  --root R  --radix K --correction WORD    of the operation\n"
+    "  --spec SPEC         a protocol and its options, as for `resprout sim`; --root R: its root\n"
+    "  --dead N            N others are dead before anything happens; all choices are explored\n"
     "  --slander           those who will die may be suspected while they still run\n"
     "  --loss              what the dead have sent last may be lost\n"
     "  --enter-first       all processes enter before anything else happens\n"
@@ -65,10 +65,8 @@ Case parse(char** arguments) {
     const char* value = *arguments;
     const std::string text = value == nullptr ? "" : value;
     const auto number = [&] { return static_cast<int>(parse_number(option, value)); };
-    if (option == "--protocol")
-      given.protocol = text;
-    else if (option == "--correction")
-      given.correction = text;
+    if (option == "--spec")
+      given.spec = text;
     else if (option == "--defect")
       given.defect = text;
     else if (option == "--procs")
@@ -77,8 +75,8 @@ Case parse(char** arguments) {
       given.limits.mischief.crashes = number();
     else if (option == "--root")
       given.root = number();
-    else if (option == "--radix")
-      given.radix = number();
+    else if (option == "--dead")
+      given.dead = number();
     else if (option == "--states-max")
       given.limits.states_max = parse_number(option, value);
     else
@@ -98,7 +96,7 @@ int run(const Case& given) {
   const std::chrono::duration<double> seconds = Clock::now() - began;
   std::printf(
       "%s of %d, %d may die: %llu states, %llu steps, %llu ends, longest way %llu, %.1f s\n",
-      given.protocol.c_str(), given.procs, given.limits.mischief.crashes,
+      given.spec.c_str(), given.procs, given.limits.mischief.crashes,
       static_cast<unsigned long long>(result.states), static_cast<unsigned long long>(result.steps),
       static_cast<unsigned long long>(result.ends), static_cast<unsigned long long>(result.depth),
       seconds.count());

@@ -49,11 +49,15 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
+  // `seed`: of what a protocol leaves to chance; most leave nothing to it.
   // REQUIRES: all ranks of `deaths` are below procs.
-  virtual Result run(std::span<const Death> deaths) = 0;
+  Result run(std::span<const Death> deaths, std::uint64_t seed = 1) { return do_run(deaths, seed); }
 
  protected:
   Simulation() = default;
+
+ private:
+  virtual Result do_run(std::span<const Death> deaths, std::uint64_t seed) = 0;
 };
 
 }  // namespace resprout::sim

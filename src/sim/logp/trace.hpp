@@ -39,6 +39,8 @@ constexpr const char* name_of(MessageKind kind) {
       return "result";
     case MessageKind::heartbeat:
       return "heartbeat";
+    case MessageKind::acknowledgment:
+      return "acknowledgment";
   }
   return "unknown";
 }

@@ -1,0 +1,24 @@
+// How the simulation of each protocol is made, one source file for each.
+//
+// REQUIRES of all: what Simulation::make checks; the spec is of that protocol.
+// Thread rule: pure functions.
+#pragma once
+
+#include <memory>
+
+#include "registry/trees.hpp"
+#include "sim/logp/simulation.hpp"
+
+namespace resprout::sim {
+
+using Made = std::unique_ptr<Simulation>;
+
+Made make_corrected_tree(const Machinery& machinery, registry::OwnedTree tree);
+Made make_reliable_broadcast(const Machinery& machinery, registry::OwnedTree tree);
+Made make_corrected_gossip(const Machinery& machinery);
+Made make_acknowledged_tree(const Machinery& machinery, registry::OwnedTree tree);
+Made make_multi_tree(const Machinery& machinery);
+Made make_corrected_reduce(const Machinery& machinery, registry::OwnedTree tree);
+Made make_reduction(const Machinery& machinery);
+
+}  // namespace resprout::sim

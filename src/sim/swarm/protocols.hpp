@@ -1,0 +1,21 @@
+// The operations that the swarm can run, each drawn from a seed. `trace` may be null.
+// Thread rule: no shared state.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+
+#include "sim/swarm/run.hpp"
+
+namespace resprout::sim {
+
+RunReport run_allreduce(std::uint64_t seed, std::ostream* trace);
+RunReport run_reduce(std::uint64_t seed, std::ostream* trace);
+RunReport run_corrected_reduce(std::uint64_t seed, std::ostream* trace);
+RunReport run_corrected_tree(std::uint64_t seed, std::ostream* trace);
+RunReport run_reliable_broadcast(std::uint64_t seed, std::ostream* trace);
+RunReport run_corrected_gossip(std::uint64_t seed, std::ostream* trace);
+RunReport run_acknowledged_tree(std::uint64_t seed, std::ostream* trace);
+RunReport run_multi_tree(std::uint64_t seed, std::ostream* trace);
+
+}  // namespace resprout::sim
