@@ -1,5 +1,10 @@
 #include "runtime/protocols.hpp"
 
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/invariant.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
 
@@ -16,6 +21,21 @@ namespace {
 // How long an uncolored process waits, while somebody is suspected, before it asks the root. The
 // root may be late; asking it costs it a payload for nothing if the tree was merely slow.
 constexpr Duration patience_ns = 1000000;
+
+// The tables of a Lame tree. Made once for each size, and kept: operations refer to them.
+const topology::Growth& lame_growth(std::int32_t procs, std::int32_t order) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::int32_t, std::int32_t>, topology::Growth> known;
+  const std::lock_guard guard(mutex);
+  const auto found = known.try_emplace({procs, order}, topology::Growth::lame(procs, order)).first;
+  RESPROUT_INVARIANT(found->second.is_complete());
+  return found->second;
+}
+
+topology::Tree tree_of(const BroadcastSpec& spec, std::int32_t procs) {
+  if (spec.shape == topology::Shape::grown) return {lame_growth(procs, spec.arity), procs};
+  return {spec.shape, spec.numbering, spec.arity, procs};
+}
 
 }  // namespace
 
@@ -34,7 +54,7 @@ std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec&
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,
                                           Rank root) {
   const std::int32_t procs = setup.members->size();
-  const CorrectedTreeConfig tree{topology::Tree(spec.shape, spec.numbering, spec.arity, procs),
+  const CorrectedTreeConfig tree{tree_of(spec, procs),
                                  procs,
                                  root,
                                  spec.correction,

@@ -212,6 +212,40 @@ TEST_CASE("sessions: everybody gets what each root broadcasts, small and large")
   CHECK(wrong == 0);
 }
 
+TEST_CASE("sessions: any tree and any correction carries broadcasts") {
+  using protocols::Correction;
+  using topology::Numbering;
+  using topology::Shape;
+  const BroadcastSpec specs[] = {
+      {Shape::grown, Numbering::interleaved, 3, {.kind = Correction::failure_proof}},
+      {Shape::grown, Numbering::interleaved, 2, {.kind = Correction::delayed, .delay = 1000}},
+      {Shape::kary,
+       Numbering::in_order,
+       3,
+       {.kind = Correction::opportunistic, .distance = 2, .sides = protocols::Sides::right}},
+      {Shape::binomial, Numbering::interleaved, 2, {.kind = Correction::checked}},
+  };
+  for (const BroadcastSpec& spec : specs) {
+    Job job(7);
+    std::atomic<int> wrong{0};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      for (int i = 0; i < 200; ++i) {
+        if (rank == 2 && i == 100) return job.die(rank);
+        const int root = i % 2;
+        long value = rank == root ? i : -1;
+        Lock lock = engine.lock();
+        const Outcome outcome =
+            session.broadcast(lock, spec, root, std::as_bytes(std::span(&value, 1)),
+                              [&](std::span<const std::byte> bytes) {
+                                if (rank != root) std::memcpy(&value, bytes.data(), bytes.size());
+                              });
+        if (!outcome.is_delivered || value != i) ++wrong;
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("sessions: a broadcast whose root died is delivered by all survivors or by none") {
   for (const int victim : {0, 3}) {
     Job job(6);

@@ -31,7 +31,25 @@ Chosen& chosen() {
   return instance;
 }
 
-bool is_grown(TreeKind tree) { return tree == TreeKind::lame || tree == TreeKind::optimal; }
+// Up to this order a Lame tree's tables hold any number of processes.
+constexpr std::int32_t lame_order_max = 64;
+
+// A message takes about so long. It is what `delayed` waits at least for its right neighbor.
+constexpr Duration message_ns = 20000;
+
+// What the simulator can do and a program cannot; empty if there is nothing.
+std::string only_simulated(const std::string& text, const Spec& spec) {
+  // Synchronized is the simulator's default; here nobody means it who does not say it.
+  if (text.find("start=synchronized") != std::string::npos)
+    return "option start: 'synchronized' needs a clock that all processes share, which only the "
+           "simulator has; valid here: overlapped";
+  if (spec.tree == TreeKind::optimal)
+    return "option tree: 'optimal' is built from the simulator's latency and overhead; valid here: "
+           "binomial, kary, knomial, lame";
+  if (spec.tree == TreeKind::lame && spec.k > lame_order_max)
+    return "option k: for a Lame tree it is " + std::to_string(lame_order_max) + " at most";
+  return "";
+}
 
 std::string choose_broadcast(const std::string& text) {
   const auto parsed = registry::parse(text);
@@ -41,18 +59,14 @@ std::string choose_broadcast(const std::string& text) {
       spec.protocol != ProtocolId::reliable_broadcast)
     return "RESPROUT_BCAST: '" + text +
            "' is no broadcast; valid protocols: corrected-tree, reliable-broadcast";
-  // Synchronized is the simulator's default; here nobody means it who does not say it.
-  if (text.find("start=synchronized") != std::string::npos)
-    return "RESPROUT_BCAST: option start: 'synchronized' needs a clock that all processes share, "
-           "which only the simulator has; valid here: overlapped";
-  if (is_grown(spec.tree))
-    return "RESPROUT_BCAST: option tree: lame and optimal trees are for the simulator; valid here: "
-           "binomial, kary, knomial";
+  if (const std::string wrong = only_simulated(text, spec); !wrong.empty())
+    return "RESPROUT_BCAST: " + wrong;
   runtime::BroadcastSpec& small = chosen().small;
   small.shape = registry::shape_of(spec.tree);
   small.numbering = spec.numbering;
   small.arity = spec.k;
   small.correction = spec.correction;
+  small.correction.delay += message_ns;
   small.early = spec.early;
   chosen().large = small;
   chosen().large.correction.kind = protocols::Correction::none;
