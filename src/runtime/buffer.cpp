@@ -38,17 +38,30 @@ int size_class(std::size_t bytes) {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes) : size_(bytes) {
-  if (bytes == 0) return;
+void* take_pooled(std::size_t bytes) {
   const int cls = size_class(bytes);
   auto& blocks = pool.free[static_cast<std::size_t>(cls)];
-  if (!pool.is_over && !blocks.empty()) {
-    data_ = blocks.back();
-    blocks.pop_back();
-    pool.cached_bytes -= std::size_t{1} << cls;
-    return;
+  if (pool.is_over || blocks.empty()) return take_block(cls);
+  std::byte* const block = blocks.back();
+  blocks.pop_back();
+  pool.cached_bytes -= std::size_t{1} << cls;
+  return block;
+}
+
+void give_back_pooled(void* memory, std::size_t bytes) {
+  const int cls = size_class(bytes);
+  const std::size_t block_bytes = std::size_t{1} << cls;
+  auto* const block = static_cast<std::byte*>(memory);
+  if (!pool.is_over && pool.cached_bytes + block_bytes <= cached_bytes_max) {
+    pool.free[static_cast<std::size_t>(cls)].push_back(block);
+    pool.cached_bytes += block_bytes;
+  } else {
+    give_back_block(block);
   }
-  data_ = take_block(cls);
+}
+
+Buffer::Buffer(std::size_t bytes) : size_(bytes) {
+  if (bytes != 0) data_ = static_cast<std::byte*>(take_pooled(bytes));
 }
 
 Buffer::Buffer(std::size_t bytes, Transport& home) {
@@ -65,21 +78,12 @@ void Buffer::release() {
   if (data_ == nullptr) return;
   if (home_ != nullptr) {
     home_->free_shared(data_);
-    data_ = nullptr;
-    size_ = 0;
-    home_ = nullptr;
-    return;
-  }
-  const int cls = size_class(size_);
-  const std::size_t bytes = std::size_t{1} << cls;
-  if (!pool.is_over && pool.cached_bytes + bytes <= cached_bytes_max) {
-    pool.free[static_cast<std::size_t>(cls)].push_back(data_);
-    pool.cached_bytes += bytes;
   } else {
-    give_back_block(data_);
+    give_back_pooled(data_, size_);
   }
   data_ = nullptr;
   size_ = 0;
+  home_ = nullptr;
 }
 
 }  // namespace resprout::runtime

@@ -15,6 +15,10 @@
 
 namespace resprout::runtime {
 
+// Memory of this process from the same pool, for objects. REQUIRES: `bytes` as when it was taken.
+void* take_pooled(std::size_t bytes);
+void give_back_pooled(void* memory, std::size_t bytes);
+
 class Buffer {
  public:
   Buffer() = default;
@@ -43,6 +47,7 @@ class Buffer {
   const std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::span<const std::byte> view() const { return {data_, size_}; }
+  bool is_shared() const { return home_ != nullptr; }
 
  private:
   void release();

@@ -29,7 +29,7 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
 
 Engine::~Engine() = default;
 
-Time Engine::now() const {
+Time Engine::read_clock() {
   timespec ts{};
   clock_gettime(CLOCK_MONOTONIC, &ts);
   return {ts.tv_sec * 1000000000 + ts.tv_nsec};
@@ -41,6 +41,9 @@ Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
   const std::uint64_t id = mix(group, opened_[group]++);
   std::vector<Member> members;
   int self_comm_rank = -1;
+  const bool is_on_one_host = std::all_of(world_ranks.begin(), world_ranks.end(), [&](int rank) {
+    return rank == self_ || transport_.shares_memory_with(rank);
+  });
   for (int i = 0; i < static_cast<int>(world_ranks.size()); ++i) {
     members.push_back({i, world_ranks[static_cast<std::size_t>(i)]});
     if (members.back().world_rank == self_) self_comm_rank = i;
@@ -48,7 +51,8 @@ Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
   RESPROUT_INVARIANT(self_comm_rank >= 0);
   auto& session = sessions_[id];
   session = std::make_unique<Session>(
-      *this, id, std::make_shared<const Members>(std::move(members), self_comm_rank));
+      *this, id, std::make_shared<const Members>(std::move(members), self_comm_rank),
+      is_on_one_host);
   std::vector<Orphan> orphans;
   for (std::size_t i = 0; i < orphans_.size();) {
     if (orphans_[i].header.communicator == id) {
@@ -66,6 +70,7 @@ Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
 
 void Engine::close_session(Lock&, Session& session) {
   closed_.push_back(session.id());
+  session.close();
   if (closed_.size() <= closed_max) return;
   const std::uint64_t oldest = closed_.front();
   closed_.erase(closed_.begin());
@@ -138,9 +143,9 @@ void Engine::wake_at_deadline(Session& session, std::uint64_t operation) {
 }
 
 void Engine::flush_waiting() {
-  std::vector<Waiting> again;
-  again.swap(to_flush_);
-  for (const Waiting& waiting : again)
+  flushing_.clear();
+  flushing_.swap(to_flush_);
+  for (const Waiting& waiting : flushing_)
     if (Operation* operation = waiting.session->find(waiting.operation))
       waiting.session->flush(*operation);
 }

@@ -67,7 +67,12 @@ class Engine final : public Receiver {
 
   // For sessions.
   Transport& transport() { return transport_; }
-  Time now() const;
+  // Nothing waits for a moment before somebody is lost: until then the clock is not read, and the
+  // time stands where it was.
+  Time now() {
+    if (lost_count() != 0 || !timed_.empty()) time_ = read_clock();
+    return time_;
+  }
   std::vector<Rank> lost_members(const Members& members) const;
   void come_back(Session& session, std::uint64_t operation);
   void wake_at_deadline(Session& session, std::uint64_t operation);
@@ -96,6 +101,7 @@ class Engine final : public Receiver {
     Arrival arrival;
   };
 
+  static Time read_clock();
   bool progress();
   void spread_news();
   void flush_waiting();
@@ -113,7 +119,9 @@ class Engine final : public Receiver {
   std::unordered_set<std::uint64_t> gone_;
   std::vector<Orphan> orphans_;
   std::vector<Buffer> incoming_;  // by peer: the frame that is arriving in pieces
+  Time time_ = read_clock();
   std::vector<Waiting> to_flush_;
+  std::vector<Waiting> flushing_;  // its memory is used again
   std::vector<Waiting> timed_;
   std::vector<std::unique_ptr<Operation>> lingering_;
 

@@ -223,6 +223,10 @@ std::optional<std::span<const std::byte>> Operation::result() const {
   return result_is_input_ ? setup_.input : std::nullopt;
 }
 
+void Operation::skip_sends(Time now, int count) {
+  for (; count > 0; --count) RESPROUT_INVARIANT(machine_poll_send(context(now)).has_value());
+}
+
 bool Operation::flush(Time now) {
   for (;;) {
     if (!unsent_) {

@@ -72,6 +72,8 @@ class Operation {
 
   explicit Operation(Setup setup) : setup_(std::move(setup)) {}
   virtual ~Operation() = default;
+  static void* operator new(std::size_t bytes) { return take_pooled(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) { give_back_pooled(memory, bytes); }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
@@ -81,6 +83,8 @@ class Operation {
                     Arrival arrival);
   void handle_suspicion(Time now, Rank rank);
   void handle_time(Time now);
+  // The first `count` messages that the machine wants to send were sent already.
+  void skip_sends(Time now, int count);
   // Hands messages to the outlet. False: the outlet has no room, call again.
   bool flush(Time now);
 

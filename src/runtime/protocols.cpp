@@ -61,7 +61,8 @@ std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const Broadcas
                                  protocols::StartMode::overlapped,
                                  Time{},
                                  spec.early};
-  const ReliableBroadcastConfig config(tree, 2, patience_ns);
+  const ReduceSpec settlement = spec.is_star(procs) ? ReduceSpec::star() : ReduceSpec{};
+  const ReliableBroadcastConfig config(tree, settlement.radix, patience_ns);
   return std::make_unique<OperationOf<ReliableBroadcast, ReliableBroadcastConfig>>(std::move(setup),
                                                                                    config);
 }

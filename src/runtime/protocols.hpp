@@ -10,8 +10,14 @@
 
 namespace resprout::runtime {
 
+// Among up to so many processes that share memory a star is the best tree: everybody exchanges
+// messages with the root itself, so nobody waits for a third process to get a processor.
+inline constexpr std::int32_t star_ranks_max = 16;
+
 struct ReduceSpec {
   std::int32_t radix = 2;  // of the k-nomial tree
+
+  static constexpr ReduceSpec star() { return {star_ranks_max}; }
 };
 
 struct BroadcastSpec {
@@ -21,6 +27,20 @@ struct BroadcastSpec {
   protocols::CorrectionRules correction{.kind = protocols::Correction::optimized_opportunistic,
                                         .distance = 1};
   protocols::EarlyPolicy early = protocols::EarlyPolicy::join;
+
+  // Nobody stands between the root and another process whom a correction could replace.
+  static constexpr BroadcastSpec star() {
+    BroadcastSpec spec;
+    spec.shape = topology::Shape::kary;
+    spec.arity = star_ranks_max - 1;
+    spec.correction = protocols::Correction::none;
+    return spec;
+  }
+  // The root's messages to all others, one each, are all there are while nobody is lost.
+  constexpr bool is_star(std::int32_t procs) const {
+    return shape == topology::Shape::kary && arity >= procs - 1 &&
+           correction == protocols::Correction::none;
+  }
 };
 
 std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec);

@@ -8,8 +8,33 @@
 
 namespace resprout::runtime {
 
-Session::Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members)
-    : engine_(engine), id_(id), everybody_(members), members_(std::move(members)) {}
+namespace {
+
+// Payloads of less travel inside of frames; others lie where the receivers can read them.
+constexpr std::size_t inline_bytes_max = 1024;
+// What is kept before a barrier is due, one payload more, and what rounding up takes.
+constexpr std::size_t log_bytes = kept_bytes_max + large_bytes + unsynchronized_max * 64;
+
+// How the root of a star reaches everybody: in this order, as its machine would.
+Message direct_message(Rank root, int i, int procs) {
+  Message message;
+  message.from = root;
+  message.to = rank_at((index(root) + 1 + i) % procs);
+  message.kind = MessageKind::tree;
+  message.slot = Slot::input;
+  return message;
+}
+
+}  // namespace
+
+Session::Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members,
+                 bool is_on_one_host)
+    : engine_(engine),
+      id_(id),
+      everybody_(members),
+      members_(std::move(members)),
+      prefers_star_(is_on_one_host && everybody_->size() <= star_ranks_max),
+      log_(engine.transport(), log_bytes) {}
 
 Operation::Setup Session::setup() {
   Operation::Setup setup;
@@ -20,7 +45,7 @@ Operation::Setup Session::setup() {
 }
 
 Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
-                           Combiner& combiner, const ResultConsumer& consume) {
+                           Combiner& combiner, ResultConsumer consume) {
   Operation::Setup with = setup();
   with.input = input;
   with.combiner = &combiner;
@@ -30,12 +55,13 @@ Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const s
 Outcome Session::barrier(Lock& lock) {
   Operation::Setup with = setup();
   with.input.emplace();  // a payload of no bytes
-  return run(lock, make_allreduce(std::move(with), ReduceSpec{}), nullptr, After::synchronize);
+  const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
+  return run(lock, make_allreduce(std::move(with), spec), nullptr, After::synchronize);
 }
 
 Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
                         std::span<const std::byte> input, Combiner& combiner,
-                        const ResultConsumer& consume) {
+                        ResultConsumer consume) {
   const Rank root_member = members_->index_of_comm_rank(root);
   if (root_member == no_rank) {  // nobody is left who wants a result
     Outcome outcome;
@@ -52,16 +78,108 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
 }
 
 Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
-                           std::span<const std::byte> payload, const ResultConsumer& consume) {
+                           std::span<const std::byte> payload, ResultConsumer consume) {
   const Rank root_member = members_->index_of_comm_rank(root);
   if (root_member == no_rank) return {};
-  Operation::Setup with = setup();
-  if (members_->self() == root_member) with.input = payload;
-  const After after = payload.size() >= large_bytes ? After::leave : After::archive;
-  const Outcome outcome =
-      run(lock, make_broadcast(std::move(with), spec, root_member), consume, after);
+  const bool is_root = members_->self() == root_member;
+  Outcome outcome;
+  if (goes_directly(spec, is_root, payload.size())) {
+    outcome = broadcast_directly(lock, spec, root_member, payload, consume);
+  } else {
+    Operation::Setup with = setup();
+    if (is_root) with.input = payload;
+    const After after = payload.size() >= large_bytes ? After::leave : After::archive;
+    outcome = run(lock, make_broadcast(std::move(with), spec, root_member), consume, after);
+  }
   synchronize_if_due(lock, payload.size());
   return outcome;
+}
+
+bool Session::goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes) {
+  return prefers_star_ && spec.is_star(members_->size()) && bytes < large_bytes &&
+         log_.has_room(bytes) && engine_.lost_members(*members_).empty() &&
+         (!is_root || bytes < inline_bytes_max || log_.is_shared());
+}
+
+Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
+                                    std::span<const std::byte> payload, ResultConsumer consume) {
+  const std::uint64_t number = next_++;
+  Kept& kept = operations_.emplace_back();
+  kept.spec = spec;
+  kept.root = root;
+  if (members_->self() == root) kept.payload = log_.append(payload);
+  if (!early_.empty()) handle_early_frames(number);
+  engine_.wait_until(lock, [&] { return advance(kept, number); });
+  if (kept.operation) return finish(*kept.operation, consume, After::archive);
+  Outcome outcome;
+  outcome.number = number;
+  outcome.is_delivered = true;
+  if (consume) consume(*kept.payload);
+  return outcome;
+}
+
+// Sends what the root still has to send; true if the call may return.
+bool Session::advance(Kept& kept, std::uint64_t number) {
+  if (kept.operation)
+    return kept.operation->state() != Operation::State::running &&
+           !kept.operation->uses_caller_memory();
+  if (members_->self() != kept.root) return kept.payload.has_value();
+  Transfer transfer;
+  for (; kept.sent < members_->size() - 1; ++kept.sent) {
+    const Message message = direct_message(kept.root, kept.sent, members_->size());
+    if (!try_send(members_->world_rank(message.to), number, message, {}, *kept.payload, transfer))
+      return false;
+    RESPROUT_INVARIANT(transfer.pending == 0);
+  }
+  return true;
+}
+
+bool Session::is_over(const Kept& kept) const {
+  return kept.payload && (members_->self() != kept.root || kept.sent == members_->size() - 1);
+}
+
+const Members& Session::members_of(const Kept& kept) const {
+  return kept.operation ? kept.operation->members() : *members_;
+}
+
+// True if that is all there is to do about the message.
+bool Session::maybe_take(Kept& kept, const Message& message, Arrival& arrival) {
+  if (message.kind != MessageKind::tree || message.from != kept.root) return false;
+  if (kept.payload) return true;
+  if (arrival.owned.data() == nullptr && !arrival.is_shared) {
+    if (log_.has_room(arrival.data.size())) {
+      kept.payload = log_.append(arrival.data);
+      return true;
+    }
+    arrival = lasting(std::move(arrival));
+  }
+  kept.owned = std::move(arrival.owned);
+  kept.payload = arrival.data;
+  return true;
+}
+
+// From here on a machine carries the direct broadcast; it is told what has happened so far.
+Operation& Session::revive(Kept& kept, std::uint64_t number) {
+  const bool is_root = members_->self() == kept.root;
+  Operation::Setup with;
+  with.number = number;
+  with.members = members_;
+  with.outlet = this;
+  if (is_root) with.input = kept.payload;
+  kept.operation = make_broadcast(std::move(with), kept.spec, kept.root);
+  Operation& operation = *kept.operation;
+  operation.start(engine_.now(), {});
+  if (!is_root && kept.payload) {
+    Message message = direct_message(kept.root, 0, members_->size());
+    message.to = members_->self();
+    const bool lies_elsewhere = kept.owned.data() == nullptr;
+    operation.handle_frame(engine_.now(), message, {},
+                           {*kept.payload, std::move(kept.owned), lies_elsewhere});
+  }
+  operation.skip_sends(engine_.now(), kept.sent);
+  for (const Rank rank : engine_.lost_members(*members_))
+    operation.handle_suspicion(engine_.now(), rank);
+  return operation;
 }
 
 void Session::synchronize_if_due(Lock& lock, std::size_t bytes) {
@@ -70,14 +188,18 @@ void Session::synchronize_if_due(Lock& lock, std::size_t bytes) {
   if (unsynchronized_ >= unsynchronized_max || kept_bytes_ >= kept_bytes_max) barrier(lock);
 }
 
-Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation,
-                     const ResultConsumer& consume, After after) {
+Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
+                     After after) {
   Operation& running = *operation;
-  operations_.push_back(std::move(operation));
+  operations_.emplace_back().operation = std::move(operation);
   start(running);
   engine_.wait_until(lock, [&] {
     return running.state() != Operation::State::running && !running.uses_caller_memory();
   });
+  return finish(running, consume, after);
+}
+
+Outcome Session::finish(Operation& running, ResultConsumer consume, After after) {
   Outcome outcome;
   outcome.number = running.number();
   outcome.is_delivered = running.state() == Operation::State::delivered;
@@ -99,28 +221,36 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation,
 
 void Session::start(Operation& operation) {
   operation.start(engine_.now(), engine_.lost_members(operation.members()));
-  if (auto due = early_.extract(operation.number()); !due.empty())
-    for (EarlyFrame& frame : due.mapped())
-      operation.handle_frame(engine_.now(), frame.header.message, frame.prefix,
-                             std::move(frame.arrival));
+  if (!early_.empty()) handle_early_frames(operation.number());
   flush(operation);
 }
 
+void Session::handle_early_frames(std::uint64_t number) {
+  auto due = early_.extract(number);
+  if (due.empty()) return;
+  for (EarlyFrame& frame : due.mapped())
+    handle_due_frame(number, frame.header.message, frame.prefix, std::move(frame.arrival));
+}
+
 void Session::forget_before(std::uint64_t number) {
-  const auto keep = std::find_if(operations_.begin(), operations_.end(),
-                                 [&](const auto& it) { return it->number() >= number; });
+  const std::uint64_t first = next_ - operations_.size();
+  const auto keep = operations_.begin() + static_cast<std::ptrdiff_t>(number - first);
   for (auto it = operations_.begin(); it != keep; ++it)
-    if ((*it)->is_being_sent()) engine_.linger(std::move(*it));
+    if (it->operation && it->operation->is_being_sent()) engine_.linger(std::move(it->operation));
   operations_.erase(operations_.begin(), keep);
+  log_.forget();
   unsynchronized_ = 0;
   kept_bytes_ = 0;
 }
 
+Kept* Session::find_kept(std::uint64_t number) {
+  const std::uint64_t first = next_ - operations_.size();
+  return number >= first && number < next_ ? &operations_[number - first] : nullptr;
+}
+
 Operation* Session::find(std::uint64_t number) {
-  if (operations_.empty()) return nullptr;
-  const std::uint64_t first = operations_.front()->number();
-  if (number < first || number - first >= operations_.size()) return nullptr;
-  return operations_[number - first].get();
+  Kept* kept = find_kept(number);
+  return kept != nullptr ? kept->operation.get() : nullptr;
 }
 
 void Session::flush(Operation& operation) {
@@ -135,19 +265,34 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
         {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
     return;
   }
-  Operation* operation = find(header.operation);
-  if (operation == nullptr) return;  // forgotten: every live member has completed it
-  if (operation->members().index_of_world_rank(peer) != header.message.from) return;
-  operation->handle_frame(engine_.now(), header.message, prefix, std::move(arrival));
-  engine_.come_back(*this, header.operation);  // the transport that delivers must not be called
+  const Kept* kept = find_kept(header.operation);
+  if (kept == nullptr) return;  // forgotten: every live member has completed it
+  if (members_of(*kept).index_of_world_rank(peer) != header.message.from) return;
+  handle_due_frame(header.operation, header.message, prefix, std::move(arrival));
+}
+
+void Session::handle_due_frame(std::uint64_t number, const Message& message,
+                               std::span<const std::byte> prefix, Arrival arrival) {
+  Kept& kept = *find_kept(number);
+  if (!kept.operation && maybe_take(kept, message, arrival)) return;
+  Operation& operation = kept.operation ? *kept.operation : revive(kept, number);
+  operation.handle_frame(engine_.now(), message, prefix, std::move(arrival));
+  engine_.come_back(*this, number);  // the transport that delivers must not be called
 }
 
 void Session::handle_loss(int world_rank) {
-  for (const auto& operation : operations_) {
-    const Rank rank = operation->members().index_of_world_rank(world_rank);
+  std::uint64_t number = next_ - operations_.size();
+  for (Kept& kept : operations_) {
+    const std::uint64_t its_number = number++;
+    const Rank rank = members_of(kept).index_of_world_rank(world_rank);
     if (rank == no_rank) continue;
-    operation->handle_suspicion(engine_.now(), rank);
-    flush(*operation);
+    if (!kept.operation) {
+      // What is over stays over while its root lives. Who asks for something revives it.
+      if (rank != kept.root && is_over(kept)) continue;
+      revive(kept, its_number);
+    }
+    kept.operation->handle_suspicion(engine_.now(), rank);
+    flush(*kept.operation);
   }
 }
 
@@ -167,10 +312,15 @@ std::string Session::describe() const {
                      " of " + std::to_string(everybody_->size()) + " members, next operation " +
                      std::to_string(next_) + ", frames for " + std::to_string(early_.size()) +
                      " later operations";
-  for (const auto& operation : operations_)
-    if (operation->state() == Operation::State::running)
-      text += "\n  operation " + std::to_string(operation->number()) +
-              " runs, waits for: " + operation->deadline().reason;
+  std::uint64_t number = next_ - operations_.size();
+  for (const Kept& kept : operations_) {
+    const std::uint64_t its_number = number++;
+    const bool is_running =
+        kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
+    if (!is_running) continue;
+    text += "\n  operation " + std::to_string(its_number) + " runs, waits for: " +
+            (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
+  }
   return text;
 }
 

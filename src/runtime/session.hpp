@@ -9,18 +9,21 @@
 //     `kept_bytes_max` bytes, then a barrier; an operation of `large_bytes` or more keeps nothing
 //     and ends with a barrier while the caller's buffer still holds what others may ask for.
 //  4. Members leave only by an operation that synchronizes: everybody leaves out the same.
+//  5. Whether a broadcast is carried by a machine or directly (kept.hpp) is for each process alone
+//     to decide: the messages are the same.
 // Thread rule: under the engine's lock; one thread at a time calls operations of one session, as
 // MPI demands of collectives on one communicator.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
+#include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/protocols.hpp"
@@ -43,32 +46,54 @@ struct Outcome {
   std::vector<int> lost;  // world ranks of its members that were lost when it ended
 };
 
-// Called with the result before the operation may be forgotten; not called without a result.
-using ResultConsumer = std::function<void(std::span<const std::byte>)>;
+// Called with the result before the operation may be forgotten; not called without a result. Names
+// a function object of the caller without owning it: good for the duration of a call.
+class ResultConsumer {
+ public:
+  ResultConsumer(std::nullptr_t) {}
+  template <typename F>
+  ResultConsumer(const F& function)
+      : function_(&function), call_([](const void* f, std::span<const std::byte> result) {
+          (*static_cast<const F*>(f))(result);
+        }) {}
+
+  explicit operator bool() const { return call_ != nullptr; }
+  void operator()(std::span<const std::byte> result) const { call_(function_, result); }
+
+ private:
+  const void* function_ = nullptr;
+  void (*call_)(const void*, std::span<const std::byte>) = nullptr;
+};
 
 class Session final : public Outlet {
  public:
-  Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members);
+  Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members,
+          bool is_on_one_host);
 
   Outcome allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
-                    Combiner& combiner, const ResultConsumer& consume);
+                    Combiner& combiner, ResultConsumer consume);
   // Only the root gets a result. `root`: rank in the communicator.
   Outcome reduce(Lock& lock, const ReduceSpec& spec, int root, std::span<const std::byte> input,
-                 Combiner& combiner, const ResultConsumer& consume);
+                 Combiner& combiner, ResultConsumer consume);
   Outcome barrier(Lock& lock);
   // `payload`: at the root what it sends; elsewhere only its size counts (equal on all members).
   Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
-                    std::span<const std::byte> payload, const ResultConsumer& consume);
+                    std::span<const std::byte> payload, ResultConsumer consume);
 
   std::uint64_t id() const { return id_; }
   // Ranks of the communicator that all have agreed to go on with.
   const Members& members() const { return *members_; }
   const Members& everybody() const { return *everybody_; }
+  // All members share memory, and they are few: a star is the best tree.
+  bool prefers_star() const { return prefers_star_; }
 
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                     Arrival arrival);
   void handle_loss(int world_rank);
-  // The operation with this number, if it is neither forgotten nor still to come.
+  // Everybody is done with it.
+  void close() { log_.release(); }
+  // The operation with this number, if it is neither forgotten nor still to come, and if a machine
+  // carries it.
   Operation* find(std::uint64_t number);
   // Sends what the operation has to say; asks the engine to come back when it could not.
   void flush(Operation& operation);
@@ -96,9 +121,23 @@ class Session final : public Outlet {
   };
 
   Operation::Setup setup();
-  Outcome run(Lock& lock, std::unique_ptr<Operation> operation, const ResultConsumer& consume,
+  Kept* find_kept(std::uint64_t number);
+  bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);
+  Outcome broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
+                             std::span<const std::byte> payload, ResultConsumer consume);
+  bool advance(Kept& kept, std::uint64_t number);
+  // REQUIRES: direct. Nothing is left to do in it while nobody is lost.
+  bool is_over(const Kept& kept) const;
+  const Members& members_of(const Kept& kept) const;
+  bool maybe_take(Kept& kept, const Message& message, Arrival& arrival);
+  Operation& revive(Kept& kept, std::uint64_t number);
+  Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
+  Outcome finish(Operation& operation, ResultConsumer consume, After after);
   void start(Operation& operation);
+  void handle_early_frames(std::uint64_t number);
+  void handle_due_frame(std::uint64_t number, const Message& message,
+                        std::span<const std::byte> prefix, Arrival arrival);
   void forget_before(std::uint64_t number);
   void synchronize_if_due(Lock& lock, std::size_t bytes);
 
@@ -106,8 +145,10 @@ class Session final : public Outlet {
   const std::uint64_t id_;
   std::shared_ptr<const Members> everybody_;
   std::shared_ptr<const Members> members_;
+  const bool prefers_star_;
+  PayloadLog log_;
   std::uint64_t next_ = 0;                                  // number of the next operation
-  std::vector<std::unique_ptr<Operation>> operations_;      // ascending by number
+  std::vector<Kept> operations_;                            // with ascending numbers, up to next_
   std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;

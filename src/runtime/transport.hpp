@@ -87,12 +87,16 @@ class Transport {
   // Moves what can be moved without waiting; true if anything moved.
   virtual bool progress(Receiver& receiver) = 0;
 
-  // `peer` is dead or fenced: what is queued for it is dropped (its transfers are lowered), what
-  // has half arrived from it is abandoned, and nothing more of it is delivered.
+  // `peer` is dead or fenced: what has arrived whole may still be delivered by this call, what has
+  // half arrived is abandoned, what is queued for it is dropped (its transfers are lowered), and
+  // nothing more of it is delivered.
   virtual void close_peer(int peer, Receiver& receiver) = 0;
 
   // False while something accepted by `try_send` has not left this process.
   virtual bool is_flushed() const = 0;
+
+  // `peer` can read what `allocate_shared` hands out here, and the other way round.
+  virtual bool shares_memory_with(int /*peer*/) const { return false; }
 
   // Memory that peers can read where it is: data that lies in it, whoever allocated it, is passed
   // by reference. Null if there is none (left). 64-byte aligned. Free it when no receiver can still

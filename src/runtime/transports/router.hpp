@@ -37,6 +37,7 @@ class Router final : public Transport {
     return (shm_ == nullptr || shm_->is_flushed()) && (tcp_ == nullptr || tcp_->is_flushed());
   }
 
+  bool shares_memory_with(int peer) const override { return is_local(peer); }
   std::byte* allocate_shared(std::size_t bytes) override {
     return shm_ != nullptr ? shm_->allocate_shared(bytes) : nullptr;
   }

@@ -16,7 +16,12 @@ using registry::TreeKind;
 // correction; who is left without asks the root.
 constexpr std::size_t correction_bytes_max = std::size_t{16} << 10;
 
+// From this size on the root of a star would combine for so long that a tree is faster.
+constexpr std::size_t star_reduce_bytes_max = std::size_t{16} << 10;
+
 struct Chosen {
+  bool is_reduce_given = false;
+  bool is_broadcast_given = false;
   runtime::ReduceSpec reduce;
   runtime::BroadcastSpec small;
   runtime::BroadcastSpec large;
@@ -68,6 +73,7 @@ std::string choose_broadcast(const std::string& text) {
   small.correction = spec.correction;
   small.correction.delay += message_ns;
   small.early = spec.early;
+  chosen().is_broadcast_given = true;
   chosen().large = small;
   chosen().large.correction.kind = protocols::Correction::none;
   return {};
@@ -79,6 +85,7 @@ std::string choose_allreduce(const std::string& text) {
   const Spec spec = std::get<Spec>(parsed);
   if (spec.protocol != ProtocolId::ftco_allreduce)
     return "RESPROUT_ALLREDUCE: '" + text + "' is no allreduce; valid protocols: ftco-allreduce";
+  chosen().is_reduce_given = true;
   chosen().reduce.radix = spec.k;
   return {};
 }
@@ -92,9 +99,16 @@ std::string choose_specs(const Options& options) {
   return error;
 }
 
-const runtime::ReduceSpec& reduce_spec() { return chosen().reduce; }
+const runtime::ReduceSpec& reduce_spec(const runtime::Session& session, std::size_t bytes) {
+  static constexpr auto star = runtime::ReduceSpec::star();
+  const bool is_star =
+      !chosen().is_reduce_given && session.prefers_star() && bytes <= star_reduce_bytes_max;
+  return is_star ? star : chosen().reduce;
+}
 
-const runtime::BroadcastSpec& broadcast_spec(std::size_t bytes) {
+const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session, std::size_t bytes) {
+  static constexpr auto star = runtime::BroadcastSpec::star();
+  if (!chosen().is_broadcast_given && session.prefers_star()) return star;
   return bytes <= correction_bytes_max ? chosen().small : chosen().large;
 }
 

@@ -18,8 +18,6 @@ constexpr std::size_t reference_bytes_min = 1024;
 // anyway. With more it looks at its bitmap, at the price of another cache line that moves per
 // message.
 constexpr std::size_t ranks_polled_max = 16;
-// Records taken from one sender before the next one has its turn.
-constexpr int records_per_turn = 32;
 
 // A frame on its way through the ring in pieces, at either end.
 struct Stream {
@@ -78,6 +76,8 @@ class ShmTransport::Impl {
     if (polls_rings_) return;
     std::atomic_ref(*peer.bitmap_word).fetch_or(peer.bitmap_bit, std::memory_order_release);
   }
+  // One record, so that a process which waits for it gets on with its program before it looks at
+  // what is for later: that waits where it is, in the ring.
   bool receive(std::size_t sender, Receiver& receiver);
   bool receive_all(Receiver& receiver);
   void handle_record(std::size_t sender, const Record& record, Receiver& receiver);
@@ -257,15 +257,13 @@ bool ShmTransport::Impl::progress(Receiver& receiver) {
 
 bool ShmTransport::Impl::receive(std::size_t sender, Receiver& receiver) {
   Peer& peer = peers_[sender];
-  for (int turn = 0; turn < records_per_turn; ++turn) {
-    const Record* const record = peer.is_closed ? nullptr : peer.reader.peek();
-    if (record == nullptr) {
-      unread_[sender / 64] &= ~(std::uint64_t{1} << (sender % 64));
-      return turn != 0;
-    }
-    handle_record(sender, *record, receiver);
-    peer.reader.consume();
+  const Record* const record = peer.is_closed ? nullptr : peer.reader.peek();
+  if (record == nullptr) {
+    unread_[sender / 64] &= ~(std::uint64_t{1} << (sender % 64));
+    return false;
   }
+  handle_record(sender, *record, receiver);
+  peer.reader.consume();
   return true;
 }
 
@@ -331,6 +329,9 @@ void ShmTransport::Impl::close_peer(int world_rank, Receiver& receiver) {
   const int index = local_index(world_rank);
   if (index < 0 || peers_[static_cast<std::size_t>(index)].is_closed) return;
   Peer& peer = peers_[static_cast<std::size_t>(index)];
+  // Bounded by what a ring holds, because one that is wrongly taken for dead may go on writing.
+  for (std::uint32_t line = 0; line < segment_->sizes().ring_bytes / record_line; ++line)
+    if (!receive(static_cast<std::size_t>(index), receiver)) break;
   peer.is_closed = true;
   if (peer.outgoing.is_active) {
     end_outgoing(peer);

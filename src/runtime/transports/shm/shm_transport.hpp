@@ -31,6 +31,7 @@ class ShmTransport final : public Transport {
   bool progress(Receiver& receiver) override;
   void close_peer(int peer, Receiver& receiver) override;
   bool is_flushed() const override;
+  bool shares_memory_with(int peer) const override { return reaches(peer); }
   std::byte* allocate_shared(std::size_t bytes) override;
   void free_shared(std::byte* block) override;
 

@@ -1,0 +1,71 @@
+// What a session keeps of one operation: a machine with all its state, or less.
+//
+// A broadcast over a star that meets no loss is the root's message to each of the others, and
+// nothing else is ever said in it. It is carried without a machine; what has happened to it is kept
+// instead, and that is little: whom the root has sent to, or that its message has come. Told to a
+// machine, it is the same operation again: `revive` in session.cpp does that as soon as anything
+// else happens in it, be it a loss or a message of another kind.
+//
+// Thread rule: values, under the engine's lock.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "runtime/buffer.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/protocols.hpp"
+
+namespace resprout::runtime {
+
+struct Kept {
+  std::unique_ptr<Operation> operation;  // null: a direct broadcast; what follows describes it
+  BroadcastSpec spec;
+  Rank root = no_rank;
+  int sent = 0;  // at the root: to how many, in the order of the tree
+  std::optional<std::span<const std::byte>> payload;
+  Buffer owned;  // the payload's memory, if it came with memory of its own
+};
+
+// Payloads one behind the other, in memory that the peers of this host can read if there is any
+// left. All are forgotten at once.
+class PayloadLog {
+ public:
+  PayloadLog(Transport& home, std::size_t capacity) : home_(home), capacity_(capacity) {}
+
+  bool has_room(std::size_t bytes) const { return padded(bytes) <= capacity_ - used_; }
+  // REQUIRES: has_room(payload.size()).
+  std::span<const std::byte> append(std::span<const std::byte> payload) {
+    prepare();
+    std::byte* const at = memory_.data() + used_;
+    if (!payload.empty()) std::memcpy(at, payload.data(), payload.size());
+    used_ += padded(payload.size());
+    return {at, payload.size()};
+  }
+  bool is_shared() {
+    prepare();
+    return memory_.is_shared();
+  }
+  void forget() { used_ = 0; }
+  // Gives the memory back until it is needed again. REQUIRES: nothing in it is needed.
+  void release() {
+    memory_ = Buffer();
+    used_ = 0;
+  }
+
+ private:
+  static std::size_t padded(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63}; }
+  void prepare() {
+    if (memory_.data() == nullptr) memory_ = Buffer(capacity_, home_);
+  }
+
+  Transport& home_;
+  const std::size_t capacity_;
+  Buffer memory_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace resprout::runtime
