@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <utility>
 
+#include "runtime/copy.hpp"
 #include "runtime/transport.hpp"
 
 namespace resprout::runtime {
@@ -26,7 +26,7 @@ class Buffer {
   // Shared memory of `home`, if it has any left, else memory of this process.
   Buffer(std::size_t bytes, Transport& home);
   explicit Buffer(std::span<const std::byte> contents) : Buffer(contents.size()) {
-    if (!contents.empty()) std::memcpy(data_, contents.data(), contents.size());
+    copy_bytes(data_, contents.data(), contents.size());
   }
   Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,7 +40,7 @@ class PayloadLog {
   std::span<const std::byte> append(std::span<const std::byte> payload) {
     prepare();
     std::byte* const at = memory_.data() + used_;
-    if (!payload.empty()) std::memcpy(at, payload.data(), payload.size());
+    copy_bytes(at, payload.data(), payload.size());
     used_ += padded(payload.size());
     return {at, payload.size()};
   }

@@ -167,7 +167,7 @@ void Operation::replace_accumulator(std::optional<Held> by) {
 
 Buffer Operation::copy(std::span<const std::byte> data) {
   Buffer buffer = setup_.outlet->allocate(data.size());
-  if (!data.empty()) std::memcpy(buffer.data(), data.data(), data.size());
+  copy_bytes(buffer.data(), data.data(), data.size());
   return buffer;
 }
 

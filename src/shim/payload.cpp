@@ -1,6 +1,6 @@
 #include "shim/payload.hpp"
 
-#include <cstring>
+#include "runtime/copy.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -49,7 +49,7 @@ std::span<const std::byte> spread(const void* buffer, const Layout& layout) {
 void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
   if (payload.empty()) return;
   if (layout.is_dense) {
-    std::memcpy(buffer, payload.data(), payload.size());
+    runtime::copy_bytes(buffer, payload.data(), payload.size());
     return;
   }
   int position = 0;
@@ -60,7 +60,7 @@ void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layo
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
   if (payload.empty()) return;
   if (layout.is_dense) {
-    std::memcpy(buffer, payload.data(), payload.size());
+    runtime::copy_bytes(buffer, payload.data(), payload.size());
     return;
   }
   std::vector<std::byte> storage;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/invariant.hpp"
+#include "runtime/copy.hpp"
 #include "runtime/transports/shm/arena.hpp"
 #include "runtime/transports/shm/ring.hpp"
 
@@ -158,8 +159,8 @@ bool ShmTransport::Impl::send_frame(Peer& peer, const FrameHeader& header,
   record->prefix_bytes = static_cast<std::uint32_t>(prefix.size());
   record->data_bytes = data.size();
   record->header = header;
-  if (!data.empty()) std::memcpy(record->at(data_offset), data.data(), data.size());
-  if (!prefix.empty()) std::memcpy(record->at(prefix_at), prefix.data(), prefix.size());
+  copy_bytes(record->at(data_offset), data.data(), data.size());
+  copy_bytes(record->at(prefix_at), prefix.data(), prefix.size());
   peer.writer.publish(RecordKind::frame, bytes);
   notify(peer);
   return true;
@@ -177,7 +178,7 @@ bool ShmTransport::Impl::send_reference(Peer& peer, const FrameHeader& header,
   record->data_bytes = data.size();
   record->header = header;
   std::memcpy(record->at(data_offset), &position, sizeof position);
-  if (!prefix.empty()) std::memcpy(record->at(prefix_at), prefix.data(), prefix.size());
+  copy_bytes(record->at(prefix_at), prefix.data(), prefix.size());
   peer.writer.publish(RecordKind::reference, bytes);
   notify(peer);
   return true;
@@ -206,7 +207,7 @@ bool ShmTransport::Impl::pump(Peer& peer) {
     Record* const record = peer.writer.reserve(piece_offset + length);
     if (record == nullptr) break;
     record->data_bytes = length;
-    std::memcpy(record->at(piece_offset), from, length);
+    copy_bytes(record->at(piece_offset), from, length);
     peer.writer.publish(RecordKind::piece, piece_offset + length);
     stream.moved += length;
     moved = true;
@@ -316,7 +317,7 @@ void ShmTransport::Impl::handle_piece(Peer& peer, const Record& record, Receiver
   std::byte* const to = stream.moved < stream.prefix.size()
                             ? stream.prefix.data() + stream.moved
                             : peer.incoming_data + (stream.moved - stream.prefix.size());
-  std::memcpy(to, record.at(piece_offset), length);
+  copy_bytes(to, record.at(piece_offset), length);
   stream.moved += length;
   if (stream.moved != stream.total()) return;
   stream.is_active = false;
