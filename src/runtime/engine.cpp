@@ -77,6 +77,7 @@ void Engine::close_session(Lock&, Session& session) {
   const auto names_oldest = [&](const Waiting& it) { return it.session->id() == oldest; };
   std::erase_if(to_flush_, names_oldest);
   std::erase_if(timed_, names_oldest);
+  std::erase_if(to_settle_, names_oldest);
   sessions_.erase(oldest);
   gone_.insert(oldest);
 }
@@ -114,11 +115,15 @@ std::vector<Rank> Engine::lost_members(const Members& members) const {
 
 bool Engine::progress() {
   if (has_news_.load(std::memory_order_acquire)) spread_news();
-  const bool has_moved = transport_.progress(*this);
+  bool has_moved = transport_.progress(*this);
   if (!to_flush_.empty()) flush_waiting();
   if (!timed_.empty()) fire_deadlines();
   if (!lingering_.empty())
     std::erase_if(lingering_, [](const auto& operation) { return !operation->is_being_sent(); });
+  if (!has_moved && !to_settle_.empty()) {
+    settle_one();
+    has_moved = true;
+  }
   return has_moved;
 }
 
@@ -148,6 +153,12 @@ void Engine::flush_waiting() {
   for (const Waiting& waiting : flushing_)
     if (Operation* operation = waiting.session->find(waiting.operation))
       waiting.session->flush(*operation);
+}
+
+void Engine::settle_one() {
+  const Waiting waiting = to_settle_.back();
+  to_settle_.pop_back();
+  waiting.session->settle(waiting.operation);
 }
 
 void Engine::fire_deadlines() {

@@ -76,6 +76,11 @@ class Engine final : public Receiver {
   std::vector<Rank> lost_members(const Members& members) const;
   void come_back(Session& session, std::uint64_t operation);
   void wake_at_deadline(Session& session, std::uint64_t operation);
+  // Has the session settle the operation as soon as there is nothing else to do: whoever waits for
+  // one that runs does not wait for hundreds that are over.
+  void settle_later(Session& session, std::uint64_t operation) {
+    to_settle_.push_back({&session, operation});
+  }
   // Keeps a forgotten operation until the transport has read what it sent.
   void linger(std::unique_ptr<Operation> operation) { lingering_.push_back(std::move(operation)); }
 
@@ -105,6 +110,7 @@ class Engine final : public Receiver {
   bool progress();
   void spread_news();
   void flush_waiting();
+  void settle_one();
   void fire_deadlines();
 
   const int self_;
@@ -123,6 +129,7 @@ class Engine final : public Receiver {
   std::vector<Waiting> to_flush_;
   std::vector<Waiting> flushing_;  // its memory is used again
   std::vector<Waiting> timed_;
+  std::vector<Waiting> to_settle_;
   std::vector<std::unique_ptr<Operation>> lingering_;
 
   std::unique_ptr<std::atomic<bool>[]> lost_;

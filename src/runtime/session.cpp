@@ -97,8 +97,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
 
 bool Session::goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes) {
   return prefers_star_ && spec.is_star(members_->size()) && bytes < large_bytes &&
-         log_.has_room(bytes) && engine_.lost_members(*members_).empty() &&
-         (!is_root || bytes < inline_bytes_max || log_.is_shared());
+         log_.has_room(bytes) && (!is_root || bytes < inline_bytes_max || log_.is_shared());
 }
 
 Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
@@ -109,6 +108,7 @@ Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank 
   kept.root = root;
   if (members_->self() == root) kept.payload = log_.append(payload);
   if (!early_.empty()) handle_early_frames(number);
+  for (const Rank rank : engine_.lost_members(*members_)) handle_suspicion(kept, number, rank);
   engine_.wait_until(lock, [&] { return advance(kept, number); });
   if (kept.operation) return finish(*kept.operation, consume, After::archive);
   Outcome outcome;
@@ -281,19 +281,28 @@ void Session::handle_due_frame(std::uint64_t number, const Message& message,
 }
 
 void Session::handle_loss(int world_rank) {
-  std::uint64_t number = next_ - operations_.size();
-  for (Kept& kept : operations_) {
-    const std::uint64_t its_number = number++;
+  for (std::uint64_t number = next_; number-- > next_ - operations_.size();) {
+    Kept& kept = *find_kept(number);
     const Rank rank = members_of(kept).index_of_world_rank(world_rank);
-    if (rank == no_rank) continue;
-    if (!kept.operation) {
-      // What is over stays over while its root lives. Who asks for something revives it.
-      if (rank != kept.root && is_over(kept)) continue;
-      revive(kept, its_number);
-    }
-    kept.operation->handle_suspicion(engine_.now(), rank);
-    flush(*kept.operation);
+    if (rank != no_rank) handle_suspicion(kept, number, rank);
   }
+}
+
+// What is over directly stays over while its root lives, unless somebody asks for something. With
+// the root lost it has to be settled, but nobody here waits for that.
+void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
+  if (!kept.operation && is_over(kept)) {
+    if (rank == kept.root) engine_.settle_later(*this, number);
+    return;
+  }
+  if (!kept.operation) revive(kept, number);
+  kept.operation->handle_suspicion(engine_.now(), rank);
+  flush(*kept.operation);
+}
+
+void Session::settle(std::uint64_t number) {
+  Kept* kept = find_kept(number);
+  if (kept != nullptr && !kept->operation) flush(revive(*kept, number));
 }
 
 bool Session::try_send(int world_rank, std::uint64_t operation, const Message& message,
@@ -314,12 +323,12 @@ std::string Session::describe() const {
                      " later operations";
   std::uint64_t number = next_ - operations_.size();
   for (const Kept& kept : operations_) {
-    const std::uint64_t its_number = number++;
     const bool is_running =
         kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
-    if (!is_running) continue;
-    text += "\n  operation " + std::to_string(its_number) + " runs, waits for: " +
-            (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
+    if (is_running)
+      text += "\n  operation " + std::to_string(number) + " runs, waits for: " +
+              (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
+    ++number;
   }
   return text;
 }

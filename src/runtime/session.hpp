@@ -90,6 +90,9 @@ class Session final : public Outlet {
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                     Arrival arrival);
   void handle_loss(int world_rank);
+  // Takes part in what the survivors have to settle about a broadcast whose root is lost, if it is
+  // still kept and has not been revived since.
+  void settle(std::uint64_t number);
   // Everybody is done with it.
   void close() { log_.release(); }
   // The operation with this number, if it is neither forgotten nor still to come, and if a machine
@@ -131,6 +134,7 @@ class Session final : public Outlet {
   const Members& members_of(const Kept& kept) const;
   bool maybe_take(Kept& kept, const Message& message, Arrival& arrival);
   Operation& revive(Kept& kept, std::uint64_t number);
+  void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);

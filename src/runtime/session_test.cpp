@@ -37,7 +37,12 @@ class Wire {
 
 class MemoryTransport final : public Transport {
  public:
-  MemoryTransport(Wire& wire, int self, int size) : wire_(wire), self_(self), size_(size) {}
+  MemoryTransport(Wire& wire, int self, int size, bool shares_memory)
+      : wire_(wire), self_(self), size_(size), shares_memory_(shares_memory) {}
+
+  // Says so, which lets broadcasts over a star go directly. It has no such memory to give, so the
+  // roots of large ones take a machine.
+  bool shares_memory_with(int) const override { return shares_memory_; }
 
   bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                 std::span<const std::byte> data, Transfer&) override {
@@ -73,6 +78,7 @@ class MemoryTransport final : public Transport {
   Wire& wire_;
   int self_;
   int size_;
+  bool shares_memory_;
   std::array<bool, 64> is_closed_{};
 };
 
@@ -88,9 +94,9 @@ class Sum final : public Combiner {
 
 // A job of `size` threads. A rank that dies stops being scheduled; the others hear of it.
 struct Job {
-  explicit Job(int ranks) : size(ranks), wire(ranks) {
+  explicit Job(int ranks, bool shares_memory = false) : size(ranks), wire(ranks) {
     for (int rank = 0; rank < size; ++rank) {
-      transports.push_back(std::make_unique<MemoryTransport>(wire, rank, size));
+      transports.push_back(std::make_unique<MemoryTransport>(wire, rank, size, shares_memory));
       engines.push_back(std::make_unique<Engine>(rank, size, *transports.back(), IdleStrategy{}));
     }
   }
@@ -193,23 +199,54 @@ TEST_CASE(
 }
 
 TEST_CASE("sessions: everybody gets what each root broadcasts, small and large") {
-  Job job(6);
-  std::atomic<int> wrong{0};
+  for (const bool is_star : {false, true}) {
+    const BroadcastSpec spec = is_star ? BroadcastSpec::star() : BroadcastSpec{};
+    Job job(6, is_star);
+    std::atomic<int> wrong{0};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      for (int i = 0; i < 600; ++i) {
+        const int root = i / 7 % 6;
+        std::vector<long> values(i % 50 == 0   ? 200000
+                                 : i % 50 == 1 ? 0
+                                 : i % 50 == 2 ? 20000
+                                               : 10,
+                                 rank == root ? i : -1);
+        Lock lock = engine.lock();
+        const Outcome outcome =
+            session.broadcast(lock, spec, root, std::as_bytes(std::span(values)),
+                              [&](std::span<const std::byte> bytes) {
+                                if (bytes.size() != values.size() * sizeof(long)) ++wrong;
+                                if (rank != root && !bytes.empty())
+                                  std::memcpy(values.data(), bytes.data(), bytes.size());
+                              });
+        if (!outcome.is_delivered) ++wrong;
+        if (!values.empty() && (values.front() != i || values.back() != i)) ++wrong;
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+// What each rank got of 60 broadcasts by `root`: 1 + the value, 0: a failure. `victim` dies before
+// the 30th.
+using Got = std::array<std::array<std::atomic<int>, 60>, 6>;
+void broadcast_until_loss(Got& got, bool is_star, int root, int victim) {
+  const BroadcastSpec spec = is_star ? BroadcastSpec::star() : BroadcastSpec{};
+  Job job(6, is_star);
   job.run([&](int rank, Engine& engine, Session& session) {
-    for (int i = 0; i < 300; ++i) {
-      const int root = i % 6;
-      std::vector<long> values(i % 50 == 0 ? 200000 : 10, rank == root ? i : -1);
+    for (int i = 0; i < 60; ++i) {
+      if (rank == victim && i == 30) return job.die(rank);
+      long value = rank == root ? i : -1;
       Lock lock = engine.lock();
       const Outcome outcome =
-          session.broadcast(lock, BroadcastSpec{}, root, std::as_bytes(std::span(values)),
+          session.broadcast(lock, spec, root, std::as_bytes(std::span(&value, 1)),
                             [&](std::span<const std::byte> bytes) {
-                              if (rank != root)
-                                std::memcpy(values.data(), bytes.data(), bytes.size());
+                              if (rank != root) std::memcpy(&value, bytes.data(), bytes.size());
                             });
-      if (!outcome.is_delivered || values.front() != i || values.back() != i) ++wrong;
+      got[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)] =
+          outcome.is_delivered ? 1 + static_cast<int>(value) : 0;
     }
   });
-  CHECK(wrong == 0);
 }
 
 TEST_CASE("sessions: any tree and any correction carries broadcasts") {
@@ -247,29 +284,29 @@ TEST_CASE("sessions: any tree and any correction carries broadcasts") {
 }
 
 TEST_CASE("sessions: a broadcast whose root died is delivered by all survivors or by none") {
-  for (const int victim : {0, 3}) {
-    Job job(6);
-    std::array<std::array<std::atomic<int>, 60>, 6> got{};
-    job.run([&](int rank, Engine& engine, Session& session) {
-      for (int i = 0; i < 60; ++i) {
-        if (rank == victim && i == 30) return job.die(rank);
-        long value = rank == victim ? i : -1;
-        Lock lock = engine.lock();
-        const Outcome outcome =
-            session.broadcast(lock, BroadcastSpec{}, victim, std::as_bytes(std::span(&value, 1)),
-                              [&](std::span<const std::byte> bytes) {
-                                if (rank != victim) std::memcpy(&value, bytes.data(), bytes.size());
-                              });
-        got[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)] =
-            outcome.is_delivered ? 1 + static_cast<int>(value) : 0;
+  for (const bool is_star : {false, true}) {
+    for (const int victim : {0, 3}) {
+      Got got{};
+      broadcast_until_loss(got, is_star, victim, victim);
+      const std::size_t survivor = victim == 0 ? 1 : 0;
+      for (std::size_t i = 0; i < 60; ++i) {
+        for (std::size_t rank = 0; rank < 6; ++rank)
+          if (static_cast<int>(rank) != victim) CHECK(got[rank][i] == got[survivor][i]);
+        if (i < 30) CHECK((got[survivor][i] == 0 || got[survivor][i] == static_cast<int>(i) + 1));
+        if (i >= 30) CHECK(got[survivor][i] == 0);
       }
-    });
-    const std::size_t survivor = victim == 0 ? 1 : 0;
-    for (std::size_t i = 0; i < 60; ++i) {
-      for (std::size_t rank = 0; rank < 6; ++rank)
-        if (static_cast<int>(rank) != victim) CHECK(got[rank][i] == got[survivor][i]);
-      if (i < 30) CHECK((got[survivor][i] == 0 || got[survivor][i] == static_cast<int>(i) + 1));
-      if (i >= 30) CHECK(got[survivor][i] == 0);
+    }
+  }
+}
+
+TEST_CASE("sessions: broadcasts are delivered by all survivors while the root lives") {
+  for (const bool is_star : {false, true}) {
+    for (const int victim : {1, 4}) {
+      Got got{};
+      broadcast_until_loss(got, is_star, 0, victim);
+      for (std::size_t i = 0; i < 60; ++i)
+        for (std::size_t rank = 0; rank < 6; ++rank)
+          if (static_cast<int>(rank) != victim) CHECK(got[rank][i] == static_cast<int>(i) + 1);
     }
   }
 }
