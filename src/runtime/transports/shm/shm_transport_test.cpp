@@ -116,6 +116,18 @@ struct Log final : Receiver {
   int abandoned = 0;
 };
 
+TEST_CASE("what a peer had said when it was closed is delivered, and nothing after that") {
+  const Pair pair;
+  Transfer transfer;
+  Log log;
+  for (std::uint64_t i = 0; i < 5; ++i)
+    REQUIRE(pair.a->try_send(9, {.operation = i}, {}, {}, transfer));
+  pair.b->close_peer(4, log);
+  CHECK(log.operations == std::vector<std::uint64_t>{0, 1, 2, 3, 4});
+  REQUIRE(pair.a->try_send(9, {.operation = 5}, {}, {}, transfer));
+  CHECK_FALSE(pair.b->progress(log));
+}
+
 TEST_CASE("peers are world ranks, and only those of the host are reached") {
   const Pair pair;
   CHECK(pair.a->reaches(9));
