@@ -14,7 +14,8 @@ from typing import Any, TypedDict
 from resprout.errors import UserError
 
 LIBRARY = "libresprout_sim.so"
-_NONE = -1
+# Stands in columns for what does not apply or never happened.
+NONE = -1
 
 
 class Option(TypedDict):
@@ -119,6 +120,10 @@ class _CRun(Structure):
     ]
 
 
+MEASURED = tuple(name for name, *_ in _CRun._fields_)
+"""The columns of Simulation.run_many()."""
+
+
 class _CTracedMessage(Structure):
     _fields_ = [
         ("from", c_int64),
@@ -150,11 +155,22 @@ def _library() -> Any:
         "refusal": (c_char_p, []),
         "protocols": (POINTER(_CProtocol), [count]),
         "check_spec": (c_int, [c_char_p]),
+        "check_simulation": (
+            c_int,
+            [c_char_p, POINTER(_CMachine), c_char_p, POINTER(c_char_p), c_size_t],
+        ),
         "simulation_new": (c_void_p, [c_char_p, POINTER(_CMachine)]),
         "simulation_free": (None, [c_void_p]),
         "simulation_run": (
             c_int,
             [c_void_p, c_char_p, POINTER(c_char_p), c_size_t, c_uint64, POINTER(_CRun)],
+        ),
+        "simulation_run_many": (
+            c_int,
+            [
+                *(c_void_p, c_char_p, POINTER(c_char_p), c_size_t),
+                *(c_uint64, c_size_t, POINTER(_CRun)),
+            ],
         ),
         "simulation_messages": (POINTER(_CTracedMessage), [c_void_p, count]),
         "simulation_events": (POINTER(_CTracedEvent), [c_void_p, count]),
@@ -204,6 +220,40 @@ def check_spec(spec: str) -> None:
         raise _refuse()
 
 
+def check_simulation(
+    spec: str,
+    *,
+    procs: int,
+    latency: int = 2,
+    overhead: int = 1,
+    gap: int = 0,
+    root: int = 0,
+    faults: str = "none",
+    fail_at: Sequence[str] = (),
+) -> None:
+    """Raises ValueError with one line if there can be no such run. Takes none of a run's memory."""
+    machine = _machine(procs, latency, overhead, gap, root, is_traced=False)
+    refused = _library().resprout_check_simulation(
+        spec.encode(), ctypes.byref(machine), faults.encode(), _texts(fail_at), len(fail_at)
+    )
+    if refused:
+        raise _refuse()
+
+
+def _machine(
+    procs: int, latency: int, overhead: int, gap: int, root: int, is_traced: bool
+) -> _CMachine:
+    numbers = {"procs": procs, "latency": latency, "overhead": overhead, "gap": gap, "root": root}
+    for name, value in numbers.items():
+        if not -(2**63) <= value < 2**63:
+            raise ValueError(f"{name}={value} is out of range")
+    return _CMachine(**numbers, wants_trace=int(is_traced))
+
+
+def _texts(texts: Sequence[str]) -> Any:
+    return (c_char_p * len(texts))(*(text.encode() for text in texts))
+
+
 class Simulation:
     """A protocol on a LogP machine, to be run often."""
 
@@ -219,12 +269,7 @@ class Simulation:
         trace: bool = False,
     ) -> None:
         self._spec = spec
-        machine = {"procs": procs, "latency": latency, "overhead": overhead}
-        machine |= {"gap": gap, "root": root, "wants_trace": int(trace)}
-        for name, value in machine.items():
-            if not -(2**63) <= value < 2**63:
-                raise ValueError(f"{name}={value} is out of range")
-        self._machine = _CMachine(**machine)
+        self._machine = _machine(procs, latency, overhead, gap, root, is_traced=trace)
         self._handle = _library().resprout_simulation_new(
             spec.encode(), ctypes.byref(self._machine)
         )
@@ -236,16 +281,27 @@ class Simulation:
             _library().resprout_simulation_free(self._handle)
 
     def run(self, *, faults: str = "none", fail_at: Sequence[str] = (), seed: int = 0) -> Run:
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed={seed} is not from 0 to 2^64 - 1")
-        texts = (c_char_p * len(fail_at))(*(text.encode() for text in fail_at))
-        measured = _CRun()
-        refused = _library().resprout_simulation_run(
-            self._handle, faults.encode(), texts, len(fail_at), seed, ctypes.byref(measured)
+        return self._as_run(self._run(faults, fail_at, seed, 1)[0], faults, seed)
+
+    def run_many(
+        self, *, faults: str = "none", fail_at: Sequence[str] = (), first_seed: int, count: int
+    ) -> bytes:
+        """Runs with the seeds from `first_seed` on, without an object for each.
+
+        They are rows of integers of 8 bytes, one for each of MEASURED, in the machine's byte order.
+        """
+        return bytes(self._run(faults, fail_at, first_seed, count))
+
+    def _run(self, faults: str, fail_at: Sequence[str], first_seed: int, count: int) -> Any:
+        if not 0 <= first_seed <= 2**64 - max(count, 1):
+            raise ValueError(f"seed={first_seed} is not from 0 to 2^64 - 1")
+        runs = (_CRun * count)()
+        refused = _library().resprout_simulation_run_many(
+            self._handle, faults.encode(), _texts(fail_at), len(fail_at), first_seed, count, runs
         )
         if refused:
             raise _refuse()
-        return self._as_run(measured, faults, seed)
+        return runs
 
     def _as_run(self, measured: _CRun, faults: str, seed: int) -> Run:
         run: Run = {
@@ -264,7 +320,7 @@ class Simulation:
             "uncolored": measured.uncolored,
             "trace_digest": f"{measured.trace_digest:016x}",
         }
-        if measured.completion_latency != _NONE:
+        if measured.completion_latency != NONE:
             run["contributors"] = _number(measured.contributors)
             run["completion_latency"] = measured.completion_latency
         if self._machine.wants_trace:
@@ -296,4 +352,4 @@ class Simulation:
 
 
 def _number(value: int) -> int | None:
-    return None if value == _NONE else value
+    return None if value == NONE else value

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -77,6 +78,50 @@ void copy_trace(const sim::Trace& trace, const std::vector<sim::Death>& deaths,
   for (const sim::Death& death : deaths) to.deaths.push_back({death.at.ticks, index(death.rank)});
 }
 
+std::optional<sim::Machinery> machinery_of(const char* spec, const resprout_machine& machine) {
+  auto parsed = registry::parse(spec);
+  const registry::Spec* const valid = accept(parsed);
+  if (valid == nullptr) return std::nullopt;
+  return sim::Machinery{.spec = *valid,
+                        .procs = narrow(machine.procs),
+                        .model = {machine.latency, machine.overhead, machine.gap},
+                        .root = rank_at(narrow(machine.root)),
+                        .wants_trace = machine.wants_trace != 0};
+}
+
+using Deaths = std::vector<sim::Death>;
+
+// Those of `fail_at`; nothing: refused.
+std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* const* fail_at,
+                                  size_t count) {
+  auto parsed =
+      sim::parse_deaths(std::vector<std::string>(fail_at, fail_at + count), machinery.procs);
+  Deaths* const deaths = accept(parsed);
+  return deaths == nullptr ? std::nullopt : std::optional(std::move(*deaths));
+}
+
+// Those of a run with this seed; nothing: refused.
+std::optional<Deaths> all_deaths(const sim::Machinery& machinery, const char* faults,
+                                 const Deaths& later, std::uint64_t seed) {
+  auto parsed = sim::parse_faults(faults, machinery.procs, machinery.root, seed);
+  Deaths* const deaths = accept(parsed);
+  if (deaths == nullptr) return std::nullopt;
+  deaths->insert(deaths->end(), later.begin(), later.end());
+  return std::move(*deaths);
+}
+
+resprout_run measured(const sim::Result& result) {
+  return {.coloring_latency = ticks(result.coloring_latency),
+          .quiescence_latency = result.totals.quiescence.ticks,
+          .correction_start = ticks(result.correction_start),
+          .messages = result.totals.messages,
+          .g_max = result.g_max.value_or(RESPROUT_NONE),
+          .uncolored = result.uncolored,
+          .contributors = result.contributors.value_or(RESPROUT_NONE),
+          .completion_latency = ticks(result.completion_latency),
+          .trace_digest = result.totals.digest};
+}
+
 }  // namespace
 
 const char* resprout_refusal(void) { return last_refusal.c_str(); }
@@ -92,19 +137,26 @@ int resprout_check_spec(const char* spec) {
   return accept(answer) == nullptr ? 1 : 0;
 }
 
+int resprout_check_simulation(const char* spec, const resprout_machine* machine, const char* faults,
+                              const char* const* fail_at, size_t fail_at_count) {
+  const auto machinery = machinery_of(spec, *machine);
+  if (!machinery) return 1;
+  if (std::string wrong = sim::Simulation::defect(*machinery); !wrong.empty()) {
+    last_refusal = std::move(wrong);
+    return 1;
+  }
+  const auto later = late_deaths(*machinery, fail_at, fail_at_count);
+  if (!later) return 1;
+  return all_deaths(*machinery, faults, *later, 0) ? 0 : 1;
+}
+
 resprout_simulation* resprout_simulation_new(const char* spec, const resprout_machine* machine) {
-  auto parsed = registry::parse(spec);
-  const registry::Spec* const valid = accept(parsed);
-  if (valid == nullptr) return nullptr;
-  const sim::Machinery machinery{.spec = *valid,
-                                 .procs = narrow(machine->procs),
-                                 .model = {machine->latency, machine->overhead, machine->gap},
-                                 .root = rank_at(narrow(machine->root)),
-                                 .wants_trace = machine->wants_trace != 0};
-  auto made = sim::Simulation::make(machinery);
+  const auto machinery = machinery_of(spec, *machine);
+  if (!machinery) return nullptr;
+  auto made = sim::Simulation::make(*machinery);
   auto* const simulation = accept(made);
   if (simulation == nullptr) return nullptr;
-  return new resprout_simulation{machinery, std::move(*simulation), {}, {}, {}, {}};
+  return new resprout_simulation{*machinery, std::move(*simulation), {}, {}, {}, {}};
 }
 
 void resprout_simulation_free(resprout_simulation* simulation) { delete simulation; }
@@ -112,28 +164,23 @@ void resprout_simulation_free(resprout_simulation* simulation) { delete simulati
 int resprout_simulation_run(resprout_simulation* simulation, const char* faults,
                             const char* const* fail_at, size_t fail_at_count, uint64_t seed,
                             resprout_run* run) {
-  const sim::Machinery& machinery = simulation->machinery;
-  auto first = sim::parse_faults(faults, machinery.procs, machinery.root, seed);
-  auto* const deaths = accept(first);
-  if (deaths == nullptr) return 1;
-  auto later = sim::parse_deaths(std::vector<std::string>(fail_at, fail_at + fail_at_count),
-                                 machinery.procs);
-  const auto* const late_deaths = accept(later);
-  if (late_deaths == nullptr) return 1;
-  deaths->insert(deaths->end(), late_deaths->begin(), late_deaths->end());
+  return resprout_simulation_run_many(simulation, faults, fail_at, fail_at_count, seed, 1, run);
+}
 
+int resprout_simulation_run_many(resprout_simulation* simulation, const char* faults,
+                                 const char* const* fail_at, size_t fail_at_count,
+                                 uint64_t first_seed, size_t count, resprout_run* runs) {
+  const sim::Machinery& machinery = simulation->machinery;
+  const auto later = late_deaths(machinery, fail_at, fail_at_count);
+  if (!later) return 1;
   const std::lock_guard lock(simulation->mutex);
-  const sim::Result result = simulation->simulation->run(*deaths);
-  if (machinery.wants_trace) copy_trace(result.trace, *deaths, *simulation);
-  *run = {.coloring_latency = ticks(result.coloring_latency),
-          .quiescence_latency = result.totals.quiescence.ticks,
-          .correction_start = ticks(result.correction_start),
-          .messages = result.totals.messages,
-          .g_max = result.g_max.value_or(RESPROUT_NONE),
-          .uncolored = result.uncolored,
-          .contributors = result.contributors.value_or(RESPROUT_NONE),
-          .completion_latency = ticks(result.completion_latency),
-          .trace_digest = result.totals.digest};
+  for (size_t i = 0; i < count; ++i) {
+    const auto deaths = all_deaths(machinery, faults, *later, first_seed + i);
+    if (!deaths) return 1;
+    const sim::Result result = simulation->simulation->run(*deaths);
+    if (machinery.wants_trace && i + 1 == count) copy_trace(result.trace, *deaths, *simulation);
+    runs[i] = measured(result);
+  }
   return 0;
 }
 

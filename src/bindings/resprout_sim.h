@@ -73,6 +73,12 @@ typedef struct {
 
 typedef struct resprout_simulation resprout_simulation;
 
+// Whether such a simulation can be made and run, without the memory that it would take. 0, or 1:
+// refused.
+RESPROUT_API int resprout_check_simulation(const char* spec, const resprout_machine* machine,
+                                           const char* faults, const char* const* fail_at,
+                                           size_t fail_at_count);
+
 // NULL: refused.
 RESPROUT_API resprout_simulation* resprout_simulation_new(const char* spec,
                                                           const resprout_machine* machine);
@@ -83,6 +89,13 @@ RESPROUT_API void resprout_simulation_free(resprout_simulation* simulation);
 RESPROUT_API int resprout_simulation_run(resprout_simulation* simulation, const char* faults,
                                          const char* const* fail_at, size_t fail_at_count,
                                          uint64_t seed, resprout_run* run);
+
+// `count` runs, one after the other; run i has the seed `first_seed` + i and fills runs[i]. 0, or
+// 1: refused. A trace is that of the last run.
+RESPROUT_API int resprout_simulation_run_many(resprout_simulation* simulation, const char* faults,
+                                              const char* const* fail_at, size_t fail_at_count,
+                                              uint64_t first_seed, size_t count,
+                                              resprout_run* runs);
 
 typedef struct {
   int64_t from;

@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,54 @@ def test_a_refused_simulation_says_why_and_the_next_one_runs():
     with pytest.raises(ValueError, match="seed=-1 is not from 0"):
         native.Simulation("corrected-tree", procs=4).run(seed=-1)
     assert native.Simulation("corrected-tree", procs=4).run()["uncolored"] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"spec": "corrected-tree:tree=palm"}, "palm"),
+        ({"procs": 0}, "procs=0 is not from 1 to"),
+        ({"procs": 2**63}, "procs=9223372036854775808 is out of range"),
+        ({"root": 8}, "root=8 is not from 0 to 7"),
+        ({"spec": "ftco-allreduce", "root": 1}, "an allreduce has no root"),
+        ({"faults": "8"}, "a count below 8"),
+        ({"fail_at": ["1@5", "8@5"]}, "8@5"),
+    ],
+)
+def test_a_check_refuses_what_a_run_would_refuse_and_says_the_same(wrong, said):
+    machine = {"spec": "corrected-tree", "procs": 8, "root": 0}
+    run = {"faults": "1", "fail_at": ["1@5"]}
+    native.check_simulation(**machine, **run)
+    for given in (machine, run):
+        given.update({key: value for key, value in wrong.items() if key in given})
+    with pytest.raises(ValueError, match=said) as checked:
+        native.check_simulation(**machine, **run)
+    with pytest.raises(ValueError) as ran:
+        native.Simulation(**machine).run(**run)
+    assert str(checked.value) == str(ran.value)
+
+
+def test_many_runs_in_one_call_are_the_same_as_one_by_one():
+    simulation = native.Simulation("corrected-tree", procs=100)
+    given = {"faults": "5%", "fail_at": ["7@3"]}
+    rows = simulation.run_many(**given, first_seed=11, count=20)
+    width = 8 * len(native.MEASURED)
+    values = [struct.unpack_from("=8qQ", rows, start) for start in range(0, len(rows), width)]
+    runs = [dict(zip(native.MEASURED, row, strict=True)) for row in values]
+    assert len(runs) == 20
+    for seed, many in enumerate(runs, 11):
+        one = simulation.run(**given, seed=seed)
+        assert many.pop("trace_digest") == int(one["trace_digest"], 16)
+        measured = {name: None if many[name] == native.NONE else many[name] for name in many}
+        assert measured == {name: one.get(name) for name in measured}
+    assert len({run["quiescence_latency"] for run in runs}) > 1
+
+
+def test_seeds_of_many_runs_end_where_the_numbers_end():
+    simulation = native.Simulation("corrected-tree", procs=4)
+    assert len(simulation.run_many(first_seed=2**64 - 2, count=2)) == 2 * 8 * len(native.MEASURED)
+    with pytest.raises(ValueError, match="is not from 0 to"):
+        simulation.run_many(first_seed=2**64 - 2, count=3)
 
 
 def test_a_trace_belongs_to_the_run_that_was_asked_for():

@@ -10,7 +10,7 @@ namespace {
 using registry::ProtocolId;
 
 // One line, or empty if all is in range.
-std::string defect(const Machinery& machinery) {
+std::string out_of_range(const Machinery& machinery) {
   constexpr Duration ticks_max = Duration{1} << 40;
   const auto wrong = [](const char* name, Duration given, const std::string& valid) {
     return std::string(name) + "=" + std::to_string(given) + " is not " + valid;
@@ -31,11 +31,26 @@ std::string defect(const Machinery& machinery) {
   return "";
 }
 
+// Dissemination over one tree, which takes a table or may not fit the number of processes.
+bool has_tree(ProtocolId protocol) {
+  return protocol != ProtocolId::ftco_allreduce && protocol != ProtocolId::ftco_reduce &&
+         protocol != ProtocolId::corrected_gossip && protocol != ProtocolId::multi_tree;
+}
+
 }  // namespace
+
+std::string Simulation::defect(const Machinery& machinery) {
+  std::string wrong = out_of_range(machinery);
+  if (!wrong.empty() || !has_tree(machinery.spec.protocol)) return wrong;
+  auto tree = registry::make_tree(machinery.spec, machinery.procs, machinery.model.latency,
+                                  machinery.model.overhead);
+  if (auto* refusal = std::get_if<std::string>(&tree)) wrong = std::move(*refusal);
+  return wrong;
+}
 
 std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
     const Machinery& machinery) {
-  if (const std::string wrong = defect(machinery); !wrong.empty()) return wrong;
+  if (const std::string wrong = out_of_range(machinery); !wrong.empty()) return wrong;
   switch (machinery.spec.protocol) {
     case ProtocolId::ftco_allreduce:
     case ProtocolId::ftco_reduce:

@@ -45,6 +45,9 @@ class Simulation {
   // One line if something in `machinery` is out of range or does not go together.
   static std::variant<std::unique_ptr<Simulation>, std::string> make(const Machinery& machinery);
 
+  // The line with which make() would refuse, or empty; at the cost of the tree's tables only.
+  static std::string defect(const Machinery& machinery);
+
   virtual ~Simulation() = default;
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
