@@ -37,6 +37,11 @@ def _option(flag: str, *short: str) -> typer.models.OptionInfo:
     return info
 
 
+def _with_examples(text: str) -> str:
+    """Help whose first block of examples is shown as it stands."""
+    return text.replace("\n    ", "\n\n    ", 1)
+
+
 RUN_HELP = """Run an MPI program that goes on when some of its processes die.
 
 The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit status is ours.
@@ -55,7 +60,7 @@ Every option has a variable in the environment; the option goes first."""
 
 @app.command(
     "run",
-    help=RUN_HELP.replace("\n    ", "\n\n    ", 1),
+    help=_with_examples(RUN_HELP),
     context_settings={"allow_interspersed_args": False},
     no_args_is_help=True,
 )
@@ -117,7 +122,7 @@ SIM_HELP = """Simulate a protocol on the LogP machine.
 Times are ticks. One run is one row, or one JSON object a line; run i has the seed S + i."""
 
 
-@app.command("sim", help=SIM_HELP.replace("\n    ", "\n\n    ", 1), no_args_is_help=True)
+@app.command("sim", help=_with_examples(SIM_HELP), no_args_is_help=True)
 def sim_command(
     spec: Annotated[str, typer.Argument(help="PROTOCOL[:OPTION=VALUE,...], see `protocols`.")],
     procs: Annotated[int, typer.Option("--procs", "-P", help="Processes.")],
@@ -157,7 +162,7 @@ TIMELINE_HELP = """Draw a simulated run: processes down, time across.
 Times are ticks. Of more than 64 processes it shows those that tell the story, or those named."""
 
 
-@app.command("timeline", help=TIMELINE_HELP.replace("\n    ", "\n\n    ", 1), no_args_is_help=True)
+@app.command("timeline", help=_with_examples(TIMELINE_HELP), no_args_is_help=True)
 def timeline_command(
     spec: Annotated[str, typer.Argument(help="PROTOCOL[:OPTION=VALUE,...], see `protocols`.")],
     procs: Annotated[int, typer.Option("--procs", "-P", help="Processes.")],
@@ -186,6 +191,70 @@ def timeline_command(
         spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs=1
     )
     return draw_timeline(experiment, ranks, output)
+
+
+CAMPAIGN_HELP = """Simulate all combinations of parameters in a file, on all cores.
+
+    resprout campaign faults.toml
+    resprout campaign faults.toml --output results --jobs 4
+    resprout campaign faults.toml --scheduler tcp://login1:8786     # a Dask cluster, also on Slurm
+
+The results are Parquet files, for `resprout query`. Whatever stops a campaign, the same command
+goes on from where it was. docs/campaign.md says what is in the file, which begins so:
+
+    repetitions = 1000
+    [[product]]
+    protocol = ["corrected-tree:tree=binomial", "corrected-tree:tree=lame,k=2"]
+    procs = 65536
+    faults = ["0.1%", "1%", "4%"]"""
+
+
+@app.command("campaign", help=_with_examples(CAMPAIGN_HELP), no_args_is_help=True)
+def campaign_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="For the results. Without it: FILE.results."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Cores. Without it: all.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a Dask cluster that does the work.")
+    ] = None,
+) -> int:
+    from resprout.campaign.command import campaign
+
+    return campaign(file, output, jobs, scheduler)
+
+
+QUERY_HELP = """Ask the results of campaigns, by SQL (DuckDB's). The table is `runs`.
+
+    resprout query 'SELECT faults, avg(quiescence_latency) FROM runs GROUP BY ALL' faults.results
+    resprout query 'DESCRIBE runs' faults.results
+    resprout query 'SELECT * FROM runs' a.results b.results --format csv --output all.csv
+
+docs/campaign.md says what the columns are."""
+
+
+@app.command("query", help=_with_examples(QUERY_HELP), no_args_is_help=True)
+def query_command(
+    sql: Annotated[str, typer.Argument(metavar="SQL", show_default=False)],
+    sources: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE|DIR]...", show_default=False)
+    ] = None,
+    format: Annotated[
+        str, typer.Option(metavar="table|json|csv|parquet", help="Of the answer.")
+    ] = "table",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer there.")
+    ] = None,
+) -> int:
+    from resprout.campaign.query import query
+
+    return query(sql, sources or [], format, output)
 
 
 @app.command("protocols")

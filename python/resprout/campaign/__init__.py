@@ -1,0 +1,1 @@
+"""`resprout campaign` and `resprout query`: simulations by the thousand, and SQL over them."""
