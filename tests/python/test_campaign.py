@@ -175,7 +175,7 @@ def test_only_missing_parts_are_made_and_leftovers_are_cleared(file: Path) -> No
         (("procs = 64", "prcs = 64"), "unknown key 'prcs'; did you mean procs?"),
         (("procs = 64", "zzz = 64"), "unknown key 'zzz'; valid are protocol, procs,"),
         (("procs = 64", ""), "a [[product]] has no procs"),
-        (("[[product]]", "[[prodcut]]"), "did you mean product?"),
+        (("[[product]]", "[[products]]"), "did you mean product?"),
         (("seed = 7", "seed = -1"), "seed: -1"),
         (("seed = 7", "seed = true"), "seed: True"),
         (("repetitions = 30", "repetitions = 0"), "repetitions: 0"),

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -35,7 +36,26 @@ PARTS = 48
 # Only reached if something hangs.
 SECONDS_MAX = 300
 
-Process = subprocess.Popen[str]
+
+class Process(subprocess.Popen[str]):
+    """Python with some arguments; what it says goes to a file, since a pipe would become full."""
+
+    def __init__(self, *arguments: object) -> None:
+        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 (it lives as long as this)
+        command = [sys.executable, *(str(argument) for argument in arguments)]
+        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self._said)
+
+    def said(self) -> str:
+        """All that it says on stderr until it ends."""
+        self.wait(timeout=SECONDS_MAX)
+        self._said.seek(0)
+        return self._said.read()
+
+    def end(self) -> None:
+        if self.poll() is None:
+            self.kill()
+            self.wait()
+        self._said.close()
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +83,11 @@ def start() -> Iterator[Callable[..., Process]]:
     with ExitStack() as stack:
 
         def start(*arguments: object) -> Process:
-            process = subprocess.Popen(
-                [sys.executable, *(str(argument) for argument in arguments)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            stack.callback(end, process)
+            process = Process(*arguments)
+            stack.callback(process.end)
             return process
 
         yield start
-
-
-def end(process: Process) -> None:
-    if process.poll() is None:
-        process.kill()
-    process.communicate()
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
@@ -93,14 +102,9 @@ def wait_until(is_so: Callable[[], Any], process: Process) -> None:
     """Waits, as long as the process runs."""
     began = time.monotonic()
     while not is_so():
-        assert process.poll() is None, process.communicate()
+        assert process.poll() is None, process.said()
         assert time.monotonic() - began < SECONDS_MAX
         time.sleep(0.01)
-
-
-def said_by(process: Process) -> str:
-    """What the process says on stderr until it ends."""
-    return process.communicate(timeout=SECONDS_MAX)[1]
 
 
 def marks_of(files: list[Path]) -> dict[Path, tuple[int, int]]:
@@ -115,7 +119,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_does_the_rest(
     process = start(*command)
     wait_until(lambda: len(parts_in(tmp_path)) >= 3, process)
     process.send_signal(signal.SIGINT)
-    said = said_by(process)
+    said = process.said()
     assert process.returncode == 130
     kept = parts_in(tmp_path)
     assert 3 <= len(kept) < PARTS
@@ -125,7 +129,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_does_the_rest(
     marks = marks_of(kept)
 
     again = start(*command)
-    assert said_by(again) == ""
+    assert again.said() == ""
     assert again.returncode == 0
     assert bytes_of(tmp_path) == undisturbed
     assert marks_of(kept) == marks
@@ -140,7 +144,7 @@ def test_a_killed_campaign_leaves_whole_files_and_repeats_none(
         process = start(*command)
         wait_until(lambda wanted=wanted: len(parts_in(tmp_path)) >= wanted, process)
         process.kill()
-        said_by(process)
+        process.said()
         assert process.returncode == -signal.SIGKILL
         kept = parts_in(tmp_path)
         assert len(kept) < PARTS
@@ -148,7 +152,7 @@ def test_a_killed_campaign_leaves_whole_files_and_repeats_none(
         assert marks.items() <= marks_of(kept).items()
         marks = marks_of(kept)
     last = start(*command)
-    assert said_by(last) == ""
+    assert last.said() == ""
     assert bytes_of(tmp_path) == undisturbed
     assert marks.items() <= marks_of(parts_in(tmp_path)).items()
 
@@ -206,7 +210,7 @@ def test_a_dask_worker_is_killed_in_mid_campaign_and_nothing_is_lost_or_double(
     assert cluster.tasks_by_worker()["doomed"] > 0
     doomed.kill()
     doomed.wait()
-    assert said_by(campaign) == ""
+    assert campaign.said() == ""
     assert campaign.returncode == 0
     assert list(cluster.tasks_by_worker()) == ["survivor"]
     assert survivor.poll() is None
@@ -228,12 +232,12 @@ def test_a_lost_scheduler_stops_a_campaign_that_local_cores_then_finish(
     campaign = start(*command, "--scheduler", cluster.address)
     wait_until(lambda: len(parts_in(tmp_path)) >= 2, campaign)
     cluster.scheduler.kill()
-    said = said_by(campaign)
+    said = campaign.said()
     assert campaign.returncode == 1
     assert said.count("\n") == 1, said
     assert re.search(r"scheduler ended or is out of reach; \d+ of 48 parts are in", said)
     again = start(*command)
-    assert said_by(again) == ""
+    assert again.said() == ""
     assert bytes_of(tmp_path) == undisturbed
 
 

@@ -145,7 +145,7 @@ def test_an_unfinished_campaign_is_said_to_be_one(
 @pytest.mark.parametrize(
     ("sql", "named"),
     [
-        ("SELCT 1", "syntax error"),
+        ("SELECT 1 1 1", "syntax error"),
         ("SELECT proc FROM runs", '"proc" not found'),
         ("SELECT * FROM rums", "rums"),
         ("SELECT 'x'::INT FROM runs", "Could not convert string 'x'"),

@@ -27,7 +27,7 @@ class _Bar(_NoBar):
         self.progress = Progress(
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}% {task.description}"),
-            TimeRemainingColumn(elapsed_when_finished=True),
+            TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
             # Parts may take minutes each; the time left is told from many of them.

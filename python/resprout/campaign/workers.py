@@ -89,7 +89,7 @@ def _work_on_cluster(client: Any, parts: Iterable[Part]) -> Finished:
         except Exception as error:
             if future.cancelled():
                 raise StoppedError("the scheduler ended or is out of reach") from error
-            line = " ".join(str(error).split())
+            line = " ".join(str(error).split()).split(". ")[0]
             raise StoppedError(
                 f"the cluster could not finish part {part.number}: {type(error).__name__}: {line}"
             ) from error
