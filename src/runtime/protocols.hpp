@@ -33,13 +33,13 @@ struct BroadcastSpec {
     BroadcastSpec spec;
     spec.shape = topology::Shape::kary;
     spec.arity = star_ranks_max - 1;
-    spec.correction = protocols::Correction::none;
+    spec.correction.kind = protocols::Correction::none;
     return spec;
   }
   // The root's messages to all others, one each, are all there are while nobody is lost.
   constexpr bool is_star(std::int32_t procs) const {
     return shape == topology::Shape::kary && arity >= procs - 1 &&
-           correction == protocols::Correction::none;
+           correction.kind == protocols::Correction::none;
   }
 };
 
