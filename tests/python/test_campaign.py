@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from resprout.campaign import dataset as dataset_module
-from resprout.campaign.files import replacing
 from resprout.campaign.parts import cut
 from resprout.campaign.plan import Plan, Point
 from resprout.cli import main
+from resprout.files import replacing
 
 FILE = """\
 seed = 7

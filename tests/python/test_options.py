@@ -118,7 +118,8 @@ def test_an_option_goes_before_its_variable(
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "sim", "campaign", "query", "doctor", "demo", "protocols", "version"]
+    "command",
+    ["run", "sim", "timeline", "campaign", "query", "doctor", "demo", "protocols", "version"],
 )
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert main([command, "--help"]) == 0

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resprout import __version__, native
-from resprout.campaign.files import remove_temporaries, replacing
 from resprout.campaign.parts import Part, Piece
 from resprout.campaign.plan import PARAMETERS, Plan
 from resprout.errors import UserError
+from resprout.files import remove_temporaries, replacing
 
 SCHEMA = 1
 _PREFIX = "resprout."

@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import duckdb
 
 from resprout.campaign.dataset import part_files, read_header
-from resprout.campaign.files import replacing
 from resprout.errors import UserError
+from resprout.files import replacing
 
 TABLE = "runs"
 _FORMATS = ("table", "json", "csv", "parquet")

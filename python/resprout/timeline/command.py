@@ -1,11 +1,10 @@
 """What `resprout timeline` does: simulates one run, chooses what to show, draws, writes."""
 
-import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from resprout.errors import UserError
+from resprout.files import replacing
 from resprout.sim.runs import Experiment
 from resprout.timeline.layout import Layout
 from resprout.timeline.ranks import interesting_ranks, parse_ranks
@@ -36,7 +35,8 @@ def draw_timeline(experiment: Experiment, ranks: str | None, output: Path) -> in
     layout = Layout(story, shown, experiment.overhead)
     picture = render(layout, experiment.spec, caption(experiment, story, shown), format)
     try:
-        _write_whole(output, picture)
+        with replacing(output) as unfinished:
+            unfinished.write_bytes(picture)
     except OSError as error:
         raise UserError(f"--output: {output} cannot be written: {error.strerror}") from error
     print(f"{output}: {len(shown)} of {story.procs} processes, {story.end} ticks")
@@ -86,19 +86,3 @@ def _shown_part(story: Story, shown: list[int]) -> str:
         if ranks:
             parts.append(f"{len(ranks & set(shown))} of {len(ranks)} {words}")
     return ", ".join(parts)
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """All or nothing: what stood at `path` before stays until all has been written."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    unfinished = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
