@@ -67,12 +67,14 @@ class Engine final : public Receiver {
 
   // For sessions.
   Transport& transport() { return transport_; }
-  // Nothing waits for a moment before somebody is lost: until then the clock is not read, and the
-  // time stands where it was.
+  // Mostly nothing waits for a moment before somebody is lost: until then the clock is not read,
+  // and the time stands where it was.
   Time now() {
-    if (lost_count() != 0 || !timed_.empty()) time_ = read_clock();
+    if (needs_clock_ || lost_count() != 0 || !timed_.empty()) time_ = read_clock();
     return time_;
   }
+  // From here on some operation sets deadlines though nobody is lost.
+  void need_clock() { needs_clock_ = true; }
   std::vector<Rank> lost_members(const Members& members) const;
   void come_back(Session& session, std::uint64_t operation);
   void wake_at_deadline(Session& session, std::uint64_t operation);
@@ -126,6 +128,7 @@ class Engine final : public Receiver {
   std::vector<Orphan> orphans_;
   std::vector<Buffer> incoming_;  // by peer: the frame that is arriving in pieces
   Time time_ = read_clock();
+  bool needs_clock_ = false;
   std::vector<Waiting> to_flush_;
   std::vector<Waiting> flushing_;  // its memory is used again
   std::vector<Waiting> timed_;

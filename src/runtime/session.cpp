@@ -86,6 +86,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
   if (goes_directly(spec, is_root, payload.size())) {
     outcome = broadcast_directly(lock, spec, root_member, payload, consume);
   } else {
+    if (spec.correction.kind == protocols::Correction::delayed) engine_.need_clock();
     Operation::Setup with = setup();
     if (is_root) with.input = payload;
     const After after = payload.size() >= large_bytes ? After::leave : After::archive;
@@ -112,7 +113,6 @@ Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank 
   engine_.wait_until(lock, [&] { return advance(kept, number); });
   if (kept.operation) return finish(*kept.operation, consume, After::archive);
   Outcome outcome;
-  outcome.number = number;
   outcome.is_delivered = true;
   if (consume) consume(*kept.payload);
   return outcome;
@@ -201,7 +201,6 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultCon
 
 Outcome Session::finish(Operation& running, ResultConsumer consume, After after) {
   Outcome outcome;
-  outcome.number = running.number();
   outcome.is_delivered = running.state() == Operation::State::delivered;
   outcome.is_touched = running.is_touched();
   if (outcome.is_touched) {

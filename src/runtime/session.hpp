@@ -42,7 +42,6 @@ struct Outcome {
   bool is_delivered = false;
   bool is_touched = false;       // a loss fell into it
   std::int64_t recovery_ns = 0;  // from the first news of a loss in it until its end
-  std::uint64_t number = 0;
   std::vector<int> lost;  // world ranks of its members that were lost when it ended
 };
 

@@ -8,11 +8,33 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/session.hpp"
 
 namespace resprout::shim {
+
+// How often each collective was called on a communicator.
+class CallCounts {
+ public:
+  // The number of this call among those of its name, from 1. `name`: a string literal that stands
+  // at one place only. REQUIRES: not more names than there are collectives.
+  std::uint64_t next(const char* name) {
+    auto entry = entries_.begin();
+    while (entry->name != nullptr && entry->name != name) ++entry;
+    entry->name = name;
+    return ++entry->count;
+  }
+
+ private:
+  struct Entry {
+    const char* name = nullptr;
+    std::uint64_t count = 0;
+  };
+  std::array<Entry, 8> entries_{};
+};
 
 struct Communicator {
   bool is_inter = false;
@@ -20,6 +42,7 @@ struct Communicator {
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
                                  // MPI_UNDEFINED for processes that are not of this world
   runtime::Session* session = nullptr;
+  CallCounts calls;
   bool is_native = false;  // its collectives are left to the MPI library
 };
 

@@ -16,7 +16,10 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), n
   world->report().count_call(name);
   lock_ = world->engine().lock();
   session_ = session_of(comm, lock_);
-  if (session_ == nullptr) lock_.unlock();
+  if (session_ == nullptr)
+    lock_.unlock();
+  else
+    number_ = communicator_of(comm)->calls.next(name);
 }
 
 int CollectiveCall::finish(const runtime::Outcome& outcome, int code) {
@@ -36,7 +39,7 @@ void CollectiveCall::note_recovery(const runtime::Outcome& outcome) {
   World* world = World::current();
   Recovery recovery;
   recovery.operation = name_;
-  recovery.number = outcome.number;
+  recovery.number = number_;
   recovery.communicator = comm_ == MPI_COMM_WORLD ? "world" : std::to_string(session_->id());
   recovery.lost = outcome.lost;
   recovery.ended_ns = wall_clock_ns();

@@ -28,6 +28,7 @@ class CollectiveCall {
 
   MPI_Comm comm_;
   const char* name_;
+  std::uint64_t number_ = 0;  // of this call among those of its name on this communicator, from 1
   runtime::Lock lock_;
   runtime::Session* session_ = nullptr;
 };
