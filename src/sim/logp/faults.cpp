@@ -26,20 +26,6 @@ std::optional<Rank> rank_below(std::string_view text, std::int32_t procs) {
   return rank_at(*value);
 }
 
-// The first `count` of a random order of all ranks but the root.
-std::vector<Death> draw(std::int64_t count, std::int32_t procs, Rank root, std::uint64_t seed) {
-  std::vector<std::int32_t> ranks(static_cast<std::size_t>(procs));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  ranks.erase(ranks.begin() + index(root));
-  Random random(seed);
-  std::vector<Death> deaths;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    std::swap(ranks[i], ranks[i + random.below(ranks.size() - i)]);
-    deaths.push_back({rank_at(ranks[i]), Time{0}});
-  }
-  return deaths;
-}
-
 // Percent of `procs`, rounded to the nearest.
 std::optional<std::int64_t> share(std::string_view percent, std::int32_t procs) {
   const auto value = number<double>(percent);
@@ -48,6 +34,25 @@ std::optional<std::int64_t> share(std::string_view percent, std::int32_t procs) 
 }
 
 }  // namespace
+
+FaultDraw::FaultDraw(std::int32_t procs, Rank root) : ranks_(static_cast<std::size_t>(procs)) {
+  std::iota(ranks_.begin(), ranks_.end(), 0);
+  ranks_.erase(ranks_.begin() + index(root));
+}
+
+// The first `count` of a random order, which is undone afterwards.
+std::span<const Death> FaultDraw::draw(std::int64_t count, std::uint64_t seed) {
+  Random random(seed);
+  deaths_.clear();
+  exchanged_.clear();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    exchanged_.push_back(i + random.below(ranks_.size() - i));
+    std::swap(ranks_[i], ranks_[exchanged_[i]]);
+    deaths_.push_back({rank_at(ranks_[i]), Time{0}});
+  }
+  for (std::size_t i = exchanged_.size(); i-- > 0;) std::swap(ranks_[i], ranks_[exchanged_[i]]);
+  return deaths_;
+}
 
 Parsed parse_faults(std::string_view text, std::int32_t procs, Rank root, std::uint64_t seed) {
   const std::string forms = "faults: '" + std::string(text) +
@@ -71,7 +76,9 @@ Parsed parse_faults(std::string_view text, std::int32_t procs, Rank root, std::u
   const auto count =
       is_share ? share(text.substr(0, text.size() - 1), procs) : number<std::int64_t>(text);
   if (!count || *count < 0 || *count > procs - 1) return forms;
-  return draw(*count, procs, root, seed);
+  FaultDraw draw(procs, root);
+  const std::span<const Death> deaths = draw.draw(*count, seed);
+  return std::vector<Death>(deaths.begin(), deaths.end());
 }
 
 Parsed parse_deaths(std::span<const std::string> texts, std::int32_t procs) {

@@ -2,7 +2,7 @@
 //
 // Corrected Trees, section 2.1: fail-stop. A process that dies at t does nothing from t on; what it
 // started to send before still arrives.
-// Thread rule: pure functions.
+// Thread rule: pure functions; one thread a FaultDraw.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,23 @@ namespace resprout::sim {
 struct Death {
   Rank rank;
   Time at;
+};
+
+// Draws processes that are dead from the beginning, each of the others equally likely, without
+// repetition. Equal seeds draw equally: parse_faults draws this way. Costs O(procs) once, O(count)
+// a draw.
+class FaultDraw {
+ public:
+  // `root` is spared. REQUIRES: 0 <= root < procs.
+  FaultDraw(std::int32_t procs, Rank root);
+
+  // Valid until the next draw. REQUIRES: 0 <= count < procs.
+  std::span<const Death> draw(std::int64_t count, std::uint64_t seed);
+
+ private:
+  std::vector<std::int32_t> ranks_;     // ascending between draws
+  std::vector<std::size_t> exchanged_;  // with ranks_[i], in draw i
+  std::vector<Death> deaths_;
 };
 
 // Those who are dead from the beginning, as text says:

@@ -1,0 +1,123 @@
+// Synchronized correction on the ring, computed where something is missing.
+//
+// Corrected Trees, section 3.1. Everybody starts at the same time, so all sends start in common
+// slots, `spacing` apart. A message that starts in slot t arrives in slot t, is served in a slot
+// s >= t (one a slot at each receiver), and is known to the sends of slot s + reaction and later.
+//
+// Invariants
+//  1. Slots before `reaction`: nobody knows anything, all do the same. Each receiver gets one
+//     message a slot, so nothing waits.
+//  2. A bystander, whose neighbors on both sides are colored, hears them with its first two slots.
+//     What it sends is fixed, and ends with slot `reaction` at the latest. Afterwards only borders
+//     send: colored processes beside an uncolored one.
+// Hence the cost: the number of uncolored processes and of messages that borders send.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "protocols/corrected_tree/config.hpp"
+#include "sim/exact/rank_bits.hpp"
+#include "sim/exact/tree_coloring.hpp"
+
+namespace resprout::sim {
+
+// Slots are counted from the start of correction; -1: never.
+struct CorrectionOutcome {
+  std::int64_t messages = 0;
+  std::int32_t g_max = 0;
+  std::int32_t uncolored = 0;      // live ones that correction did not reach
+  std::int32_t last_colored = -1;  // in which the last of those it did reach was served
+  std::int32_t last_served = -1;   // the last message to a live process
+  std::int32_t last_lost = -1;     // in which the last message to a dead process was sent
+};
+
+class RingCorrection {
+ public:
+  // REQUIRES: `correction` is opportunistic, optimized_opportunistic or checked; distance >= 1;
+  // 2 <= reaction <= procs - 3.
+  RingCorrection(protocols::Correction correction, std::int32_t distance, std::int32_t reaction,
+                 std::int32_t procs);
+
+  // REQUIRES: coloring.has_root().
+  CorrectionOutcome run(const TreeColoring& coloring);
+
+ private:
+  static constexpr std::int32_t nobody = INT32_MAX;
+  static constexpr std::int32_t unheard = -1;
+
+  enum class Side : std::uint8_t { left, right };
+
+  struct Border {
+    std::int32_t rank;
+    std::int32_t left_distance = 1;  // to the nearest colored process
+    std::int32_t right_distance = 1;
+    std::int32_t left_due = unheard;  // the slot that knows of it, if it is heard before `reaction`
+    std::int32_t right_due = unheard;
+    std::int32_t left_sent = 0;
+    std::int32_t right_sent = 0;
+    std::int32_t left_heard = nobody;
+    std::int32_t right_heard = nobody;
+    bool is_done = false;
+  };
+
+  // A correction that a border will know of.
+  struct Hearing {
+    std::int32_t border;
+    Side side;  // that it comes from
+    std::int32_t distance;
+  };
+
+  struct Send {
+    Side side;  // that it goes to
+    std::int32_t distance;
+  };
+
+  static Side opposite(Side side) { return side == Side::left ? Side::right : Side::left; }
+
+  bool is_checked() const { return correction_ == protocols::Correction::checked; }
+  bool reacts() const { return reaction_ < quiet_from_; }
+  std::int32_t neighbor(std::int32_t rank, const Send& send) const;
+  Send uninformed(std::int32_t slot) const;
+  std::int32_t uninformed_count(Side side) const;
+  bool is_bystander(std::int32_t rank) const;
+  std::optional<Send> in_reaction() const;
+  std::int32_t bystander_that_sends_to(std::int32_t to) const;
+
+  void find_borders();
+  void measure_gap(Border& border, Border& next);
+  void color_gap(std::int32_t border, std::int32_t size);
+  void correct_gaps();
+  void expect_bystander(std::int32_t to, std::int32_t served);
+  void listen_to_bystanders();
+  void reach(std::int32_t rank, std::int32_t slot);
+  void react(std::int32_t slot);
+  bool choose(const Border& border, Side& side) const;
+  void hear(Border& border, Side side, std::int32_t distance) const;
+  void send(Border& border, Side side, std::int32_t slot);
+  void deliver(const Border& from, std::int32_t to, const Send& send, std::int32_t slot);
+  std::int32_t serve(std::int32_t from, std::int32_t to, std::int32_t slot);
+  void expect(std::int32_t to, Side side, std::int32_t distance, std::int32_t served);
+  void settle_quiescence(std::int32_t slots);
+
+  protocols::Correction correction_;
+  std::int32_t distance_;
+  std::int32_t reaction_;
+  std::int32_t procs_;
+  std::int32_t quiet_from_;              // nobody sends from this slot on, whatever it hears
+  std::optional<Send> bystanders_send_;  // in slot `reaction`
+
+  const TreeColoring* coloring_ = nullptr;
+  CorrectionOutcome outcome_;
+  std::vector<Border> borders_;                 // ascending
+  std::vector<std::int32_t> active_;            // those that still send
+  std::vector<std::vector<Hearing>> hearings_;  // by the slot that knows of them
+  RankBits unreached_;                          // live ones that nobody has sent to yet
+  std::vector<std::int64_t> port_free_;         // by rank: epoch_ + the slot
+  std::vector<std::int32_t> border_at_;         // by rank: index in borders_, or anything
+  std::int64_t epoch_ = 0;
+};
+
+}  // namespace resprout::sim

@@ -1,0 +1,104 @@
+// Whom a tree colors if some processes are dead from the beginning, and whom not.
+//
+// A process stays uncolored if it or an ancestor of it is dead: the subtrees of the dead. In
+// depth-first order a subtree is a range, so that painting it costs its size and nothing else. On
+// average a subtree has O(log procs) nodes.
+//
+// Invariants
+//  1. Whoever is colored is colored when it would be without faults: a message to a dead process
+//     takes its sender as long as any other.
+// Cost: O(procs log procs) once, then O(uncolored + procs/4096) a run.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/time.hpp"
+#include "sim/exact/rank_bits.hpp"
+#include "sim/logp/faults.hpp"
+#include "sim/logp/model.hpp"
+#include "topology/tree.hpp"
+
+namespace resprout::sim {
+
+class TreeColoring {
+ public:
+  // `root` is rank 0 of the tree, the others follow it on the ring.
+  TreeColoring(const topology::Tree& tree, Rank root, const LogP& model);
+
+  // REQUIRES: all ranks are below procs; they are dead from the beginning.
+  void color(std::span<const Death> deaths);
+
+  std::int32_t procs() const { return procs_; }
+  bool is_dead(std::int32_t rank) const { return dead_.contains(rank); }
+  bool is_colored(std::int32_t rank) const { return !uncolored_.contains(rank); }
+  bool has_root() const { return is_colored(root_); }
+  std::int32_t dead() const { return static_cast<std::int32_t>(dead_ranks_.size()); }
+  std::int32_t colored() const { return procs_ - uncolored_count_; }
+
+  // Sent down the tree, those to the dead included.
+  std::int64_t messages() const { return colored() - 1 + dead_children_; }
+  // When the last of all would be colored if nobody were dead.
+  Time fault_free_end() const { return by_time_.front().at; }
+  // When the last of the colored was. REQUIRES: has_root().
+  Time end() const;
+
+  // Calls f(rank, left is uncolored, right is uncolored) for each colored process beside an
+  // uncolored one, in ascending order.
+  template <typename F>
+  void for_each_border(F f) const;
+
+ private:
+  struct Colored {
+    Time at;
+    std::int32_t rank;
+  };
+
+  void paint_subtree(std::int32_t node);
+  std::int32_t rank_of(std::int32_t node) const;
+  std::int32_t node_of(std::int32_t rank) const;
+
+  std::int32_t procs_;
+  std::int32_t root_;
+  std::vector<std::int32_t> parents_;      // by node (rank in the tree)
+  std::vector<std::int32_t> begins_;       // by node: where its subtree begins in depth_first_
+  std::vector<std::int32_t> sizes_;        // by node: of its subtree
+  std::vector<std::int32_t> depth_first_;  // ranks on the ring
+  std::vector<Colored> by_time_;           // the last one first
+  std::vector<std::int32_t> dead_ranks_;
+  RankBits dead_;
+  RankBits uncolored_;
+  RankBits beside_;  // one of each word that is uncolored somewhere, or whose neighbor is
+  std::int32_t uncolored_count_ = 0;
+  std::int32_t dead_children_ = 0;  // dead ones whose parent is colored
+};
+
+template <typename F>
+void TreeColoring::for_each_border(F f) const {
+  const std::size_t last = static_cast<std::size_t>(procs_ - 1) / 64;
+  const auto last_bit = static_cast<unsigned>(procs_ - 1) % 64;
+  const std::uint64_t valid_in_last = ~std::uint64_t{0} >> (63 - last_bit);
+  beside_.for_each_word([&](std::size_t group) {
+    for (std::uint64_t left = beside_.word(group); left != 0; left &= left - 1) {
+      const std::size_t at = group * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      const std::uint64_t here = uncolored_.word(at);
+      const std::uint64_t before =
+          at == 0 ? uncolored_.word(last) >> last_bit : uncolored_.word(at - 1) >> 63;
+      const std::uint64_t behind =
+          at == last ? (uncolored_.word(0) & 1) << last_bit : uncolored_.word(at + 1) << 63;
+      const std::uint64_t left_of = here << 1 | before;
+      const std::uint64_t right_of = here >> 1 | behind;
+      std::uint64_t borders = ~here & (left_of | right_of);
+      if (at == last) borders &= valid_in_last;
+      for (; borders != 0; borders &= borders - 1) {
+        const int bit = std::countr_zero(borders);
+        f(static_cast<std::int32_t>(at * 64) + bit, (left_of >> bit & 1) != 0,
+          (right_of >> bit & 1) != 0);
+      }
+    }
+  });
+}
+
+}  // namespace resprout::sim
