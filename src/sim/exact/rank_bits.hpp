@@ -12,7 +12,7 @@ namespace resprout::sim {
 class RankBits {
  public:
   explicit RankBits(std::int32_t procs)
-      : words_(static_cast<std::size_t>(procs) / 64 + 1), used_(words_.size() / 64 + 1) {}
+      : words_(static_cast<std::size_t>(procs) / 64 + 2), used_(words_.size() / 64 + 1) {}
 
   bool contains(std::int32_t rank) const {
     return (words_[word_of(rank)] >> (static_cast<std::uint32_t>(rank) % 64) & 1) != 0;
@@ -31,6 +31,13 @@ class RankBits {
   // The ranks 64*at .. 64*at + 63.
   std::uint64_t word(std::size_t at) const { return words_[at]; }
 
+  // Of the ranks `from` .. `from` + 63 on a ring of `procs`, the first in the lowest bit.
+  // REQUIRES: 0 <= from < procs; 64 <= procs, which is what this was made with.
+  std::uint64_t window(std::int32_t from, std::int32_t procs) const {
+    const std::uint64_t bits = raw_window(from);
+    return from + 64 <= procs ? bits : bits | words_[0] << (procs - from);
+  }
+
   // Calls f(at) for each word that may hold ranks, lowest first.
   template <typename F>
   void for_each_word(F f) const {
@@ -46,6 +53,12 @@ class RankBits {
 
  private:
   static std::size_t word_of(std::int32_t rank) { return static_cast<std::uint32_t>(rank) / 64; }
+
+  std::uint64_t raw_window(std::int32_t from) const {
+    const std::size_t at = word_of(from);
+    const std::uint32_t shift = static_cast<std::uint32_t>(from) % 64;
+    return words_[at] >> shift | words_[at + 1] << 1 << (63 - shift);
+  }
 
   std::vector<std::uint64_t> words_;
   std::vector<std::uint64_t> used_;

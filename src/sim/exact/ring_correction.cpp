@@ -26,6 +26,7 @@ RingCorrection::RingCorrection(Correction correction, std::int32_t distance, std
       procs_(procs),
       quiet_from_(slots_of(correction, distance, procs)),
       bystanders_send_(in_reaction()),
+      early_(correction == Correction::checked ? reaction : 2),
       unreached_(procs),
       port_free_(static_cast<std::size_t>(procs)),
       border_at_(static_cast<std::size_t>(procs)) {}
@@ -65,6 +66,12 @@ bool RingCorrection::is_bystander(std::int32_t rank) const {
 CorrectionOutcome RingCorrection::run(const TreeColoring& coloring) {
   coloring_ = &coloring;
   outcome_ = {};
+  if (is_checked() && early_.is_usable() && procs_ >= 256) {
+    correct_wide_gaps();
+    settle_quiescence(reaction_);
+    unreached_.clear();
+    return outcome_;
+  }
   find_borders();
   const std::int32_t slots = std::min(reaction_, quiet_from_);  // in which all do the same
   outcome_.messages = std::int64_t{slots} * coloring.colored();
@@ -236,6 +243,7 @@ std::int32_t RingCorrection::serve(std::int32_t from, std::int32_t to, std::int3
     if (coloring_->is_colored(to)) expect_bystander(to, rival < from ? slot : slot + 1);
   }
   free = epoch_ + last + 1;
+  touched_.push_back({slot, to});
   outcome_.last_served = std::max(outcome_.last_served, last);
   return served;
 }

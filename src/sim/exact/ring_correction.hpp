@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "protocols/corrected_tree/config.hpp"
+#include "sim/exact/early_slots.hpp"
 #include "sim/exact/rank_bits.hpp"
 #include "sim/exact/tree_coloring.hpp"
 
@@ -48,7 +49,7 @@ class RingCorrection {
   static constexpr std::int32_t nobody = INT32_MAX;
   static constexpr std::int32_t unheard = -1;
 
-  enum class Side : std::uint8_t { left, right };
+  using Side = EarlySlots::Side;
 
   struct Border {
     std::int32_t rank;
@@ -102,12 +103,35 @@ class RingCorrection {
   void expect(std::int32_t to, Side side, std::int32_t distance, std::int32_t served);
   void settle_quiescence(std::int32_t slots);
 
+  // Checked correction, where EarlySlots is usable: all before early_.end() at once.
+  struct Open {  // those of 64 processes with an open side
+    std::uint64_t left;
+    std::uint64_t right;
+  };
+  struct Touch {
+    std::int32_t slot;
+    std::int32_t to;
+  };
+  void correct_wide_gaps();
+  void sweep_word(std::size_t at);
+  void color_word(std::size_t at, std::uint64_t before, std::uint64_t here, std::uint64_t behind);
+  void add_wide_borders(std::size_t at, const Open& open);
+  void measure_wide_gap(Border& border, Border& next);
+  void color_wide_gap(const Border& left, const Border& right);
+  void enter_late_slots(Border& border);
+  Open open_in(std::size_t at, std::int32_t slot) const;
+  Send early_send(std::int32_t rank, std::int32_t slot) const;
+  void settle_late_slots();
+  void settle_early_slots();
+
   protocols::Correction correction_;
   std::int32_t distance_;
   std::int32_t reaction_;
   std::int32_t procs_;
   std::int32_t quiet_from_;              // nobody sends from this slot on, whatever it hears
   std::optional<Send> bystanders_send_;  // in slot `reaction`
+
+  EarlySlots early_;
 
   const TreeColoring* coloring_ = nullptr;
   CorrectionOutcome outcome_;
@@ -117,6 +141,8 @@ class RingCorrection {
   RankBits unreached_;                          // live ones that nobody has sent to yet
   std::vector<std::int64_t> port_free_;         // by rank: epoch_ + the slot
   std::vector<std::int32_t> border_at_;         // by rank: index in borders_, or anything
+  std::vector<Touch> touched_;   // by messages of borders to live processes, in order
+  std::int32_t last_early_ = 0;  // slot before early_.end() in which somebody sends
   std::int64_t epoch_ = 0;
 };
 

@@ -34,6 +34,25 @@ class TreeColoring {
   std::int32_t procs() const { return procs_; }
   bool is_dead(std::int32_t rank) const { return dead_.contains(rank); }
   bool is_colored(std::int32_t rank) const { return !uncolored_.contains(rank); }
+  // The colors around `rank`, 1: colored; its neighbor in the highest bit (left), or in the lowest.
+  // REQUIRES: procs >= 128.
+  std::uint64_t colored_left_of(std::int32_t rank) const {
+    return ~uncolored_.window(rank < 64 ? rank - 64 + procs_ : rank - 64, procs_);
+  }
+  std::uint64_t colored_right_of(std::int32_t rank) const {
+    return ~uncolored_.window(rank + 1 == procs_ ? 0 : rank + 1, procs_);
+  }
+  // Those of 64 ranks from 64*at on, the lowest in the lowest bit. The last word goes on with rank
+  // 0.
+  std::uint64_t colored_word(std::size_t at) const {
+    return ~uncolored_.window(static_cast<std::int32_t>(at * 64), procs_);
+  }
+  std::uint64_t dead_word(std::size_t at) const { return dead_.word(at); }
+  // Which bits of a word are ranks.
+  std::uint64_t valid_word(std::size_t at) const {
+    const std::int32_t rest = procs_ - static_cast<std::int32_t>(at * 64);
+    return rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+  }
   bool has_root() const { return is_colored(root_); }
   std::int32_t dead() const { return static_cast<std::int32_t>(dead_ranks_.size()); }
   std::int32_t colored() const { return procs_ - uncolored_count_; }
@@ -45,6 +64,9 @@ class TreeColoring {
   // When the last of the colored was. REQUIRES: has_root().
   Time end() const;
 
+  // Calls f(at) for each word of 64 ranks that has an uncolored one, or beside which there is one.
+  template <typename F>
+  void for_each_word_beside(F f) const;
   // Calls f(rank, left is uncolored, right is uncolored) for each colored process beside an
   // uncolored one, in ascending order.
   template <typename F>
@@ -76,27 +98,30 @@ class TreeColoring {
 };
 
 template <typename F>
+void TreeColoring::for_each_word_beside(F f) const {
+  beside_.for_each_word([&](std::size_t group) {
+    for (std::uint64_t left = beside_.word(group); left != 0; left &= left - 1)
+      f(group * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+  });
+}
+
+template <typename F>
 void TreeColoring::for_each_border(F f) const {
   const std::size_t last = static_cast<std::size_t>(procs_ - 1) / 64;
   const auto last_bit = static_cast<unsigned>(procs_ - 1) % 64;
-  const std::uint64_t valid_in_last = ~std::uint64_t{0} >> (63 - last_bit);
-  beside_.for_each_word([&](std::size_t group) {
-    for (std::uint64_t left = beside_.word(group); left != 0; left &= left - 1) {
-      const std::size_t at = group * 64 + static_cast<std::size_t>(std::countr_zero(left));
-      const std::uint64_t here = uncolored_.word(at);
-      const std::uint64_t before =
-          at == 0 ? uncolored_.word(last) >> last_bit : uncolored_.word(at - 1) >> 63;
-      const std::uint64_t behind =
-          at == last ? (uncolored_.word(0) & 1) << last_bit : uncolored_.word(at + 1) << 63;
-      const std::uint64_t left_of = here << 1 | before;
-      const std::uint64_t right_of = here >> 1 | behind;
-      std::uint64_t borders = ~here & (left_of | right_of);
-      if (at == last) borders &= valid_in_last;
-      for (; borders != 0; borders &= borders - 1) {
-        const int bit = std::countr_zero(borders);
-        f(static_cast<std::int32_t>(at * 64) + bit, (left_of >> bit & 1) != 0,
-          (right_of >> bit & 1) != 0);
-      }
+  for_each_word_beside([&](std::size_t at) {
+    const std::uint64_t here = uncolored_.word(at);
+    const std::uint64_t before =
+        at == 0 ? uncolored_.word(last) >> last_bit : uncolored_.word(at - 1) >> 63;
+    const std::uint64_t behind =
+        at == last ? (uncolored_.word(0) & 1) << last_bit : uncolored_.word(at + 1) << 63;
+    const std::uint64_t left_of = here << 1 | before;
+    const std::uint64_t right_of = here >> 1 | behind;
+    std::uint64_t borders = ~here & (left_of | right_of) & valid_word(at);
+    for (; borders != 0; borders &= borders - 1) {
+      const int bit = std::countr_zero(borders);
+      f(static_cast<std::int32_t>(at * 64) + bit, (left_of >> bit & 1) != 0,
+        (right_of >> bit & 1) != 0);
     }
   });
 }
