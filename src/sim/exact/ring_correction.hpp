@@ -114,7 +114,7 @@ class RingCorrection {
   };
   void correct_wide_gaps();
   void sweep_word(std::size_t at);
-  void color_word(std::size_t at, std::uint64_t before, std::uint64_t here, std::uint64_t behind);
+  void color_word(std::size_t at);
   void add_wide_borders(std::size_t at, const Open& open);
   void measure_wide_gap(Border& border, Border& next);
   void color_wide_gap(const Border& left, const Border& right);

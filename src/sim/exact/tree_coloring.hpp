@@ -47,6 +47,11 @@ class TreeColoring {
   std::uint64_t colored_word(std::size_t at) const {
     return ~uncolored_.window(static_cast<std::int32_t>(at * 64), procs_);
   }
+  // The colors of 64 ranks from there on. REQUIRES: 0 <= rank < 2 * procs.
+  std::uint64_t colored_from(std::int64_t rank) const {
+    return ~uncolored_.window(static_cast<std::int32_t>(rank < procs_ ? rank : rank - procs_),
+                              procs_);
+  }
   std::uint64_t dead_word(std::size_t at) const { return dead_.word(at); }
   // Which bits of a word are ranks.
   std::uint64_t valid_word(std::size_t at) const {

@@ -18,13 +18,25 @@ std::int32_t count(std::uint64_t word) {
   return static_cast<std::int32_t>((word * 0x0101010101010101u) >> 56);
 }
 
-// By how much: 1 .. 63. What is moved in comes from the word before, or behind.
-std::uint64_t left_neighbors(std::uint64_t before, std::uint64_t here, std::int32_t by) {
-  return here << by | before >> (64 - by);
-}
-std::uint64_t right_neighbors(std::uint64_t here, std::uint64_t behind, std::int32_t by) {
-  return here >> by | behind << (64 - by);
-}
+// 64 processes, and those beside them. Bits of 1: colored.
+struct Row {
+  Row(const TreeColoring& coloring, std::size_t at)
+      : before(coloring.colored_left_of(static_cast<std::int32_t>(at * 64))),
+        here(coloring.colored_word(at)),
+        behind(coloring.colored_from(static_cast<std::int64_t>(at * 64) + 64)) {}
+
+  // Whose neighbor at that distance, 1 .. 63, is colored.
+  std::uint64_t left(std::int32_t distance) const {
+    return here << distance | before >> (64 - distance);
+  }
+  std::uint64_t right(std::int32_t distance) const {
+    return here >> distance | behind << (64 - distance);
+  }
+
+  std::uint64_t before;
+  std::uint64_t here;
+  std::uint64_t behind;
+};
 
 }  // namespace
 
@@ -55,23 +67,18 @@ void RingCorrection::correct_wide_gaps() {
 }
 
 void RingCorrection::sweep_word(std::size_t at) {
-  const std::size_t last = static_cast<std::size_t>(procs_ - 1) / 64;
-  const std::uint64_t before = coloring_->colored_left_of(static_cast<std::int32_t>(at * 64));
-  const std::uint64_t here = coloring_->colored_word(at);
-  const std::uint64_t behind = at == last ? coloring_->colored_right_of(topology::ring_neighbor(
-                                                static_cast<std::int32_t>(at * 64), 63, procs_))
-                                          : coloring_->colored_word(at + 1);
-  color_word(at, before, here, behind);
-  Open open{here & coloring_->valid_word(at), here & coloring_->valid_word(at)};
-  open.right &= ~right_neighbors(here, behind, 1);
+  const Row row(*coloring_, at);
+  const std::uint64_t valid = coloring_->valid_word(at);
+  color_word(at);
+  Open open{row.here & valid, row.here & valid & ~row.right(1)};
   for (std::int32_t slot = reaction_ + 1; slot < early_.end(); ++slot) {
     const std::int32_t later = slot - reaction_;
     if (later % 2 == 1)
-      open.left &= ~left_neighbors(before, here, (later + 1) / 2);
+      open.left &= ~row.left((later + 1) / 2);
     else
-      open.right &= ~right_neighbors(here, behind, later / 2 + 1);
-    if (open.right != 0) outcome_.g_max = std::max(outcome_.g_max, later / 2 + 1);
+      open.right &= ~row.right(later / 2 + 1);
     if ((open.left | open.right) == 0) return;
+    if (open.right != 0) outcome_.g_max = std::max(outcome_.g_max, later / 2 + 1);
     outcome_.messages += count(open.left | open.right);
     last_early_ = std::max(last_early_, slot);
   }
@@ -79,14 +86,13 @@ void RingCorrection::sweep_word(std::size_t at) {
 }
 
 // The gap's two borders take turns, so each slot before `reaction` reaches one more process of it.
-void RingCorrection::color_word(std::size_t at, std::uint64_t before, std::uint64_t here,
-                                std::uint64_t behind) {
-  std::uint64_t missing = ~here & ~coloring_->dead_word(at) & coloring_->valid_word(at);
+void RingCorrection::color_word(std::size_t at) {
+  const Row row(*coloring_, at);
+  std::uint64_t missing = ~row.here & ~coloring_->dead_word(at) & coloring_->valid_word(at);
   for (std::int32_t slot = 0; missing != 0 && slot < reaction_; ++slot) {
     const std::int32_t distance = slot / 2 + 1;
     const std::uint64_t reached =
-        missing & (slot % 2 == 0 ? right_neighbors(here, behind, distance)
-                                 : left_neighbors(before, here, distance));
+        missing & (slot % 2 == 0 ? row.right(distance) : row.left(distance));
     if (reached != 0) outcome_.last_colored = std::max(outcome_.last_colored, slot);
     missing &= ~reached;
   }
@@ -164,19 +170,13 @@ void RingCorrection::color_wide_gap(const Border& left, const Border& right) {
   }
 }
 
-// Those of a word who send to that side in an early slot, or would if it were their turn.
+// Those of a word who have a side open in an early slot.
 RingCorrection::Open RingCorrection::open_in(std::size_t at, std::int32_t slot) const {
+  const Row row(*coloring_, at);
   const std::int32_t later = slot - reaction_;
-  Open open{};
-  for (std::uint64_t left = coloring_->colored_word(at) & coloring_->valid_word(at); left != 0;
-       left &= left - 1) {
-    const std::int32_t bit = std::countr_zero(left);
-    const std::int32_t rank = static_cast<std::int32_t>(at * 64) + bit;
-    if (std::countl_zero(coloring_->colored_left_of(rank)) + 1 > (later + 1) / 2)
-      open.left |= std::uint64_t{1} << bit;
-    if (std::countr_zero(coloring_->colored_right_of(rank)) + 1 > later / 2 + 1)
-      open.right |= std::uint64_t{1} << bit;
-  }
+  Open open{row.here & coloring_->valid_word(at), row.here & coloring_->valid_word(at)};
+  for (std::int32_t left = 1; left <= (later + 1) / 2; ++left) open.left &= ~row.left(left);
+  for (std::int32_t right = 1; right <= later / 2 + 1; ++right) open.right &= ~row.right(right);
   return open;
 }
 
