@@ -2,12 +2,14 @@
 //
 // A process stays uncolored if it or an ancestor of it is dead: the subtrees of the dead. In
 // depth-first order a subtree is a range, so that painting it costs its size and nothing else. On
-// average a subtree has O(log procs) nodes.
+// average a subtree has O(log procs) nodes. With many faults there is a quicker way: in interleaved
+// numbering a stretch of children has its parents side by side in the same order, so 64 of them get
+// their colors from 64 parents at once.
 //
 // Invariants
 //  1. Whoever is colored is colored when it would be without faults: a message to a dead process
 //     takes its sender as long as any other.
-// Cost: O(procs log procs) once, then O(uncolored + procs/4096) a run.
+// Cost: O(procs log procs) once, then O(min(uncolored, procs/64) + procs/4096) a run.
 // Thread rule: one thread.
 #pragma once
 
@@ -83,7 +85,18 @@ class TreeColoring {
     std::int32_t rank;
   };
 
+  // Nodes whose parents are `parents`, `parents` + 1, ... all before `begin`.
+  struct Stretch {
+    std::int32_t begin;
+    std::int32_t end;
+    std::int32_t parents;
+  };
+
+  void find_stretches();
+  void paint_subtrees();
   void paint_subtree(std::int32_t node);
+  void paint_stretches();
+  void paint_stretch(const Stretch& stretch);
   std::int32_t rank_of(std::int32_t node) const;
   std::int32_t node_of(std::int32_t rank) const;
 
@@ -97,6 +110,8 @@ class TreeColoring {
   std::vector<std::int32_t> dead_ranks_;
   RankBits dead_;
   RankBits uncolored_;
+  std::vector<Stretch> stretches_;  // all nodes but the root; empty if there are too many
+  RankBits uncolored_nodes_;        // by node
   RankBits beside_;  // one of each word that is uncolored somewhere, or whose neighbor is
   std::int32_t uncolored_count_ = 0;
   std::int32_t dead_children_ = 0;  // dead ones whose parent is colored

@@ -10,14 +10,6 @@
 namespace resprout::sim {
 namespace {
 
-// Adding up is quicker than the call that popcount is without the processor's instruction.
-std::int32_t count(std::uint64_t word) {
-  word -= word >> 1 & 0x5555555555555555u;
-  word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
-  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-  return static_cast<std::int32_t>((word * 0x0101010101010101u) >> 56);
-}
-
 // 64 processes, and those beside them. Bits of 1: colored.
 struct Row {
   Row(const TreeColoring& coloring, std::size_t at)
@@ -79,7 +71,7 @@ void RingCorrection::sweep_word(std::size_t at) {
       open.right &= ~row.right(later / 2 + 1);
     if ((open.left | open.right) == 0) return;
     if (open.right != 0) outcome_.g_max = std::max(outcome_.g_max, later / 2 + 1);
-    outcome_.messages += count(open.left | open.right);
+    outcome_.messages += count_bits(open.left | open.right);
     last_early_ = std::max(last_early_, slot);
   }
   add_wide_borders(at, open);

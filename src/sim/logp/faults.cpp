@@ -5,11 +5,10 @@
 #include <numeric>
 #include <optional>
 
-#include "core/random.hpp"
-
 namespace resprout::sim {
 namespace {
 
+__extension__ using Wide = unsigned __int128;
 using Parsed = std::variant<std::vector<Death>, std::string>;
 
 template <typename Number>
@@ -40,13 +39,28 @@ FaultDraw::FaultDraw(std::int32_t procs, Rank root) : ranks_(static_cast<std::si
   ranks_.erase(ranks_.begin() + index(root));
 }
 
+// What random.below(ranks_.size() - less) says, without its divisions: most of the time of a draw.
+std::uint64_t FaultDraw::below(Random& random, std::size_t less) {
+  const std::uint64_t bound = ranks_.size() - less;
+  if (less >= inverses_.size()) inverses_.push_back(UINT64_MAX / bound);
+  for (;;) {
+    const std::uint64_t value = random.next();
+    if (value < bound && value < (0 - bound) % bound) continue;
+    const auto quotient =
+        static_cast<std::uint64_t>(static_cast<Wide>(value) * inverses_[less] >> 64);
+    std::uint64_t rest = value - quotient * bound;
+    while (rest >= bound) rest -= bound;  // the quotient is a little too small at most
+    return rest;
+  }
+}
+
 // The first `count` of a random order, which is undone afterwards.
 std::span<const Death> FaultDraw::draw(std::int64_t count, std::uint64_t seed) {
   Random random(seed);
   deaths_.clear();
   exchanged_.clear();
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    exchanged_.push_back(i + random.below(ranks_.size() - i));
+    exchanged_.push_back(i + below(random, i));
     std::swap(ranks_[i], ranks_[exchanged_[i]]);
     deaths_.push_back({rank_at(ranks_[i]), Time{0}});
   }

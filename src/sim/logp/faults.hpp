@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/random.hpp"
 #include "core/rank.hpp"
 #include "core/time.hpp"
 
@@ -34,8 +35,11 @@ class FaultDraw {
   std::span<const Death> draw(std::int64_t count, std::uint64_t seed);
 
  private:
-  std::vector<std::int32_t> ranks_;     // ascending between draws
-  std::vector<std::size_t> exchanged_;  // with ranks_[i], in draw i
+  std::uint64_t below(Random& random, std::size_t less);
+
+  std::vector<std::int32_t> ranks_;      // ascending between draws
+  std::vector<std::uint64_t> inverses_;  // 2^64 / (ranks_.size() - i), those that were needed
+  std::vector<std::size_t> exchanged_;   // with ranks_[i], in draw i
   std::vector<Death> deaths_;
 };
 
