@@ -108,13 +108,14 @@ class RingCorrection {
     std::uint64_t left;
     std::uint64_t right;
   };
+  struct Row;
   struct Touch {
     std::int32_t slot;
     std::int32_t to;
   };
   void correct_wide_gaps();
   void sweep_word(std::size_t at);
-  void color_word(std::size_t at);
+  void color_word(const Row& row, std::uint64_t missing);
   void add_wide_borders(std::size_t at, const Open& open);
   void measure_wide_gap(Border& border, Border& next);
   void color_wide_gap(const Border& left, const Border& right);

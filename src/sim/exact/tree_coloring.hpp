@@ -44,11 +44,9 @@ class TreeColoring {
   std::uint64_t colored_right_of(std::int32_t rank) const {
     return ~uncolored_.window(rank + 1 == procs_ ? 0 : rank + 1, procs_);
   }
-  // Those of 64 ranks from 64*at on, the lowest in the lowest bit. The last word goes on with rank
-  // 0.
-  std::uint64_t colored_word(std::size_t at) const {
-    return ~uncolored_.window(static_cast<std::int32_t>(at * 64), procs_);
-  }
+  // Those of 64 ranks from 64*at on, the lowest in the lowest bit; what is no rank counts as
+  // colored.
+  std::uint64_t colored_word(std::size_t at) const { return ~uncolored_.word(at); }
   // The colors of 64 ranks from there on. REQUIRES: 0 <= rank < 2 * procs.
   std::uint64_t colored_from(std::int64_t rank) const {
     return ~uncolored_.window(static_cast<std::int32_t>(rank < procs_ ? rank : rank - procs_),

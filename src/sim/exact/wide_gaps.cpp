@@ -8,14 +8,19 @@
 #include "topology/ring.hpp"
 
 namespace resprout::sim {
-namespace {
-
 // 64 processes, and those beside them. Bits of 1: colored.
-struct Row {
-  Row(const TreeColoring& coloring, std::size_t at)
-      : before(coloring.colored_left_of(static_cast<std::int32_t>(at * 64))),
-        here(coloring.colored_word(at)),
-        behind(coloring.colored_from(static_cast<std::int64_t>(at * 64) + 64)) {}
+struct RingCorrection::Row {
+  Row(const TreeColoring& coloring, std::size_t at) {
+    if (at > 0 && static_cast<std::int64_t>(at * 64) + 128 <= coloring.procs()) {
+      before = coloring.colored_word(at - 1);
+      here = coloring.colored_word(at);
+      behind = coloring.colored_word(at + 1);
+    } else {  // goes on with rank 0
+      here = coloring.colored_from(static_cast<std::int64_t>(at * 64));
+      before = coloring.colored_left_of(static_cast<std::int32_t>(at * 64));
+      behind = coloring.colored_from(static_cast<std::int64_t>(at * 64) + 64);
+    }
+  }
 
   // Whose neighbor at that distance, 1 .. 63, is colored.
   std::uint64_t left(std::int32_t distance) const {
@@ -29,8 +34,6 @@ struct Row {
   std::uint64_t here;
   std::uint64_t behind;
 };
-
-}  // namespace
 
 void RingCorrection::correct_wide_gaps() {
   borders_.clear();
@@ -61,7 +64,7 @@ void RingCorrection::correct_wide_gaps() {
 void RingCorrection::sweep_word(std::size_t at) {
   const Row row(*coloring_, at);
   const std::uint64_t valid = coloring_->valid_word(at);
-  color_word(at);
+  color_word(row, ~row.here & ~coloring_->dead_word(at) & valid);
   Open open{row.here & valid, row.here & valid & ~row.right(1)};
   for (std::int32_t slot = reaction_ + 1; slot < early_.end(); ++slot) {
     const std::int32_t later = slot - reaction_;
@@ -74,13 +77,16 @@ void RingCorrection::sweep_word(std::size_t at) {
     outcome_.messages += count_bits(open.left | open.right);
     last_early_ = std::max(last_early_, slot);
   }
+  // Of those who have their left neighbor at `reach`, only some near the end are not sure of it.
+  if (!early_.is_near_end(static_cast<std::int32_t>(at * 64), procs_) &&
+      !early_.is_near_end(static_cast<std::int32_t>(at * 64) + 63, procs_))
+    open.left &= ~row.left(early_.reach());
   add_wide_borders(at, open);
 }
 
 // The gap's two borders take turns, so each slot before `reaction` reaches one more process of it.
-void RingCorrection::color_word(std::size_t at) {
-  const Row row(*coloring_, at);
-  std::uint64_t missing = ~row.here & ~coloring_->dead_word(at) & coloring_->valid_word(at);
+// `missing`: the live ones of the row.
+void RingCorrection::color_word(const Row& row, std::uint64_t missing) {
   for (std::int32_t slot = 0; missing != 0 && slot < reaction_; ++slot) {
     const std::int32_t distance = slot / 2 + 1;
     const std::uint64_t reached =

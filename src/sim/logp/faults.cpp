@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 namespace resprout::sim {
@@ -34,9 +33,8 @@ std::optional<std::int64_t> share(std::string_view percent, std::int32_t procs) 
 
 }  // namespace
 
-FaultDraw::FaultDraw(std::int32_t procs, Rank root) : ranks_(static_cast<std::size_t>(procs)) {
-  std::iota(ranks_.begin(), ranks_.end(), 0);
-  ranks_.erase(ranks_.begin() + index(root));
+FaultDraw::FaultDraw(std::int32_t procs, Rank root) : root_(index(root)) {
+  for (std::int32_t i = 0; i + 1 < procs; ++i) ranks_.push_back(in_order(i));
 }
 
 // What random.below(ranks_.size() - less) says, without its divisions: most of the time of a draw.
@@ -60,11 +58,15 @@ std::span<const Death> FaultDraw::draw(std::int64_t count, std::uint64_t seed) {
   deaths_.clear();
   exchanged_.clear();
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    exchanged_.push_back(i + below(random, i));
-    std::swap(ranks_[i], ranks_[exchanged_[i]]);
+    const auto other = static_cast<std::int32_t>(i + below(random, i));
+    exchanged_.push_back(other);
+    std::swap(ranks_[i], ranks_[static_cast<std::size_t>(other)]);
     deaths_.push_back({rank_at(ranks_[i]), Time{0}});
   }
-  for (std::size_t i = exchanged_.size(); i-- > 0;) std::swap(ranks_[i], ranks_[exchanged_[i]]);
+  for (std::size_t i = 0; i < exchanged_.size(); ++i) {
+    ranks_[i] = in_order(static_cast<std::int32_t>(i));
+    ranks_[static_cast<std::size_t>(exchanged_[i])] = in_order(exchanged_[i]);
+  }
   return deaths_;
 }
 

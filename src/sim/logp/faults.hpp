@@ -37,9 +37,13 @@ class FaultDraw {
  private:
   std::uint64_t below(Random& random, std::size_t less);
 
+  // The i-th of all ranks but the root.
+  std::int32_t in_order(std::int32_t i) const { return i < root_ ? i : i + 1; }
+
+  std::int32_t root_;
   std::vector<std::int32_t> ranks_;      // ascending between draws
   std::vector<std::uint64_t> inverses_;  // 2^64 / (ranks_.size() - i), those that were needed
-  std::vector<std::size_t> exchanged_;   // with ranks_[i], in draw i
+  std::vector<std::int32_t> exchanged_;  // with ranks_[i], in draw i
   std::vector<Death> deaths_;
 };
 
