@@ -177,7 +177,7 @@ int resprout_simulation_run_many(resprout_simulation* simulation, const char* fa
   for (size_t i = 0; i < count; ++i) {
     const auto deaths = all_deaths(machinery, faults, *later, first_seed + i);
     if (!deaths) return 1;
-    const sim::Result result = simulation->simulation->run(*deaths);
+    const sim::Result result = simulation->simulation->run(*deaths, first_seed + i);
     if (machinery.wants_trace && i + 1 == count) copy_trace(result.trace, *deaths, *simulation);
     runs[i] = measured(result);
   }

@@ -13,10 +13,17 @@ Duration reaction(const LogP& model) {
   return (model.hop() + model.spacing() - 1) / model.spacing();
 }
 
+// Corrections to both sides that end by what they heard or by their distance.
+bool is_supported(const protocols::CorrectionRules& rules) {
+  return (rules.kind == Correction::checked || rules.kind == Correction::opportunistic ||
+          rules.kind == Correction::optimized_opportunistic) &&
+         rules.sides == protocols::Sides::both && rules.heed == protocols::Heed::both;
+}
+
 bool is_supported(const Machinery& machinery) {
   const registry::Spec& spec = machinery.spec;
   return spec.protocol == registry::ProtocolId::corrected_tree &&
-         spec.start == protocols::StartMode::synchronized && spec.correction != Correction::none &&
+         spec.start == protocols::StartMode::synchronized && is_supported(spec.correction) &&
          !machinery.wants_trace && machinery.model.spacing() < machinery.model.hop() &&
          reaction(machinery.model) <= machinery.procs - 3;
 }
@@ -36,7 +43,7 @@ std::unique_ptr<ExactBroadcast> ExactBroadcast::make(const Machinery& machinery)
 ExactBroadcast::ExactBroadcast(const Machinery& machinery, registry::OwnedTree tree)
     : model_(machinery.model),
       coloring_(tree.tree, machinery.root, machinery.model),
-      correction_(machinery.spec.correction, machinery.spec.distance,
+      correction_(machinery.spec.correction.kind, machinery.spec.correction.distance,
                   static_cast<std::int32_t>(reaction(machinery.model)), machinery.procs) {}
 
 bool ExactBroadcast::supports(std::span<const Death> deaths) {
