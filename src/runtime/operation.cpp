@@ -99,6 +99,7 @@ void Operation::act(const Event& event, const Message* current, Payload* payload
     case EventKind::restart:
       // Without a value of its own the accumulator stands for the result, if there is one, or the
       // input: see slot().
+      abandon_partials();
       replace_accumulator(std::nullopt);
       excluded_.clear();
       if (event.subject.slot == Slot::result) excluded_ = result_excluded_;
@@ -135,8 +136,22 @@ void Operation::combine(const Message& subject) {
     if (!lower) replace_accumulator(hold(kept->arrival));
     return;
   }
-  Arrival& upper = kept->arrival;
-  RESPROUT_INVARIANT(lower.has_value() && lower->size() == upper.data.size());
+  RESPROUT_INVARIANT(lower.has_value() && lower->size() == kept->arrival.data.size());
+  if (!setup_.folds_pairwise) return combine_on_top(kept->arrival);
+  if (processes_ == 1) {
+    combine_on_top(kept->arrival);
+    processes_ = 2;
+  } else {
+    partials_.push_back({std::move(*accumulator_), processes_});
+    accumulator_ = hold(kept->arrival);
+    processes_ = 1;
+  }
+  while (!partials_.empty() && partials_.back().processes == processes_) merge_partials();
+}
+
+// The accumulator, and behind it `upper`.
+void Operation::combine_on_top(Arrival& upper) {
+  const auto lower = slot(Slot::accumulator);
   if (upper.owned.data() == nullptr && accumulator_ && accumulator_->is_own() &&
       setup_.combiner->is_commutative()) {
     Buffer& sum = accumulator_->owned;
@@ -148,10 +163,27 @@ void Operation::combine(const Message& subject) {
   replace_accumulator(hold(std::move(sum)));
 }
 
+// The last partial result, and behind it the accumulator.
+void Operation::merge_partials() {
+  Partial lower = std::move(partials_.back());
+  partials_.pop_back();
+  Buffer sum = accumulator_->owned.data() != nullptr ? std::move(accumulator_->owned)
+                                                     : copy(accumulator_->data);
+  setup_.combiner->combine(lower.held.data, {sum.data(), sum.size()});
+  accumulator_ = hold(std::move(sum));
+  processes_ += lower.processes;
+}
+
+// All contributions are there.
+void Operation::settle_partials() {
+  while (!partials_.empty()) merge_partials();
+}
+
 void Operation::adopt(const Message& subject, const Message* current, Payload* payload) {
   if (current == nullptr || *current != subject) payload = find_kept(subject);
   RESPROUT_INVARIANT(payload != nullptr);
   excluded_ = payload->excluded;
+  abandon_partials();
   if (subject.slot == Slot::none) {
     replace_accumulator(std::nullopt);
   } else {
@@ -163,6 +195,11 @@ void Operation::replace_accumulator(std::optional<Held> by) {
   if (accumulator_ && accumulator_->owned.data() != nullptr)
     retired_.push_back(std::move(accumulator_->owned));
   accumulator_ = std::move(by);
+}
+
+void Operation::abandon_partials() {
+  partials_.clear();
+  processes_ = 1;
 }
 
 Buffer Operation::copy(std::span<const std::byte> data) {
@@ -187,6 +224,7 @@ void Operation::deliver(const Event& event, const Message* current, Payload* pay
   if (event.subject.from == members().self()) {
     // What this process knows itself: what it has delivered, has been colored with, or has summed
     // up.
+    settle_partials();
     result_excluded_ = excluded_;
     if (result_ || result_is_input_) return;
     if (accumulator_) {
@@ -252,6 +290,7 @@ void Operation::share_input() {
 bool Operation::send(const Message& wanted) {
   Message message = wanted;
   if (wanted.slot != Slot::none) share_input();
+  if (wanted.slot == Slot::accumulator) settle_partials();
   const auto data = slot(message.slot);
   if (!data) message.slot = Slot::none;
   std::span<const std::byte> prefix;  // who is missing from the slot's payload

@@ -68,6 +68,7 @@ class Operation {
     Outlet* outlet = nullptr;
     std::optional<std::span<const std::byte>> input;  // none: this process has no payload to give
     Combiner* combiner = nullptr;                     // null: whichever payload there is will do
+    bool folds_pairwise = false;  // contributions of one process each, grouped as a binomial tree
   };
 
   explicit Operation(Setup setup) : setup_(std::move(setup)) {}
@@ -133,6 +134,10 @@ class Operation {
   void drain(Time now, const Message* current, Payload* payload);
   void act(const Event& event, const Message* current, Payload* payload);
   void combine(const Message& subject);
+  void combine_on_top(Arrival& upper);
+  void merge_partials();
+  void settle_partials();
+  void abandon_partials();
   void adopt(const Message& subject, const Message* current, Payload* payload);
   void replace_accumulator(std::optional<Held> by);
   Held hold(Buffer buffer) const;
@@ -155,6 +160,14 @@ class Operation {
   std::vector<Payload> kept_;  // parallel to mailbox_
   std::optional<Message> unsent_;
 
+  // Partial results of contributions before those of the accumulator, if it folds pairwise: of
+  // falling numbers of processes, all powers of two.
+  struct Partial {
+    Held held;
+    std::int32_t processes;
+  };
+  std::vector<Partial> partials_;
+  std::int32_t processes_ = 1;       // in the accumulator
   std::optional<Held> accumulator_;  // none: the accumulator is the input
   std::vector<Rank> excluded_;       // from the accumulator
   std::optional<Held> result_;

@@ -40,12 +40,14 @@ topology::Tree tree_of(const BroadcastSpec& spec, std::int32_t procs) {
 }  // namespace
 
 std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec) {
+  setup.folds_pairwise = spec.is_star(setup.members->size());
   const FtcoAllreduceConfig config{setup.members->size(), spec.radix, rank_at(0), true};
   return std::make_unique<OperationOf<FtcoAllreduce, FtcoAllreduceConfig>>(std::move(setup),
                                                                            config);
 }
 
 std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec& spec, Rank root) {
+  setup.folds_pairwise = spec.is_star(setup.members->size());
   const FtcoAllreduceConfig config{setup.members->size(), spec.radix, root, false};
   return std::make_unique<OperationOf<FtcoAllreduce, FtcoAllreduceConfig>>(std::move(setup),
                                                                            config);

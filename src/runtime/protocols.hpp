@@ -18,6 +18,9 @@ struct ReduceSpec {
   std::int32_t radix = 2;  // of the k-nomial tree
 
   static constexpr ReduceSpec star() { return {star_ranks_max}; }
+  // Everybody contributes to the root itself, which groups the contributions as a binomial tree
+  // would: results do not depend on the tree.
+  constexpr bool is_star(std::int32_t procs) const { return radix >= procs; }
 };
 
 struct BroadcastSpec {

@@ -42,7 +42,7 @@ struct Outcome {
   bool is_delivered = false;
   bool is_touched = false;       // a loss fell into it
   std::int64_t recovery_ns = 0;  // from the first news of a loss in it until its end
-  std::vector<int> lost;  // world ranks of its members that were lost when it ended
+  std::vector<int> lost;         // world ranks of its members that were lost when it ended
 };
 
 // Called with the result before the operation may be forgotten; not called without a result. Names

@@ -1,5 +1,6 @@
 // Sessions over a transport in memory: each rank a thread with an engine of its own.
 #include <array>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -147,6 +148,51 @@ long allreduce(Engine& engine, Session& session, long value) {
 }
 
 }  // namespace
+
+// Neither commutative nor associative: its result tells how the contributions were grouped.
+class Grouping final : public Combiner {
+ public:
+  bool is_commutative() const override { return false; }
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    unsigned long low;
+    unsigned long high;
+    std::memcpy(&low, lower.data(), sizeof low);
+    std::memcpy(&high, upper.data(), sizeof high);
+    high = (low * 31 + high) * 1000003 + 7;
+    std::memcpy(upper.data(), &high, sizeof high);
+  }
+};
+
+TEST_CASE("a star groups contributions as the binomial tree does, whoever the root is") {
+  for (const int size : {2, 3, 4, 5, 6, 7, 8, 13, 16}) {
+    CAPTURE(size);
+    Job job(size);
+    std::atomic<int> wrong{0};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      const auto result_of = [&](const ReduceSpec& spec, int root) {
+        const long value = 1000 + rank;
+        unsigned long result = 0;
+        Grouping grouping;
+        Lock lock = engine.lock();
+        const auto consume = [&](std::span<const std::byte> bytes) {
+          std::memcpy(&result, bytes.data(), sizeof result);
+        };
+        const auto input = std::as_bytes(std::span(&value, 1));
+        if (root < 0)
+          session.allreduce(lock, spec, input, grouping, consume);
+        else
+          session.reduce(lock, spec, root, input, grouping, consume);
+        return result;
+      };
+      for (const int root : {-1, 0, size / 2, size - 1}) {
+        const unsigned long by_tree = result_of(ReduceSpec{}, root);
+        if (result_of(ReduceSpec::star(), root) != by_tree) wrong.fetch_add(1);
+        if ((root < 0 || root == rank) && by_tree == 0) wrong.fetch_add(1);
+      }
+    });
+    CHECK(wrong.load() == 0);
+  }
+}
 
 TEST_CASE("sessions: everybody gets the sum of all, a thousand times") {
   for (const int size : {1, 2, 3, 4, 7, 8}) {

@@ -15,7 +15,7 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   MpiCombiner combiner(op, layout);
   const runtime::Outcome outcome = call.session().allreduce(
-      call.lock(), reduce_spec(), spread(input, layout), combiner,
-      [&](std::span<const std::byte> result) { gather_up(result, recvbuf, layout); });
+      call.lock(), reduce_spec(call.session(), layout.packed_bytes), spread(input, layout),
+      combiner, [&](std::span<const std::byte> result) { gather_up(result, recvbuf, layout); });
   return call.finish(outcome, combiner.code());
 }

@@ -31,13 +31,12 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const auto consume = [&](std::span<const std::byte> result) {
     if (is_root) gather_up(result, recvbuf, layout);
   };
+  const auto& spec = reduce_spec(call.session(), layout.packed_bytes);
   // A tree that is rooted elsewhere starts its order at its root: right only if the operator
   // commutes. Otherwise everybody gets the result.
   const runtime::Outcome outcome =
       keeps_rank_order(op, root)
-          ? call.session().reduce(call.lock(), reduce_spec(), root, spread(input, layout), combiner,
-                                  consume)
-          : call.session().allreduce(call.lock(), reduce_spec(), spread(input, layout), combiner,
-                                     consume);
+          ? call.session().reduce(call.lock(), spec, root, spread(input, layout), combiner, consume)
+          : call.session().allreduce(call.lock(), spec, spread(input, layout), combiner, consume);
   return call.finish(outcome, combiner.code());
 }

@@ -16,7 +16,11 @@ using registry::TreeKind;
 // correction; who is left without asks the root.
 constexpr std::size_t correction_bytes_max = std::size_t{16} << 10;
 
+// From this size on the root of a star would combine for so long that a tree is faster.
+constexpr std::size_t star_reduce_bytes_max = std::size_t{16} << 10;
+
 struct Chosen {
+  bool is_reduce_given = false;
   bool is_broadcast_given = false;
   runtime::ReduceSpec reduce;
   runtime::BroadcastSpec small;
@@ -81,6 +85,7 @@ std::string choose_allreduce(const std::string& text) {
   const Spec spec = std::get<Spec>(parsed);
   if (spec.protocol != ProtocolId::ftco_allreduce)
     return "RESPROUT_ALLREDUCE: '" + text + "' is no allreduce; valid protocols: ftco-allreduce";
+  chosen().is_reduce_given = true;
   chosen().reduce.radix = spec.k;
   return {};
 }
@@ -94,7 +99,12 @@ std::string choose_specs(const Options& options) {
   return error;
 }
 
-const runtime::ReduceSpec& reduce_spec() { return chosen().reduce; }
+const runtime::ReduceSpec& reduce_spec(const runtime::Session& session, std::size_t bytes) {
+  static constexpr auto star = runtime::ReduceSpec::star();
+  const bool is_star =
+      !chosen().is_reduce_given && session.prefers_star() && bytes <= star_reduce_bytes_max;
+  return is_star ? star : chosen().reduce;
+}
 
 const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session, std::size_t bytes) {
   static constexpr auto star = runtime::BroadcastSpec::star();
