@@ -98,8 +98,8 @@ std::vector<Row> run(std::int64_t broadcasts, std::int64_t first, std::int64_t t
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::int64_t broadcasts = argc > 1 ? std::atoll(argv[1]) : 100000;
-  const std::int64_t count = argc > 2 ? std::atoll(argv[2]) : 2;
+  const std::int64_t broadcasts = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 100000;
+  const std::int64_t count = argc > 2 ? std::strtoll(argv[2], nullptr, 10) : 2;
   if (broadcasts < 1 || count < 1) {
     std::fprintf(stderr, "usage: exact_table1 [BROADCASTS [THREADS]]\n");
     return 2;

@@ -39,7 +39,7 @@ struct Case {
   }
 };
 
-Case random_case(Random& random, std::int32_t procs_max) {
+Case random_case(Random& random, std::int32_t procs_min, std::int32_t procs_max) {
   static constexpr const char* trees[] = {"binomial",
                                           "kary,k=",
                                           "knomial,k=",
@@ -50,7 +50,7 @@ Case random_case(Random& random, std::int32_t procs_max) {
   static constexpr const char* corrections[] = {"checked", "checked", "optimized-opportunistic",
                                                 "opportunistic"};
   std::string tree = pick(random, trees);
-  if (tree.ends_with("=")) tree += std::to_string(2 + below(random, 6));
+  if (tree.ends_with('=')) tree += std::to_string(2 + below(random, 6));
   Case one;
   one.spec = "corrected-tree:start=synchronized,tree=" + tree +
              ",correction=" + pick(random, corrections) +
@@ -58,7 +58,7 @@ Case random_case(Random& random, std::int32_t procs_max) {
   if (random.chance(1, 10)) one.spec += std::to_string(below(random, 10));  // d of 10 and more
   Machinery& machinery = one.machinery;
   machinery.spec = std::get<registry::Spec>(registry::parse(one.spec));
-  machinery.procs = 1 + below(random, procs_max);
+  machinery.procs = procs_min + below(random, procs_max - procs_min + 1);
   machinery.model.overhead = 1 + below(random, 4);
   machinery.model.latency = below(random, random.chance(1, 8) ? 40 : 8);
   if (random.chance(1, 4)) machinery.model.gap = below(random, 8);
@@ -94,11 +94,12 @@ std::string text(const Result& result) {
 }
 
 // Runs `kinds` random kinds of broadcast, `runs` times each; how many of them the shortcut took.
-int compare(std::uint64_t seed, std::int32_t procs_max, int kinds, int runs) {
+int compare(std::uint64_t seed, std::int32_t procs_min, std::int32_t procs_max, int kinds,
+            int runs) {
   Random random(seed);
   int compared = 0;
   for (int kind = 0; kind < kinds; ++kind) {
-    const Case one = random_case(random, procs_max);
+    const Case one = random_case(random, procs_min, procs_max);
     const auto exact = ExactBroadcast::make(one.machinery);
     if (!exact) continue;
     auto made = Simulation::make(one.machinery);
@@ -121,13 +122,51 @@ int compare(std::uint64_t seed, std::int32_t procs_max, int kinds, int runs) {
 }  // namespace
 
 TEST_CASE("what is computed is what the engine simulates, on small rings") {
-  CHECK(compare(1, 40, 12000, 8) > 60000);
+  CHECK(compare(1, 1, 40, 12000, 8) > 60000);
 }
 
 TEST_CASE("what is computed is what the engine simulates, on rings of hundreds") {
-  CHECK(compare(2, 600, 4000, 12) > 40000);
+  CHECK(compare(2, 40, 600, 3000, 12) > 30000);
+}
+
+TEST_CASE("what is computed is what the engine simulates, on rings of several hundreds") {
+  CHECK(compare(3, 256, 900, 2500, 12) > 25000);
 }
 
 TEST_CASE("what is computed is what the engine simulates, on rings of thousands") {
-  CHECK(compare(3, 9000, 100, 6) > 400);
+  CHECK(compare(4, 2000, 9000, 100, 6) > 500);
+}
+
+TEST_CASE("what is computed is what the engine simulates, at the size of the paper's Table 1") {
+  for (const char* tree : {"binomial", "kary,k=4", "lame,k=2", "optimal"}) {
+    const std::string spec = "corrected-tree:correction=checked,tree=" + std::string(tree);
+    const Machinery machinery{std::get<registry::Spec>(registry::parse(spec)), 65536};
+    const auto exact = ExactBroadcast::make(machinery);
+    REQUIRE(exact != nullptr);
+    auto made = Simulation::make(machinery);
+    const auto& simulation = std::get<std::unique_ptr<Simulation>>(made);
+    FaultDraw faults(65536, rank_at(0));
+    for (const std::int64_t count : {0, 7, 66, 655, 2621}) {
+      CAPTURE(spec);
+      CAPTURE(count);  // replay: resprout sim SPEC --procs 65536 --faults COUNT --seed 1
+      const auto deaths = faults.draw(count, 1);
+      REQUIRE(text(exact->run(deaths)) == text(simulation->run(deaths)));
+    }
+  }
+}
+
+TEST_CASE("what the shortcut is not for is left to the engine") {
+  const auto takes = [](const char* spec, std::int32_t procs, const LogP& model = {}) {
+    const Machinery machinery{std::get<registry::Spec>(registry::parse(spec)), procs, model};
+    return ExactBroadcast::make(machinery) != nullptr;
+  };
+  CHECK(takes("corrected-tree", 7));
+  CHECK_FALSE(takes("corrected-tree", 6));
+  CHECK(takes("corrected-tree", 64, {2, 1, 3}));
+  CHECK_FALSE(takes("corrected-tree", 64, {2, 1, 4}));
+  CHECK_FALSE(takes("corrected-tree:start=overlapped", 64));
+  CHECK_FALSE(takes("corrected-tree:correction=none", 64));
+  CHECK_FALSE(takes("reliable-broadcast", 64));
+  CHECK(ExactBroadcast::supports(std::vector{Death{rank_at(1), Time{0}}}));
+  CHECK_FALSE(ExactBroadcast::supports(std::vector{Death{rank_at(1), Time{1}}}));
 }

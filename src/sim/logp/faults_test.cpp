@@ -1,6 +1,8 @@
 // See faults.hpp.
 #include "sim/logp/faults.hpp"
 
+#include "core/random.hpp"
+
 #include <set>
 
 #include "doctest/doctest.h"
@@ -80,5 +82,28 @@ TEST_CASE("later deaths are RANK@T") {
   for (const char* text : {"4@1", "3", "3@", "@3", "3@-1", "3@1x", "a@1"}) {
     CAPTURE(text);
     CHECK(std::holds_alternative<std::string>(parse_deaths(std::vector<std::string>{text}, 4)));
+  }
+}
+
+TEST_CASE("a draw is the beginning of a random order, whatever was drawn before") {
+  Random random(5);
+  for (const std::int32_t procs : {1, 2, 9, 1000}) {
+    const auto size = static_cast<std::uint64_t>(procs);
+    const auto root = static_cast<std::int32_t>(random.below(size));
+    FaultDraw faults(procs, rank_at(root));
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      std::vector<std::int32_t> ranks;
+      for (std::int32_t rank = 0; rank < procs; ++rank)
+        if (rank != root) ranks.push_back(rank);
+      const std::uint64_t count = random.below(size);
+      const auto drawn = faults.draw(static_cast<std::int64_t>(count), seed);
+      REQUIRE(drawn.size() == count);
+      Random order(seed);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        std::swap(ranks[i], ranks[i + order.below(ranks.size() - i)]);
+        REQUIRE(index(drawn[i].rank) == ranks[i]);
+        REQUIRE(drawn[i].at == Time{0});
+      }
+    }
   }
 }
