@@ -1,10 +1,9 @@
 // See faults.hpp.
 #include "sim/logp/faults.hpp"
 
-#include "core/random.hpp"
-
 #include <set>
 
+#include "core/random.hpp"
 #include "doctest/doctest.h"
 
 using namespace resprout;
