@@ -2,7 +2,8 @@
 
 All parts run, whatever fails; the exit status says whether all passed. A part is the linters, the
 C++ unit tests, or one folder below tests/ that has `test_*.py` files: a new folder joins by being
-there. Name parts to run only those: `run_all.py unit house`.
+there. Name parts to run only those: `run_all.py unit house`. Real MPI jobs mostly wait for each
+other, so their part runs beside the others; what a part says is printed when it is over.
 """
 
 import argparse
@@ -11,9 +12,12 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,9 +26,13 @@ BUILD = ROOT / "build" / "release"
 RESULTS = BUILD / "results"
 # The folders that come first; all others follow in the order of their names.
 FIRST = ["python", "house", "exhaustive", "swarm"]
+# The part that waits more than it computes.
+WAITS = "mpi"
 # A part that takes longer than this hangs.
 PART_SECONDS_MAX = 40 * 60
 # What a doctest program says at its end.
+PRINTING = threading.Lock()
+IS_INTERRUPTED = threading.Event()
 DOCTEST_SUMMARY = re.compile(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed \|\s*(\d+) sk")
 
 
@@ -44,11 +52,14 @@ class Part:
         return RESULTS / f"{self.name}.xml"
 
     def run(self) -> None:
-        print(f"\n=== {self.name}", flush=True)
         self.results.unlink(missing_ok=True)
+        log = self.results.with_suffix(".log")
         began = time.monotonic()
-        status = run_bounded(self.command)
+        with log.open("w") as output:
+            status = run_bounded(self.command, output)
         self.seconds = time.monotonic() - began
+        with PRINTING:
+            print(f"\n=== {self.name}\n{log.read_text(errors='replace')}", flush=True)
         if self.results.exists():
             for case in ElementTree.parse(self.results).getroot().iter("testcase"):
                 self.count(case)
@@ -76,14 +87,19 @@ class Part:
         return f"{self.passed} passed, {self.failed} failed{skipped}"
 
 
-def run_bounded(command: list[str]) -> int:
+def run_bounded(command: list[str], output: TextIO) -> int:
     """The exit status of `command`; it and its children are ended if they take too long."""
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    deadline = time.monotonic() + PART_SECONDS_MAX
     try:
-        return process.wait(timeout=PART_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        print(f"ended after {PART_SECONDS_MAX} s", flush=True)
-        return 1
+        while process.poll() is None and not IS_INTERRUPTED.wait(0.2):
+            if time.monotonic() > deadline:
+                print(f"ended after {PART_SECONDS_MAX} s", file=output, flush=True)
+                return 1
+        return 1 if process.returncode is None else process.returncode
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -104,6 +120,12 @@ def all_parts() -> list[Part]:
     return parts
 
 
+def run_all(parts: list[Part]) -> None:
+    for part in parts:
+        if not IS_INTERRUPTED.is_set():
+            part.run()
+
+
 def python_tests() -> list[Path]:
     return list((ROOT / "tests").glob("*/**/test_*.py"))
 
@@ -118,8 +140,18 @@ def main() -> int:
         parser.error(f"no part {unknown[0]!r}; there are {', '.join(parts)}")
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Part("all", [])
+    lanes = [[n for n in chosen if n != WAITS], [n for n in chosen if n == WAITS]]
+    print(f"running {', '.join(chosen)}; what each says meanwhile is in {RESULTS}", flush=True)
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        running = [pool.submit(run_all, [parts[name] for name in lane]) for lane in lanes]
+        try:
+            wait(running)
+            for lane in running:
+                lane.result()
+        except KeyboardInterrupt:
+            IS_INTERRUPTED.set()
+            raise
     for part in (parts[name] for name in chosen):
-        part.run()
         total.passed += part.passed
         total.failed += part.failed
         total.skipped += part.skipped
