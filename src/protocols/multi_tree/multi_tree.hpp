@@ -85,7 +85,7 @@ class MultiTree {
   std::int32_t place_;                          // in the trees
   std::int32_t tree_ = config_->trees.trees();  // who is sent to next; all trees: nobody
   std::int32_t child_ = 0;
-  std::int32_t padding_ = 0;  // no bytes of chance: states are compared bytewise
+  [[maybe_unused]] std::int32_t padding_ = 0;  // no bytes of chance: states are compared bytewise
   Receipt receipt_;
 };
 

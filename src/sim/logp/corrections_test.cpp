@@ -115,7 +115,7 @@ TEST_CASE(
   // and those who hear of them stop there.
   const std::string tree = "corrected-tree:numbering=in-order,correction=";
   const Time start = *simulation(tree + "checked", 16)->run({}).correction_start;
-  const auto dying = [&](std::vector<int> ranks) {
+  const auto dying = [&](const std::vector<int>& ranks) {
     std::vector deaths{Death{rank_at(9), Time{0}}};
     for (const int rank : ranks) deaths.push_back({rank_at(rank), start + 2});
     return deaths;
