@@ -22,7 +22,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 # Every target of ours takes its include path and its warnings from here.
 add_library(resprout_common INTERFACE)
-target_include_directories(resprout_common INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(resprout_common INTERFACE ${PROJECT_SOURCE_DIR}/src
+                           ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(resprout_common SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/third_party)
 target_compile_options(resprout_common INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        $<$<BOOL:${RESPROUT_WERROR}>:-Werror>)

@@ -67,6 +67,7 @@ function(resprout_add_mpi_programs)
     string(MAKE_C_IDENTIFIER "${folder}/${stem}" target)
     add_executable(${target} ${source})
     target_link_libraries(${target} PRIVATE MPI::MPI_C m)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem}
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
   endforeach()

@@ -75,6 +75,15 @@ OPTIONS = (
         "of a rank's n-th call; times end in s, ms or us. In the variable: with ; in between.",
     ),
     Option(
+        "--sum",
+        "RESPROUT_SUM",
+        "any|reproducible",
+        "any, reproducible",
+        "any: whatever is fastest",
+        "How floating-point numbers are summed. reproducible: the same bits for the same "
+        "contributors, whatever the tree, the order of arrival and the losses (docs/sum.md).",
+    ),
+    Option(
         "--transport",
         "RESPROUT_TRANSPORT",
         "auto|shm|tcp",
@@ -196,6 +205,7 @@ def _is_network(text: str) -> bool:
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--on-loss": _one_of("continue", "error"),
+    "--sum": _one_of("any", "reproducible"),
     "--transport": _one_of("auto", "shm", "tcp"),
     "--network": _is_network,
     "--heartbeat-period": _is_milliseconds,

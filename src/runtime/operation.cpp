@@ -235,7 +235,10 @@ void Operation::deliver(const Event& event, const Message* current, Payload* pay
     }
     return;
   }
-  if (current == nullptr || *current != event.subject) return;  // a reduce whose root is gone
+  if (current == nullptr || *current != event.subject) {  // a reduce whose root is gone
+    is_nobodys_ = true;
+    return;
+  }
   result_excluded_ = payload->excluded;
   if (current->slot != Slot::none && !result_) result_ = hold(payload->arrival);
 }
@@ -295,7 +298,10 @@ bool Operation::send(const Message& wanted) {
   if (!data) message.slot = Slot::none;
   std::span<const std::byte> prefix;  // who is missing from the slot's payload
   if (wanted.slot == Slot::accumulator) prefix = std::as_bytes(std::span(excluded_));
-  if (wanted.slot == Slot::result) prefix = std::as_bytes(std::span(result_excluded_));
+  // The answer of a reduce has no payload, but says who was missing all the same.
+  if (wanted.slot == Slot::result ||
+      (wanted.slot == Slot::none && wanted.kind == MessageKind::result))
+    prefix = std::as_bytes(std::span(result_excluded_));
   const bool is_callers = data && setup_.input && data->data() == setup_.input->data() &&
                           archived_input_.data() == nullptr;
   return setup_.outlet->try_send(members().world_rank(message.to), setup_.number, message, prefix,

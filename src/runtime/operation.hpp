@@ -92,6 +92,7 @@ class Operation {
   State state() const { return state_; }
   std::uint64_t number() const { return setup_.number; }
   const Members& members() const { return *setup_.members; }
+  const std::shared_ptr<const Members>& shared_members() const { return setup_.members; }
   Deadline deadline() const { return deadline_; }
   // A suspicion came while the operation ran, or a member was suspected when it began.
   bool is_touched() const { return is_touched_; }
@@ -100,6 +101,8 @@ class Operation {
   std::optional<std::span<const std::byte>> result() const;
   const std::vector<Rank>& suspects() const { return suspects_; }
   const std::vector<Rank>& excluded() const { return result_excluded_; }
+  // REQUIRES: delivered. There is no result anywhere: the root of the reduce is gone.
+  bool is_nobodys() const { return is_nobodys_; }
   // True while the transport still reads the caller's memory.
   bool uses_caller_memory() const { return input_transfer_.pending != 0; }
   // True while the transport still reads any memory of this operation: it must not be destroyed.
@@ -172,6 +175,7 @@ class Operation {
   std::vector<Rank> excluded_;       // from the accumulator
   std::optional<Held> result_;
   bool result_is_input_ = false;
+  bool is_nobodys_ = false;
   std::vector<Rank> result_excluded_;
   Buffer archived_input_;
   std::vector<Buffer> retired_;  // no longer used here, but perhaps still read by others

@@ -49,10 +49,19 @@ Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const s
   Operation::Setup with = setup();
   with.input = input;
   with.combiner = &combiner;
-  return run(lock, make_allreduce(std::move(with), spec), consume, After::synchronize);
+  const Outcome outcome =
+      run(lock, make_allreduce(std::move(with), spec), consume, After::synchronize);
+  note_contributors(outcome);
+  return outcome;
 }
 
 Outcome Session::barrier(Lock& lock) {
+  const Outcome outcome = synchronize(lock);
+  note_contributors(outcome);
+  return outcome;
+}
+
+Outcome Session::synchronize(Lock& lock) {
   Operation::Setup with = setup();
   with.input.emplace();  // a payload of no bytes
   const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
@@ -64,6 +73,7 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
                         ResultConsumer consume) {
   const Rank root_member = members_->index_of_comm_rank(root);
   if (root_member == no_rank) {  // nobody is left who wants a result
+    note_that_nobody_contributed();
     Outcome outcome;
     outcome.is_delivered = true;
     return outcome;
@@ -73,6 +83,7 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
   with.combiner = &combiner;
   const Outcome outcome =
       run(lock, make_reduce(std::move(with), spec, root_member), consume, After::archive);
+  note_contributors(outcome);
   synchronize_if_due(lock, 0);
   return outcome;
 }
@@ -80,7 +91,10 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
 Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
                            std::span<const std::byte> payload, ResultConsumer consume) {
   const Rank root_member = members_->index_of_comm_rank(root);
-  if (root_member == no_rank) return {};
+  if (root_member == no_rank) {
+    note_that_nobody_contributed();
+    return {};
+  }
   const bool is_root = members_->self() == root_member;
   Outcome outcome;
   if (goes_directly(spec, is_root, payload.size())) {
@@ -92,6 +106,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
     const After after = payload.size() >= large_bytes ? After::leave : After::archive;
     outcome = run(lock, make_broadcast(std::move(with), spec, root_member), consume, after);
   }
+  note_contributors(outcome, root_member);
   synchronize_if_due(lock, payload.size());
   return outcome;
 }
@@ -185,7 +200,7 @@ Operation& Session::revive(Kept& kept, std::uint64_t number) {
 void Session::synchronize_if_due(Lock& lock, std::size_t bytes) {
   ++unsynchronized_;
   kept_bytes_ += bytes;
-  if (unsynchronized_ >= unsynchronized_max || kept_bytes_ >= kept_bytes_max) barrier(lock);
+  if (unsynchronized_ >= unsynchronized_max || kept_bytes_ >= kept_bytes_max) synchronize(lock);
 }
 
 Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
@@ -216,6 +231,33 @@ Outcome Session::finish(Operation& running, ResultConsumer consume, After after)
   if (!running.excluded().empty()) members_ = members_->without(running.excluded());
   forget_before(running.number());
   return outcome;
+}
+
+void Session::note_contributors(const Outcome& outcome, Rank root) {
+  const Kept& kept = operations_.back();
+  if (!outcome.is_delivered || (kept.operation && kept.operation->is_nobodys()))
+    return note_that_nobody_contributed();
+  const auto& members = kept.operation ? kept.operation->shared_members() : members_;
+  if (contributors_.members != members) contributors_.members = members;
+  contributors_.root = root;
+  if (kept.operation)
+    contributors_.excluded = kept.operation->excluded();
+  else
+    contributors_.excluded.clear();
+}
+
+std::vector<int> Session::contributors() const {
+  std::vector<int> ranks;
+  const auto& [members, excluded, root] = contributors_;
+  if (members == nullptr) return ranks;
+  for (int i = 0; i < members->size(); ++i) {
+    const Rank rank = rank_at(i);
+    const bool is_one = root == no_rank
+                            ? !std::binary_search(excluded.begin(), excluded.end(), rank)
+                            : rank == root;
+    if (is_one) ranks.push_back(members->comm_rank(rank));
+  }
+  return ranks;
 }
 
 void Session::start(Operation& operation) {

@@ -83,6 +83,9 @@ class Session final : public Outlet {
   // Ranks of the communicator that all have agreed to go on with.
   const Members& members() const { return *members_; }
   const Members& everybody() const { return *everybody_; }
+  // Whose data are in the result of the last operation that was called here, as ranks of the
+  // communicator, ascending; of a broadcast: its root's. Nobody's if there is no result.
+  std::vector<int> contributors() const;
   // All members share memory, and they are few: a star is the best tree.
   bool prefers_star() const { return prefers_star_; }
 
@@ -115,6 +118,12 @@ class Session final : public Outlet {
     Arrival arrival;
   };
 
+  struct Contributors {
+    std::shared_ptr<const Members> members;  // null: nobody
+    std::vector<Rank> excluded;
+    Rank root = no_rank;  // of a broadcast: nobody but it
+  };
+
   // What becomes of an operation when its call returns.
   enum class After {
     synchronize,  // it synchronizes: everything before it is forgotten
@@ -137,12 +146,16 @@ class Session final : public Outlet {
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
+  // Of the operation that was just run. `root`: of a broadcast.
+  void note_contributors(const Outcome& outcome, Rank root = no_rank);
+  void note_that_nobody_contributed() { contributors_.members.reset(); }
   void start(Operation& operation);
   void handle_early_frames(std::uint64_t number);
   void handle_due_frame(std::uint64_t number, const Message& message,
                         std::span<const std::byte> prefix, Arrival arrival);
   void forget_before(std::uint64_t number);
   void synchronize_if_due(Lock& lock, std::size_t bytes);
+  Outcome synchronize(Lock& lock);
 
   Engine& engine_;
   const std::uint64_t id_;
@@ -153,6 +166,7 @@ class Session final : public Outlet {
   std::uint64_t next_ = 0;                                  // number of the next operation
   std::vector<Kept> operations_;                            // with ascending numbers, up to next_
   std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
+  Contributors contributors_;
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;
 };

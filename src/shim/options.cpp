@@ -161,6 +161,12 @@ string parse_transport(string_view value, Options& options) {
   return parse_choice(value, table, options.transport);
 }
 
+string parse_sum(string_view value, Options& options) {
+  static constexpr std::array table{std::pair<string_view, Sum>{"any", Sum::any},
+                                    std::pair<string_view, Sum>{"reproducible", Sum::reproducible}};
+  return parse_choice(value, table, options.sum);
+}
+
 string parse_verbose(string_view value, Options& options) {
   static constexpr std::array table{std::pair<string_view, bool>{"0", false},
                                     std::pair<string_view, bool>{"1", true}};
@@ -206,6 +212,7 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
     Variable{"RESPROUT_RUN_DIR",
              [](string_view v, int, Options& o) { return o.run_directory = v, string{}; }},
+    Variable{"RESPROUT_SUM", [](string_view v, int, Options& o) { return parse_sum(v, o); }},
     Variable{"RESPROUT_TRANSPORT",
              [](string_view v, int, Options& o) { return parse_transport(v, o); }},
     Variable{"RESPROUT_VERBOSE",

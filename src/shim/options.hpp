@@ -12,6 +12,7 @@ namespace resprout::shim {
 
 enum class OnLoss { go_on, error };                  // RESPROUT_ON_LOSS=continue|error
 enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
+enum class Sum { any, reproducible };                // RESPROUT_SUM=any|reproducible
 
 // RESPROUT_INJECT: faults for tests and demonstrations, `;`-separated, e.g. `kill:rank=3,at=2s`.
 struct Fault {
@@ -29,7 +30,8 @@ struct Options {
   TransportChoice transport = TransportChoice::automatic;
   std::string bcast;      // protocol spec; empty: the default for the payload's size
   std::string allreduce;  // protocol spec; empty: the default
-  std::string network;    // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
+  Sum sum = Sum::any;
+  std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
   int heartbeat_period_ms = 100;
   int heartbeat_timeout_ms = 1000;
   std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere

@@ -32,6 +32,15 @@ def test_the_native_libraries_stand_beside_the_modules(installed):
     assert modules <= {path.name for path in package.iterdir()}
 
 
+def test_the_header_is_where_the_package_says(installed):
+    code = "import resprout; print(resprout.include_directory())"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(installed)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (Path(done.stdout.strip()) / "resprout" / "resprout.h").is_file()
+
+
 def test_the_simulator_of_the_wheel_can_be_loaded(installed):
     code = "from resprout import native; assert native.protocols(); print(native.__file__)"
     # -S keeps the editable install away.

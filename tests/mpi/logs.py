@@ -119,7 +119,9 @@ def _problems_of(number: int, logs: list[Log], group: list[int]) -> Iterator[str
         yield f"different results: {returned}"
     if first.name == "bcast" and first.code != 0 and root in group:
         yield "an error although the root lives"
-    if first.name in REDUCTIONS:
+    if first.name == "bcast" and any(mask not in (0, 1 << root) for _, mask, _ in results):
+        yield f"not the root's data: {results}"
+    if first.name in REDUCTIONS or first.name == "barrier":
         for code, mask, _ in results:
             yield from _problems_of_mask(code, mask, number, logs, group, members)
     if first.name not in TO_ROOT and first.name != "bcast":

@@ -44,6 +44,7 @@ def test_sound_logs_have_no_problem(tmp_path: Path) -> None:
         ("different results", [(0, "bcast world 1 0 0 bb", "bcast world 1 1 0 0")]),
         ("although the root lives", [(0, "world 1 0 0 bb", "world 1 1 0 0"),
                                      (1, "world 1 0 0 bb", "world 1 1 0 0")]),
+        ("not the root's data", [(0, "bcast world 1 0 0 bb", "bcast world 1 0 1 bb")]),
         ("left before everybody", [(0, "R 0 40", "R 0 29")]),
     ],
 )  # fmt: skip

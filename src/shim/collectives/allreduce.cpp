@@ -1,5 +1,6 @@
 // MPI_Allreduce over ftco_allreduce.
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
 
 using namespace resprout;
@@ -11,11 +12,11 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   CollectiveCall call(comm, "allreduce");
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  const Layout layout = layout_of(datatype, count);
+  Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  MpiCombiner combiner(op, layout);
   const runtime::Outcome outcome = call.session().allreduce(
-      call.lock(), reduce_spec(call.session(), layout.packed_bytes), spread(input, layout),
-      combiner, [&](std::span<const std::byte> result) { gather_up(result, recvbuf, layout); });
-  return call.finish(outcome, combiner.code());
+      call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
+      reduction.combiner(),
+      [&](std::span<const std::byte> result) { reduction.write(result, recvbuf); });
+  return call.finish(outcome, reduction.code());
 }

@@ -1,5 +1,6 @@
 // MPI_Reduce over ftco_allreduce, of which only the root keeps the result.
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
 
 using namespace resprout;
@@ -23,20 +24,21 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   if (!is_valid_reduction(count, datatype, op)) return native();
   CollectiveCall call(comm, "reduce");
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return native();
-  const Layout layout = layout_of(datatype, count);
+  Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
-  MpiCombiner combiner(op, layout);
   const auto consume = [&](std::span<const std::byte> result) {
-    if (is_root) gather_up(result, recvbuf, layout);
+    if (is_root) reduction.write(result, recvbuf);
   };
-  const auto& spec = reduce_spec(call.session(), layout.packed_bytes);
+  const auto& spec = reduce_spec(call.session(), reduction.bytes());
+  const auto contribution = reduction.input(input);
+  runtime::Combiner& combiner = reduction.combiner();
   // A tree that is rooted elsewhere starts its order at its root: right only if the operator
   // commutes. Otherwise everybody gets the result.
   const runtime::Outcome outcome =
       keeps_rank_order(op, root)
-          ? call.session().reduce(call.lock(), spec, root, spread(input, layout), combiner, consume)
-          : call.session().allreduce(call.lock(), spec, spread(input, layout), combiner, consume);
-  return call.finish(outcome, combiner.code());
+          ? call.session().reduce(call.lock(), spec, root, contribution, combiner, consume)
+          : call.session().allreduce(call.lock(), spec, contribution, combiner, consume);
+  return call.finish(outcome, reduction.code());
 }

@@ -13,12 +13,15 @@
  *   E number time                                   an operation is entered
  *   R number time name comm root code mask digest   it has returned; mask: who contributed;
  *                                                   root: in comm; code: 1 if processes failed
+ *
+ * Under Resprout, who contributed is also what resprout_contributors says.
  *   D                                               all is done
  *
  * Each rank contributes 2^rank times a known factor, so that a sum tells who contributed.
  */
 #include <fcntl.h>
 #include <mpi.h>
+#include <resprout/resprout.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +124,23 @@ static int is_failed(int code) {
   if (code == MPI_SUCCESS) return 0;
   MPI_Error_string(code, text, &length);
   return strstr(text, "PROC_FAILED") != NULL;
+}
+
+/* World ranks, as Resprout says; `otherwise` if it is not there. */
+static uint64_t contributors(MPI_Comm comm, uint64_t otherwise) {
+  if (!resprout_contributors) return otherwise;
+  MPI_Group group, world;
+  int ranks[ranks_max], world_ranks[ranks_max], count;
+  uint64_t mask = 0;
+  CHECK(resprout_contributors(comm, &group) == MPI_SUCCESS);
+  MPI_Group_size(group, &count);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  for (int i = 0; i < count; ++i) ranks[i] = i;
+  MPI_Group_translate_ranks(group, count, ranks, world, world_ranks);
+  for (int i = 0; i < count; ++i) mask |= (uint64_t)1 << world_ranks[i];
+  MPI_Group_free(&world);
+  if (group != MPI_GROUP_EMPTY) MPI_Group_free(&group);
+  return mask;
 }
 
 /* The same on all ranks, but for the pause. */
@@ -232,10 +252,13 @@ static void do_reduction(MPI_Comm comm) {
   CHECK(code == MPI_SUCCESS);
   if (is_reduce && self != plan.root) {
     check_untouched(bytes);
+    uint64_t mask = contributors(comm, 0); /* nobody, if the root is gone */
+    CHECK(mask == 0 || mask >> rank & 1 || !resprout_contributors);
     note_return(0, 0, 0);
   } else {
-    note_return(0, is_strung ? mask_of_sequences() : mask_of_sums(is_double),
-                digest_of(receive_buffer, bytes));
+    uint64_t mask = is_strung ? mask_of_sequences() : mask_of_sums(is_double);
+    CHECK(plan.count == 0 || contributors(comm, mask) == mask);
+    note_return(0, mask, digest_of(receive_buffer, bytes));
   }
 }
 
@@ -253,12 +276,13 @@ static void do_bcast(MPI_Comm comm) {
   for (int i = 0; i < 64; ++i) CHECK(receive_buffer[plan.count + i] == 0xa5);
   if (code != MPI_SUCCESS) {
     check_untouched((size_t)plan.count);
+    CHECK(contributors(comm, 0) == 0);
     note_return(1, 0, 0);
     return;
   }
   for (int i = 0; i < plan.count; ++i)
     CHECK(receive_buffer[i] == (unsigned char)mixed(payload + (uint64_t)i));
-  note_return(0, 0, digest_of(receive_buffer, (size_t)plan.count));
+  note_return(0, contributors(comm, 0), digest_of(receive_buffer, (size_t)plan.count));
 }
 
 static void do_operation(void) {
@@ -270,7 +294,7 @@ static void do_operation(void) {
   } else if (plan.kind == barrier) {
     note_entry();
     CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
-    note_return(0, 0, 0);
+    note_return(0, contributors(comm, 0), 0);
   } else {
     do_reduction(comm);
   }

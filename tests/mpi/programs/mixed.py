@@ -13,6 +13,7 @@ from array import array
 from pathlib import Path
 
 from mpi4py import MPI
+from resprout.mpi import contributors
 
 WORLD = MPI.COMM_WORLD
 MEBIBYTE = 1 << 20
@@ -60,6 +61,12 @@ class Mix:
         WORLD.Allreduce(mine, everybody, op=MPI.MIN)
         return bool(everybody[0])
 
+    def contributors(self) -> int:
+        """World ranks, one bit each, as Resprout says."""
+        group = contributors(self.comm)
+        ranks = MPI.Group.Translate_ranks(group, None, WORLD.Get_group())
+        return sum(1 << rank for rank in ranks)
+
     def do_one(self) -> None:
         plan = random.Random(f"{self.seed} {self.number}")
         self.comm_name = plan.choice(["world", *self.comms])  # the world most often
@@ -73,7 +80,7 @@ class Mix:
         if self.kind == "barrier":
             self.enter()
             self.comm.Barrier()
-            self.leave()
+            self.leave(mask=self.contributors())
         elif self.kind == "bcast":
             self.broadcast(plan.randbytes(8 * self.count))
         elif "strung" in self.kind:
@@ -91,10 +98,11 @@ class Mix:
         except MPI.Exception as error:
             assert error.Get_error_class() == MPI.ERR_PROC_FAILED and not is_root
             assert data == b"\xa5" * len(payload), "the buffer of a failed broadcast is touched"
+            assert self.contributors() == 0
             self.leave(code=1)
             return
         assert data == payload, "a wrong payload"
-        self.leave(result=payload)
+        self.leave(mask=self.contributors(), result=payload)
 
     def sum(self) -> None:
         factors = [(self.number % 89 + 1) * 8 + i for i in range(7)]
@@ -122,6 +130,7 @@ class Mix:
         mask = int(result[0]) // factors[0] if self.count else 0
         assert not self.count or mask >> self.rank & 1, "our own part is missing"
         assert result == times_factors(mask), "not the same ranks everywhere"
+        assert not self.count or self.contributors() == mask
         self.leave(mask=mask, result=result.tobytes())
 
     def string(self) -> None:
@@ -142,7 +151,9 @@ class Mix:
         # The order of the communicator's ranks runs backwards in the halves.
         backwards = self.comm_name in ("upper", "lower")
         assert ranks == sorted(set(ranks), reverse=backwards), f"{ranks} is not the ranks' order"
-        self.leave(mask=sum(1 << rank for rank in ranks), result=bytes(result))
+        mask = sum(1 << rank for rank in ranks)
+        assert not self.count or self.contributors() == mask
+        self.leave(mask=mask, result=bytes(result))
 
 
 def main() -> None:

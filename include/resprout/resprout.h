@@ -1,0 +1,30 @@
+/* What a program can ask Resprout, beyond MPI.
+ *
+ * All functions are declared weak: a program that uses this header also runs without Resprout,
+ * where they are null:
+ *
+ *     if (resprout_contributors) resprout_contributors(MPI_COMM_WORLD, &group);
+ *
+ * They return MPI_SUCCESS or an error code, through the communicator's error handler, as MPI does.
+ */
+#ifndef RESPROUT_H
+#define RESPROUT_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whose data are in the result of the last collective operation that this process has called on
+ * `comm`: of a reduction or a barrier all those who were not left out, of a broadcast its root.
+ * Empty if that operation had no result, or if there was none yet. The group is the caller's to
+ * free. All processes that an operation gave a result to are told the same. Call it from the thread
+ * that called the operation, or after it. */
+int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+// What a reduction of MPI buffers is to a session: an input, a way to combine, an output.
+//
+// Payloads are elements as they lie in memory, combined by MPI_Reduce_local; or, where sums are to
+// be reproducible, what stands for them (sum/reproducible.hpp).
+// Thread rule: one thread a reduction; lives as long as its session's operation runs.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "shim/payload.hpp"
+#include "shim/sum/reproducible.hpp"
+
+namespace resprout::shim {
+
+class Reduction {
+ public:
+  Reduction(MPI_Op op, MPI_Datatype datatype, int count);
+
+  // What of `buffer` goes into the reduction; valid as long as both live.
+  std::span<const std::byte> input(const void* buffer);
+  // The size of such an input.
+  std::size_t bytes() const { return form_ ? form_->sum_bytes() : layout_.packed_bytes; }
+  runtime::Combiner& combiner();
+  // Writes a result into a receive buffer.
+  void write(std::span<const std::byte> result, void* buffer) const;
+  // MPI_SUCCESS, or what MPI_Reduce_local said.
+  int code() const { return elements_.code(); }
+
+ private:
+  Layout layout_;
+  std::optional<SumForm> form_;  // of a sum that has to be reproducible
+  MpiCombiner elements_;
+  SumCombiner sums_;
+  std::vector<std::byte> storage_;
+};
+
+}  // namespace resprout::shim

@@ -1,0 +1,34 @@
+// resprout_contributors: who is in the last result.
+#include "resprout/resprout.h"
+#include "runtime/engine.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/world.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+std::vector<int> contributors_of(World& world, MPI_Comm comm) {
+  const runtime::Lock lock = world.engine().lock();
+  const Communicator* communicator = communicator_of(comm);
+  if (communicator->session == nullptr) return {};
+  return communicator->session->contributors();
+}
+
+}  // namespace
+
+extern "C" int resprout_contributors(MPI_Comm comm, MPI_Group* group) {
+  constexpr const char* name = "resprout_contributors";
+  World* world = World::current();
+  if (world == nullptr || comm == MPI_COMM_NULL) return finish(MPI_COMM_WORLD, name, MPI_ERR_COMM);
+  if (group == nullptr) return finish(comm, name, MPI_ERR_ARG);
+  const std::vector<int> ranks = contributors_of(*world, comm);
+  MPI_Group everybody = MPI_GROUP_NULL;
+  int code = PMPI_Comm_group(comm, &everybody);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Group_incl(everybody, static_cast<int>(ranks.size()), ranks.data(), group);
+  PMPI_Group_free(&everybody);
+  return code;
+}
