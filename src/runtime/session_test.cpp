@@ -244,6 +244,44 @@ TEST_CASE(
   CHECK(wrong == 0);
 }
 
+TEST_CASE("sessions: everybody knows whose data are in the last result") {
+  for (const bool is_star : {false, true}) {
+    Job job(6, is_star);
+    std::atomic<int> wrong{0};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      const auto check = [&](const std::vector<int>& expected) {
+        if (session.contributors() != expected) ++wrong;
+      };
+      check({});
+      allreduce(engine, session, rank);
+      check({0, 1, 2, 3, 4, 5});
+      const long payload = 7;
+      const auto broadcast = [&](int root) {
+        Lock lock = engine.lock();
+        session.broadcast(lock, is_star ? BroadcastSpec::star() : BroadcastSpec{}, root,
+                          std::as_bytes(std::span(&payload, 1)), nullptr);
+      };
+      broadcast(4);
+      check({4});
+      if (rank == 2) return job.die(rank);
+      {
+        Lock lock = engine.lock();
+        session.barrier(lock);
+      }
+      check({0, 1, 3, 4, 5});
+      {
+        Lock lock = engine.lock();
+        Sum sum;
+        session.reduce(lock, ReduceSpec{}, 3, std::as_bytes(std::span(&payload, 1)), sum, nullptr);
+      }
+      check({0, 1, 3, 4, 5});
+      broadcast(2);
+      check({});
+    });
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("sessions: everybody gets what each root broadcasts, small and large") {
   for (const bool is_star : {false, true}) {
     const BroadcastSpec spec = is_star ? BroadcastSpec::star() : BroadcastSpec{};

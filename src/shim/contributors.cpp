@@ -1,5 +1,8 @@
 // resprout_contributors: who is in the last result.
 #include "resprout/resprout.h"
+
+#include <numeric>
+
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
@@ -13,8 +16,12 @@ namespace {
 std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const runtime::Lock lock = world.engine().lock();
   const Communicator* communicator = communicator_of(comm);
-  if (communicator->session == nullptr) return {};
-  return communicator->session->contributors();
+  if (communicator->session != nullptr) return communicator->session->contributors();
+  // The MPI library's own collectives contain everybody, or fail.
+  std::vector<int> everybody;
+  if (communicator->is_native) everybody.resize(communicator->world_ranks.size());
+  std::iota(everybody.begin(), everybody.end(), 0);
+  return everybody;
 }
 
 }  // namespace
@@ -23,7 +30,7 @@ extern "C" int resprout_contributors(MPI_Comm comm, MPI_Group* group) {
   constexpr const char* name = "resprout_contributors";
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return finish(MPI_COMM_WORLD, name, MPI_ERR_COMM);
-  if (group == nullptr) return finish(comm, name, MPI_ERR_ARG);
+  if (group == nullptr || communicator_of(comm)->is_inter) return finish(comm, name, MPI_ERR_ARG);
   const std::vector<int> ranks = contributors_of(*world, comm);
   MPI_Group everybody = MPI_GROUP_NULL;
   int code = PMPI_Comm_group(comm, &everybody);
