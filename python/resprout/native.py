@@ -102,7 +102,11 @@ class _CProtocol(Structure):
 
 class _CMachine(Structure):
     _fields_ = [
-        (name, c_int64) for name in ("procs", "latency", "overhead", "gap", "root", "wants_trace")
+        (name, c_int64)
+        for name in (
+            *("procs", "latency", "overhead", "gap", "root"),
+            *("wants_trace", "wants_digest"),
+        )
     ]
 
 
@@ -158,6 +162,10 @@ def _library() -> Any:
         "check_simulation": (
             c_int,
             [c_char_p, POINTER(_CMachine), c_char_p, POINTER(c_char_p), c_size_t],
+        ),
+        "is_computed": (
+            c_int,
+            [c_char_p, POINTER(_CMachine), POINTER(c_char_p), c_size_t],
         ),
         "simulation_new": (c_void_p, [c_char_p, POINTER(_CMachine)]),
         "simulation_free": (None, [c_void_p]),
@@ -232,7 +240,7 @@ def check_simulation(
     fail_at: Sequence[str] = (),
 ) -> None:
     """Raises ValueError with one line if there can be no such run. Takes none of a run's memory."""
-    machine = _machine(procs, latency, overhead, gap, root, is_traced=False)
+    machine = _machine(procs, latency, overhead, gap, root)
     refused = _library().resprout_check_simulation(
         spec.encode(), ctypes.byref(machine), faults.encode(), _texts(fail_at), len(fail_at)
     )
@@ -240,14 +248,41 @@ def check_simulation(
         raise _refuse()
 
 
+def is_computed(
+    spec: str,
+    *,
+    procs: int,
+    latency: int = 2,
+    overhead: int = 1,
+    gap: int = 0,
+    root: int = 0,
+    fail_at: Sequence[str] = (),
+) -> bool:
+    """Whether runs without a digest are computed and not simulated: docs/exact.md."""
+    machine = _machine(procs, latency, overhead, gap, root, digest=False)
+    answer = _library().resprout_is_computed(
+        spec.encode(), ctypes.byref(machine), _texts(fail_at), len(fail_at)
+    )
+    if answer < 0:
+        raise _refuse()
+    return bool(answer)
+
+
 def _machine(
-    procs: int, latency: int, overhead: int, gap: int, root: int, is_traced: bool
+    procs: int,
+    latency: int,
+    overhead: int,
+    gap: int,
+    root: int,
+    *,
+    trace: bool = False,
+    digest: bool = True,
 ) -> _CMachine:
     numbers = {"procs": procs, "latency": latency, "overhead": overhead, "gap": gap, "root": root}
     for name, value in numbers.items():
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"{name}={value} is out of range")
-    return _CMachine(**numbers, wants_trace=int(is_traced))
+    return _CMachine(**numbers, wants_trace=int(trace), wants_digest=int(digest))
 
 
 def _texts(texts: Sequence[str]) -> Any:
@@ -255,7 +290,10 @@ def _texts(texts: Sequence[str]) -> Any:
 
 
 class Simulation:
-    """A protocol on a LogP machine, to be run often."""
+    """A protocol on a LogP machine, to be run often.
+
+    Without `digest` (and `trace`) runs cost less where they can be computed, and their digest is 0.
+    """
 
     def __init__(
         self,
@@ -267,9 +305,10 @@ class Simulation:
         gap: int = 0,
         root: int = 0,
         trace: bool = False,
+        digest: bool = True,
     ) -> None:
         self._spec = spec
-        self._machine = _machine(procs, latency, overhead, gap, root, is_traced=trace)
+        self._machine = _machine(procs, latency, overhead, gap, root, trace=trace, digest=digest)
         self._handle = _library().resprout_simulation_new(
             spec.encode(), ctypes.byref(self._machine)
         )

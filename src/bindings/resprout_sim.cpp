@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "registry/spec.hpp"
+#include "sim/exact/exact_broadcast.hpp"
 #include "sim/logp/simulation.hpp"
 
 using namespace resprout;
@@ -19,6 +20,8 @@ struct resprout_simulation {
   sim::Machinery machinery;
   std::unique_ptr<sim::Simulation> simulation;
   std::mutex mutex;
+  std::string faults_text;  // of the last runs
+  std::optional<sim::Faults> faults;
   std::vector<resprout_traced_message> messages;
   std::vector<resprout_traced_event> events;
   std::vector<resprout_traced_death> deaths;
@@ -86,7 +89,19 @@ std::optional<sim::Machinery> machinery_of(const char* spec, const resprout_mach
                         .procs = narrow(machine.procs),
                         .model = {machine.latency, machine.overhead, machine.gap},
                         .root = rank_at(narrow(machine.root)),
-                        .wants_trace = machine.wants_trace != 0};
+                        .wants_trace = machine.wants_trace != 0,
+                        .wants_digest = machine.wants_digest != 0};
+}
+
+// One that Simulation::make would accept.
+std::optional<sim::Machinery> sound_machinery_of(const char* spec,
+                                                 const resprout_machine& machine) {
+  auto machinery = machinery_of(spec, machine);
+  if (!machinery) return std::nullopt;
+  std::string wrong = sim::Simulation::defect(*machinery);
+  if (wrong.empty()) return machinery;
+  last_refusal = std::move(wrong);
+  return std::nullopt;
 }
 
 using Deaths = std::vector<sim::Death>;
@@ -100,17 +115,14 @@ std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* c
   return deaths == nullptr ? std::nullopt : std::optional(std::move(*deaths));
 }
 
-// Those of a run with this seed; nothing: refused.
-std::optional<Deaths> all_deaths(const sim::Machinery& machinery, const char* faults,
-                                 const Deaths& later, std::uint64_t seed) {
-  auto parsed = sim::parse_faults(faults, machinery.procs, machinery.root, seed);
-  Deaths* const deaths = accept(parsed);
-  if (deaths == nullptr) return std::nullopt;
-  deaths->insert(deaths->end(), later.begin(), later.end());
-  return std::move(*deaths);
+// Those that are dead from the beginning, by seed; nothing: refused.
+std::optional<sim::Faults> faults_of(const sim::Machinery& machinery, const char* text) {
+  auto parsed = sim::Faults::parse(text, machinery.procs, machinery.root);
+  sim::Faults* const faults = accept(parsed);
+  return faults == nullptr ? std::nullopt : std::optional(std::move(*faults));
 }
 
-resprout_run measured(const sim::Result& result) {
+resprout_run measured(const sim::Result& result, const sim::Machinery& machinery) {
   return {.coloring_latency = ticks(result.coloring_latency),
           .quiescence_latency = result.totals.quiescence.ticks,
           .correction_start = ticks(result.correction_start),
@@ -119,7 +131,7 @@ resprout_run measured(const sim::Result& result) {
           .uncolored = result.uncolored,
           .contributors = result.contributors.value_or(RESPROUT_NONE),
           .completion_latency = ticks(result.completion_latency),
-          .trace_digest = result.totals.digest};
+          .trace_digest = machinery.wants_digest ? result.totals.digest : 0};
 }
 
 }  // namespace
@@ -139,24 +151,34 @@ int resprout_check_spec(const char* spec) {
 
 int resprout_check_simulation(const char* spec, const resprout_machine* machine, const char* faults,
                               const char* const* fail_at, size_t fail_at_count) {
-  const auto machinery = machinery_of(spec, *machine);
+  const auto machinery = sound_machinery_of(spec, *machine);
   if (!machinery) return 1;
-  if (std::string wrong = sim::Simulation::defect(*machinery); !wrong.empty()) {
-    last_refusal = std::move(wrong);
-    return 1;
-  }
   const auto later = late_deaths(*machinery, fail_at, fail_at_count);
   if (!later) return 1;
-  return all_deaths(*machinery, faults, *later, 0) ? 0 : 1;
+  return faults_of(*machinery, faults) ? 0 : 1;
+}
+
+int resprout_is_computed(const char* spec, const resprout_machine* machine,
+                         const char* const* fail_at, size_t fail_at_count) {
+  const auto machinery = sound_machinery_of(spec, *machine);
+  if (!machinery) return -1;
+  const auto later = late_deaths(*machinery, fail_at, fail_at_count);
+  if (!later) return -1;
+  const bool is_computed = !machinery->wants_digest && sim::ExactBroadcast::is_for(*machinery) &&
+                           sim::ExactBroadcast::supports(*later);
+  return is_computed ? 1 : 0;
 }
 
 resprout_simulation* resprout_simulation_new(const char* spec, const resprout_machine* machine) {
   const auto machinery = machinery_of(spec, *machine);
   if (!machinery) return nullptr;
-  auto made = sim::Simulation::make(*machinery);
-  auto* const simulation = accept(made);
+  auto answer = sim::Simulation::make(*machinery);
+  auto* const simulation = accept(answer);
   if (simulation == nullptr) return nullptr;
-  return new resprout_simulation{*machinery, std::move(*simulation), {}, {}, {}, {}};
+  auto* const made = new resprout_simulation;
+  made->machinery = *machinery;
+  made->simulation = std::move(*simulation);
+  return made;
 }
 
 void resprout_simulation_free(resprout_simulation* simulation) { delete simulation; }
@@ -174,12 +196,19 @@ int resprout_simulation_run_many(resprout_simulation* simulation, const char* fa
   const auto later = late_deaths(machinery, fail_at, fail_at_count);
   if (!later) return 1;
   const std::lock_guard lock(simulation->mutex);
+  if (!simulation->faults || simulation->faults_text != faults) {
+    simulation->faults = faults_of(machinery, faults);
+    simulation->faults_text = faults;
+  }
+  if (!simulation->faults) return 1;
+  Deaths deaths;
   for (size_t i = 0; i < count; ++i) {
-    const auto deaths = all_deaths(machinery, faults, *later, first_seed + i);
-    if (!deaths) return 1;
-    const sim::Result result = simulation->simulation->run(*deaths, first_seed + i);
-    if (machinery.wants_trace && i + 1 == count) copy_trace(result.trace, *deaths, *simulation);
-    runs[i] = measured(result);
+    const auto drawn = simulation->faults->of(first_seed + i);
+    deaths.assign(drawn.begin(), drawn.end());
+    deaths.insert(deaths.end(), later->begin(), later->end());
+    const sim::Result result = simulation->simulation->run(deaths, first_seed + i);
+    if (machinery.wants_trace && i + 1 == count) copy_trace(result.trace, deaths, *simulation);
+    runs[i] = measured(result, machinery);
   }
   return 0;
 }

@@ -55,7 +55,8 @@ typedef struct {
   int64_t overhead;  // o
   int64_t gap;       // g
   int64_t root;
-  int64_t wants_trace;  // 0, 1
+  int64_t wants_trace;   // 0, 1
+  int64_t wants_digest;  // 0, 1; without digest and trace many runs cost less: docs/exact.md
 } resprout_machine;
 
 // What was measured in one run.
@@ -68,7 +69,7 @@ typedef struct {
   int64_t uncolored;           // live processes without the broadcast, or that did not return
   int64_t contributors;        // reductions; none: no live process has a result
   int64_t completion_latency;  // reductions: the last live process returns
-  uint64_t trace_digest;
+  uint64_t trace_digest;       // 0 if it was not wanted
 } resprout_run;
 
 typedef struct resprout_simulation resprout_simulation;
@@ -78,6 +79,11 @@ typedef struct resprout_simulation resprout_simulation;
 RESPROUT_API int resprout_check_simulation(const char* spec, const resprout_machine* machine,
                                            const char* faults, const char* const* fail_at,
                                            size_t fail_at_count);
+
+// Whether runs of such a simulation are computed, at a cost that follows the number of faults, and
+// not simulated message by message. 1, 0, or -1: refused.
+RESPROUT_API int resprout_is_computed(const char* spec, const resprout_machine* machine,
+                                      const char* const* fail_at, size_t fail_at_count);
 
 // NULL: refused.
 RESPROUT_API resprout_simulation* resprout_simulation_new(const char* spec,

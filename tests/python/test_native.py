@@ -99,11 +99,50 @@ def test_many_runs_in_one_call_are_the_same_as_one_by_one():
     assert len({run["quiescence_latency"] for run in runs}) > 1
 
 
+@pytest.mark.parametrize("fail_at", [[], ["7@3"], ["7@0"]])
+def test_without_a_digest_all_else_is_the_same(fail_at):
+    given = {"faults": "5%", "fail_at": fail_at, "first_seed": 11, "count": 20}
+    rows = [
+        native.Simulation("corrected-tree", procs=100, digest=digest).run_many(**given)
+        for digest in (True, False)
+    ]
+    with_digest, without = (list(struct.iter_unpack("=8qQ", row)) for row in rows)
+    assert [row[:-1] for row in without] == [row[:-1] for row in with_digest]
+    assert {row[-1] for row in without} == {0}
+    assert 0 not in {row[-1] for row in with_digest}
+
+
+def test_what_is_computed_is_known_before_it_is_run():
+    assert native.is_computed("corrected-tree", procs=100, fail_at=["3@0"])
+    assert not native.is_computed("corrected-tree", procs=100, fail_at=["3@0", "4@1"])
+    assert not native.is_computed("corrected-tree:start=overlapped", procs=100)
+    with pytest.raises(ValueError, match="procs=0 is not from 1 to"):
+        native.is_computed("corrected-tree", procs=0)
+    with pytest.raises(ValueError, match="overhead=0 is not from 1 to"):
+        native.is_computed("corrected-tree", procs=100, overhead=0)
+    with pytest.raises(ValueError, match="3@soon"):
+        native.is_computed("corrected-tree", procs=100, fail_at=["3@soon"])
+
+
 def test_seeds_of_many_runs_end_where_the_numbers_end():
     simulation = native.Simulation("corrected-tree", procs=4)
     assert len(simulation.run_many(first_seed=2**64 - 2, count=2)) == 2 * 8 * len(native.MEASURED)
     with pytest.raises(ValueError, match="is not from 0 to"):
         simulation.run_many(first_seed=2**64 - 2, count=3)
+
+
+def test_faults_are_those_of_the_call_whatever_was_asked_before():
+    simulation = native.Simulation("corrected-tree", procs=100)
+    asked = ("10%", "none", "10%", "3,7", "5")
+    runs = [simulation.run(faults=faults, seed=4) for faults in asked]
+    with pytest.raises(ValueError, match="faults: '100' is none of"):
+        simulation.run(faults="100")
+    runs.append(simulation.run(faults="5", seed=4))
+    fresh = [
+        native.Simulation("corrected-tree", procs=100).run(faults=faults, seed=4)
+        for faults in (*asked, "5")
+    ]
+    assert runs == fresh
 
 
 def test_a_trace_belongs_to_the_run_that_was_asked_for():

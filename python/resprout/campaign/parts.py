@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from resprout import native
+from resprout.campaign.cost import run_ns, setup_ns
 from resprout.campaign.plan import Plan, Point
 
-# The work of a run, in processes: those that it has, and this for itself.
-_RUN_WORK = 64
 # A part is large enough (about a second) that starting and storing it is nothing beside it, and
 # small enough (at most so small a share of all work) that losing one is no loss.
-_PART_WORK_MIN = 1 << 22
+_PART_NS_MIN = 1_000_000_000
 _PARTS_MAX = 2048
+# A part of one point has at least so many times the work of making the simulation.
+_SETUPS_MIN = 8
 # How much is done in one native call, at the end of which a worker can be stopped.
-_CALL_WORK = 1 << 19
+_CALL_NS = 100_000_000
 
 
 class StoppedError(Exception):
@@ -47,19 +48,27 @@ class Part:
 
     @property
     def work(self) -> int:
-        return sum(piece.count * _work(piece.point) for piece in self.pieces)
-
-
-def _work(point: Point) -> int:
-    return point.procs + _RUN_WORK
+        """About how many nanoseconds of one core it takes."""
+        return sum(
+            setup_ns(piece.point) + piece.count * run_ns(piece.point) for piece in self.pieces
+        )
 
 
 def cut(plan: Plan) -> list[Part]:
     """Parts of `runs_per_part` runs; if the plan leaves it open, of about equal work."""
     if plan.runs_per_part is not None:
         return list(_cut(plan, plan.runs_per_part, lambda _: 1))
-    total = sum(repetitions * _work(point) for point, repetitions in plan.points)
-    return list(_cut(plan, max(_PART_WORK_MIN, -(-total // _PARTS_MAX)), _work))
+    total = sum(repetitions * run_ns(point) for point, repetitions in plan.points)
+    target = max(_PART_NS_MIN, -(-total // _PARTS_MAX))
+    return list(_cut(plan, target, lambda point: _size(point, target)))
+
+
+def _size(point: Point, target: int) -> int:
+    """What a run takes of a part that has room for `target`: its work.
+
+    Less where the simulation is dear to make, so that a part has many runs for it.
+    """
+    return max(1, run_ns(point) * target // max(target, _SETUPS_MIN * setup_ns(point)))
 
 
 def _cut(plan: Plan, target: int, size: Callable[[Point], int]) -> Iterator[Part]:
@@ -94,8 +103,9 @@ def simulate(part: Part, is_stopped: Callable[[], bool] = lambda: False) -> byte
             overhead=point.overhead,
             gap=point.gap,
             root=point.root,
+            digest=False,  # the results have none
         )
-        step = max(1, _CALL_WORK // _work(point))
+        step = max(1, _CALL_NS // run_ns(point))
         for done in range(0, piece.count, step):
             if is_stopped():
                 raise StoppedError

@@ -20,7 +20,9 @@ bool is_supported(const protocols::CorrectionRules& rules) {
          rules.sides == protocols::Sides::both && rules.heed == protocols::Heed::both;
 }
 
-bool is_supported(const Machinery& machinery) {
+}  // namespace
+
+bool ExactBroadcast::is_for(const Machinery& machinery) {
   const registry::Spec& spec = machinery.spec;
   return spec.protocol == registry::ProtocolId::corrected_tree &&
          spec.start == protocols::StartMode::synchronized && is_supported(spec.correction) &&
@@ -28,10 +30,8 @@ bool is_supported(const Machinery& machinery) {
          reaction(machinery.model) <= machinery.procs - 3;
 }
 
-}  // namespace
-
 std::unique_ptr<ExactBroadcast> ExactBroadcast::make(const Machinery& machinery) {
-  if (!is_supported(machinery)) return nullptr;
+  if (!is_for(machinery)) return nullptr;
   auto tree = registry::make_tree(machinery.spec, machinery.procs, machinery.model.latency,
                                   machinery.model.overhead);
   auto* owned = std::get_if<registry::OwnedTree>(&tree);

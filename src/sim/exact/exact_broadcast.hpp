@@ -19,10 +19,14 @@ namespace resprout::sim {
 
 class ExactBroadcast {
  public:
-  // Null if this is not for the shortcut: not a corrected tree with synchronized opportunistic,
-  // optimized opportunistic or checked correction; a trace is wanted; the gap is a message time
-  // (2o+L) or more; or the ring is so small that a process could send round it before it hears
-  // anything. REQUIRES: Simulation::make accepts `machinery`.
+  // Whether this is for the shortcut. It is not if it is no corrected tree with synchronized
+  // opportunistic, optimized opportunistic or checked correction; a trace is wanted; the gap is a
+  // message time (2o+L) or more; or the ring is so small that a process could send round it before
+  // it hears anything. REQUIRES: overhead >= 1.
+  static bool is_for(const Machinery& machinery);
+
+  // Null if it is not for the shortcut, or there is no such tree. REQUIRES: as Simulation::make
+  // checks, but for the tree.
   static std::unique_ptr<ExactBroadcast> make(const Machinery& machinery);
 
   // Whether these are dead from the beginning, as `run` requires.

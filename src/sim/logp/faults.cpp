@@ -70,30 +70,42 @@ std::span<const Death> FaultDraw::draw(std::int64_t count, std::uint64_t seed) {
   return deaths_;
 }
 
-Parsed parse_faults(std::string_view text, std::int32_t procs, Rank root, std::uint64_t seed) {
+std::variant<Faults, std::string> Faults::parse(std::string_view text, std::int32_t procs,
+                                                Rank root) {
   const std::string forms = "faults: '" + std::string(text) +
                             "' is none of: none, N (a count below " + std::to_string(procs) +
                             "), X% (of the processes but the root), or " + "ranks from 0 to " +
                             std::to_string(procs - 1) + " with commas (3,7,9; a single one: 3,)";
-  if (text == "none") return std::vector<Death>{};
+  Faults faults(procs, root);
+  if (text == "none") return faults;
   if (text.find(',') != std::string_view::npos) {
-    std::vector<Death> deaths;
     while (!text.empty()) {
       const std::size_t comma = std::min(text.find(','), text.size());
       const auto rank = rank_below(text.substr(0, comma), procs);
       if (!rank) return forms;
-      deaths.push_back({*rank, Time{0}});
+      faults.named_.push_back({*rank, Time{0}});
       text.remove_prefix(std::min(comma + 1, text.size()));
     }
-    if (deaths.empty()) return forms;
-    return deaths;
+    return faults;
   }
   const bool is_share = text.ends_with('%');
   const auto count =
       is_share ? share(text.substr(0, text.size() - 1), procs) : number<std::int64_t>(text);
   if (!count || *count < 0 || *count > procs - 1) return forms;
-  FaultDraw draw(procs, root);
-  const std::span<const Death> deaths = draw.draw(*count, seed);
+  faults.count_ = *count;
+  return faults;
+}
+
+std::span<const Death> Faults::of(std::uint64_t seed) {
+  if (count_ == 0) return named_;
+  if (!draw_) draw_.emplace(procs_, root_);
+  return draw_->draw(count_, seed);
+}
+
+Parsed parse_faults(std::string_view text, std::int32_t procs, Rank root, std::uint64_t seed) {
+  auto parsed = Faults::parse(text, procs, root);
+  if (auto* wrong = std::get_if<std::string>(&parsed)) return std::move(*wrong);
+  const std::span<const Death> deaths = std::get<Faults>(parsed).of(seed);
   return std::vector<Death>(deaths.begin(), deaths.end());
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,7 +51,27 @@ class FaultDraw {
 // Those who are dead from the beginning, as text says:
 //   none | N | X% | 3,7,9 (a single rank: "3,")
 // N of the processes, or X percent rounded to the nearest, are drawn without `root`; ranks are
-// taken as named. The error is one line. REQUIRES: procs >= 1, 0 <= root < procs.
+// taken as named.
+class Faults {
+ public:
+  // The error is one line. REQUIRES: procs >= 1, 0 <= root < procs.
+  static std::variant<Faults, std::string> parse(std::string_view text, std::int32_t procs,
+                                                 Rank root);
+
+  // Those of a run with this seed; valid until the next call.
+  std::span<const Death> of(std::uint64_t seed);
+
+ private:
+  Faults(std::int32_t procs, Rank root) : procs_(procs), root_(root) {}
+
+  std::int32_t procs_;
+  Rank root_;
+  std::vector<Death> named_;
+  std::int64_t count_ = 0;         // of those that are drawn
+  std::optional<FaultDraw> draw_;  // made by the first draw
+};
+
+// Faults::parse(), and those of one seed.
 std::variant<std::vector<Death>, std::string> parse_faults(std::string_view text,
                                                            std::int32_t procs, Rank root,
                                                            std::uint64_t seed);

@@ -51,6 +51,9 @@ std::string Simulation::defect(const Machinery& machinery) {
 std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
     const Machinery& machinery) {
   if (const std::string wrong = out_of_range(machinery); !wrong.empty()) return wrong;
+  if (!machinery.wants_digest) {
+    if (Made computed = make_exact(machinery)) return computed;
+  }
   switch (machinery.spec.protocol) {
     case ProtocolId::ftco_allreduce:
     case ProtocolId::ftco_reduce:

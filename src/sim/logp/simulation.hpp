@@ -20,7 +20,7 @@ namespace resprout::sim {
 // What was measured in one run. Live: those who were alive to the end. Times count from the start
 // of the operation.
 struct Result {
-  Totals totals;
+  Totals totals;               // the digest says nothing if it was not asked for
   std::int32_t uncolored = 0;  // live ones without the broadcast, or that did not return
   // Of broadcasts:
   std::optional<Time> coloring_latency;  // the last live one that was colored
@@ -38,6 +38,7 @@ struct Machinery {
   LogP model;
   Rank root = rank_at(0);
   bool wants_trace = false;
+  bool wants_digest = true;  // without it, and without a trace, much can be computed: docs/exact.md
 };
 
 class Simulation {
