@@ -131,6 +131,7 @@ void Operation::combine(const Message& subject) {
   RESPROUT_INVARIANT(kept != nullptr);
   merge(excluded_, kept->excluded);
   if (subject.slot == Slot::none) return;
+  if (setup_.concatenates) return append(kept->arrival);
   const auto lower = slot(Slot::accumulator);
   if (setup_.combiner == nullptr) {  // any payload will do
     if (!lower) replace_accumulator(hold(kept->arrival));
@@ -147,6 +148,13 @@ void Operation::combine(const Message& subject) {
     processes_ = 1;
   }
   while (!partials_.empty() && partials_.back().processes == processes_) merge_partials();
+}
+
+// Copies nothing: all parts are put together at once, when somebody asks for the accumulator.
+void Operation::append(Arrival& upper) {
+  Held lower = accumulator_ ? std::move(*accumulator_) : Held{Buffer(), *setup_.input};
+  partials_.push_back({std::move(lower), processes_});
+  accumulator_ = hold(upper);
 }
 
 // The accumulator, and behind it `upper`.
@@ -176,7 +184,23 @@ void Operation::merge_partials() {
 
 // All contributions are there.
 void Operation::settle_partials() {
+  if (setup_.concatenates) return join_partials();
   while (!partials_.empty()) merge_partials();
+}
+
+void Operation::join_partials() {
+  if (partials_.empty()) return;
+  partials_.push_back({std::move(*accumulator_), processes_});
+  std::size_t bytes = 0;
+  for (const Partial& part : partials_) bytes += part.held.data.size();
+  Buffer joined = setup_.outlet->allocate(bytes);
+  std::byte* at = joined.data();
+  for (const Partial& part : partials_) {
+    copy_bytes(at, part.held.data.data(), part.held.data.size());
+    at += part.held.data.size();
+  }
+  partials_.clear();
+  accumulator_ = hold(std::move(joined));
 }
 
 void Operation::adopt(const Message& subject, const Message* current, Payload* payload) {
@@ -320,6 +344,19 @@ void Operation::archive() {
   }
   archived_input_ = copy(*setup_.input);
   setup_.input = archived_input_.view();
+}
+
+void Operation::drop_payloads() {
+  RESPROUT_INVARIANT(!uses_caller_memory());
+  setup_.combiner = nullptr;
+  setup_.input.reset();
+  if (is_being_sent()) return;  // to somebody who is late, or lost: until all is forgotten
+  partials_.clear();
+  accumulator_.reset();
+  result_.reset();
+  archived_input_ = Buffer();
+  retired_.clear();
+  for (Payload& payload : kept_) payload.arrival = Arrival();
 }
 
 }  // namespace resprout::runtime

@@ -69,9 +69,12 @@ class Operation {
     std::optional<std::span<const std::byte>> input;  // none: this process has no payload to give
     Combiner* combiner = nullptr;                     // null: whichever payload there is will do
     bool folds_pairwise = false;  // contributions of one process each, grouped as a binomial tree
+    bool concatenates = false;    // contributions are put one behind the other; no combiner
+    Buffer owned_input;           // the input's memory, if it is not the caller's
   };
 
-  explicit Operation(Setup setup) : setup_(std::move(setup)) {}
+  explicit Operation(Setup setup)
+      : setup_(std::move(setup)), archived_input_(std::move(setup_.owned_input)) {}
   virtual ~Operation() = default;
   static void* operator new(std::size_t bytes) { return take_pooled(bytes); }
   static void operator delete(void* memory, std::size_t bytes) { give_back_pooled(memory, bytes); }
@@ -109,6 +112,8 @@ class Operation {
   bool is_being_sent() const { return input_transfer_.pending + own_transfer_.pending != 0; }
   // The call returns: what others may still ask for must not be in the caller's memory.
   void archive();
+  // The call returns, and nobody will ask for any payload: the root of a reduce has them all.
+  void drop_payloads();
 
  protected:
   virtual void machine_start(const Context& context) = 0;
@@ -137,9 +142,11 @@ class Operation {
   void drain(Time now, const Message* current, Payload* payload);
   void act(const Event& event, const Message* current, Payload* payload);
   void combine(const Message& subject);
+  void append(Arrival& upper);
   void combine_on_top(Arrival& upper);
   void merge_partials();
   void settle_partials();
+  void join_partials();
   void abandon_partials();
   void adopt(const Message& subject, const Message* current, Payload* payload);
   void replace_accumulator(std::optional<Held> by);
@@ -163,8 +170,9 @@ class Operation {
   std::vector<Payload> kept_;  // parallel to mailbox_
   std::optional<Message> unsent_;
 
-  // Partial results of contributions before those of the accumulator, if it folds pairwise: of
-  // falling numbers of processes, all powers of two.
+  // Partial results of contributions before those of the accumulator. If it folds pairwise: of
+  // falling numbers of processes, all powers of two. If it concatenates: what is still to be put
+  // together; the first one may be the caller's memory.
   struct Partial {
     Held held;
     std::int32_t processes;

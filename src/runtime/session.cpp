@@ -44,6 +44,15 @@ Operation::Setup Session::setup() {
   return setup;
 }
 
+// The operation owns its input: others may read it where it is, without a copy.
+Operation::Setup Session::concatenation(Buffer input) {
+  Operation::Setup with = setup();
+  with.input = input.view();
+  with.owned_input = std::move(input);
+  with.concatenates = true;
+  return with;
+}
+
 Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
                            Combiner& combiner, ResultConsumer consume) {
   Operation::Setup with = setup();
@@ -52,6 +61,20 @@ Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const s
   const Outcome outcome =
       run(lock, make_allreduce(std::move(with), spec), consume, After::synchronize);
   note_contributors(outcome);
+  return outcome;
+}
+
+Outcome Session::allgather(Lock& lock, const ReduceSpec& spec, Buffer input,
+                           ResultConsumer consume) {
+  std::size_t bytes = 0;
+  const auto measure = [&](std::span<const std::byte> row) {
+    bytes = row.size();
+    if (consume) consume(row);
+  };
+  const Outcome outcome =
+      run(lock, make_allreduce(concatenation(std::move(input)), spec), measure, After::synchronize);
+  note_contributors(outcome);
+  if (bytes >= large_bytes) synchronize(lock);  // all got the same bytes, so all or nobody
   return outcome;
 }
 
@@ -82,7 +105,23 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
   with.input = input;
   with.combiner = &combiner;
   const Outcome outcome =
-      run(lock, make_reduce(std::move(with), spec, root_member), consume, After::archive);
+      run(lock, make_reduce(std::move(with), spec, root_member), consume, After::drop);
+  note_contributors(outcome);
+  synchronize_if_due(lock, 0);
+  return outcome;
+}
+
+Outcome Session::gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
+                        ResultConsumer consume) {
+  const Rank root_member = members_->index_of_comm_rank(root);
+  if (root_member == no_rank) {
+    note_that_nobody_contributed();
+    Outcome outcome;
+    outcome.is_delivered = true;
+    return outcome;
+  }
+  const Outcome outcome = run(lock, make_reduce(concatenation(std::move(input)), spec, root_member),
+                              consume, After::drop);
   note_contributors(outcome);
   synchronize_if_due(lock, 0);
   return outcome;
@@ -225,7 +264,10 @@ Outcome Session::finish(Operation& running, ResultConsumer consume, After after)
   }
   if (outcome.is_delivered && consume)
     if (const auto result = running.result()) consume(*result);
-  if (after == After::archive) running.archive();
+  if (after == After::drop && !outcome.is_touched)
+    running.drop_payloads();
+  else if (after == After::archive || after == After::drop)
+    running.archive();
   if (after != After::synchronize) return outcome;
   running.archive();
   if (!running.excluded().empty()) members_ = members_->without(running.excluded());

@@ -7,7 +7,8 @@
 //     has completed all earlier ones. Then, and only then, earlier operations are forgotten.
 //  3. What is kept for others is bounded: at most `unsynchronized_max` operations or
 //     `kept_bytes_max` bytes, then a barrier; an operation of `large_bytes` or more keeps nothing
-//     and ends with a barrier while the caller's buffer still holds what others may ask for.
+//     and ends with a barrier while the caller's buffer still holds what others may ask for. So
+//     does a concatenation of so many bytes, which everybody would keep.
 //  4. Members leave only by an operation that synchronizes: everybody leaves out the same.
 //  5. Whether a broadcast is carried by a machine or directly (kept.hpp) is for each process alone
 //     to decide: the messages are the same.
@@ -74,6 +75,13 @@ class Session final : public Outlet {
   // Only the root gets a result. `root`: rank in the communicator.
   Outcome reduce(Lock& lock, const ReduceSpec& spec, int root, std::span<const std::byte> input,
                  Combiner& combiner, ResultConsumer consume);
+  // Everybody gets the contributions of all, one behind the other (blocks.hpp says how they are
+  // told apart), of any sizes. `spec` must not depend on them. Take the input's memory from
+  // `allocate`.
+  Outcome allgather(Lock& lock, const ReduceSpec& spec, Buffer input, ResultConsumer consume);
+  // The same for the root alone.
+  Outcome gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
+                 ResultConsumer consume);
   Outcome barrier(Lock& lock);
   // `payload`: at the root what it sends; elsewhere only its size counts (equal on all members).
   Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
@@ -128,10 +136,12 @@ class Session final : public Outlet {
   enum class After {
     synchronize,  // it synchronizes: everything before it is forgotten
     archive,      // others may ask for it: nothing of it stays in the caller's memory
+    drop,         // nobody asks for its payloads if no loss fell into it
     leave,        // a barrier follows inside the same call
   };
 
   Operation::Setup setup();
+  Operation::Setup concatenation(Buffer input);
   Kept* find_kept(std::uint64_t number);
   bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);
   Outcome broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,

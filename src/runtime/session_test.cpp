@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "doctest/doctest.h"
+#include "runtime/blocks.hpp"
 #include "runtime/engine.hpp"
 
 using namespace resprout;
@@ -391,6 +392,94 @@ TEST_CASE("sessions: broadcasts are delivered by all survivors while the root li
       for (std::size_t i = 0; i < 60; ++i)
         for (std::size_t rank = 0; rank < 6; ++rank)
           if (static_cast<int>(rank) != victim) CHECK(got[rank][i] == static_cast<int>(i) + 1);
+    }
+  }
+}
+
+// A contribution that says whose it is and which operation it is for; longer for higher ranks.
+Buffer contribution(Session& session, int rank, int number, std::size_t bytes) {
+  Buffer row = session.allocate(block_bytes(bytes));
+  const auto data = BlockWriter({row.data(), row.size()}).begin(rank, bytes);
+  for (std::size_t i = 0; i < bytes; ++i)
+    data[i] = static_cast<std::byte>(rank * 31 + number * 7 + static_cast<int>(i % 251));
+  return row;
+}
+
+// Who has a block, as bits; -1 if a block is not what its rank has contributed, or is not in order.
+long ranks_in(std::span<const std::byte> row, int number, const std::vector<std::size_t>& bytes) {
+  long ranks = 0;
+  BlockReader reader(row);
+  while (const auto block = reader.next()) {
+    const auto rank = static_cast<std::size_t>(block->rank);
+    if (block->data.size() != bytes[rank] || ranks >> rank != 0) return -1;
+    for (std::size_t i = 0; i < bytes[rank]; ++i)
+      if (block->data[i] !=
+          static_cast<std::byte>(block->rank * 31 + number * 7 + static_cast<int>(i % 251)))
+        return -1;
+    ranks |= 1L << rank;
+  }
+  return ranks;
+}
+
+std::vector<std::size_t> lengths(int size, std::size_t longest) {
+  std::vector<std::size_t> bytes(static_cast<std::size_t>(size));
+  for (std::size_t rank = 0; rank < bytes.size(); ++rank)
+    bytes[rank] = rank * longest / bytes.size();
+  return bytes;
+}
+
+TEST_CASE("sessions: contributions of different lengths are put together in the order of ranks") {
+  for (const int size : {1, 2, 3, 5, 8, 13}) {
+    for (const ReduceSpec& spec : {ReduceSpec{}, ReduceSpec::star()}) {
+      Job job(size);
+      std::atomic<int> wrong{0};
+      job.run([&](int rank, Engine& engine, Session& session) {
+        for (int i = 0; i < 60; ++i) {
+          // The last sum up to more than `large_bytes`.
+          const auto bytes = lengths(size, i < 56 ? static_cast<std::size_t>(i * 40) : 600000);
+          const auto mine = bytes[static_cast<std::size_t>(rank)];
+          long everywhere = 0;
+          long at_root = 0;
+          Lock lock = engine.lock();
+          session.allgather(
+              lock, spec, contribution(session, rank, i, mine),
+              [&](std::span<const std::byte> row) { everywhere = ranks_in(row, i, bytes); });
+          session.gather(
+              lock, spec, 0, contribution(session, rank, i, mine),
+              [&](std::span<const std::byte> row) { at_root = ranks_in(row, i, bytes); });
+          if (everywhere != (1L << size) - 1) ++wrong;
+          if (at_root != (rank == 0 ? everywhere : 0)) ++wrong;
+        }
+      });
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("sessions: all survivors put together the same contributions") {
+  for (const int victim : {0, 1, 5, 7}) {
+    Job job(8);
+    std::array<std::array<std::atomic<long>, 40>, 8> got{};
+    job.run([&](int rank, Engine& engine, Session& session) {
+      const auto bytes = lengths(8, 3000);
+      for (int i = 0; i < 40; ++i) {
+        if (rank == victim && i == 20) return job.die(rank);
+        Lock lock = engine.lock();
+        const auto mine = bytes[static_cast<std::size_t>(rank)];
+        const auto keep = [&](std::span<const std::byte> row) {
+          got[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)] =
+              ranks_in(row, i, bytes);
+        };
+        session.gather(lock, ReduceSpec{}, i % 8, contribution(session, rank, i, mine), nullptr);
+        session.allgather(lock, ReduceSpec{}, contribution(session, rank, i, mine), keep);
+      }
+    });
+    for (std::size_t i = 0; i < 40; ++i) {
+      const long first = got[victim == 0 ? 1 : 0][i];
+      for (std::size_t rank = 0; rank < 8; ++rank)
+        if (static_cast<int>(rank) != victim) CHECK(got[rank][i] == first);
+      if (i < 19) CHECK(first == 255);
+      if (i >= 20) CHECK(first == 255 - (1L << victim));
     }
   }
 }
