@@ -115,11 +115,25 @@ std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* c
   return deaths == nullptr ? std::nullopt : std::optional(std::move(*deaths));
 }
 
+// An operation cannot be begun by a dead root, an allreduce has none. To a root that dies as it
+// begins nothing is wrong: fail-at has it.
+bool is_dead_root(const sim::Machinery& machinery, const sim::Faults& faults) {
+  return machinery.spec.protocol != registry::ProtocolId::ftco_allreduce &&
+         faults.names(machinery.root);
+}
+
 // Those that are dead from the beginning, by seed; nothing: refused.
 std::optional<sim::Faults> faults_of(const sim::Machinery& machinery, const char* text) {
   auto parsed = sim::Faults::parse(text, machinery.procs, machinery.root);
   sim::Faults* const faults = accept(parsed);
-  return faults == nullptr ? std::nullopt : std::optional(std::move(*faults));
+  if (faults == nullptr) return std::nullopt;
+  if (is_dead_root(machinery, *faults)) {
+    const std::string root = std::to_string(index(machinery.root));
+    last_refusal = "faults: '" + std::string(text) + "' has the root, " + root +
+                   ", among the dead; a root that dies is given as fail-at " + root + "@0";
+    return std::nullopt;
+  }
+  return std::move(*faults);
 }
 
 resprout_run measured(const sim::Result& result, const sim::Machinery& machinery) {

@@ -221,6 +221,7 @@ def test_only_missing_parts_are_made_and_leftovers_are_cleared(file: Path) -> No
         (("procs = 64", "procs = 64\nlatency = []"), "latency: the list is empty"),
         (("procs = 64", "procs = 99999999999999999999"), "out of range"),
         (('"3,5"', '"64"'), "a count below 64"),
+        (('"3,5"', '"0,5"'), "a root that dies is given as fail-at 0@0"),
         (('"3,5"', "1.5"), "faults: 1.5"),
         (('"3,5"', '"3\\u0000"'), "faults: '3\\x00'"),
         (('"3,5"', '"5%"'), "there twice"),

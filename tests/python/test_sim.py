@@ -69,6 +69,15 @@ def test_a_reduction_says_whose_contributions_it_has(capsys: pytest.CaptureFixtu
     assert run["faults"] == "3,7,9"
 
 
+def test_a_root_may_die_as_the_operation_begins_and_an_allreduce_has_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (run,) = runs_of(capsys, "corrected-tree", "-P", "8", "--faults", "3,", "--fail-at", "0@0")
+    assert run["uncolored"] == 6
+    (run,) = runs_of(capsys, "ftco-allreduce", "-P", "8", "--faults", "0,3")
+    assert run["contributors"] == 6
+
+
 def test_csv_has_the_same_names_and_values(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("corrected-tree", "-P", "32", "--runs", "3", "--faults", "2")
     rows = list(csv.DictReader(io.StringIO(simulate(capsys, *arguments, "--format", "csv"))))
@@ -88,7 +97,15 @@ def test_the_table_has_a_row_for_each_run(capsys: pytest.CaptureFixture[str]) ->
     [
         (["corrected-tree:tree=palm", "-P", "4"], "palm"),
         (["corrected-tree", "-P", "0"], "0"),
+        (["corrected-tree", "-P", "four"], "'--procs'"),
         (["corrected-tree", "-P", "4", "--faults", "many"], "many"),
+        (["corrected-tree", "-P", "4", "--faults", "4"], "a count below 4"),
+        (
+            ["corrected-tree", "-P", "4", "--faults", "0,3"],
+            "a root that dies is given as fail-at 0@0",
+        ),
+        (["corrected-tree", "-P", "4", "--root", "3", "--faults", "1,3"], "fail-at 3@0"),
+        (["corrected-reduce", "-P", "4", "--faults", "0,"], "fail-at 0@0"),
         (["corrected-tree", "-P", "4", "--fail-at", "9@1"], "9"),
         (["corrected-tree", "-P", "4", "--trace", "/nonexistent/x.json"], "/nonexistent/x.json"),
     ],

@@ -260,7 +260,9 @@ def test_settings_of_the_user_s_own_matplotlib_are_neither_used_nor_changed(draw
         (["corrected-tree:tree=palm", "-P", "4"], "palm"),
         (["corrected-tree", "-P", "0"], "procs=0"),
         (["corrected-tree", "-P", "300000"], "300000"),
+        (["corrected-tree", "-P", "4", "--faults", "4"], "a count below 4"),
         (["corrected-tree", "-P", "4", "--faults", "9,"], "9"),
+        (["corrected-tree", "-P", "4", "--faults", "0,3"], "fail-at 0@0"),
         (["corrected-tree", "-P", "4", "--fail-at", "soon"], "soon"),
         (["corrected-tree", "-P", "4", "--root", "4"], "root=4"),
         (["corrected-tree", "-P", "4", "--overhead", "0"], "overhead=0"),
@@ -310,7 +312,7 @@ def test_a_picture_that_cannot_be_written_leaves_nothing_and_spares_what_was_the
     "arguments",
     [
         ("corrected-tree", "-P", "1"),
-        ("corrected-tree", "-P", "6", "--faults", "0,3"),
+        ("corrected-tree", "-P", "6", "--faults", "3,", "--fail-at", "0@0"),
         ("reliable-broadcast", "-P", "10", "--fail-at", "0@2", "-L", "5"),
         ("ftco-reduce", "-P", "70", "--faults", "3%", "--root", "5"),
         ("corrected-tree", "-P", "5", "-L", "100000", "--overhead", "5000"),

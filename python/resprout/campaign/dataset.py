@@ -49,7 +49,8 @@ def read_header(path: Path) -> Header:
     try:
         found = pq.read_schema(path).metadata or {}
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
+        why = os.strerror(error.errno) if error.errno else error
+        raise UserError(f"{path} cannot be read: {why}") from error
     except pa.ArrowException as error:
         raise UserError(f"{path} is not a whole Parquet file") from error
     said = {key.decode(): value.decode() for key, value in found.items() if key != b"ARROW:schema"}

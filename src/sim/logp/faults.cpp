@@ -1,5 +1,6 @@
 #include "sim/logp/faults.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -94,6 +95,11 @@ std::variant<Faults, std::string> Faults::parse(std::string_view text, std::int3
   if (!count || *count < 0 || *count > procs - 1) return forms;
   faults.count_ = *count;
   return faults;
+}
+
+bool Faults::names(Rank rank) const {
+  return std::any_of(named_.begin(), named_.end(),
+                     [rank](const Death& death) { return death.rank == rank; });
 }
 
 std::span<const Death> Faults::of(std::uint64_t seed) {

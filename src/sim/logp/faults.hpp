@@ -58,6 +58,9 @@ class Faults {
   static std::variant<Faults, std::string> parse(std::string_view text, std::int32_t procs,
                                                  Rank root);
 
+  // Whether `rank` is one of those that were named, not drawn.
+  bool names(Rank rank) const;
+
   // Those of a run with this seed; valid until the next call.
   std::span<const Death> of(std::uint64_t seed);
 
