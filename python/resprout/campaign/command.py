@@ -7,7 +7,7 @@ from pathlib import Path
 from resprout.campaign.dataset import Dataset, part_files
 from resprout.campaign.parts import StoppedError, cut
 from resprout.campaign.plan import read_plan
-from resprout.campaign.progress import progress_bar
+from resprout.campaign.progress import parts_bar
 from resprout.campaign.workers import Workers, core_count, dask_cluster, local_cores
 from resprout.errors import UserError
 
@@ -24,7 +24,7 @@ def campaign(file: Path, output: Path | None, jobs: int | None, scheduler: str |
         finished = dataset.finished()
         missing = [part for part in parts if part.number not in finished]
         try:
-            with progress_bar(parts, missing) as bar:
+            with parts_bar(parts, missing) as bar:
                 for part, rows in work(missing):
                     dataset.write(part, rows)
                     bar.finish(part)

@@ -1,55 +1,32 @@
 """How far a campaign is, and how long it will take."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from resprout.campaign.parts import Part
+from resprout.progress import Bar, progress_bar
 
 
-class _NoBar:
-    """For a stderr that nobody looks at."""
+class PartsBar:
+    """The bar of some parts."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
 
     def finish(self, part: Part) -> None:
         """One part more has been stored."""
-
-
-class _Bar(_NoBar):
-    """Counts runs; measures work, which says more about time."""
-
-    def __init__(self, parts: list[Part], missing: list[Part]) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._left = sum(part.runs for part in missing)
-        self._runs = sum(part.runs for part in parts)
-        work = sum(part.work for part in parts)
-        self.progress = Progress(
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f}% {task.description}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            # Parts may take minutes each; the time left is told from many of them.
-            speed_estimate_period=3600,
-        )
-        done = work - sum(part.work for part in missing)
-        self._task = self.progress.add_task(self._text(), total=work, completed=done)
-
-    def finish(self, part: Part) -> None:
-        self._left -= part.runs
-        self.progress.update(self._task, advance=part.work, description=self._text())
-
-    def _text(self) -> str:
-        return f"{self._runs - self._left:,} of {self._runs:,} runs, time left"
+        self._bar.advance(part.work, part.runs)
 
 
 @contextmanager
-def progress_bar(parts: list[Part], missing: list[Part]) -> Iterator[_NoBar]:
-    """A bar on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield _NoBar()
-        return
-    bar = _Bar(parts, missing)
-    with bar.progress:
-        yield bar
+def parts_bar(parts: Collection[Part], missing: Collection[Part]) -> Iterator[PartsBar]:
+    """A bar on stderr, if that is a terminal; all but the missing parts are done."""
+    work, runs = (sum(p.work for p in parts), sum(p.runs for p in parts))
+    with progress_bar(
+        work=work,
+        work_done=work - sum(part.work for part in missing),
+        things=runs,
+        things_done=runs - sum(part.runs for part in missing),
+        name="runs",
+    ) as bar:
+        yield PartsBar(bar)

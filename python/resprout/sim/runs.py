@@ -2,13 +2,12 @@
 
 import csv
 import json
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from resprout.errors import UserError
+from resprout.progress import progress_bar
 
 if TYPE_CHECKING:
     from resprout.native import Run
@@ -104,24 +103,7 @@ PRINTERS: dict[str, Callable[[Iterable["Run"], TextIO], None]] = {
 
 def with_progress(runs: Iterable["Run"], count: int) -> Iterator["Run"]:
     """The same runs; a bar on stderr, if that is a terminal, once they have taken a while."""
-    if not sys.stderr.isatty():
-        yield from runs
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (*Progress.get_default_columns()[:-1], MofNCompleteColumn(), TimeRemainingColumn())
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task("runs", total=count)
-    began = time.monotonic()
-    is_shown = False
-    try:
+    with progress_bar(work=count, things=count, name="runs", quiet_seconds=_QUIET_SECONDS) as bar:
         for run in runs:
-            progress.advance(task)
-            if not is_shown and time.monotonic() - began > _QUIET_SECONDS:
-                progress.start()
-                is_shown = True
+            bar.advance(1, 1)
             yield run
-    finally:
-        if is_shown:
-            progress.stop()

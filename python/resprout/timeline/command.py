@@ -5,12 +5,12 @@ from pathlib import Path
 
 from resprout.errors import UserError
 from resprout.files import replacing
+from resprout.pictures import FORMATS
 from resprout.sim.runs import Experiment
 from resprout.timeline.layout import Layout
 from resprout.timeline.ranks import interesting_ranks, parse_ranks
 from resprout.timeline.story import Story
 
-FORMATS = ("svg", "png")
 # A traced run is held in memory, message by message; this many take about 1.5 GB.
 PROCS_MAX = 1 << 18
 

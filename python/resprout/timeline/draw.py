@@ -5,15 +5,14 @@ message N of the trace. Equal stories give equal bytes.
 Thread rule: one thread, since matplotlib's settings are global.
 """
 
-import io
 import textwrap
 from math import ceil
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from resprout import pictures
 from resprout.timeline import style
 from resprout.timeline.layout import BREAK, LANE, ROW, Layout
 from resprout.timeline.legend import legend_columns, legend_handles
@@ -23,35 +22,15 @@ if TYPE_CHECKING:
 
     from resprout.native import TracedMessage
 
-_SETTINGS = {
-    "svg.hashsalt": "resprout",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 8.5,
-    "text.color": style.TEXT,
-    "hatch.linewidth": 0.6,
-}
 _RIGHT, _RIGHT_OF_GAPS, _TITLE, _MILESTONE, _AXIS = 0.25, 0.85, 0.34, 0.19, 0.5
 _LEGEND_ROW, _CAPTION_ROW = 0.21, 0.17
-_PNG_DPI, _PNG_PIXELS_MAX = 160, 30000
 
 
 def render(layout: Layout, title: str, caption: str, format: str) -> bytes:
     """The picture's bytes. REQUIRES: format is svg or png."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+    with pictures.settings():
         figure = _Picture(layout, title, caption).figure
-        inches = max(figure.get_size_inches())
-        buffer = io.BytesIO()
-        metadata = {"Date": None, "Creator": "resprout", "Title": title, "Description": caption}
-        figure.savefig(
-            buffer,
-            format=format,
-            dpi=min(_PNG_DPI, int(_PNG_PIXELS_MAX / inches)),
-            metadata=metadata if format == "svg" else {"Software": "resprout", "Title": title},
-        )
-        return buffer.getvalue()
+        return pictures.encode(figure, format, title, caption)
 
 
 class _Picture:
@@ -109,7 +88,7 @@ class _Picture:
         )
         for number, line in enumerate(reversed(lines)):
             y = (0.1 + number * _CAPTION_ROW) / height
-            self.figure.text(left, y, line, va="bottom", color=style.FAINT_TEXT)
+            self.figure.text(left, y, line, va="bottom", color=pictures.FAINT_TEXT)
         self.figure.legend(
             handles=handles,
             loc="upper left",
@@ -171,7 +150,7 @@ class _Picture:
             )
         )
         if since > 0:
-            self._mark(since, y, "X", 7, style.BLACK, f"death-{rank}")
+            self._mark(since, y, "X", 7, pictures.BLACK, f"death-{rank}")
 
     def _draw_break(self, first: int, last: int, y: float) -> None:
         end = self.layout.end
@@ -188,7 +167,7 @@ class _Picture:
             ha="right",
             va="center",
             size=6.5,
-            color=style.FAINT_TEXT,
+            color=pictures.FAINT_TEXT,
             gid=f"break-{first}-{last}",
         )
 
@@ -315,7 +294,7 @@ class _Picture:
             )
         )
         if self.layout.has_labeled_boxes:
-            dark = color in (style.ORANGE, style.SKY, style.YELLOW, style.PURPLE)
+            dark = color in (pictures.ORANGE, pictures.SKY, pictures.YELLOW, pictures.PURPLE)
             self.axes.text(
                 begin + overhead / 2,
                 top + LANE / 2,
@@ -323,7 +302,7 @@ class _Picture:
                 ha="center",
                 va="center_baseline",
                 size=5.5,
-                color=style.BLACK if dark or not is_send else "white",
+                color=pictures.BLACK if dark or not is_send else "white",
                 zorder=5,
             )
 
@@ -346,7 +325,7 @@ class _Picture:
             self.used.add(kind)
             mark = style.EVENT_MARKS[kind][0]
             y = self.layout.rows[rank]
-            self._mark(x, y, mark, 5.5, style.BLACK, f"{kind}-{rank}-{at}")
+            self._mark(x, y, mark, 5.5, pictures.BLACK, f"{kind}-{rank}-{at}")
 
     # --- the ends of the phases ---
 
@@ -379,7 +358,7 @@ class _Picture:
     def _draw_milestones(self) -> None:
         for at, text, level in self.milestones:
             y = -0.06 - level * _MILESTONE
-            self._line([at, at], [y, self.layout.height], style.TEXT, 0.8, 1.5, dashes=(5, 2))
+            self._line([at, at], [y, self.layout.height], pictures.TEXT, 0.8, 1.5, dashes=(5, 2))
             x = at * self.layout.tick
             half = len(text) * 0.062 / 2
             room = self.layout.width + (_RIGHT_OF_GAPS if self.story.gaps else _RIGHT) - x

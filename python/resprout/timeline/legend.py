@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from resprout import pictures
 from resprout.timeline import style
 
 _GRAY = "#808080"
@@ -39,7 +40,7 @@ def legend_handles(
     for kind, (mark, text) in style.EVENT_MARKS.items():
         if kind in used:
             label = "colored" if is_broadcast and kind == "deliver" else text
-            point = partial(Line2D, [], [], color=style.BLACK, linestyle="", markersize=5)
+            point = partial(Line2D, [], [], color=pictures.BLACK, linestyle="", markersize=5)
             handles.append(point(marker=mark, label=label))
     return handles
 

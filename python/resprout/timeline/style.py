@@ -1,12 +1,11 @@
-"""Colors and marks of a timeline: those of Okabe and Ito, which color-blind people can tell apart.
+"""Colors and marks of a timeline.
 
 No meaning is carried by color alone: sends are filled, receives open, the dead and gaps hatched.
 """
 
 from collections.abc import Iterable
 
-BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#e69f00", "#009e73", "#cc79a7"
-VERMILION, SKY, YELLOW, BLACK = "#d55e00", "#56b4e9", "#f0e442", "#000000"
+from resprout.pictures import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
 _KIND_COLORS = {
     "tree": BLUE,
@@ -22,7 +21,6 @@ _SPARE_COLORS = (SKY, VERMILION, GREEN, PURPLE, YELLOW)
 DEAD_FILL, DEAD_HATCH = "#e4e4e4", "#b0b0b0"
 GAP_FILL, GAP_EDGE = "#f7e6ef", PURPLE
 WAITING_LINE, HAVING_LINE = "#c8c8c8", "#5a5a5a"
-TEXT, FAINT_TEXT = "#222222", "#666666"
 
 # Event: its mark, what to call it. Those that are not here are not shown.
 EVENT_MARKS = {
