@@ -106,6 +106,17 @@ constexpr Option corrected_gossip_options[] = {
     delay,
 };
 
+constexpr Option reliable_gossip_options[] = {
+    {"rounds", "1..1048576", "8", "how many messages there are at most in a row",
+     set_gossip_rounds},
+    {"correction", corrections, "checked", "how the ring is corrected", set_correction},
+    {"d", "1..1048576", "4", "opportunistic: how far to each side", set_distance},
+    sides,
+    heed,
+    failures,
+    delay,
+};
+
 constexpr Option acknowledged_tree_options[] = {any_tree, k, numbering};
 
 constexpr Option multi_tree_options[] = {
@@ -138,6 +149,8 @@ constexpr Protocol all[] = {
     {"corrected-reduce", ProtocolId::corrected_reduce, "reduce",
      "corrected on the ring, then up a tree by the clock; for min, max, and, or",
      corrected_reduce_options},
+    {"reliable-gossip", ProtocolId::reliable_gossip, "broadcast",
+     "corrected gossip, settled by agreement if the root dies", reliable_gossip_options},
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ enum class ProtocolId : std::uint8_t {
   acknowledged_tree,
   multi_tree,
   corrected_reduce,
+  reliable_gossip,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 

@@ -50,7 +50,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
   CHECK(wrong("bcast") ==
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, corrected-gossip, acknowledged-tree, multi-tree, "
-        "corrected-reduce");
+        "corrected-reduce, reliable-gossip");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -80,6 +80,7 @@ TEST_CASE("what each correction is told") {
 TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("corrected-gossip:time=17").gossip_time == 17);
   CHECK(good("corrected-gossip:rounds=9").gossip_rounds == 9);
+  CHECK(good("reliable-gossip:rounds=9").gossip_rounds == 9);
   CHECK(good("multi-tree:trees=3,k=5").trees == 3);
   CHECK(good("acknowledged-tree:tree=lame,k=3").tree == TreeKind::lame);
   CHECK(good("corrected-reduce:d=2").correction.distance == 2);

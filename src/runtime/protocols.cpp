@@ -10,16 +10,17 @@
 
 namespace resprout::runtime {
 
+using protocols::CorrectedGossipConfig;
 using protocols::CorrectedTreeConfig;
 using protocols::FtcoAllreduce;
 using protocols::FtcoAllreduceConfig;
 using protocols::ReliableBroadcast;
-using protocols::ReliableBroadcastConfig;
+using protocols::ReliableGossip;
 
 namespace {
 
-// How long an uncolored process waits, while somebody is suspected, before it asks the root. The
-// root may be late; asking it costs it a payload for nothing if the tree was merely slow.
+// How long an uncolored process that may be missed waits before it asks the root. The root may be
+// late; asking it costs it a payload for nothing if the tree or the gossip was merely slow.
 constexpr Duration patience_ns = 1000000;
 
 // The tables of a Lame tree. Made once for each size, and kept: operations refer to them.
@@ -35,6 +36,26 @@ const topology::Growth& lame_growth(std::int32_t procs, std::int32_t order) {
 topology::Tree tree_of(const BroadcastSpec& spec, std::int32_t procs) {
   if (spec.shape == topology::Shape::grown) return {lame_growth(procs, spec.arity), procs};
   return {spec.shape, spec.numbering, spec.arity, procs};
+}
+
+template <Machine M, typename Dissemination>
+std::unique_ptr<Operation> make_reliable(Operation::Setup setup, const Dissemination& dissemination,
+                                         const ReduceSpec& settlement) {
+  using Config = typename M::Config;
+  const Config config(dissemination, settlement.radix, patience_ns);
+  return std::make_unique<OperationOf<M, Config>>(std::move(setup), config);
+}
+
+// Each operation's gossip goes other ways, whatever they are.
+std::unique_ptr<Operation> make_gossip(Operation::Setup setup, const BroadcastSpec& spec,
+                                       Rank root) {
+  const CorrectedGossipConfig gossip{.procs = setup.members->size(),
+                                     .root = root,
+                                     .correction = spec.correction,
+                                     .rounds = spec.gossip_rounds,
+                                     .until = Time{},
+                                     .seed = setup.number};
+  return make_reliable<ReliableGossip>(std::move(setup), gossip, ReduceSpec{});
 }
 
 }  // namespace
@@ -56,6 +77,7 @@ std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec&
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,
                                           Rank root) {
   const std::int32_t procs = setup.members->size();
+  if (spec.gossip_rounds != 0) return make_gossip(std::move(setup), spec, root);
   const CorrectedTreeConfig tree{tree_of(spec, procs),
                                  procs,
                                  root,
@@ -64,9 +86,7 @@ std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const Broadcas
                                  Time{},
                                  spec.early};
   const ReduceSpec settlement = spec.is_star(procs) ? ReduceSpec::star() : ReduceSpec{};
-  const ReliableBroadcastConfig config(tree, settlement.radix, patience_ns);
-  return std::make_unique<OperationOf<ReliableBroadcast, ReliableBroadcastConfig>>(std::move(setup),
-                                                                                   config);
+  return make_reliable<ReliableBroadcast>(std::move(setup), tree, settlement);
 }
 
 }  // namespace resprout::runtime

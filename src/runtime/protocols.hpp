@@ -30,6 +30,7 @@ struct BroadcastSpec {
   protocols::CorrectionRules correction{.kind = protocols::Correction::optimized_opportunistic,
                                         .distance = 1};
   protocols::EarlyPolicy early = protocols::EarlyPolicy::join;
+  std::uint32_t gossip_rounds = 0;  // gossip takes the place of the tree; 0: it does not
 
   // Nobody stands between the root and another process whom a correction could replace.
   static constexpr BroadcastSpec star() {
@@ -41,8 +42,13 @@ struct BroadcastSpec {
   }
   // The root's messages to all others, one each, are all there are while nobody is lost.
   constexpr bool is_star(std::int32_t procs) const {
-    return shape == topology::Shape::kary && arity >= procs - 1 &&
+    return shape == topology::Shape::kary && arity >= procs - 1 && gossip_rounds == 0 &&
            correction.kind == protocols::Correction::none;
+  }
+  // Something in it waits for a moment, though nobody may be lost.
+  constexpr bool needs_clock() const {
+    return correction.kind == protocols::Correction::delayed ||
+           (gossip_rounds != 0 && protocols::tolerated_failures(correction) < 0);
   }
 };
 

@@ -139,7 +139,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
   if (goes_directly(spec, is_root, payload.size())) {
     outcome = broadcast_directly(lock, spec, root_member, payload, consume);
   } else {
-    if (spec.correction.kind == protocols::Correction::delayed) engine_.need_clock();
+    if (spec.needs_clock()) engine_.need_clock();
     Operation::Setup with = setup();
     if (is_root) with.input = payload;
     const After after = payload.size() >= large_bytes ? After::leave : After::archive;

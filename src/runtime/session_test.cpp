@@ -334,7 +334,14 @@ void broadcast_until_loss(Got& got, bool is_star, int root, int victim) {
   });
 }
 
-TEST_CASE("sessions: any tree and any correction carries broadcasts") {
+BroadcastSpec gossip(protocols::Correction correction) {
+  BroadcastSpec spec;
+  spec.correction = {.kind = correction, .distance = 1};
+  spec.gossip_rounds = 3;
+  return spec;
+}
+
+TEST_CASE("sessions: any tree, gossip, and any correction carries broadcasts") {
   using protocols::Correction;
   using topology::Numbering;
   using topology::Shape;
@@ -346,6 +353,9 @@ TEST_CASE("sessions: any tree and any correction carries broadcasts") {
        3,
        {.kind = Correction::opportunistic, .distance = 2, .sides = protocols::Sides::right}},
       {Shape::binomial, Numbering::interleaved, 2, {.kind = Correction::checked}},
+      gossip(Correction::checked),
+      gossip(Correction::opportunistic),
+      gossip(Correction::none),
   };
   for (const BroadcastSpec& spec : specs) {
     Job job(7);

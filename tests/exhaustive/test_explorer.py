@@ -66,6 +66,14 @@ RELIABLE_BROADCAST = {
     "correction=failure-proof": ["--procs 3 --crashes 2 --loss"],
     "correction=delayed": ["--procs 3 --crashes 2 --loss"],
 }
+RELIABLE_GOSSIP = {
+    "rounds=2,correction=checked": [
+        f"--procs 3 --crashes 2 {ALL_FAULTS}",
+        "--procs 4 --root 1 --enter-first",
+    ],
+    "rounds=2,correction=opportunistic,d=1": ["--procs 3 --crashes 2 --loss --root 2"],
+    "rounds=1,correction=none": ["--procs 4 --crashes 1"],
+}
 BASELINES = {
     "corrected-gossip:rounds=2,correction=checked": ["--procs 3 --crashes 1 --dead 1 --loss"],
     "corrected-gossip:rounds=2,correction=failure-proof,f=2": [
@@ -85,6 +93,7 @@ CASES = [
         *((f"corrected-tree:start=overlapped,{rest}", o) for rest, o in CORRECTED_TREE.items()),
         ("corrected-tree:correction=checked,start=synchronized", SYNCHRONIZED),
         *((f"reliable-broadcast:{rest}", o) for rest, o in RELIABLE_BROADCAST.items()),
+        *((f"reliable-gossip:{rest}", o) for rest, o in RELIABLE_GOSSIP.items()),
         *BASELINES.items(),
     ]
     for options in cases
@@ -119,6 +128,7 @@ def test_all_promises_are_kept_in_every_state(options: str) -> None:
         ("--spec ftco-allreduce --defect memory", "disagrees"),
         ("--spec ftco-allreduce --defect suspicions", "never returned"),
         ("--spec reliable-broadcast --defect suspicions", "never returned"),
+        ("--spec reliable-gossip --defect suspicions", "never returned"),
     ],
 )
 def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(

@@ -1,5 +1,7 @@
 """Without any loss, results are byte for byte those of the MPI library itself."""
 
+from collections.abc import Sequence
+
 import jobs
 import pytest
 
@@ -7,10 +9,10 @@ EQUALITY = jobs.PROGRAMS / "equality"
 MEBIBYTE = 1 << 20
 
 
-def check(ranks: int, *arguments: str, checks_min: int) -> None:
+def check(ranks: int, *arguments: str, checks_min: int, options: Sequence[str] = ()) -> None:
     # Each transport at half of the rank counts; every program runs at both.
     transport = "tcp" if ranks % 2 else "auto"
-    ended = jobs.resprout_run(ranks, [EQUALITY, *arguments], ["--transport", transport])
+    ended = jobs.resprout_run(ranks, [EQUALITY, *arguments], ["--transport", transport, *options])
     assert ended.status == 0 and ended.lost == set(), str(ended)
     assert int(ended.out.split()[0]) >= checks_min, str(ended)
     # It was not the MPI library that was compared with itself.
@@ -34,3 +36,9 @@ def test_derived_datatypes_and_own_operators_give_the_native_result(ranks: int) 
 )  # fmt: skip
 def test_every_size_gives_the_native_result(ranks: int, bytes_max: int) -> None:
     check(ranks, "sizes", str(bytes_max), checks_min=50)
+
+
+@pytest.mark.parametrize("ranks", [2, 5, 8])
+def test_gossip_gives_the_native_result(ranks: int) -> None:
+    options = ["--bcast", "corrected-gossip:rounds=3,correction=optimized-opportunistic,d=1"]
+    check(ranks, "sizes", str(2 * MEBIBYTE), checks_min=50, options=options)

@@ -122,6 +122,17 @@ def all_cases() -> list[Case]:
     return chooser.cases
 
 
+def gossip_cases() -> list[Case]:
+    """Both transports, rank 0 and others, by the program's calls and by the clock."""
+    chooser = Chooser()
+    chooser.add("kill", "bcast", first=0)
+    chooser.add("kill", "bcast", victims=2)
+    chooser.add("kill", "time", first=0)
+    chooser.add("kill", "signal", victims=2)
+    chooser.add("kill", "bcast")
+    return chooser.cases
+
+
 def program_of(case: Case, folder: Path) -> list[str | Path]:
     work_ms = 0 if case.signals else WORK_MS
     arguments = [str(folder), str(case.number), str(work_ms), str(case.large_percent)]
@@ -156,21 +167,30 @@ def check_logs(case: Case, folder: Path, ended: jobs.Ended) -> None:
     assert not wrong, "\n".join([*wrong[:10], repeat_command(), str(ended)])
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=str)
-def test_survivors_of_a_loss_all_get_the_same_right_results(case: Case, tmp_path: Path) -> None:
+def lose_and_check(case: Case, folder: Path, *more_options: str) -> None:
     options = [f"--inject={fault}" for fault in case.injected]
-    options += ["--transport", case.transport]
+    options += ["--transport", case.transport, *more_options]
     if any(fault.startswith("stop") for fault in case.faults):
         options += ["--heartbeat-timeout", str(HEARTBEAT_TIMEOUT_MS)]
     ended = jobs.resprout_run(
         case.ranks,
-        program_of(case, tmp_path),
+        program_of(case, folder),
         options,
-        meanwhile=lambda job: send_signals(case, tmp_path, job),
+        meanwhile=lambda job: send_signals(case, folder, job),
     )
     assert ended.status == 0, f"{ended}\n{repeat_command()}"
     assert ended.lost == case.victims, f"{ended}\n{repeat_command()}"
-    check_logs(case, tmp_path, ended)
+    check_logs(case, folder, ended)
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_survivors_of_a_loss_all_get_the_same_right_results(case: Case, tmp_path: Path) -> None:
+    lose_and_check(case, tmp_path)
+
+
+@pytest.mark.parametrize("case", gossip_cases(), ids=str)
+def test_survivors_of_a_loss_under_gossip_do_so_too(case: Case, tmp_path: Path) -> None:
+    lose_and_check(case, tmp_path, "--bcast", "corrected-gossip:rounds=4,correction=checked")
 
 
 @pytest.mark.parametrize("fault", ["kill:rank=0,at=allreduce#30", "kill:rank=2,at=50000us"])

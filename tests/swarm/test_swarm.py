@@ -1,6 +1,6 @@
 """Random operations with random faults in an asynchronous world: every promise is kept.
 
-Eight protocols, 1 to 64 processes, all roots; more than 400,000 operations in all. A failing one
+Nine protocols, 1 to 64 processes, all roots; more than 400,000 operations in all. A failing one
 prints the command that replays it.
 """
 
@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("RESPROUT_BUILD", ROOT / "build" / "release"))
 RUNS = 52_000
-WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", "reliable-broadcast"]
+RELIABLE = ["reliable-broadcast", "reliable-gossip"]
+WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", *RELIABLE]
 PROTOCOLS = [
     *WITH_DETECTOR,
     "corrected-tree",
@@ -54,7 +55,7 @@ def test_random_operations_with_random_faults_keep_all_promises(protocol: str) -
     assert counts["crashes"] > RUNS
     assert counts["roots"] > RUNS / 20
     assert (counts["slanders"] > RUNS) == (protocol in WITH_DETECTOR)
-    assert (counts["failures"] > 0) == (protocol == "reliable-broadcast")
+    assert (counts["failures"] > 0) == (protocol in RELIABLE)
 
 
 def test_one_seed_replays_with_every_step() -> None:
@@ -69,4 +70,4 @@ def test_one_seed_replays_with_every_step() -> None:
 def test_an_unknown_protocol_is_refused_with_the_valid_names() -> None:
     done = swarm("--protocol", "allreduce")
     assert done.returncode == 2
-    assert "ftco-allreduce, ftco-reduce, reliable-broadcast, corrected-tree" in done.stderr
+    assert "ftco-allreduce, ftco-reduce, reliable-broadcast, reliable-gossip" in done.stderr

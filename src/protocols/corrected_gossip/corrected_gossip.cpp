@@ -10,6 +10,8 @@ namespace resprout::protocols {
     &CorrectedGossip::start,          &CorrectedGossip::handle_message,
     &CorrectedGossip::handle_timeout, &CorrectedGossip::poll_event,
     &CorrectedGossip::poll_send,      &CorrectedGossip::poll_timeout,
+    &CorrectedGossip::handle_supply,  &CorrectedGossip::may_be_missed,
+    &CorrectedGossip::freeze,
 };
 
 }  // namespace resprout::protocols

@@ -33,10 +33,14 @@ struct CorrectedGossipConfig {
   std::uint32_t rounds = 0;  // the last one; 0: gossip ends by time
   Time until{};              // of gossip that ends by time
   std::uint64_t seed = 1;
+
+  bool needs_common_clock() const { return rounds == 0; }
 };
 
 class CorrectedGossip {
  public:
+  using Config = CorrectedGossipConfig;
+
   // REQUIRES: `config` outlives the machine; 0 <= self < config.procs.
   CorrectedGossip(const CorrectedGossipConfig& config, Rank self)
       : config_(&config),
@@ -44,20 +48,21 @@ class CorrectedGossip {
         corrector_(config.correction, self) {}
 
   void start(const Context& context) {
-    if (self() != config_->root || receipt_.is_colored()) return;
+    if (self() != config_->root || is_colored() || receipt_.is_frozen()) return;
     receipt_.become_root(self());
     corrector_.join(view(context), correction_start());
   }
 
   // `tree` and `correction`.
   Disposition handle_message(const Context& context, const Message& message) {
+    if (receipt_.is_frozen()) return Disposition::done;
     const bool is_gossip = message.kind == MessageKind::tree;
     if (is_gossip) round_ = std::max(round_, message.round);
     if (message.kind == MessageKind::correction)
       corrector_.hear(view(context), message);
     else if (!is_gossip)
       return Disposition::done;
-    if (receipt_.is_colored()) return Disposition::done;
+    if (is_colored()) return Disposition::done;
     receipt_.become_colored(message);
     if (is_gossip) corrector_.join(view(context), correction_start());
     return Disposition::done;
@@ -81,6 +86,26 @@ class CorrectedGossip {
     return corrector_.deadline(view(context), correction_start());
   }
 
+  // Has the payload, or had it when it was frozen.
+  bool is_colored() const { return receipt_.is_colored(); }
+
+  // The root has sent its payload past the gossip. Nobody waits for this process in particular, so
+  // it sends nothing on.
+  void handle_supply(const Context&, const Message& message) {
+    if (!receipt_.is_frozen() && !is_colored()) receipt_.become_colored(message);
+  }
+
+  // Whether an uncolored process has to do something about it itself. Gossip misses processes by
+  // chance; only some corrections reach all of them, and those only while nobody dies.
+  bool may_be_missed(const Context& context) const {
+    return !context.suspects.empty() || tolerated_failures(config_->correction) < 0;
+  }
+
+  void freeze() {
+    receipt_.freeze();
+    corrector_.leave();
+  }
+
  private:
   static std::uint64_t splitmix64_of(std::uint64_t seed, Rank self) {
     std::uint64_t state = seed + static_cast<std::uint64_t>(index(self)) * 0xd6e8feb86659fd93u;
@@ -94,7 +119,8 @@ class CorrectedGossip {
     return {config_->correction, config_->procs, context.now};
   }
   bool is_gossiping(const Context& context) const {
-    if (!receipt_.is_from_dissemination() || config_->procs == 1) return false;
+    if (!receipt_.is_from_dissemination() || receipt_.is_frozen() || config_->procs == 1)
+      return false;
     return config_->rounds != 0 ? round_ < config_->rounds : context.now < config_->until;
   }
 

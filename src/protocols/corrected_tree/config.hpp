@@ -30,6 +30,8 @@ struct CorrectedTreeConfig {
   StartMode start = StartMode::overlapped;
   Time correction_start{};  // of a synchronized start
   EarlyPolicy early = EarlyPolicy::join;
+
+  bool needs_common_clock() const { return start == StartMode::synchronized; }
 };
 
 }  // namespace resprout::protocols

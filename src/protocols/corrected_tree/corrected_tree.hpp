@@ -28,6 +28,8 @@ namespace resprout::protocols {
 template <RingCorrection C>
 class CorrectedTreeOf {
  public:
+  using Config = CorrectedTreeConfig;
+
   // REQUIRES: `config` outlives the machine and all copies of it; 0 <= self < config.procs; C is,
   // or can be, of the kind that the config asks for.
   CorrectedTreeOf(const CorrectedTreeConfig& config, Rank self)
@@ -74,6 +76,24 @@ class CorrectedTreeOf {
 
   // Has the payload, or had it when it was frozen.
   bool is_colored() const { return receipt_.is_colored(); }
+
+  // The root has sent its payload past the tree. It counts as if the parent had sent it: the
+  // process's own children wait for it.
+  void handle_supply(const Context& context, const Message& message) {
+    if (!receipt_.is_frozen() && !is_colored()) become_colored(context, message);
+  }
+
+  // Whether an uncolored process has to do something about it itself: else every process between
+  // the root and this one lives, and the payload is on its way.
+  [[gnu::noinline]] bool may_be_missed(const Context& context) const {
+    std::int32_t node =
+        topology::ring_distance(index(config_->root), index(self()), config_->procs);
+    while ((node = config_->tree.parent(node)) > 0) {
+      const auto rank = topology::ring_neighbor(node, index(config_->root), config_->procs);
+      if (context.suspects.contains(rank_at(rank))) return true;
+    }
+    return false;
+  }
 
   void freeze() {
     receipt_.freeze();

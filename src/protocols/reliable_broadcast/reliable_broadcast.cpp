@@ -5,30 +5,34 @@
 
 namespace resprout::protocols {
 
-ReliableBroadcast::ReliableBroadcast(const ReliableBroadcastConfig& config, Rank self)
+template <Dissemination D>
+ReliableBroadcastOf<D>::ReliableBroadcastOf(const Config& config, Rank self)
     : dissemination_(config.dissemination, self),
       settlement_(config.settlement, self),
       config_(&config),
       self_(self) {
-  RESPROUT_INVARIANT(config.dissemination.start == StartMode::overlapped);
+  RESPROUT_INVARIANT(!config.dissemination.needs_common_clock());
 }
 
-void ReliableBroadcast::start(const Context& context) {
+template <Dissemination D>
+void ReliableBroadcastOf<D>::start(const Context& context) {
   dissemination_.start(context);
   if (!is_root() && context.suspects.contains(root())) {
     become_settling(context);
-  } else if (!context.suspects.empty()) {
-    arm_pull(context);
+  } else {
+    arm_pull_if_missed(context);
   }
 }
 
-void ReliableBroadcast::arm_pull(const Context& context) {
-  if (pull_ != Pull::idle || has_payload()) return;
+template <Dissemination D>
+void ReliableBroadcastOf<D>::arm_pull_if_missed(const Context& context) {
+  if (pull_ != Pull::idle || has_payload() || !dissemination_.may_be_missed(context)) return;
   pull_ = Pull::armed;
   pull_at_ = context.now + config_->patience;
 }
 
-void ReliableBroadcast::become_settling(const Context& context) {
+template <Dissemination D>
+void ReliableBroadcastOf<D>::become_settling(const Context& context) {
   if (is_settling_) return;
   is_settling_ = true;
   dissemination_.freeze();
@@ -37,20 +41,17 @@ void ReliableBroadcast::become_settling(const Context& context) {
   settlement_.start(context);
 }
 
-Disposition ReliableBroadcast::handle_message(const Context& context, const Message& message) {
+template <Dissemination D>
+Disposition ReliableBroadcastOf<D>::handle_message(const Context& context, const Message& message) {
   switch (message.kind) {
     case MessageKind::tree:
     case MessageKind::correction:
       return dissemination_.handle_message(context, message);
     case MessageKind::pull:
       return is_root() ? Disposition::keep : Disposition::done;
-    case MessageKind::supply: {
-      if (dissemination_.is_colored() || is_settling_) return Disposition::done;
-      is_supplied_ = true;
-      Message as_from_parent = message;
-      as_from_parent.kind = MessageKind::tree;
-      return dissemination_.handle_message(context, as_from_parent);
-    }
+    case MessageKind::supply:
+      dissemination_.handle_supply(context, message);
+      return Disposition::done;
     case MessageKind::contribution:
       return is_settling_ ? settlement_.handle_message(context, message) : Disposition::keep;
     case MessageKind::result:
@@ -64,30 +65,33 @@ Disposition ReliableBroadcast::handle_message(const Context& context, const Mess
   return Disposition::done;
 }
 
-void ReliableBroadcast::handle_timeout(const Context& context) {
+template <Dissemination D>
+void ReliableBroadcastOf<D>::handle_timeout(const Context& context) {
   dissemination_.handle_timeout(context);
   if (pull_ == Pull::armed && context.now >= pull_at_) pull_ = Pull::due;
 }
 
-void ReliableBroadcast::handle_suspicion(const Context& context, Rank rank) {
+template <Dissemination D>
+void ReliableBroadcastOf<D>::handle_suspicion(const Context& context, Rank rank) {
   if (is_settling_)
     settlement_.handle_suspicion(context, rank);
   else if (rank == root() && !is_root())
     become_settling(context);
   else
-    arm_pull(context);
+    arm_pull_if_missed(context);
 }
 
-std::optional<Event> ReliableBroadcast::poll_event(const Context& context) {
+template <Dissemination D>
+std::optional<Event> ReliableBroadcastOf<D>::poll_event(const Context& context) {
   if (auto event = dissemination_.poll_event(context)) {
     if (event->kind == EventKind::deliver) has_ended_ = true;
-    if (is_supplied_) event->subject.kind = MessageKind::supply;
     return event;
   }
   return is_settling_ ? next_settlement_event(context) : std::nullopt;
 }
 
-std::optional<Event> ReliableBroadcast::next_settlement_event(const Context& context) {
+template <Dissemination D>
+std::optional<Event> ReliableBroadcastOf<D>::next_settlement_event(const Context& context) {
   while (auto event = settlement_.poll_event(context)) {
     switch (event->kind) {
       case EventKind::combine:  // any payload will do
@@ -115,7 +119,8 @@ std::optional<Event> ReliableBroadcast::next_settlement_event(const Context& con
 
 // Makes the payload of `subject`, or that there is none, what the settlement speaks of. True if the
 // driver has to adopt it.
-bool ReliableBroadcast::maybe_take(const Message& subject) {
+template <Dissemination D>
+bool ReliableBroadcastOf<D>::maybe_take(const Message& subject) {
   const bool is_new = subject.slot != Slot::none && source_ == Slot::none && !has_payload();
   if (subject.slot == Slot::none)
     source_ = Slot::none;
@@ -126,7 +131,8 @@ bool ReliableBroadcast::maybe_take(const Message& subject) {
   return is_new;
 }
 
-Event ReliableBroadcast::end_settlement(const Event& decision) {
+template <Dissemination D>
+Event ReliableBroadcastOf<D>::end_settlement(const Event& decision) {
   const bool is_own = decision.subject.from == self_;
   const bool is_payload = is_own ? source_ != Slot::none : decision.subject.slot != Slot::none;
   if (is_payload && !has_ended_) is_settled_with_payload_ = true;
@@ -135,7 +141,8 @@ Event ReliableBroadcast::end_settlement(const Event& decision) {
   return {is_payload ? EventKind::deliver : EventKind::fail, decision.subject};
 }
 
-Message ReliableBroadcast::message_to(Rank rank, MessageKind kind, Slot slot) const {
+template <Dissemination D>
+Message ReliableBroadcastOf<D>::message_to(Rank rank, MessageKind kind, Slot slot) const {
   Message message;
   message.from = self_;
   message.to = rank;
@@ -144,7 +151,8 @@ Message ReliableBroadcast::message_to(Rank rank, MessageKind kind, Slot slot) co
   return message;
 }
 
-std::optional<Message> ReliableBroadcast::poll_send(const Context& context) {
+template <Dissemination D>
+std::optional<Message> ReliableBroadcastOf<D>::poll_send(const Context& context) {
   if (pull_ == Pull::due) {
     pull_ = Pull::over;
     if (!has_payload()) return message_to(root(), MessageKind::pull, Slot::none);
@@ -159,7 +167,8 @@ std::optional<Message> ReliableBroadcast::poll_send(const Context& context) {
 }
 
 // The kept pulls are the memory of who has asked: they stay in the order of their arrival.
-std::optional<Message> ReliableBroadcast::next_supply(const Context& context) {
+template <Dissemination D>
+std::optional<Message> ReliableBroadcastOf<D>::next_supply(const Context& context) {
   std::uint32_t pulls = 0;
   for (std::uint32_t i = 0; i < context.mailbox.count; ++i) {
     const Message& kept = context.mailbox.begin[i];
@@ -171,11 +180,15 @@ std::optional<Message> ReliableBroadcast::next_supply(const Context& context) {
   return std::nullopt;
 }
 
-Deadline ReliableBroadcast::poll_timeout(const Context& context) const {
+template <Dissemination D>
+Deadline ReliableBroadcastOf<D>::poll_timeout(const Context& context) const {
   const Deadline correction = dissemination_.poll_timeout(context);
   const bool waits = pull_ == Pull::armed && !has_payload();
   if (!waits || correction.at < pull_at_) return correction;
   return {pull_at_, "patience before asking the root for the payload"};
 }
+
+template class ReliableBroadcastOf<CorrectedTree>;
+template class ReliableBroadcastOf<CorrectedGossip>;
 
 }  // namespace resprout::protocols

@@ -1,20 +1,18 @@
-// Reliable broadcast: a corrected tree, and what to do when the tree was not enough.
+// Reliable broadcast: a corrected tree or corrected gossip, and what to do when it was not enough.
 //
 // Corrected Trees (sections 2.1 and 3) promises that everybody is colored if the root lives and
 // nobody dies while the tree is being corrected. What is left over needs a failure detector:
-//   pull        the root lives: who has waited for long, while somebody is suspected, asks it
+//   pull        the root lives: who may be missed, and has waited for long, asks it
 //   settlement  the root is suspected: all take part in an allreduce of "the payload, if I have
-//   it",
-//               also those who have returned. Either all survivors deliver, or all fail
+//               it", also those who have returned. Either all survivors deliver, or all fail
 // docs/protocols/reliable_broadcast.md says why.
 //
 // Invariants
 //  1. `deliver` or `fail` is said once, by whichever way is first.
 //  2. Who has begun the settlement is frozen: whether it has the payload was settled then, and
-//  tree,
-//     correction and supply are ignored from there on.
+//     tree, correction and supply are ignored from there on.
 //  3. The settlement's payload is wherever this process has it; bytes are moved only if it has
-//  none.
+//     none.
 // Thread rule: a value.
 #pragma once
 
@@ -23,29 +21,45 @@
 #include <type_traits>
 
 #include "core/protocol.hpp"
+#include "protocols/corrected_gossip/corrected_gossip.hpp"
 #include "protocols/corrected_tree/corrected_tree.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 
 namespace resprout::protocols {
 
-struct ReliableBroadcastConfig {
-  ReliableBroadcastConfig(const CorrectedTreeConfig& tree, std::int32_t settlement_radix,
-                          Duration pull_patience)
-      : dissemination(tree),
-        settlement{tree.procs, settlement_radix, rank_at(0), true},
+// What a dissemination has to be able to do besides what every machine can.
+template <typename D>
+concept Dissemination =
+    Machine<D> && requires(D machine, const D constant, const Context& context,
+                           const Message& message, const typename D::Config& config) {
+      { config.needs_common_clock() } -> std::same_as<bool>;
+      { constant.is_colored() } -> std::same_as<bool>;
+      { constant.may_be_missed(context) } -> std::same_as<bool>;
+      { machine.handle_supply(context, message) } -> std::same_as<void>;
+      { machine.freeze() } -> std::same_as<void>;
+    };
+
+template <Dissemination D>
+struct ReliableBroadcastConfigOf {
+  ReliableBroadcastConfigOf(const typename D::Config& config, std::int32_t settlement_radix,
+                            Duration pull_patience)
+      : dissemination(config),
+        settlement{config.procs, settlement_radix, rank_at(0), true},
         patience(pull_patience) {}
 
-  CorrectedTreeConfig dissemination;
+  typename D::Config dissemination;
   FtcoAllreduceConfig settlement;
-  Duration patience;  // of an uncolored process from its first suspicion to its pull
+  Duration patience;  // of an uncolored process, since it may be missed, before its pull
 };
 
-class ReliableBroadcast {
+template <Dissemination D>
+class ReliableBroadcastOf {
  public:
-  // REQUIRES: `config` outlives the machine; 0 <= self < procs; the correction's start is
-  // overlapped: without a common clock a synchronized one may leave processes uncolored though
-  // nobody died.
-  ReliableBroadcast(const ReliableBroadcastConfig& config, Rank self);
+  using Config = ReliableBroadcastConfigOf<D>;
+
+  // REQUIRES: `config` outlives the machine; 0 <= self < procs; the dissemination needs no common
+  // clock: without one it may leave processes uncolored though nobody died.
+  ReliableBroadcastOf(const Config& config, Rank self);
 
   void start(const Context& context);
   Disposition handle_message(const Context& context, const Message& message);
@@ -71,16 +85,16 @@ class ReliableBroadcast {
   Slot own_slot_or_none() const { return has_payload() ? own_slot() : Slot::none; }
   Message message_to(Rank rank, MessageKind kind, Slot slot) const;
 
-  void arm_pull(const Context& context);
+  void arm_pull_if_missed(const Context& context);
   void become_settling(const Context& context);
   std::optional<Event> next_settlement_event(const Context& context);
   bool maybe_take(const Message& subject);
   Event end_settlement(const Event& decision);
   std::optional<Message> next_supply(const Context& context);
 
-  CorrectedTree dissemination_;
+  D dissemination_;
   FtcoAllreduce settlement_;
-  const ReliableBroadcastConfig* config_;
+  const Config* config_;
   Time pull_at_ = never;
   Rank self_;
   std::uint32_t answered_ = 0;  // root: how many of the kept pulls
@@ -89,11 +103,16 @@ class ReliableBroadcast {
   bool is_settling_ = false;
   bool has_ended_ = false;
   bool is_settled_with_payload_ = false;
-  bool is_supplied_ = false;                    // colored by `supply`
-  [[maybe_unused]] std::uint16_t padding_ = 0;  // no bytes of chance: states are compared bytewise
+  [[maybe_unused]] std::uint8_t padding_[3] = {};  // no bytes of chance: states are compared
 };
 
-static_assert(Machine<ReliableBroadcast>);
+using ReliableBroadcast = ReliableBroadcastOf<CorrectedTree>;
+using ReliableBroadcastConfig = ReliableBroadcast::Config;
+using ReliableGossip = ReliableBroadcastOf<CorrectedGossip>;
+using ReliableGossipConfig = ReliableGossip::Config;
+
+static_assert(Machine<ReliableBroadcast> && Machine<ReliableGossip>);
 static_assert(std::has_unique_object_representations_v<ReliableBroadcast>);
+static_assert(std::has_unique_object_representations_v<ReliableGossip>);
 
 }  // namespace resprout::protocols

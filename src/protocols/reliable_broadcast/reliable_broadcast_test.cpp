@@ -19,6 +19,21 @@ ReliableBroadcastConfig four_from(int root) {
 }
 const ReliableBroadcastConfig four = four_from(0);
 
+// The same over eight: 1 sends to 3 and 5, 3 sends to 7.
+const ReliableBroadcastConfig eight = [] {
+  CorrectedTreeConfig tree{
+      topology::Tree(topology::Shape::binomial, topology::Numbering::interleaved, 2, 8), 8};
+  tree.correction.kind = Correction::none;
+  return ReliableBroadcastConfig{tree, 2, 100};
+}();
+
+// Gossip of two rounds among four, corrected or not.
+ReliableGossipConfig gossip_of_four(Correction correction) {
+  const CorrectedGossipConfig gossip{
+      .procs = 4, .correction = {.kind = correction, .distance = 1}, .rounds = 2};
+  return {gossip, 2, 100};
+}
+
 TEST_CASE("without failures it is the corrected tree") {
   OneProcess root(four, 0);
   CHECK(root.said() == "deliver:0 tree>1/input tree>2/input");
@@ -29,7 +44,7 @@ TEST_CASE("without failures it is the corrected tree") {
   CHECK_FALSE(inner.wake());
 }
 
-TEST_CASE("an uncolored process pulls from the root once, patience after the first suspicion") {
+TEST_CASE("an uncolored process pulls from the root once, patience after suspecting an ancestor") {
   OneProcess leaf(four, 3);
   CHECK_FALSE(leaf.wake());
   leaf.suspect(1);
@@ -44,12 +59,19 @@ TEST_CASE("an uncolored process pulls from the root once, patience after the fir
   CHECK(leaf.said() == "");
 }
 
+TEST_CASE("a loss that is not between the root and a process does not make it pull") {
+  OneProcess leaf(four, 3, {2});
+  CHECK_FALSE(leaf.wake());
+  leaf.hear(MessageKind::tree, 1);
+  CHECK(leaf.said() == "colored:1 deliver:1");
+}
+
 TEST_CASE("a supplied process sends on what its own children wait for") {
-  OneProcess inner(four, 1, {2});
+  OneProcess inner(eight, 3, {1});
   CHECK(inner.wake());
   CHECK(inner.said() == "pull>0/none");
   inner.hear(MessageKind::supply, 0);
-  CHECK(inner.said() == "colored:0 deliver:0 tree>3/result");
+  CHECK(inner.said() == "colored:0 deliver:0 tree>7/result");
 }
 
 TEST_CASE("who is colored in time does not pull") {
@@ -127,6 +149,51 @@ TEST_CASE("contributions that come before the settlement are not lost when the t
   coordinator.hear(MessageKind::contribution, 2, 0, 0, Slot::none);
   coordinator.suspect(3);
   CHECK(coordinator.said() == "result>1/result result>2/result");
+}
+
+using OneGossiper = testing::OneProcess<ReliableGossip>;
+
+TEST_CASE("gossip whose correction reaches all waits like a tree until somebody is suspected") {
+  const ReliableGossipConfig config = gossip_of_four(Correction::checked);
+  OneGossiper process(config, 2);
+  CHECK_FALSE(process.wake());
+  process.suspect(1);
+  CHECK(process.wake());
+  CHECK(process.said() == "pull>0/none");
+}
+
+TEST_CASE("gossip that may miss somebody though nobody dies has them pull without a suspicion") {
+  const ReliableGossipConfig config = gossip_of_four(Correction::opportunistic);
+  OneGossiper process(config, 2);
+  CHECK(process.wake());
+  CHECK(process.said() == "pull>0/none");
+  CHECK_FALSE(process.wake());
+}
+
+TEST_CASE("who is supplied past the gossip keeps it to himself") {
+  const ReliableGossipConfig config = gossip_of_four(Correction::checked);
+  OneGossiper process(config, 2, {1});
+  CHECK(process.wake());
+  process.said();
+  process.hear(MessageKind::supply, 0);
+  CHECK(process.said() == "colored:0 deliver:0");
+}
+
+TEST_CASE("the root died and one has heard its gossip: who settles takes nothing from gossip") {
+  const ReliableGossipConfig config = gossip_of_four(Correction::checked);
+  OneGossiper owner(config, 3);
+  owner.hear(MessageKind::tree, 0, 2);
+  CHECK(owner.said().starts_with("colored:0 deliver:0 correction>2/result"));
+  owner.suspect(0);
+  CHECK(owner.said() == "contribution>1/result");
+
+  OneGossiper other(config, 2, {0});
+  CHECK(other.said() == "contribution>1/none");
+  other.hear(MessageKind::tree, 3, 1);
+  other.hear(MessageKind::correction, 3);
+  CHECK(other.said() == "");
+  other.result(1, 1);
+  CHECK(other.said() == "deliver:1");
 }
 
 }  // namespace

@@ -42,12 +42,20 @@ constexpr std::int32_t lame_order_max = 64;
 // A message takes about so long. It is what `delayed` waits at least for its right neighbor.
 constexpr Duration message_ns = 20000;
 
+bool is_gossip(const Spec& spec) {
+  return spec.protocol == ProtocolId::corrected_gossip ||
+         spec.protocol == ProtocolId::reliable_gossip;
+}
+
 // What the simulator can do and a program cannot; empty if there is nothing.
 std::string only_simulated(const std::string& text, const Spec& spec) {
   // Synchronized is the simulator's default; here nobody means it who does not say it.
   if (text.find("start=synchronized") != std::string::npos)
     return "option start: 'synchronized' needs a clock that all processes share, which only the "
            "simulator has; valid here: overlapped";
+  if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
+    return "option time: gossip that ends by time needs a clock that all processes share, which "
+           "only the simulator has; valid here: rounds=1 to rounds=1048576";
   if (spec.tree == TreeKind::optimal)
     return "option tree: 'optimal' is built from the simulator's latency and overhead; valid here: "
            "binomial, kary, knomial, lame";
@@ -60,10 +68,11 @@ std::string choose_broadcast(const std::string& text) {
   const auto parsed = registry::parse(text);
   if (const auto* error = std::get_if<std::string>(&parsed)) return "RESPROUT_BCAST: " + *error;
   const Spec spec = std::get<Spec>(parsed);
-  if (spec.protocol != ProtocolId::corrected_tree &&
+  if (!is_gossip(spec) && spec.protocol != ProtocolId::corrected_tree &&
       spec.protocol != ProtocolId::reliable_broadcast)
     return "RESPROUT_BCAST: '" + text +
-           "' is no broadcast; valid protocols: corrected-tree, reliable-broadcast";
+           "' is no broadcast of programs; valid protocols: corrected-tree, reliable-broadcast, "
+           "corrected-gossip, reliable-gossip";
   if (const std::string wrong = only_simulated(text, spec); !wrong.empty())
     return "RESPROUT_BCAST: " + wrong;
   runtime::BroadcastSpec& small = chosen().small;
@@ -73,6 +82,7 @@ std::string choose_broadcast(const std::string& text) {
   small.correction = spec.correction;
   small.correction.delay += message_ns;
   small.early = spec.early;
+  if (is_gossip(spec)) small.gossip_rounds = static_cast<std::uint32_t>(spec.gossip_rounds);
   chosen().is_broadcast_given = true;
   chosen().large = small;
   chosen().large.correction.kind = protocols::Correction::none;

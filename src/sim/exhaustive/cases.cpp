@@ -141,27 +141,39 @@ Finding explore_corrected_tree(const Task& task) {
                                  }));
 }
 
-Finding explore_reliable_broadcast(const Task& task) {
-  const registry::OwnedTree tree = task.tree();
-  const ReliableBroadcastConfig config(tree_config(task, tree.tree), 2, 1);
+template <Machine M>
+Finding explore_reliable(const Task& task, const typename M::Config& config) {
   const auto root = static_cast<std::size_t>(task.given.root);
   const auto check = [root](std::span<const Outcome> outcomes, std::uint64_t) {
     return check_reliable_broadcast(outcomes, root);
   };
   if (task.given.defect == "suspicions")
-    return task.run<WithoutSuspicions<ReliableBroadcast>>(config, task.root_input(), 0, check);
-  return task.run<ReliableBroadcast>(config, task.root_input(), 0, check);
+    return task.run<WithoutSuspicions<M>>(config, task.root_input(), 0, check);
+  return task.run<M>(config, task.root_input(), 0, check);
+}
+
+Finding explore_reliable_broadcast(const Task& task) {
+  const registry::OwnedTree tree = task.tree();
+  return explore_reliable<ReliableBroadcast>(task, {tree_config(task, tree.tree), 2, 1});
+}
+
+CorrectedGossipConfig gossip_config(const Task& task) {
+  return {.procs = task.given.procs,
+          .root = rank_at(task.given.root),
+          .correction = task.spec.correction,
+          .rounds = static_cast<std::uint32_t>(task.spec.gossip_rounds)};
 }
 
 Finding explore_corrected_gossip(const Task& task) {
-  const CorrectedGossipConfig config{.procs = task.given.procs,
-                                     .root = rank_at(task.given.root),
-                                     .correction = task.spec.correction,
-                                     .rounds = static_cast<std::uint32_t>(task.spec.gossip_rounds)};
+  const CorrectedGossipConfig config = gossip_config(task);
   const bool everybody =
       tolerated_failures(config.correction) >= task.given.limits.mischief.crashes;
   return task.run<CorrectedGossip>(config, task.root_input(), 0,
                                    task.broadcast_check([=](std::uint64_t) { return everybody; }));
+}
+
+Finding explore_reliable_gossip(const Task& task) {
+  return explore_reliable<ReliableGossip>(task, {gossip_config(task), 2, 1});
 }
 
 Finding explore_acknowledged_tree(const Task& task) {
@@ -210,17 +222,19 @@ std::string refuse(const Case& given) {
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (spec.protocol == ProtocolId::ftco_allreduce && given.root != 0)
     return "--root is 0 for an allreduce";
-  if (given.dead > 0 && (is_allreduce || spec.protocol == ProtocolId::reliable_broadcast))
+  const bool is_reliable = spec.protocol == ProtocolId::reliable_broadcast ||
+                           spec.protocol == ProtocolId::reliable_gossip;
+  if (given.dead > 0 && (is_allreduce || is_reliable))
     return "--dead is for protocols without a detector; others may die with --crashes";
   if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
     return "--spec: gossip that ends by time sends for ever where there is no time; give rounds=";
   const bool is_known = given.defect.empty() || given.defect == "suspicions" ||
                         given.defect == "promise" || given.defect == "memory";
   if (!is_known) return "--defect is one of promise, memory, suspicions";
-  const bool can_have_defect = is_allreduce || (spec.protocol == ProtocolId::reliable_broadcast &&
-                                                given.defect == "suspicions");
+  const bool can_have_defect = is_allreduce || (is_reliable && given.defect == "suspicions");
   if (!given.defect.empty() && !can_have_defect)
-    return "--defect is for ftco-allreduce and ftco-reduce; suspicions for reliable-broadcast too";
+    return "--defect is for ftco-allreduce and ftco-reduce; suspicions for reliable-broadcast and "
+           "reliable-gossip too";
   return "";
 }
 
@@ -233,6 +247,8 @@ Finding explore_case(const Case& given) {
       return explore_allreduce(task, false);
     case ProtocolId::reliable_broadcast:
       return explore_reliable_broadcast(task);
+    case ProtocolId::reliable_gossip:
+      return explore_reliable_gossip(task);
     case ProtocolId::corrected_gossip:
       return explore_corrected_gossip(task);
     case ProtocolId::acknowledged_tree:

@@ -1,4 +1,4 @@
-// Reliable broadcast on the LogP machine.
+// Reliable broadcast, over a tree or by gossip, on the LogP machine.
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
 #include "sim/logp/corrected_tree_config.hpp"
 #include "sim/logp/runner.hpp"
@@ -8,6 +8,8 @@ namespace resprout::sim {
 
 using protocols::ReliableBroadcast;
 using protocols::ReliableBroadcastConfig;
+using protocols::ReliableGossip;
+using protocols::ReliableGossipConfig;
 
 Made make_reliable_broadcast(const Machinery& machinery, registry::OwnedTree tree) {
   protocols::CorrectedTreeConfig dissemination = tree_config(machinery, tree.tree);
@@ -17,6 +19,19 @@ Made make_reliable_broadcast(const Machinery& machinery, registry::OwnedTree tre
       std::make_unique<BroadcastSimulation<ReliableBroadcast, ReliableBroadcastConfig>>(
           machinery, ReliableBroadcastConfig(dissemination, 2, patience), std::nullopt,
           std::move(tree.growth));
+  simulation->set_detection(detection_delay(machinery.model));
+  return simulation;
+}
+
+Made make_reliable_gossip(const Machinery& machinery) {
+  const auto rounds = static_cast<std::uint32_t>(machinery.spec.gossip_rounds);
+  const protocols::CorrectedGossipConfig dissemination{.procs = machinery.procs,
+                                                       .root = machinery.root,
+                                                       .correction = correction_rules(machinery),
+                                                       .rounds = rounds};
+  const Duration patience = (Duration{rounds} + 2) * machinery.model.hop();
+  auto simulation = std::make_unique<BroadcastSimulation<ReliableGossip, ReliableGossipConfig>>(
+      machinery, ReliableGossipConfig(dissemination, 2, patience), std::nullopt);
   simulation->set_detection(detection_delay(machinery.model));
   return simulation;
 }

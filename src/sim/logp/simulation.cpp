@@ -34,7 +34,8 @@ std::string out_of_range(const Machinery& machinery) {
 // Dissemination over one tree, which takes a table or may not fit the number of processes.
 bool has_tree(ProtocolId protocol) {
   return protocol != ProtocolId::ftco_allreduce && protocol != ProtocolId::ftco_reduce &&
-         protocol != ProtocolId::corrected_gossip && protocol != ProtocolId::multi_tree;
+         protocol != ProtocolId::corrected_gossip && protocol != ProtocolId::reliable_gossip &&
+         protocol != ProtocolId::multi_tree;
 }
 
 }  // namespace
@@ -60,6 +61,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       return make_reduction(machinery);
     case ProtocolId::corrected_gossip:
       return make_corrected_gossip(machinery);
+    case ProtocolId::reliable_gossip:
+      return make_reliable_gossip(machinery);
     case ProtocolId::multi_tree:
       return make_multi_tree(machinery);
     default:

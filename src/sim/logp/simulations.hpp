@@ -15,6 +15,7 @@ using Made = std::unique_ptr<Simulation>;
 
 Made make_corrected_tree(const Machinery& machinery, registry::OwnedTree tree);
 Made make_reliable_broadcast(const Machinery& machinery, registry::OwnedTree tree);
+Made make_reliable_gossip(const Machinery& machinery);
 Made make_corrected_gossip(const Machinery& machinery);
 Made make_acknowledged_tree(const Machinery& machinery, registry::OwnedTree tree);
 Made make_multi_tree(const Machinery& machinery);

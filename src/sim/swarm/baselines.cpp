@@ -26,16 +26,10 @@ FaultPlan draw_deaths(Random& random, int procs) {
 
 }  // namespace
 
-// By rounds: here is no clock that could end gossip.
 RunReport run_corrected_gossip(std::uint64_t seed, std::ostream* trace) {
   Random random(seed);
   const int procs = draw_procs(random);
-  const protocols::CorrectedGossipConfig config{
-      .procs = procs,
-      .root = draw_rank(random, procs),
-      .correction = draw_correction(random),
-      .rounds = static_cast<std::uint32_t>(1 + random.below(8)),
-      .seed = random.next()};
+  const protocols::CorrectedGossipConfig config = draw_gossip(random, procs);
   const FaultPlan plan = draw_tolerable_faults(random, procs, config.correction);
   const int root = index(config.root);
   if (trace != nullptr) {

@@ -28,6 +28,17 @@ void describe(std::ostream& out, const protocols::CorrectedTreeConfig& config) {
       << (config.early == protocols::EarlyPolicy::join ? ", early join" : ", early abstain");
 }
 
+template <Machine M>
+RunReport run_reliable(const typename M::Config& config, Random& random, std::ostream* trace) {
+  const int procs = config.dissemination.procs;
+  const int root = index(config.dissemination.root);
+  const FaultPlan plan = draw_fault_plan(random, procs);
+  World world(make_machines<M>(config, procs), root_input(procs, root), 0);
+  return run_world(world, random, plan, root, trace, [root](std::span<const Outcome> outcomes) {
+    return check_reliable_broadcast(outcomes, static_cast<std::size_t>(root));
+  });
+}
+
 }  // namespace
 
 RunReport run_reliable_broadcast(std::uint64_t seed, std::ostream* trace) {
@@ -38,18 +49,27 @@ RunReport run_reliable_broadcast(std::uint64_t seed, std::ostream* trace) {
   dissemination.start = protocols::StartMode::overlapped;
   const protocols::ReliableBroadcastConfig config(dissemination, draw_radix(random),
                                                   static_cast<Duration>(random.below(50)));
-  const FaultPlan plan = draw_fault_plan(random, procs);
-  const int root = index(config.dissemination.root);
   if (trace != nullptr) {
     *trace << "reliable-broadcast to ";
     describe(*trace, config.dissemination);
     *trace << ", seed " << seed << '\n';
   }
-  World world(make_machines<protocols::ReliableBroadcast>(config, procs), root_input(procs, root),
-              0);
-  return run_world(world, random, plan, root, trace, [root](std::span<const Outcome> outcomes) {
-    return check_reliable_broadcast(outcomes, static_cast<std::size_t>(root));
-  });
+  return run_reliable<protocols::ReliableBroadcast>(config, random, trace);
+}
+
+RunReport run_reliable_gossip(std::uint64_t seed, std::ostream* trace) {
+  Random random(seed);
+  const int procs = draw_procs(random);
+  const protocols::CorrectedGossipConfig gossip = draw_gossip(random, procs);
+  const protocols::ReliableGossipConfig config(gossip, draw_radix(random),
+                                               static_cast<Duration>(random.below(50)));
+  if (trace != nullptr) {
+    *trace << "reliable-gossip to " << procs << " from " << index(gossip.root) << ", "
+           << gossip.rounds << " rounds, ";
+    describe_rules(*trace, gossip.correction);
+    *trace << ", seed " << seed << '\n';
+  }
+  return run_reliable<protocols::ReliableGossip>(config, random, trace);
 }
 
 RunReport run_corrected_tree(std::uint64_t seed, std::ostream* trace) {

@@ -1,12 +1,14 @@
-// Random corrections, and faults that they are made for.
+// Random corrections, gossip that they correct, and faults that they are made for.
 // Thread rule: pure functions of the generator's state.
 #pragma once
 
 #include <algorithm>
 #include <ostream>
 
+#include "protocols/corrected_gossip/corrected_gossip.hpp"
 #include "protocols/correction/rules.hpp"
 #include "sim/swarm/chooser.hpp"
+#include "sim/swarm/draw.hpp"
 
 namespace resprout::sim {
 
@@ -19,6 +21,15 @@ inline protocols::CorrectionRules draw_correction(Random& random) {
   rules.failures = static_cast<std::int32_t>(1 + random.below(5));
   rules.delay = static_cast<Duration>(random.below(20));
   return rules;
+}
+
+// By rounds: in an asynchronous world there is no clock that could end it.
+inline protocols::CorrectedGossipConfig draw_gossip(Random& random, int procs) {
+  return {.procs = procs,
+          .root = draw_rank(random, procs),
+          .correction = draw_correction(random),
+          .rounds = static_cast<std::uint32_t>(1 + random.below(8)),
+          .seed = random.next()};
 }
 
 inline void describe_rules(std::ostream& out, const protocols::CorrectionRules& rules) {

@@ -14,10 +14,11 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 8> swarm_protocols{{
+const std::array<SwarmProtocol, 9> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"reliable-broadcast", run_reliable_broadcast},
+    {"reliable-gossip", run_reliable_gossip},
     {"corrected-tree", run_corrected_tree},
     {"corrected-gossip", run_corrected_gossip},
     {"acknowledged-tree", run_acknowledged_tree},

@@ -14,6 +14,7 @@ RunReport run_reduce(std::uint64_t seed, std::ostream* trace);
 RunReport run_corrected_reduce(std::uint64_t seed, std::ostream* trace);
 RunReport run_corrected_tree(std::uint64_t seed, std::ostream* trace);
 RunReport run_reliable_broadcast(std::uint64_t seed, std::ostream* trace);
+RunReport run_reliable_gossip(std::uint64_t seed, std::ostream* trace);
 RunReport run_corrected_gossip(std::uint64_t seed, std::ostream* trace);
 RunReport run_acknowledged_tree(std::uint64_t seed, std::ostream* trace);
 RunReport run_multi_tree(std::uint64_t seed, std::ostream* trace);
