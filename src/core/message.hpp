@@ -13,9 +13,9 @@ namespace resprout {
 
 enum class MessageKind : std::uint8_t {
   tree,            // broadcasts: dissemination, over trees or by gossip
-  correction,      // correction on the ring
-  pull,            // reliable broadcast: an uncolored process asks the root for the payload
-  supply,          // reliable broadcast: the root's answer
+  correction,      // correction on the ring; without a payload, in reliable broadcast: its offer
+  pull,            // reliable broadcast: an uncolored process asks for the payload
+  supply,          // reliable broadcast: the answer
   contribution,    // allreduce: a subtree's partial result, upwards
   result,          // allreduce: the decision, downwards
   heartbeat,       // failure detector

@@ -18,7 +18,8 @@
 //  2. After each `start` and `handle_*`, drain `poll_event` before anything else. An event that
 //     speaks of a message's payload speaks of the message just handled or of a kept one.
 //  3. Whenever the send port is free, ask `poll_send` once; a message that it returns counts as
-//     sent. A driver may ask late (back-pressure) and need not ask while the port is busy.
+//     sent. A driver may ask late (back-pressure) and need not ask while the port is busy. Where
+//     moving the payload costs much it may send a `correction` of reliable broadcast without it.
 //  4. Re-read `poll_timeout` after each call. A spurious call of anything is a no-op.
 //  5. Messages of suspected ranks may still be handed in: their sender may have sent them while it
 //     was alive. A suspected rank stays suspected: it is dead or it is fenced.

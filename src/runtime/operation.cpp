@@ -314,16 +314,22 @@ void Operation::share_input() {
   setup_.input = archived_input_.view();
 }
 
+bool Operation::is_offered(const Message& message, std::span<const std::byte> data) const {
+  return message.kind == MessageKind::correction && data.size() > corrected_bytes_max &&
+         !setup_.outlet->passes_by_reference(members().world_rank(message.to), data);
+}
+
 bool Operation::send(const Message& wanted) {
   Message message = wanted;
   if (wanted.slot != Slot::none) share_input();
   if (wanted.slot == Slot::accumulator) settle_partials();
-  const auto data = slot(message.slot);
+  auto data = slot(message.slot);
+  if (data && is_offered(message, *data)) data.reset();
   if (!data) message.slot = Slot::none;
   std::span<const std::byte> prefix;  // who is missing from the slot's payload
   if (wanted.slot == Slot::accumulator) prefix = std::as_bytes(std::span(excluded_));
   // The answer of a reduce has no payload, but says who was missing all the same.
-  if (wanted.slot == Slot::result ||
+  if ((wanted.slot == Slot::result && data) ||
       (wanted.slot == Slot::none && wanted.kind == MessageKind::result))
     prefix = std::as_bytes(std::span(result_excluded_));
   const bool is_callers = data && setup_.input && data->data() == setup_.input->data() &&

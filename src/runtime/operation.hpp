@@ -38,6 +38,8 @@ class Outlet {
   virtual bool try_send(int world_rank, std::uint64_t operation, const Message& message,
                         std::span<const std::byte> prefix, std::span<const std::byte> data,
                         Transfer& transfer) = 0;
+  // The data would reach that process by reference: sending it costs nothing.
+  virtual bool passes_by_reference(int world_rank, std::span<const std::byte> data) const = 0;
   // Memory for a payload, where peers can read it if that saves copies.
   virtual Buffer allocate(std::size_t bytes) = 0;
 
@@ -47,6 +49,9 @@ class Outlet {
 
 // From this size on payloads are put where the peers of this host can read them.
 inline constexpr std::size_t shared_bytes_min = std::size_t{16} << 10;
+// Corrections mostly reach who has the payload already. Larger ones than this are not moved by
+// them, but offered.
+inline constexpr std::size_t corrected_bytes_max = std::size_t{16} << 10;
 
 // The data of an arrived frame.
 struct Arrival {
@@ -158,6 +163,7 @@ class Operation {
   void touch(Time now);
   Payload* find_kept(const Message& subject);
   bool send(const Message& message);
+  bool is_offered(const Message& message, std::span<const std::byte> data) const;
   std::optional<std::span<const std::byte>> slot(Slot slot) const;
 
   Setup setup_;

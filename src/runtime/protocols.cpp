@@ -19,10 +19,6 @@ using protocols::ReliableGossip;
 
 namespace {
 
-// How long an uncolored process that may be missed waits before it asks the root. The root may be
-// late; asking it costs it a payload for nothing if the tree or the gossip was merely slow.
-constexpr Duration patience_ns = 1000000;
-
 // The tables of a Lame tree. Made once for each size, and kept: operations refer to them.
 const topology::Growth& lame_growth(std::int32_t procs, std::int32_t order) {
   static std::mutex mutex;
@@ -40,9 +36,11 @@ topology::Tree tree_of(const BroadcastSpec& spec, std::int32_t procs) {
 
 template <Machine M, typename Dissemination>
 std::unique_ptr<Operation> make_reliable(Operation::Setup setup, const Dissemination& dissemination,
-                                         const ReduceSpec& settlement) {
+                                         const BroadcastSpec& spec) {
   using Config = typename M::Config;
-  const Config config(dissemination, settlement.radix, patience_ns);
+  const bool is_star = spec.is_star(setup.members->size());
+  const ReduceSpec settlement = is_star ? ReduceSpec::star() : ReduceSpec{};
+  const Config config(dissemination, settlement.radix, spec.patience_ns);
   return std::make_unique<OperationOf<M, Config>>(std::move(setup), config);
 }
 
@@ -55,7 +53,7 @@ std::unique_ptr<Operation> make_gossip(Operation::Setup setup, const BroadcastSp
                                      .rounds = spec.gossip_rounds,
                                      .until = Time{},
                                      .seed = setup.number};
-  return make_reliable<ReliableGossip>(std::move(setup), gossip, ReduceSpec{});
+  return make_reliable<ReliableGossip>(std::move(setup), gossip, spec);
 }
 
 }  // namespace
@@ -85,8 +83,7 @@ std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const Broadcas
                                  protocols::StartMode::overlapped,
                                  Time{},
                                  spec.early};
-  const ReduceSpec settlement = spec.is_star(procs) ? ReduceSpec::star() : ReduceSpec{};
-  return make_reliable<ReliableBroadcast>(std::move(setup), tree, settlement);
+  return make_reliable<ReliableBroadcast>(std::move(setup), tree, spec);
 }
 
 }  // namespace resprout::runtime

@@ -31,6 +31,9 @@ struct BroadcastSpec {
                                         .distance = 1};
   protocols::EarlyPolicy early = protocols::EarlyPolicy::join;
   std::uint32_t gossip_rounds = 0;  // gossip takes the place of the tree; 0: it does not
+  // How long an uncolored process that may be missed waits before it asks the root. The root may be
+  // late; asking it costs it a payload for nothing if the tree or the gossip was merely slow.
+  Duration patience_ns = 1000000;
 
   // Nobody stands between the root and another process whom a correction could replace.
   static constexpr BroadcastSpec star() {

@@ -395,6 +395,10 @@ bool Session::try_send(int world_rank, std::uint64_t operation, const Message& m
                                       data, transfer);
 }
 
+bool Session::passes_by_reference(int world_rank, std::span<const std::byte> data) const {
+  return engine_.transport().passes_by_reference(world_rank, data);
+}
+
 Buffer Session::allocate(std::size_t bytes) {
   return bytes < shared_bytes_min ? Buffer(bytes) : Buffer(bytes, engine_.transport());
 }

@@ -114,6 +114,7 @@ class Session final : public Outlet {
   bool try_send(int world_rank, std::uint64_t operation, const Message& message,
                 std::span<const std::byte> prefix, std::span<const std::byte> data,
                 Transfer& transfer) override;
+  bool passes_by_reference(int world_rank, std::span<const std::byte> data) const override;
   Buffer allocate(std::size_t bytes) override;
 
   // One line a running operation, for a person who asks what this process waits for.

@@ -98,6 +98,11 @@ class Transport {
   // `peer` can read what `allocate_shared` hands out here, and the other way round.
   virtual bool shares_memory_with(int /*peer*/) const { return false; }
 
+  // `data` would reach `peer` by reference: a frame with it costs no more than one without.
+  virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {
+    return false;
+  }
+
   // Memory that peers can read where it is: data that lies in it, whoever allocated it, is passed
   // by reference. Null if there is none (left). 64-byte aligned. Free it when no receiver can still
   // look at it.

@@ -63,6 +63,10 @@ RELIABLE_BROADCAST = {
         "--procs 4 --crashes 1 --enter-first",
     ],
     "correction=none": [f"--procs 3 --crashes 2 {ALL_FAULTS} --root 1", "--procs 4 --crashes 2"],
+    "correction=checked,early=abstain": [
+        f"--procs 3 --crashes 2 {ALL_FAULTS} --offers",
+        "--procs 4 --crashes 2 --offers --enter-first",
+    ],
     "correction=failure-proof": ["--procs 3 --crashes 2 --loss"],
     "correction=delayed": ["--procs 3 --crashes 2 --loss"],
 }
@@ -72,6 +76,7 @@ RELIABLE_GOSSIP = {
         "--procs 4 --root 1 --enter-first",
     ],
     "rounds=2,correction=opportunistic,d=1": ["--procs 3 --crashes 2 --loss --root 2"],
+    "rounds=1,correction=failure-proof,f=1": [f"--procs 3 --crashes 2 {ALL_FAULTS} --offers"],
     "rounds=1,correction=none": ["--procs 4 --crashes 1"],
 }
 BASELINES = {

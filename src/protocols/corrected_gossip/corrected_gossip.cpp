@@ -11,7 +11,7 @@ namespace resprout::protocols {
     &CorrectedGossip::handle_timeout, &CorrectedGossip::poll_event,
     &CorrectedGossip::poll_send,      &CorrectedGossip::poll_timeout,
     &CorrectedGossip::handle_supply,  &CorrectedGossip::may_be_missed,
-    &CorrectedGossip::freeze,
+    &CorrectedGossip::handle_offer,   &CorrectedGossip::freeze,
 };
 
 }  // namespace resprout::protocols

@@ -95,6 +95,15 @@ class CorrectedGossip {
     if (!receipt_.is_frozen() && !is_colored()) receipt_.become_colored(message);
   }
 
+  // A correction without its payload. It tells who else is at work.
+  void handle_offer(const Context& context, const Message& message) {
+    if (!receipt_.is_frozen()) corrector_.hear(view(context), message);
+  }
+
+  // Whether only corrections, or asking for the payload, can reach an uncolored process: gossip
+  // may be over when they come.
+  bool needs_correction(const Context&) const { return true; }
+
   // Whether an uncolored process has to do something about it itself. Gossip misses processes by
   // chance; only some corrections reach all of them, and those only while nobody dies.
   bool may_be_missed(const Context& context) const {

@@ -83,6 +83,14 @@ class CorrectedTreeOf {
     if (!receipt_.is_frozen() && !is_colored()) become_colored(context, message);
   }
 
+  // A correction without its payload. It tells who else is at work.
+  void handle_offer(const Context& context, const Message& message) {
+    if (!receipt_.is_frozen()) corrector_.hear(view(context), message);
+  }
+
+  // Whether only corrections, or asking for the payload, can reach an uncolored process.
+  bool needs_correction(const Context& context) const { return may_be_missed(context); }
+
   // Whether an uncolored process has to do something about it itself: else every process between
   // the root and this one lives, and the payload is on its way.
   [[gnu::noinline]] bool may_be_missed(const Context& context) const {

@@ -20,15 +20,16 @@ void ReliableBroadcastOf<D>::start(const Context& context) {
   if (!is_root() && context.suspects.contains(root())) {
     become_settling(context);
   } else {
-    arm_pull_if_missed(context);
+    lose_patience_if_missed(context);
   }
 }
 
 template <Dissemination D>
-void ReliableBroadcastOf<D>::arm_pull_if_missed(const Context& context) {
-  if (pull_ != Pull::idle || has_payload() || !dissemination_.may_be_missed(context)) return;
-  pull_ = Pull::armed;
-  pull_at_ = context.now + config_->patience;
+void ReliableBroadcastOf<D>::lose_patience_if_missed(const Context& context) {
+  if (patience_ != Patience::unlimited || has_payload()) return;
+  if (!dissemination_.may_be_missed(context)) return;
+  patience_ = Patience::running;
+  patience_end_ = context.now + config_->patience;
 }
 
 template <Dissemination D>
@@ -36,7 +37,6 @@ void ReliableBroadcastOf<D>::become_settling(const Context& context) {
   if (is_settling_) return;
   is_settling_ = true;
   dissemination_.freeze();
-  pull_ = Pull::over;
   source_ = own_slot_or_none();
   settlement_.start(context);
 }
@@ -44,11 +44,16 @@ void ReliableBroadcastOf<D>::become_settling(const Context& context) {
 template <Dissemination D>
 Disposition ReliableBroadcastOf<D>::handle_message(const Context& context, const Message& message) {
   switch (message.kind) {
-    case MessageKind::tree:
     case MessageKind::correction:
+      if (message.slot == Slot::none) {
+        handle_offer(context, message);
+        return Disposition::done;
+      }
+      return dissemination_.handle_message(context, message);
+    case MessageKind::tree:
       return dissemination_.handle_message(context, message);
     case MessageKind::pull:
-      return is_root() ? Disposition::keep : Disposition::done;
+      return Disposition::keep;
     case MessageKind::supply:
       dissemination_.handle_supply(context, message);
       return Disposition::done;
@@ -68,17 +73,26 @@ Disposition ReliableBroadcastOf<D>::handle_message(const Context& context, const
 template <Dissemination D>
 void ReliableBroadcastOf<D>::handle_timeout(const Context& context) {
   dissemination_.handle_timeout(context);
-  if (pull_ == Pull::armed && context.now >= pull_at_) pull_ = Pull::due;
+  if (patience_ == Patience::running && context.now >= patience_end_) patience_ = Patience::over;
+}
+
+template <Dissemination D>
+void ReliableBroadcastOf<D>::handle_offer(const Context& context, const Message& message) {
+  dissemination_.handle_offer(context, message);
+  const bool is_wanted = !is_settling_ && !has_payload() && offerer_ == no_rank;
+  if (is_wanted && !context.suspects.contains(message.from)) offerer_ = message.from;
 }
 
 template <Dissemination D>
 void ReliableBroadcastOf<D>::handle_suspicion(const Context& context, Rank rank) {
+  if (rank == offerer_) offerer_ = no_rank;
+  if (rank == asked_) asked_ = no_rank;
   if (is_settling_)
     settlement_.handle_suspicion(context, rank);
   else if (rank == root() && !is_root())
     become_settling(context);
   else
-    arm_pull_if_missed(context);
+    lose_patience_if_missed(context);
 }
 
 template <Dissemination D>
@@ -153,17 +167,28 @@ Message ReliableBroadcastOf<D>::message_to(Rank rank, MessageKind kind, Slot slo
 
 template <Dissemination D>
 std::optional<Message> ReliableBroadcastOf<D>::poll_send(const Context& context) {
-  if (pull_ == Pull::due) {
-    pull_ = Pull::over;
-    if (!has_payload()) return message_to(root(), MessageKind::pull, Slot::none);
-  }
-  if (is_root())
+  if (auto pull = next_pull(context)) return pull;
+  if (has_payload())
     if (auto supply = next_supply(context)) return supply;
   if (auto message = dissemination_.poll_send(context)) return message;
   if (!is_settling_) return std::nullopt;
   auto message = settlement_.poll_send(context);
   if (message) message->slot = source_;
   return message;
+}
+
+// From who has offered the payload, if the dissemination may not bring it; from the root, if
+// patience is over.
+template <Dissemination D>
+std::optional<Message> ReliableBroadcastOf<D>::next_pull(const Context& context) {
+  if (has_payload() || is_settling_ || asked_ != no_rank) return std::nullopt;
+  if (offerer_ != no_rank && dissemination_.needs_correction(context))
+    asked_ = offerer_;
+  else if (patience_ == Patience::over)
+    asked_ = root();
+  else
+    return std::nullopt;
+  return message_to(asked_, MessageKind::pull, Slot::none);
 }
 
 // The kept pulls are the memory of who has asked: they stay in the order of their arrival.
@@ -183,9 +208,9 @@ std::optional<Message> ReliableBroadcastOf<D>::next_supply(const Context& contex
 template <Dissemination D>
 Deadline ReliableBroadcastOf<D>::poll_timeout(const Context& context) const {
   const Deadline correction = dissemination_.poll_timeout(context);
-  const bool waits = pull_ == Pull::armed && !has_payload();
-  if (!waits || correction.at < pull_at_) return correction;
-  return {pull_at_, "patience before asking the root for the payload"};
+  const bool waits = patience_ == Patience::running && !has_payload() && !is_settling_;
+  if (!waits || asked_ != no_rank || correction.at < patience_end_) return correction;
+  return {patience_end_, "patience before asking the root for the payload"};
 }
 
 template class ReliableBroadcastOf<CorrectedTree>;

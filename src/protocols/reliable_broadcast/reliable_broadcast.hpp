@@ -2,6 +2,7 @@
 //
 // Corrected Trees (sections 2.1 and 3) promises that everybody is colored if the root lives and
 // nobody dies while the tree is being corrected. What is left over needs a failure detector:
+//   offer       a correction without its payload: who needs it asks its sender
 //   pull        the root lives: who may be missed, and has waited for long, asks it
 //   settlement  the root is suspected: all take part in an allreduce of "the payload, if I have
 //               it", also those who have returned. Either all survivors deliver, or all fail
@@ -11,7 +12,8 @@
 //  1. `deliver` or `fail` is said once, by whichever way is first.
 //  2. Who has begun the settlement is frozen: whether it has the payload was settled then, and
 //     tree, correction and supply are ignored from there on.
-//  3. The settlement's payload is wherever this process has it; bytes are moved only if it has
+//  3. A process asks one at a time: another only when that one is suspected.
+//  4. The settlement's payload is wherever this process has it; bytes are moved only if it has
 //     none.
 // Thread rule: a value.
 #pragma once
@@ -35,6 +37,8 @@ concept Dissemination =
       { config.needs_common_clock() } -> std::same_as<bool>;
       { constant.is_colored() } -> std::same_as<bool>;
       { constant.may_be_missed(context) } -> std::same_as<bool>;
+      { constant.needs_correction(context) } -> std::same_as<bool>;
+      { machine.handle_offer(context, message) } -> std::same_as<void>;
       { machine.handle_supply(context, message) } -> std::same_as<void>;
       { machine.freeze() } -> std::same_as<void>;
     };
@@ -70,13 +74,13 @@ class ReliableBroadcastOf {
   std::optional<Event> poll_event(const Context& context);
 
   // tree, correction, pull, supply, contribution, result. The last two have slot none if the sender
-  // knows of no payload.
+  // knows of no payload. A correction may be sent without its payload.
   std::optional<Message> poll_send(const Context& context);
 
   Deadline poll_timeout(const Context& context) const;
 
  private:
-  enum class Pull : std::uint8_t { idle, armed, due, over };
+  enum class Patience : std::uint8_t { unlimited, running, over };
 
   Rank root() const { return config_->dissemination.root; }
   bool is_root() const { return self_ == root(); }
@@ -85,7 +89,9 @@ class ReliableBroadcastOf {
   Slot own_slot_or_none() const { return has_payload() ? own_slot() : Slot::none; }
   Message message_to(Rank rank, MessageKind kind, Slot slot) const;
 
-  void arm_pull_if_missed(const Context& context);
+  void lose_patience_if_missed(const Context& context);
+  void handle_offer(const Context& context, const Message& message);
+  std::optional<Message> next_pull(const Context& context);
   void become_settling(const Context& context);
   std::optional<Event> next_settlement_event(const Context& context);
   bool maybe_take(const Message& subject);
@@ -95,10 +101,12 @@ class ReliableBroadcastOf {
   D dissemination_;
   FtcoAllreduce settlement_;
   const Config* config_;
-  Time pull_at_ = never;
+  Time patience_end_ = never;
   Rank self_;
-  std::uint32_t answered_ = 0;  // root: how many of the kept pulls
-  Pull pull_ = Pull::idle;
+  Rank offerer_ = no_rank;      // the first who offered the payload and is not suspected
+  Rank asked_ = no_rank;        // who was asked for the payload and is not suspected
+  std::uint32_t answered_ = 0;  // how many of the kept pulls
+  Patience patience_ = Patience::unlimited;
   Slot source_ = Slot::none;  // where the payload that the settlement speaks of is
   bool is_settling_ = false;
   bool has_ended_ = false;

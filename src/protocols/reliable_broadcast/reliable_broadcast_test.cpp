@@ -151,6 +151,60 @@ TEST_CASE("contributions that come before the settlement are not lost when the t
   CHECK(coordinator.said() == "result>1/result result>2/result");
 }
 
+TEST_CASE("who suspects an ancestor takes up an offer at once") {
+  OneProcess leaf(eight, 7, {3});
+  leaf.hear(MessageKind::correction, 6, 0, 1, Slot::none);
+  CHECK(leaf.said() == "pull>6/none");
+  CHECK_FALSE(leaf.wake());
+  leaf.hear(MessageKind::supply, 6);
+  CHECK(leaf.said() == "colored:6 deliver:6");
+}
+
+TEST_CASE("an offer is remembered until an ancestor is suspected, and needless if none is") {
+  OneProcess leaf(eight, 7);
+  leaf.hear(MessageKind::correction, 6, 0, 1, Slot::none);
+  leaf.hear(MessageKind::correction, 0, 0, 0, Slot::none);
+  leaf.suspect(2);
+  CHECK(leaf.said() == "");
+  leaf.suspect(1);
+  CHECK(leaf.said() == "pull>6/none");
+
+  OneProcess spared(eight, 7, {2});
+  spared.hear(MessageKind::correction, 6, 0, 1, Slot::none);
+  spared.hear(MessageKind::tree, 3);
+  CHECK(spared.said() == "colored:3 deliver:3");
+}
+
+TEST_CASE("who has offered the payload supplies it, each who asks once") {
+  OneProcess owner(eight, 6);
+  owner.hear(MessageKind::tree, 2);
+  CHECK(owner.said() == "colored:2 deliver:2");
+  owner.hear(MessageKind::pull, 7, 0, 0, Slot::none);
+  owner.hear(MessageKind::pull, 5, 0, 0, Slot::none);
+  CHECK(owner.said() == "supply>7/result supply>5/result");
+  CHECK(owner.said() == "");
+}
+
+TEST_CASE("the process that was asked dies: the next offer is taken, or patience decides") {
+  OneProcess leaf(eight, 7, {3});
+  leaf.hear(MessageKind::correction, 6, 0, 1, Slot::none);
+  CHECK(leaf.said() == "pull>6/none");
+  leaf.suspect(6);
+  CHECK(leaf.said() == "");
+  leaf.hear(MessageKind::correction, 5, 0, 1, Slot::none);
+  CHECK(leaf.said() == "pull>5/none");
+  leaf.suspect(5);
+  CHECK(leaf.wake());
+  CHECK(leaf.said() == "pull>0/none");
+  CHECK_FALSE(leaf.wake());
+}
+
+TEST_CASE("a suspect's offer is worth nothing") {
+  OneProcess leaf(eight, 7, {3, 6});
+  leaf.hear(MessageKind::correction, 6, 0, 1, Slot::none);
+  CHECK(leaf.said() == "");
+}
+
 using OneGossiper = testing::OneProcess<ReliableGossip>;
 
 TEST_CASE("gossip whose correction reaches all waits like a tree until somebody is suspected") {
@@ -168,6 +222,13 @@ TEST_CASE("gossip that may miss somebody though nobody dies has them pull withou
   CHECK(process.wake());
   CHECK(process.said() == "pull>0/none");
   CHECK_FALSE(process.wake());
+}
+
+TEST_CASE("an offer after gossip is taken up though nobody is suspected: gossip may be over") {
+  const ReliableGossipConfig config = gossip_of_four(Correction::checked);
+  OneGossiper process(config, 2);
+  process.hear(MessageKind::correction, 1, 0, 1, Slot::none);
+  CHECK(process.said() == "pull>1/none");
 }
 
 TEST_CASE("who is supplied past the gossip keeps it to himself") {

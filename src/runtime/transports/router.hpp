@@ -38,6 +38,9 @@ class Router final : public Transport {
   }
 
   bool shares_memory_with(int peer) const override { return is_local(peer); }
+  bool passes_by_reference(int peer, std::span<const std::byte> data) const override {
+    return is_local(peer) && shm_->passes_by_reference(peer, data);
+  }
   std::byte* allocate_shared(std::size_t bytes) override {
     return shm_ != nullptr ? shm_->allocate_shared(bytes) : nullptr;
   }

@@ -12,10 +12,6 @@ using registry::ProtocolId;
 using registry::Spec;
 using registry::TreeKind;
 
-// From this size on a broadcast does not send its payload to those who have it already: no
-// correction; who is left without asks the root.
-constexpr std::size_t correction_bytes_max = std::size_t{16} << 10;
-
 // From this size on the root of a star would combine for so long that a tree is faster.
 constexpr std::size_t star_reduce_bytes_max = std::size_t{16} << 10;
 
@@ -23,16 +19,11 @@ struct Chosen {
   bool is_reduce_given = false;
   bool is_broadcast_given = false;
   runtime::ReduceSpec reduce;
-  runtime::BroadcastSpec small;
-  runtime::BroadcastSpec large;
+  runtime::BroadcastSpec broadcast;
 };
 
 Chosen& chosen() {
-  static Chosen instance = [] {
-    Chosen defaults;
-    defaults.large.correction.kind = protocols::Correction::none;
-    return defaults;
-  }();
+  static Chosen instance;
   return instance;
 }
 
@@ -75,17 +66,15 @@ std::string choose_broadcast(const std::string& text) {
            "corrected-gossip, reliable-gossip";
   if (const std::string wrong = only_simulated(text, spec); !wrong.empty())
     return "RESPROUT_BCAST: " + wrong;
-  runtime::BroadcastSpec& small = chosen().small;
-  small.shape = registry::shape_of(spec.tree);
-  small.numbering = spec.numbering;
-  small.arity = spec.k;
-  small.correction = spec.correction;
-  small.correction.delay += message_ns;
-  small.early = spec.early;
-  if (is_gossip(spec)) small.gossip_rounds = static_cast<std::uint32_t>(spec.gossip_rounds);
+  runtime::BroadcastSpec& broadcast = chosen().broadcast;
+  broadcast.shape = registry::shape_of(spec.tree);
+  broadcast.numbering = spec.numbering;
+  broadcast.arity = spec.k;
+  broadcast.correction = spec.correction;
+  broadcast.correction.delay += message_ns;
+  broadcast.early = spec.early;
+  if (is_gossip(spec)) broadcast.gossip_rounds = static_cast<std::uint32_t>(spec.gossip_rounds);
   chosen().is_broadcast_given = true;
-  chosen().large = small;
-  chosen().large.correction.kind = protocols::Correction::none;
   return {};
 }
 
@@ -116,10 +105,10 @@ const runtime::ReduceSpec& reduce_spec(const runtime::Session& session, std::siz
   return is_star ? star : chosen().reduce;
 }
 
-const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session, std::size_t bytes) {
+const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session) {
   static constexpr auto star = runtime::BroadcastSpec::star();
   if (!chosen().is_broadcast_given && session.prefers_star()) return star;
-  return bytes <= correction_bytes_max ? chosen().small : chosen().large;
+  return chosen().broadcast;
 }
 
 }  // namespace resprout::shim

@@ -13,9 +13,9 @@ namespace resprout::shim {
 // is wrong.
 std::string choose_specs(const Options& options);
 
-// For an operation of this session with a payload of so many bytes: what the options say, or else
-// the best that fits.
+// For an operation of this session, a reduction with a payload of so many bytes: what the options
+// say, or else the best that fits.
 const runtime::ReduceSpec& reduce_spec(const runtime::Session& session, std::size_t bytes);
-const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session, std::size_t bytes);
+const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session);
 
 }  // namespace resprout::shim

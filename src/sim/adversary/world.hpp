@@ -12,6 +12,8 @@
 //  4. A process enters the operation at any time. Messages for it wait until then.
 //  5. Deadlines come when the chooser likes: time jumps there.
 //
+//  6. Corrections may travel without their payload, as offers: all or none of them.
+//
 // While it runs the world itself checks what can only be seen on the way: contributions are folded
 // in order and nobody twice, and no payload is sent or used by who does not have it.
 // Thread rule: a value; a copy is a fork.
@@ -71,6 +73,9 @@ class World {
     for (std::size_t i = 0; i < machines.size(); ++i)
       processes_.push_back(std::make_shared<Process>(machines[i], inputs[i]));
   }
+
+  // Rule 6: all of them. Before anything happens.
+  void offer_corrections() { offers_corrections_ = true; }
 
   int procs() const { return static_cast<int>(processes_.size()); }
   const M& machine(int rank) const { return at(rank).machine; }
@@ -172,6 +177,7 @@ class World {
 
   int fold_root_;
   bool folds_twice_;
+  bool offers_corrections_ = false;
   Time now_{0};
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<Envelope> in_flight_;  // by receiver, then sender, then age

@@ -78,7 +78,8 @@ void World<M>::deliver_ignored(int rank) {
 template <Machine M>
 int World<M>::send(int rank) {
   Process& process = own(rank);
-  const auto message = process.machine.poll_send(context(process));
+  auto message = process.machine.poll_send(context(process));
+  if (offers_corrections_ && message->kind == MessageKind::correction) message->slot = Slot::none;
   Envelope envelope{*message, payload_in(process, message->slot)};
   if (message->slot != Slot::none && !envelope.payload.is_present())
     complain(rank, "sends a payload that it does not have");

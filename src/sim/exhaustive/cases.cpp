@@ -65,6 +65,7 @@ struct Task {
 
   template <Machine M>
   void prepare(World<M>& start, std::uint64_t dead) const {
+    if (given.offers) start.offer_corrections();
     for (int rank = 0; rank < given.procs; ++rank)
       if ((dead >> rank & 1) != 0)
         start.apply({ActionKind::crash, static_cast<std::uint8_t>(rank)});
@@ -226,6 +227,9 @@ std::string refuse(const Case& given) {
                            spec.protocol == ProtocolId::reliable_gossip;
   if (given.dead > 0 && (is_allreduce || is_reliable))
     return "--dead is for protocols without a detector; others may die with --crashes";
+  if (given.offers && !is_reliable)
+    return "--offers is for reliable-broadcast and reliable-gossip: others cannot ask for a "
+           "payload";
   if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
     return "--spec: gossip that ends by time sends for ever where there is no time; give rounds=";
   const bool is_known = given.defect.empty() || given.defect == "suspicions" ||

@@ -20,6 +20,7 @@ constexpr const char* usage =
     "  --dead N            N others are dead before anything happens; all choices are explored\n"
     "  --slander           those who will die may be suspected while they still run\n"
     "  --loss              what the dead have sent last may be lost\n"
+    "  --offers            corrections travel without their payload\n"
     "  --enter-first       all processes enter before anything else happens\n"
     "  --full              without the reduction for messages that are ignored\n"
     "  --states-max N      give up there; 0: never\n"
@@ -44,6 +45,8 @@ bool parse_flag(std::string_view option, Case& given) {
     given.limits.mischief.suspects_the_living = true;
   else if (option == "--loss")
     given.limits.mischief.loses_messages = true;
+  else if (option == "--offers")
+    given.offers = true;
   else if (option == "--enter-first")
     given.enters_late = false;
   else if (option == "--full")

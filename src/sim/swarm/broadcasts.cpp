@@ -34,6 +34,10 @@ RunReport run_reliable(const typename M::Config& config, Random& random, std::os
   const int root = index(config.dissemination.root);
   const FaultPlan plan = draw_fault_plan(random, procs);
   World world(make_machines<M>(config, procs), root_input(procs, root), 0);
+  if (random.chance(1, 2)) {
+    world.offer_corrections();
+    if (trace != nullptr) *trace << "corrections are offers\n";
+  }
   return run_world(world, random, plan, root, trace, [root](std::span<const Outcome> outcomes) {
     return check_reliable_broadcast(outcomes, static_cast<std::size_t>(root));
   });

@@ -61,6 +61,9 @@ class ShmTransport::Impl {
   void close_peer(int world_rank, Receiver& receiver);
   bool is_flushed() const { return streaming_.empty(); }
   Arena& arena() { return arena_; }
+  bool is_referable(std::span<const std::byte> data) const {
+    return data.size() >= reference_bytes_min && arenas_.contains(data);
+  }
 
  private:
   int local_index(int world_rank) const {
@@ -128,8 +131,7 @@ bool ShmTransport::Impl::try_send(int world_rank, const FrameHeader& header,
   Peer& peer = peers_[index];
   if (peer.is_closed) return true;
   if (peer.outgoing.is_active) return false;
-  const bool is_shared = data.size() >= reference_bytes_min && arenas_.contains(data);
-  if (is_shared && data_offset + 16 + prefix.size() <= peer.writer.record_bytes_max())
+  if (is_referable(data) && data_offset + 16 + prefix.size() <= peer.writer.record_bytes_max())
     return send_reference(peer, header, prefix, data);
   if (data_offset + padded(data.size()) + prefix.size() <= peer.writer.record_bytes_max())
     return send_frame(peer, header, prefix, data);
@@ -356,6 +358,9 @@ bool ShmTransport::try_send(int peer, const FrameHeader& header, std::span<const
 bool ShmTransport::progress(Receiver& receiver) { return impl_->progress(receiver); }
 void ShmTransport::close_peer(int peer, Receiver& receiver) { impl_->close_peer(peer, receiver); }
 bool ShmTransport::is_flushed() const { return impl_->is_flushed(); }
+bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {
+  return reaches(peer) && impl_->is_referable(data);
+}
 std::byte* ShmTransport::allocate_shared(std::size_t bytes) {
   return impl_->arena().allocate(bytes);
 }

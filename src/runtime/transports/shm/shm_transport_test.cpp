@@ -187,6 +187,10 @@ TEST_CASE("data in the arena stays readable where it is until it is freed") {
   Log log;
   std::byte* const block = pair.a->allocate_shared(100000);
   REQUIRE(block != nullptr);
+  const std::vector<std::byte> elsewhere(100000);
+  CHECK(pair.a->passes_by_reference(9, {block, 100000}));
+  CHECK_FALSE(pair.a->passes_by_reference(9, elsewhere));
+  CHECK_FALSE(pair.a->passes_by_reference(8, {block, 100000}));
   block[0] = std::byte{1};
   REQUIRE(pair.a->try_send(9, {}, {}, {block, 100000}, transfer));
   CHECK(transfer.pending == 0);
