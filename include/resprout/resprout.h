@@ -23,6 +23,20 @@ extern "C" {
  * that called the operation, or after it. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 
+/* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction.
+ * Writes `count` elements of `datatype` to `contribution`, laid out as in a send buffer, and
+ * returns 1; or returns 0: nothing stands in for it. Called during MPI_Allreduce and MPI_Reduce, on
+ * every process, for every rank that is missing, in ascending order; it must write the same
+ * everywhere, and must not communicate. */
+typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int count,
+                              MPI_Datatype datatype, void* extra);
+
+/* From now on `function` stands in for those who are missing in the reductions on `comm`, in place
+ * of what RESPROUT_MISSING says; null: no longer. All processes of `comm` call it, between the same
+ * two operations. */
+int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
+    __attribute__((weak));
+
 #ifdef __cplusplus
 }
 #endif

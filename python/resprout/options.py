@@ -5,6 +5,7 @@ variables. src/shim/options.cpp reads those that reach the ranks.
 """
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -82,6 +83,15 @@ OPTIONS = (
         "any: whatever is fastest",
         "How floating-point numbers are summed. reproducible: the same bits for the same "
         "contributors, whatever the tree, the order of arrival and the losses (docs/sum.md).",
+    ),
+    Option(
+        "--missing",
+        "RESPROUT_MISSING",
+        "nothing|last|VALUE",
+        "nothing, last, or a number",
+        "nothing",
+        "What stands in for the contributions of lost ranks to MPI_Allreduce and MPI_Reduce: "
+        "nothing, their last ones, or elements of this value (docs/run.md says what it costs).",
     ),
     Option(
         "--transport",
@@ -203,8 +213,18 @@ def _is_network(text: str) -> bool:
     return "/" in text
 
 
+def _is_missing(value: str) -> bool:
+    if value in ("nothing", "last"):
+        return True
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--on-loss": _one_of("continue", "error"),
+    "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),
     "--transport": _one_of("auto", "shm", "tcp"),
     "--network": _is_network,

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/engine.hpp"
+#include "shim/stand_ins/stand_ins.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -67,6 +68,9 @@ Communicator* discover(MPI_Comm comm) {
 }
 
 }  // namespace
+
+Communicator::Communicator() = default;
+Communicator::~Communicator() = default;
 
 Communicator* communicator_of(MPI_Comm comm) {
   const unsigned now = generation.load(std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "runtime/session.hpp"
@@ -36,14 +37,20 @@ class CallCounts {
   std::array<Entry, 8> entries_{};
 };
 
+struct StandIns;
+
 struct Communicator {
+  Communicator();
+  ~Communicator();
+
   bool is_inter = false;
   int rank = 0;                  // own rank in it
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
                                  // MPI_UNDEFINED for processes that are not of this world
   runtime::Session* session = nullptr;
   CallCounts calls;
-  bool is_native = false;  // its collectives are left to the MPI library
+  std::unique_ptr<StandIns> stand_ins;  // of its reductions, if it has any
+  bool is_native = false;               // its collectives are left to the MPI library
 };
 
 // REQUIRES: MPI is initialized; `comm` is valid. Never null; lives as long as the communicator.

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 
 namespace resprout::shim {
@@ -161,6 +163,20 @@ string parse_transport(string_view value, Options& options) {
   return parse_choice(value, table, options.transport);
 }
 
+string parse_missing(string_view value, Options& options) {
+  if (value == "nothing" || value == "last") {
+    options.missing.what = value == "last" ? Missing::What::last : Missing::What::nothing;
+    return {};
+  }
+  const string text(value);
+  char* end = nullptr;
+  options.missing.what = Missing::What::value;
+  options.missing.value = std::strtold(text.c_str(), &end);
+  if (end == text.c_str() || *end != 0 || !std::isfinite(options.missing.value))
+    return "'" + text + "' is not valid: give nothing, last or a number";
+  return {};
+}
+
 string parse_sum(string_view value, Options& options) {
   static constexpr std::array table{std::pair<string_view, Sum>{"any", Sum::any},
                                     std::pair<string_view, Sum>{"reproducible", Sum::reproducible}};
@@ -206,6 +222,8 @@ constexpr std::array variables{
                return parse_milliseconds(v, o.heartbeat_timeout_ms);
              }},
     Variable{"RESPROUT_INJECT", parse_faults},
+    Variable{"RESPROUT_MISSING",
+             [](string_view v, int, Options& o) { return parse_missing(v, o); }},
     Variable{"RESPROUT_NETWORK",
              [](string_view v, int, Options& o) { return parse_network(v, o); }},
     Variable{"RESPROUT_ON_LOSS",

@@ -14,6 +14,12 @@ enum class OnLoss { go_on, error };                  // RESPROUT_ON_LOSS=continu
 enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
 enum class Sum { any, reproducible };                // RESPROUT_SUM=any|reproducible
 
+// RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
+struct Missing {
+  enum class What { nothing, last, value } what = What::nothing;
+  long double value = 0;
+};
+
 // RESPROUT_INJECT: faults for tests and demonstrations, `;`-separated, e.g. `kill:rank=3,at=2s`.
 struct Fault {
   enum class Kind { kill, stop, exit } kind = Kind::kill;
@@ -31,6 +37,7 @@ struct Options {
   std::string bcast;      // protocol spec; empty: the default for the payload's size
   std::string allreduce;  // protocol spec; empty: the default
   Sum sum = Sum::any;
+  Missing missing;
   std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
   int heartbeat_period_ms = 100;
   int heartbeat_timeout_ms = 1000;

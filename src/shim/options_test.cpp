@@ -27,20 +27,23 @@ TEST_CASE("an environment without a word of Resprout gives the defaults") {
   CHECK(parsed.options.on_loss == OnLoss::go_on);
   CHECK(parsed.options.transport == TransportChoice::automatic);
   CHECK(parsed.options.sum == Sum::any);
+  CHECK(parsed.options.missing.what == Missing::What::nothing);
   CHECK(parsed.options.faults.empty());
 }
 
 TEST_CASE("each variable reaches its option") {
   const ParsedOptions parsed =
       parse({"RESPROUT_ON_LOSS=error", "RESPROUT_TRANSPORT=tcp", "RESPROUT_VERBOSE=1",
-             "RESPROUT_SUM=reproducible", "RESPROUT_HEARTBEAT_PERIOD_MS=20",
-             "RESPROUT_HEARTBEAT_TIMEOUT_MS=300", "RESPROUT_BCAST=corrected-tree:tree=binomial",
-             "RESPROUT_ALLREDUCE=ftco-allreduce", "RESPROUT_RUN_DIR=/somewhere/with = in it",
-             "RESPROUT_NETWORK=fd00::/64"});
+             "RESPROUT_SUM=reproducible", "RESPROUT_MISSING=-2.5",
+             "RESPROUT_HEARTBEAT_PERIOD_MS=20", "RESPROUT_HEARTBEAT_TIMEOUT_MS=300",
+             "RESPROUT_BCAST=corrected-tree:tree=binomial", "RESPROUT_ALLREDUCE=ftco-allreduce",
+             "RESPROUT_RUN_DIR=/somewhere/with = in it", "RESPROUT_NETWORK=fd00::/64"});
   REQUIRE(parsed.error == "");
   CHECK(parsed.options.on_loss == OnLoss::error);
   CHECK(parsed.options.transport == TransportChoice::tcp);
   CHECK(parsed.options.sum == Sum::reproducible);
+  CHECK(parsed.options.missing.what == Missing::What::value);
+  CHECK(parsed.options.missing.value == -2.5L);
   CHECK(parsed.options.verbose);
   CHECK(parsed.options.heartbeat_period_ms == 20);
   CHECK(parsed.options.heartbeat_timeout_ms == 300);

@@ -45,6 +45,7 @@ def test_all_known_variables_are_accepted() -> None:
     [
         ("--on-loss", "cry", "continue, error"),
         ("--sum", "exactly", "any, reproducible"),
+        ("--missing", "something", "nothing, last, or a number"),
         ("--transport", "pigeon", "auto, shm, tcp"),
         ("--network", "10.0.0.1", "10.0.0.0/8"),
         ("--heartbeat-period", "0", "whole milliseconds"),

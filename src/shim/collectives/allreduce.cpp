@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/stand_ins/stand_ins.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -14,6 +15,11 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  if (StandIns* stand_ins = stand_ins_of(comm)) {
+    const runtime::Outcome outcome =
+        allreduce_with(*stand_ins, call, reduction, comm, input, recvbuf);
+    return call.finish(outcome, reduction.code());
+  }
   const runtime::Outcome outcome = call.session().allreduce(
       call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
       reduction.combiner(),

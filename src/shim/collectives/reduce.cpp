@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/stand_ins/stand_ins.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -28,6 +29,11 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
+  if (StandIns* stand_ins = stand_ins_of(comm)) {
+    const runtime::Outcome outcome =
+        allreduce_with(*stand_ins, call, reduction, comm, input, is_root ? recvbuf : nullptr);
+    return call.finish(outcome, reduction.code());
+  }
   const auto consume = [&](std::span<const std::byte> result) {
     if (is_root) reduction.write(result, recvbuf);
   };

@@ -13,7 +13,8 @@ std::optional<SumForm> wanted_form(MPI_Op op, MPI_Datatype datatype, int count) 
 }  // namespace
 
 Reduction::Reduction(MPI_Op op, MPI_Datatype datatype, int count)
-    : layout_(layout_of(datatype, count)),
+    : op_(op),
+      layout_(layout_of(datatype, count)),
       form_(wanted_form(op, datatype, count)),
       elements_(op, layout_) {}
 

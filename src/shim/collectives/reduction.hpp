@@ -26,12 +26,25 @@ class Reduction {
   // The size of such an input.
   std::size_t bytes() const { return form_ ? form_->sum_bytes() : layout_.packed_bytes; }
   runtime::Combiner& combiner();
+  // What goes into it for a process whose send buffer is as fill(buffer) makes it; nothing if that
+  // returns false.
+  template <typename Fill>
+  std::optional<std::vector<std::byte>> contribution(Fill fill) const {
+    std::vector<std::byte> elements(layout_.spread_bytes);
+    void* const buffer = elements.data() - layout_.true_lb;
+    if (!fill(buffer)) return std::nullopt;
+    return form_ ? sums_of(buffer, *form_) : std::move(elements);
+  }
   // Writes a result into a receive buffer.
   void write(std::span<const std::byte> result, void* buffer) const;
+  int count() const { return layout_.count; }
+  MPI_Datatype datatype() const { return layout_.datatype; }
+  MPI_Op op() const { return op_; }
   // MPI_SUCCESS, or what MPI_Reduce_local said.
   int code() const { return elements_.code(); }
 
  private:
+  MPI_Op op_;
   Layout layout_;
   std::optional<SumForm> form_;  // of a sum that has to be reproducible
   MpiCombiner elements_;

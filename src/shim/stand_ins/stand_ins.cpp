@@ -1,0 +1,132 @@
+#include "shim/stand_ins/stand_ins.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "runtime/blocks.hpp"
+#include "shim/collectives/specs.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/stand_ins/numbers.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using Payload = std::vector<std::byte>;
+
+// One operation's folding of contributions and stand-ins.
+class Fold {
+ public:
+  Fold(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm)
+      : stand_ins_(stand_ins), reduction_(reduction), comm_(comm) {}
+
+  // The result of all; empty if nobody gave anything.
+  std::optional<Payload> run(std::span<const std::byte> row, int ranks) {
+    std::vector<std::optional<std::span<const std::byte>>> blocks(static_cast<std::size_t>(ranks));
+    runtime::BlockReader reader(row);
+    while (const auto block = reader.next())
+      blocks[static_cast<std::size_t>(block->rank)] = block->data;
+    if (is_remembering()) last_ = &stand_ins_.kind_of(reduction_).payloads;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto& block = blocks[static_cast<std::size_t>(rank)];
+      if (block) {
+        add({block->begin(), block->end()});
+        if (last_ != nullptr) (*last_)[rank].assign(block->begin(), block->end());
+      } else if (auto stand_in = stand_in_for(rank)) {
+        add(std::move(*stand_in));
+      }
+    }
+    return std::move(sum_);
+  }
+
+ private:
+  static const Missing& option() { return World::current()->options().missing; }
+  bool is_remembering() const {
+    return stand_ins_.callback == nullptr && option().what == Missing::What::last;
+  }
+
+  std::optional<Payload> stand_in_for(int rank) {
+    if (stand_ins_.callback != nullptr)
+      return reduction_.contribution([&](void* buffer) {
+        return stand_ins_.callback(comm_, rank, buffer, reduction_.count(), reduction_.datatype(),
+                                   stand_ins_.extra) != 0;
+      });
+    if (option().what == Missing::What::value)
+      return reduction_.contribution([&](void* buffer) {
+        return fill_with(option().value, buffer, reduction_.count(), reduction_.datatype());
+      });
+    const auto last = last_->find(rank);
+    if (last == last_->end()) return std::nullopt;
+    return last->second;
+  }
+
+  // Behind what is there already.
+  void add(Payload payload) {
+    if (sum_) reduction_.combiner().combine(*sum_, payload);
+    sum_ = std::move(payload);
+  }
+
+  StandIns& stand_ins_;
+  Reduction& reduction_;
+  MPI_Comm comm_;
+  std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
+  std::optional<Payload> sum_;
+};
+
+}  // namespace
+
+Remembered& StandIns::kind_of(const Reduction& reduction) {
+  const auto same = std::find_if(last.begin(), last.end(), [&](const Remembered& one) {
+    return one.count == reduction.count() && one.datatype == reduction.datatype() &&
+           one.op == reduction.op();
+  });
+  if (same != last.end()) {
+    std::rotate(same, same + 1, last.end());
+    return last.back();
+  }
+  if (last.size() == kinds_max) last.erase(last.begin());
+  return last.emplace_back(Remembered{reduction.count(), reduction.datatype(), reduction.op(), {}});
+}
+
+StandIns* stand_ins_of(MPI_Comm comm) {
+  Communicator& communicator = *communicator_of(comm);
+  const bool is_asked_for = World::current()->options().missing.what != Missing::What::nothing;
+  if (!communicator.stand_ins && is_asked_for)
+    communicator.stand_ins = std::make_unique<StandIns>();
+  if (!communicator.stand_ins) return nullptr;
+  return is_asked_for || communicator.stand_ins->callback != nullptr ? communicator.stand_ins.get()
+                                                                     : nullptr;
+}
+
+runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
+                                MPI_Comm comm, const void* input, void* recvbuf) {
+  const runtime::Members& everybody = call.session().everybody();
+  const auto payload = reduction.input(input);
+  runtime::Buffer row = call.session().allocate(runtime::block_bytes(payload.size()));
+  runtime::BlockWriter({row.data(), row.size()})
+      .put(everybody.comm_rank(everybody.self()), payload);
+  return call.session().allgather(
+      call.lock(), reduce_spec(call.session(), reduction.bytes()), std::move(row),
+      [&](std::span<const std::byte> rows) {
+        const auto result = Fold(stand_ins, reduction, comm).run(rows, everybody.size());
+        if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
+      });
+}
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra) {
+  constexpr const char* name = "resprout_on_missing";
+  if (World::current() == nullptr || comm == MPI_COMM_NULL)
+    return finish(MPI_COMM_WORLD, name, MPI_ERR_COMM);
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.is_inter) return finish(comm, name, MPI_ERR_COMM);
+  if (!communicator.stand_ins) communicator.stand_ins = std::make_unique<StandIns>();
+  communicator.stand_ins->callback = function;
+  communicator.stand_ins->extra = extra;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,53 @@
+// What stands in for the contributions of those who are missing in a reduction.
+//
+// FTCO, section 7, wishes for it. RESPROUT_MISSING says it for all communicators,
+// resprout_on_missing for one. A reduction with stand-ins is an allgather: every process that has
+// the result folds all contributions itself, in the order of ranks, and puts stand-ins at the
+// places of the missing. So they work with operators that do not commute, and a rank's last
+// contribution is known to all. It costs the memory and the messages of all contributions.
+//
+// Invariant: everybody who has the result of an operation has used the same stand-ins.
+// Thread rule: as the session's operations.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "resprout/resprout.h"
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/reduction.hpp"
+#include "shim/options.hpp"
+
+namespace resprout::shim {
+
+// The last contributions to reductions of one kind: of so many elements of a datatype, by an
+// operator.
+struct Remembered {
+  int count;
+  MPI_Datatype datatype;
+  MPI_Op op;
+  std::map<int, std::vector<std::byte>> payloads;  // by rank in the communicator
+};
+
+// What a communicator knows of its reductions.
+struct StandIns {
+  static constexpr std::size_t kinds_max = 8;
+
+  resprout_stand_in* callback = nullptr;  // goes before the option
+  void* extra = nullptr;
+  std::vector<Remembered> last;  // the kind that was met last comes last
+
+  // What is remembered of the reduction's kind; the kind that was not met for longest gives way.
+  Remembered& kind_of(const Reduction& reduction);
+};
+
+// The call's, if somebody may have to be stood in for; else null.
+StandIns* stand_ins_of(MPI_Comm comm);
+
+// A reduction whose result everybody writes into `recvbuf`; null: this process does not want it.
+runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
+                                MPI_Comm comm, const void* input, void* recvbuf);
+
+}  // namespace resprout::shim

@@ -1,0 +1,65 @@
+"""What stands in for the contributions of the lost: nothing, a value, the last, a callback."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import jobs
+import pytest
+
+RANKS, ROUNDS, FATAL_ROUND = 5, 6, 3
+
+StandIn = Callable[[int, int], int | None]
+"""By rank and operation (two a round, from 0)."""
+
+
+def contribution(rank: int, round_: int) -> int:
+    return 100 * round_ + rank + 1
+
+
+def expected(victims: set[int], stand_in: StandIn) -> Iterable[tuple[int, int, int]]:
+    """Round, sum, first of all. The victims die when they should enter an allreduce."""
+    for round_ in range(1, ROUNDS + 1):
+
+        def given(operation: int, round_: int = round_) -> list[int]:
+            values = [
+                stand_in(rank, operation)
+                if rank in victims and round_ >= FATAL_ROUND
+                else contribution(rank, round_)
+                for rank in range(RANKS)
+            ]
+            return [value for value in values if value is not None]
+
+        yield round_, sum(given(2 * round_)), given(2 * round_ + 1)[0]
+
+
+def run(folder: Path, victims: set[int], options: list[str], *arguments: str) -> None:
+    program = [jobs.PROGRAMS / "missing", folder, str(ROUNDS), *arguments]
+    kills = [f"--inject=kill:rank={rank},at=allreduce#{FATAL_ROUND}" for rank in victims]
+    ended = jobs.resprout_run(RANKS, program, [*options, *kills])
+    assert ended.status == 0 and ended.lost == victims, str(ended)
+
+
+def check(folder: Path, victims: set[int], stand_in: StandIn) -> None:
+    for rank in set(range(RANKS)) - victims:
+        lines = (folder / f"missing-{rank}").read_text().splitlines()
+        got = [tuple(map(int, line.split())) for line in lines]
+        wanted = [(n, s, first if rank == 1 else -1) for n, s, first in expected(victims, stand_in)]
+        assert got == wanted, f"rank {rank}"
+
+
+CASES: list[tuple[list[str], list[str], StandIn]] = [
+    ([], [], lambda rank, operation: None),
+    (["--missing", "7"], [], lambda rank, operation: 7),
+    (["--missing", "last"], [], lambda rank, operation: contribution(rank, FATAL_ROUND - 1)),
+    (["--missing", "7"], ["callback"], lambda rank, operation: 1000 * (rank + 1) if rank else None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("victims", [{4}, {0, 2}], ids=["4", "0-2"])
+@pytest.mark.parametrize(("options", "arguments", "stand_in"), CASES,
+                         ids=["nothing", "value", "last", "callback"])  # fmt: skip
+def test_stand_ins_take_the_places_of_the_lost(
+    options: list[str], arguments: list[str], stand_in: StandIn, victims: set[int], tmp_path: Path
+) -> None:
+    run(tmp_path, victims, options, *arguments)
+    check(tmp_path, victims, stand_in)
