@@ -61,30 +61,44 @@ void EarlySlots::add(Side from, std::int32_t slot, std::int32_t distance, std::i
   patterns_.push_back(pattern);
 }
 
-// The sets of slots (bits) in which something can arrive from that side; many times the same.
-std::vector<std::uint64_t> EarlySlots::arrival_sets(Side from) const {
-  std::vector<std::uint64_t> sets;
+std::vector<std::uint64_t> EarlySlots::matches(Side from) const {
+  std::vector<std::uint64_t> matches;
   for (std::uint64_t colors = 0; colors < std::uint64_t{1} << window_; ++colors) {
     const std::uint64_t word = from == Side::left ? colors << (64 - window_) : colors;
-    std::uint64_t set = 0;
-    for (const Pattern& pattern : patterns_)
-      if (pattern.from == from && (word & pattern.mask) == pattern.value)
-        set += std::uint64_t{1} << 4 * (pattern.slot - reaction_);
-    sets.push_back(set);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < patterns_.size(); ++i)
+      if (patterns_[i].from == from && (word & patterns_[i].mask) == patterns_[i].value)
+        found |= std::uint64_t{1} << i;
+    matches.push_back(found);
   }
-  std::sort(sets.begin(), sets.end());
-  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  return sets;
+  return matches;
+}
+
+// How many arrive in each slot (four bits each), for all sets of patterns that can match.
+std::vector<std::uint64_t> EarlySlots::arrival_sets(std::vector<std::uint64_t> matches) const {
+  std::sort(matches.begin(), matches.end());
+  matches.erase(std::unique(matches.begin(), matches.end()), matches.end());
+  for (std::uint64_t& set : matches) {
+    std::uint64_t arrivals = 0;
+    for (std::uint64_t left = set; left != 0; left &= left - 1) {
+      const Pattern& pattern = patterns_[static_cast<std::size_t>(std::countr_zero(left))];
+      arrivals += std::uint64_t{1} << 4 * (pattern.slot - reaction_);
+    }
+    set = arrivals;
+  }
+  return matches;
 }
 
 // By trying out all colors around a process if they are few.
 void EarlySlots::bound_delay() {
-  if (window_ > 12 || end_ - reaction_ > 16) {
+  if (window_ > 12 || patterns_.size() > 64 || end_ - reaction_ > 16) {
     delay_max_ = static_cast<std::int32_t>(patterns_.size());
     return;
   }
-  const std::vector<std::uint64_t> rights = arrival_sets(Side::right);
-  for (const std::uint64_t left : arrival_sets(Side::left))
+  left_matches_ = matches(Side::left);
+  right_matches_ = matches(Side::right);
+  const std::vector<std::uint64_t> rights = arrival_sets(right_matches_);
+  for (const std::uint64_t left : arrival_sets(left_matches_))
     for (const std::uint64_t right : rights) {
       std::int32_t waiting = 0;
       for (std::int32_t slot = 0; slot < end_ - reaction_; ++slot) {

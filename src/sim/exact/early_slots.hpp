@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -68,8 +69,12 @@ class EarlySlots {
   void add_from_right(std::int32_t slot, std::int32_t distance, std::int32_t right, bool is_exact);
   void add(Side from, std::int32_t slot, std::int32_t distance, std::int32_t free_towards,
            std::int32_t behind, bool is_exact);
-  std::vector<std::uint64_t> arrival_sets(Side from) const;
+  std::vector<std::uint64_t> matches(Side from) const;
+  std::vector<std::uint64_t> arrival_sets(std::vector<std::uint64_t> matches) const;
   void bound_delay();
+  // Calls f(pattern) for each pattern that matches these colors, in their order.
+  template <typename F>
+  void for_each_match(std::uint64_t left, std::uint64_t right, F f) const;
 
   std::int32_t reaction_;
   std::int32_t reach_;
@@ -78,7 +83,23 @@ class EarlySlots {
   std::int32_t delay_max_ = 0;
   bool is_usable_ = true;
   std::vector<Pattern> patterns_;  // by slot, then from left first, then by sender
+  // Which of them match (bits), by the colors of the window on that side. Empty if there are many.
+  std::vector<std::uint64_t> left_matches_;
+  std::vector<std::uint64_t> right_matches_;
 };
+
+template <typename F>
+void EarlySlots::for_each_match(std::uint64_t left, std::uint64_t right, F f) const {
+  if (left_matches_.empty()) {
+    for (const Pattern& pattern : patterns_)
+      if (pattern.matches(left, right)) f(pattern);
+    return;
+  }
+  const std::uint64_t window = (std::uint64_t{1} << window_) - 1;
+  std::uint64_t matches = left_matches_[left >> (64 - window_)] | right_matches_[right & window];
+  for (; matches != 0; matches &= matches - 1)
+    f(patterns_[static_cast<std::size_t>(std::countr_zero(matches))]);
+}
 
 template <typename F>
 std::int32_t EarlySlots::replay(const TreeColoring& coloring, std::int32_t rank, F f) const {
@@ -91,8 +112,7 @@ std::int32_t EarlySlots::replay(const TreeColoring& coloring, std::int32_t rank,
     f(pattern.from, pattern.distance, served);
   };
   if (!is_near_end(rank, coloring.procs())) {
-    for (const Pattern& pattern : patterns_)
-      if (pattern.matches(left, right)) take(pattern);
+    for_each_match(left, right, take);
     return free;
   }
   // Near the end of the ring the left ones are not the lower ones.
@@ -101,11 +121,10 @@ std::int32_t EarlySlots::replay(const TreeColoring& coloring, std::int32_t rank,
     std::int32_t sender;
   };
   std::vector<Arrival> arrivals;
-  for (const Pattern& pattern : patterns_) {
-    if (!pattern.matches(left, right)) continue;
+  for_each_match(left, right, [&](const Pattern& pattern) {
     const std::int32_t offset = pattern.from == Side::left ? -pattern.distance : pattern.distance;
     arrivals.push_back({&pattern, topology::ring_neighbor(rank, offset, coloring.procs())});
-  }
+  });
   std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
     return a.pattern->slot != b.pattern->slot ? a.pattern->slot < b.pattern->slot
                                               : a.sender < b.sender;

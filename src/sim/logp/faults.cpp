@@ -38,37 +38,40 @@ FaultDraw::FaultDraw(std::int32_t procs, Rank root) : root_(index(root)) {
   for (std::int32_t i = 0; i + 1 < procs; ++i) ranks_.push_back(in_order(i));
 }
 
-// What random.below(ranks_.size() - less) says, without its divisions: most of the time of a draw.
-std::uint64_t FaultDraw::below(Random& random, std::size_t less) {
-  const std::uint64_t bound = ranks_.size() - less;
-  if (less >= inverses_.size()) inverses_.push_back(UINT64_MAX / bound);
+// What random.below(bound) says, without its divisions: most of the time of a draw. `inverse`:
+// (2^64 - 1) / bound.
+std::uint64_t FaultDraw::below(Random& random, std::uint64_t bound, std::uint64_t inverse) {
   for (;;) {
     const std::uint64_t value = random.next();
-    if (value < bound && value < (0 - bound) % bound) continue;
-    const auto quotient =
-        static_cast<std::uint64_t>(static_cast<Wide>(value) * inverses_[less] >> 64);
+    if (value < bound && value < (0 - bound) % bound) [[unlikely]]
+      continue;
+    const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(value) * inverse >> 64);
     std::uint64_t rest = value - quotient * bound;
     while (rest >= bound) rest -= bound;  // the quotient is a little too small at most
     return rest;
   }
 }
 
-// The first `count` of a random order, which is undone afterwards.
+// The first `count` of a random order, which is undone afterwards. What place i had is put where
+// the i-th one came from; nobody looks at place i again.
 std::span<const Death> FaultDraw::draw(std::int64_t count, std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(count);
+  while (inverses_.size() < size)
+    inverses_.push_back(UINT64_MAX / (ranks_.size() - inverses_.size()));
+  if (deaths_.size() < size) {
+    deaths_.resize(size);
+    sources_.resize(size);
+  }
   Random random(seed);
-  deaths_.clear();
-  exchanged_.clear();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    const auto other = static_cast<std::int32_t>(i + below(random, i));
-    exchanged_.push_back(other);
-    std::swap(ranks_[i], ranks_[static_cast<std::size_t>(other)]);
-    deaths_.push_back({rank_at(ranks_[i]), Time{0}});
+  std::int32_t* const ranks = ranks_.data();
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t source = i + below(random, ranks_.size() - i, inverses_[i]);
+    deaths_[i] = {rank_at(ranks[source]), Time{0}};
+    sources_[i] = static_cast<std::int32_t>(source);
+    ranks[source] = ranks[i];
   }
-  for (std::size_t i = 0; i < exchanged_.size(); ++i) {
-    ranks_[i] = in_order(static_cast<std::int32_t>(i));
-    ranks_[static_cast<std::size_t>(exchanged_[i])] = in_order(exchanged_[i]);
-  }
-  return deaths_;
+  for (std::size_t i = 0; i < size; ++i) ranks[sources_[i]] = in_order(sources_[i]);
+  return std::span(deaths_).first(size);
 }
 
 std::variant<Faults, std::string> Faults::parse(std::string_view text, std::int32_t procs,

@@ -36,15 +36,16 @@ class FaultDraw {
   std::span<const Death> draw(std::int64_t count, std::uint64_t seed);
 
  private:
-  std::uint64_t below(Random& random, std::size_t less);
+  static std::uint64_t below(Random& random, std::uint64_t bound, std::uint64_t inverse);
 
   // The i-th of all ranks but the root.
   std::int32_t in_order(std::int32_t i) const { return i < root_ ? i : i + 1; }
 
   std::int32_t root_;
   std::vector<std::int32_t> ranks_;      // ascending between draws
-  std::vector<std::uint64_t> inverses_;  // 2^64 / (ranks_.size() - i), those that were needed
-  std::vector<std::int32_t> exchanged_;  // with ranks_[i], in draw i
+  std::vector<std::uint64_t> inverses_;  // of ranks_.size() - i, those that were needed
+  // At least as many as were drawn:
+  std::vector<std::int32_t> sources_;  // the places in ranks_ that the draws came from
   std::vector<Death> deaths_;
 };
 
