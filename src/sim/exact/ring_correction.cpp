@@ -29,7 +29,10 @@ RingCorrection::RingCorrection(Correction correction, std::int32_t distance, std
       early_(correction == Correction::checked ? reaction : 2),
       unreached_(procs),
       port_free_(static_cast<std::size_t>(procs)),
-      border_at_(static_cast<std::size_t>(procs)) {}
+      border_at_(static_cast<std::size_t>(procs)),
+      left_open_((static_cast<std::size_t>(procs) + 63) / 64),
+      right_open_(left_open_.size()),
+      either_open_(left_open_.size()) {}
 
 std::int32_t RingCorrection::neighbor(std::int32_t rank, const Send& send) const {
   const std::int32_t offset = send.side == Side::left ? -send.distance : send.distance;

@@ -104,26 +104,22 @@ class RingCorrection {
   void settle_quiescence(std::int32_t slots);
 
   // Checked correction, where EarlySlots is usable: all before early_.end() at once.
-  struct Open {  // those of 64 processes with an open side
-    std::uint64_t left;
-    std::uint64_t right;
-  };
-  struct Row;
   struct Touch {
     std::int32_t slot;
     std::int32_t to;
   };
   void correct_wide_gaps();
-  void sweep_word(std::size_t at);
-  void color_word(const Row& row, std::uint64_t missing);
-  void add_wide_borders(std::size_t at, const Open& open);
+  void sweep(std::size_t begin, std::size_t end);
+  void color_narrow_gaps(std::size_t begin, std::size_t end);
+  void add_wide_borders(std::size_t at, std::uint64_t left_wide, std::uint64_t right_wide);
   void measure_wide_gap(Border& border, Border& next);
   void color_wide_gap(const Border& left, const Border& right);
   void enter_late_slots(Border& border);
-  Open open_in(std::size_t at, std::int32_t slot) const;
+  std::uint64_t senders_in(std::size_t at, std::int32_t slot) const;
   Send early_send(std::int32_t rank, std::int32_t slot) const;
   void settle_late_slots();
   void settle_early_slots();
+  void settle_senders(std::size_t at, std::int32_t slot);
 
   protocols::Correction correction_;
   std::int32_t distance_;
@@ -142,7 +138,11 @@ class RingCorrection {
   RankBits unreached_;                          // live ones that nobody has sent to yet
   std::vector<std::int64_t> port_free_;         // by rank: epoch_ + the slot
   std::vector<std::int32_t> border_at_;         // by rank: index in borders_, or anything
-  std::vector<Touch> touched_;   // by messages of borders to live processes, in order
+  std::vector<Touch> touched_;  // by messages of borders to live processes, in order
+  // By word, of the last words that were swept: who has a side open.
+  std::vector<std::uint64_t> left_open_;
+  std::vector<std::uint64_t> right_open_;
+  std::vector<std::uint64_t> either_open_;
   std::int32_t last_early_ = 0;  // slot before early_.end() in which somebody sends
   std::int64_t epoch_ = 0;
 };

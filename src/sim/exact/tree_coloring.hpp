@@ -13,6 +13,8 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,22 +38,22 @@ class TreeColoring {
   std::int32_t procs() const { return procs_; }
   bool is_dead(std::int32_t rank) const { return dead_.contains(rank); }
   bool is_colored(std::int32_t rank) const { return !uncolored_.contains(rank); }
-  // The colors around `rank`, 1: colored; its neighbor in the highest bit (left), or in the lowest.
+  // The colors of the ring, 64 ranks a word, the lowest in the lowest bit, 1: colored. [1] has rank
+  // 0; [0] what comes before it. Behind the last rank the ring goes on with rank 0, for a word and
+  // more. If procs < 128 what is no rank counts as colored instead.
+  std::span<const std::uint64_t> colors() const { return colors_; }
+  // Those beside `rank`: its neighbor in the highest bit (left), or in the lowest.
   // REQUIRES: procs >= 128.
   std::uint64_t colored_left_of(std::int32_t rank) const {
-    return ~uncolored_.window(rank < 64 ? rank - 64 + procs_ : rank - 64, procs_);
+    const auto [at, bit] = place_of(rank);
+    return colors_[at + 1] << 1 << (63 - bit) | colors_[at] >> bit;
   }
   std::uint64_t colored_right_of(std::int32_t rank) const {
-    return ~uncolored_.window(rank + 1 == procs_ ? 0 : rank + 1, procs_);
+    const auto [at, bit] = place_of(rank);
+    return colors_[at + 1] >> bit >> 1 | colors_[at + 2] << (63 - bit);
   }
-  // Those of 64 ranks from 64*at on, the lowest in the lowest bit; what is no rank counts as
-  // colored.
-  std::uint64_t colored_word(std::size_t at) const { return ~uncolored_.word(at); }
-  // The colors of 64 ranks from there on. REQUIRES: 0 <= rank < 2 * procs.
-  std::uint64_t colored_from(std::int64_t rank) const {
-    return ~uncolored_.window(static_cast<std::int32_t>(rank < procs_ ? rank : rank - procs_),
-                              procs_);
-  }
+  // How many words have all ranks.
+  std::size_t words() const { return colors_.size() - 2; }
   std::uint64_t dead_word(std::size_t at) const { return dead_.word(at); }
   // Which bits of a word are ranks.
   std::uint64_t valid_word(std::size_t at) const {
@@ -62,16 +64,17 @@ class TreeColoring {
   std::int32_t dead() const { return static_cast<std::int32_t>(dead_ranks_.size()); }
   std::int32_t colored() const { return procs_ - uncolored_count_; }
 
-  // Sent down the tree, those to the dead included.
+  // Sent down the tree, those to the dead included. REQUIRES: has_root().
   std::int64_t messages() const { return colored() - 1 + dead_children_; }
   // When the last of all would be colored if nobody were dead.
   Time fault_free_end() const { return by_time_.front().at; }
   // When the last of the colored was. REQUIRES: has_root().
   Time end() const;
 
-  // Calls f(at) for each word of 64 ranks that has an uncolored one, or beside which there is one.
+  // Calls f(begin, end) for each run of words of 64 ranks that have an uncolored one, or beside
+  // which there is one.
   template <typename F>
-  void for_each_word_beside(F f) const;
+  void for_each_run_beside(F f) const;
   // Calls f(rank, left is uncolored, right is uncolored) for each colored process beside an
   // uncolored one, in ascending order.
   template <typename F>
@@ -95,6 +98,18 @@ class TreeColoring {
   void paint_subtree(std::int32_t node);
   void paint_stretches();
   void paint_stretch(const Stretch& stretch);
+  void paint_partly(const Stretch& stretch, std::int32_t first);
+  std::uint64_t row(std::int32_t node) const;
+  std::uint64_t nodes_from(std::int32_t node) const;
+  void find_beside();
+  void update_colors();
+  struct Place {
+    std::size_t at;
+    std::uint32_t bit;
+  };
+  static Place place_of(std::int32_t rank) {
+    return {static_cast<std::uint32_t>(rank) / 64, static_cast<std::uint32_t>(rank) % 64};
+  }
   std::int32_t rank_of(std::int32_t node) const;
   std::int32_t node_of(std::int32_t rank) const;
 
@@ -109,37 +124,56 @@ class TreeColoring {
   RankBits dead_;
   RankBits uncolored_;
   std::vector<Stretch> stretches_;  // all nodes but the root; empty if there are too many
-  RankBits uncolored_nodes_;        // by node
-  RankBits beside_;  // one of each word that is uncolored somewhere, or whose neighbor is
+  // By node, and a word behind them: who is uncolored; who because of its parent.
+  std::vector<std::uint64_t> uncolored_nodes_;
+  std::vector<std::uint64_t> orphans_;
+  std::vector<std::uint64_t> colors_;
+  std::vector<std::uint64_t> beside_;  // by word: it is uncolored somewhere, or its neighbor is
   std::int32_t uncolored_count_ = 0;
   std::int32_t dead_children_ = 0;  // dead ones whose parent is colored
 };
 
 template <typename F>
-void TreeColoring::for_each_word_beside(F f) const {
-  beside_.for_each_word([&](std::size_t group) {
-    for (std::uint64_t left = beside_.word(group); left != 0; left &= left - 1)
-      f(group * 64 + static_cast<std::size_t>(std::countr_zero(left)));
-  });
+void TreeColoring::for_each_run_beside(F f) const {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < beside_.size(); ++i) {
+    std::uint64_t left = beside_[i];
+    while (left != 0) {
+      const int first = std::countr_zero(left);
+      const int count = std::countr_one(left >> first);
+      const std::size_t next = i * 64 + static_cast<std::size_t>(first);
+      if (next != end) {
+        if (begin != end) f(begin, end);
+        begin = next;
+      }
+      end = next + static_cast<std::size_t>(count);
+      if (first + count == 64) break;
+      left &= ~std::uint64_t{0} << (first + count);
+    }
+  }
+  if (begin != end) f(begin, end);
 }
 
 template <typename F>
 void TreeColoring::for_each_border(F f) const {
   const std::size_t last = static_cast<std::size_t>(procs_ - 1) / 64;
   const auto last_bit = static_cast<unsigned>(procs_ - 1) % 64;
-  for_each_word_beside([&](std::size_t at) {
-    const std::uint64_t here = uncolored_.word(at);
-    const std::uint64_t before =
-        at == 0 ? uncolored_.word(last) >> last_bit : uncolored_.word(at - 1) >> 63;
-    const std::uint64_t behind =
-        at == last ? (uncolored_.word(0) & 1) << last_bit : uncolored_.word(at + 1) << 63;
-    const std::uint64_t left_of = here << 1 | before;
-    const std::uint64_t right_of = here >> 1 | behind;
-    std::uint64_t borders = ~here & (left_of | right_of) & valid_word(at);
-    for (; borders != 0; borders &= borders - 1) {
-      const int bit = std::countr_zero(borders);
-      f(static_cast<std::int32_t>(at * 64) + bit, (left_of >> bit & 1) != 0,
-        (right_of >> bit & 1) != 0);
+  for_each_run_beside([&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) {
+      const std::uint64_t here = uncolored_.word(at);
+      const std::uint64_t before =
+          at == 0 ? uncolored_.word(last) >> last_bit : uncolored_.word(at - 1) >> 63;
+      const std::uint64_t behind =
+          at == last ? (uncolored_.word(0) & 1) << last_bit : uncolored_.word(at + 1) << 63;
+      const std::uint64_t left_of = here << 1 | before;
+      const std::uint64_t right_of = here >> 1 | behind;
+      std::uint64_t borders = ~here & (left_of | right_of) & valid_word(at);
+      for (; borders != 0; borders &= borders - 1) {
+        const int bit = std::countr_zero(borders);
+        f(static_cast<std::int32_t>(at * 64) + bit, (left_of >> bit & 1) != 0,
+          (right_of >> bit & 1) != 0);
+      }
     }
   });
 }

@@ -8,32 +8,18 @@
 #include "topology/ring.hpp"
 
 namespace resprout::sim {
-// 64 processes, and those beside them. Bits of 1: colored.
-struct RingCorrection::Row {
-  Row(const TreeColoring& coloring, std::size_t at) {
-    if (at > 0 && static_cast<std::int64_t>(at * 64) + 128 <= coloring.procs()) {
-      before = coloring.colored_word(at - 1);
-      here = coloring.colored_word(at);
-      behind = coloring.colored_word(at + 1);
-    } else {  // goes on with rank 0
-      here = coloring.colored_from(static_cast<std::int64_t>(at * 64));
-      before = coloring.colored_left_of(static_cast<std::int32_t>(at * 64));
-      behind = coloring.colored_from(static_cast<std::int64_t>(at * 64) + 64);
-    }
-  }
+namespace {
 
-  // Whose neighbor at that distance, 1 .. 63, is colored.
-  std::uint64_t left(std::int32_t distance) const {
-    return here << distance | before >> (64 - distance);
-  }
-  std::uint64_t right(std::int32_t distance) const {
-    return here >> distance | behind << (64 - distance);
-  }
+// Who has a colored neighbor at that distance, 1 .. 63, on the left or right, of the 64 processes
+// whose colors are `here`; beside them are those of here[-1] and here[1].
+std::uint64_t left_of(const std::uint64_t* here, std::int32_t distance) {
+  return here[0] << distance | here[-1] >> (64 - distance);
+}
+std::uint64_t right_of(const std::uint64_t* here, std::int32_t distance) {
+  return here[0] >> distance | here[1] << (64 - distance);
+}
 
-  std::uint64_t before;
-  std::uint64_t here;
-  std::uint64_t behind;
-};
+}  // namespace
 
 void RingCorrection::correct_wide_gaps() {
   borders_.clear();
@@ -43,7 +29,7 @@ void RingCorrection::correct_wide_gaps() {
   last_early_ = reaction_;
   // All send in all slots up to `reaction`, then those whom the sweep finds.
   outcome_.messages = std::int64_t{reaction_ + 1} * coloring_->colored();
-  coloring_->for_each_word_beside([this](std::size_t at) { sweep_word(at); });
+  coloring_->for_each_run_beside([this](std::size_t begin, std::size_t end) { sweep(begin, end); });
   for (std::size_t i = 0; i < borders_.size(); ++i)
     if (borders_[i].right_distance == 0)
       measure_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
@@ -57,57 +43,82 @@ void RingCorrection::correct_wide_gaps() {
       color_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
   for (std::int32_t slot = early_.end(); !active_.empty(); ++slot) react(slot);
   for (auto& slot : hearings_) slot.clear();
+  if (outcome_.last_colored < reaction_ - 1)
+    coloring_->for_each_run_beside(
+        [this](std::size_t begin, std::size_t end) { color_narrow_gaps(begin, end); });
   settle_late_slots();
   settle_early_slots();
 }
 
-void RingCorrection::sweep_word(std::size_t at) {
-  const Row row(*coloring_, at);
-  const std::uint64_t valid = coloring_->valid_word(at);
-  color_word(row, ~row.here & ~coloring_->dead_word(at) & valid);
-  Open open{row.here & valid, row.here & valid & ~row.right(1)};
+// Counts what those of words `begin` .. `end` - 1 send before the late slots, and finds the borders
+// of wide gaps among them.
+void RingCorrection::sweep(std::size_t begin, std::size_t end) {
+  const std::uint64_t* const colors = coloring_->colors().data() + 1;
+  std::uint64_t* const left = left_open_.data();
+  std::uint64_t* const right = right_open_.data();
+  for (std::size_t at = begin; at < end; ++at) {
+    left[at] = colors[at];
+    right[at] = colors[at] & ~right_of(colors + at, 1);
+  }
+  left[end - 1] &= coloring_->valid_word(end - 1);
+  right[end - 1] &= coloring_->valid_word(end - 1);
   for (std::int32_t slot = reaction_ + 1; slot < early_.end(); ++slot) {
     const std::int32_t later = slot - reaction_;
-    if (later % 2 == 1)
-      open.left &= ~row.left((later + 1) / 2);
-    else
-      open.right &= ~row.right(later / 2 + 1);
-    if ((open.left | open.right) == 0) return;
-    if (open.right != 0) outcome_.g_max = std::max(outcome_.g_max, later / 2 + 1);
-    outcome_.messages += count_bits(open.left | open.right);
+    std::uint64_t* const open = later % 2 == 1 ? left : right;
+    std::uint64_t any_right = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      open[at] &= later % 2 == 1 ? ~left_of(colors + at, (later + 1) / 2)
+                                 : ~right_of(colors + at, later / 2 + 1);
+      either_open_[at] = left[at] | right[at];
+      any_right |= right[at];
+    }
+    const std::int32_t senders =
+        count_bits(std::span<const std::uint64_t>(either_open_).subspan(begin, end - begin));
+    if (senders == 0) return;
+    if (any_right != 0) outcome_.g_max = std::max(outcome_.g_max, later / 2 + 1);
+    outcome_.messages += senders;
     last_early_ = std::max(last_early_, slot);
   }
-  // Of those who have their left neighbor at `reach`, only some near the end are not sure of it.
-  if (!early_.is_near_end(static_cast<std::int32_t>(at * 64), procs_) &&
-      !early_.is_near_end(static_cast<std::int32_t>(at * 64) + 63, procs_))
-    open.left &= ~row.left(early_.reach());
-  add_wide_borders(at, open);
+  for (std::size_t at = begin; at < end; ++at) {
+    const auto first = static_cast<std::int32_t>(at * 64);
+    std::uint64_t left_wide = left[at];
+    // Of those who have their left neighbor at `reach`, only some near the end are not sure of it.
+    if (!early_.is_near_end(first, procs_) && !early_.is_near_end(first + 63, procs_))
+      left_wide &= ~left_of(colors + at, early_.reach());
+    if ((left_wide | right[at]) != 0) add_wide_borders(at, left_wide, right[at]);
+  }
 }
 
 // The gap's two borders take turns, so each slot before `reaction` reaches one more process of it.
-// `missing`: the live ones of the row.
-void RingCorrection::color_word(const Row& row, std::uint64_t missing) {
-  for (std::int32_t slot = 0; missing != 0 && slot < reaction_; ++slot) {
+void RingCorrection::color_narrow_gaps(std::size_t begin, std::size_t end) {
+  const std::uint64_t* const colors = coloring_->colors().data() + 1;
+  std::uint64_t* const missing = left_open_.data();  // nobody needs it any more
+  for (std::size_t at = begin; at < end; ++at)
+    missing[at] = ~colors[at] & ~coloring_->dead_word(at);
+  missing[end - 1] &= coloring_->valid_word(end - 1);
+  for (std::int32_t slot = 0; slot < reaction_; ++slot) {
     const std::int32_t distance = slot / 2 + 1;
-    const std::uint64_t reached =
-        missing & (slot % 2 == 0 ? row.right(distance) : row.left(distance));
-    if (reached != 0) outcome_.last_colored = std::max(outcome_.last_colored, slot);
-    missing &= ~reached;
+    std::uint64_t any_reached = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      const std::uint64_t reached = missing[at] & (slot % 2 == 0 ? right_of(colors + at, distance)
+                                                                 : left_of(colors + at, distance));
+      missing[at] &= ~reached;
+      any_reached |= reached;
+    }
+    if (any_reached != 0) outcome_.last_colored = std::max(outcome_.last_colored, slot);
   }
 }
 
-// `open`: in the last early slot.
-void RingCorrection::add_wide_borders(std::size_t at, const Open& open) {
-  for (std::uint64_t left = open.left | open.right; left != 0; left &= left - 1) {
-    const std::int32_t bit = std::countr_zero(left);
+// Of a word: whose left or right side is open beyond the early slots.
+void RingCorrection::add_wide_borders(std::size_t at, std::uint64_t left_wide,
+                                      std::uint64_t right_wide) {
+  for (std::uint64_t left = left_wide | right_wide; left != 0; left &= left - 1) {
+    const int bit = std::countr_zero(left);
     Border border{.rank = static_cast<std::int32_t>(at * 64) + bit};
     const auto left_distance = std::countl_zero(coloring_->colored_left_of(border.rank)) + 1;
     const auto right_distance = std::countr_zero(coloring_->colored_right_of(border.rank)) + 1;
-    const bool is_left_wide =
-        left_distance > early_.reach() ||
-        (left_distance == early_.reach() && early_.is_near_end(border.rank, procs_));
-    const bool is_right_wide = right_distance > early_.reach();
-    if (!is_left_wide && !is_right_wide) continue;
+    const bool is_left_wide = (left_wide >> bit & 1) != 0;
+    const bool is_right_wide = (right_wide >> bit & 1) != 0;
     // For now 0 stands for a wide gap.
     border.left_distance = left_distance > early_.reach() ? 0 : left_distance;
     border.right_distance = is_right_wide ? 0 : right_distance;
@@ -169,13 +180,14 @@ void RingCorrection::color_wide_gap(const Border& left, const Border& right) {
 }
 
 // Those of a word who have a side open in an early slot.
-RingCorrection::Open RingCorrection::open_in(std::size_t at, std::int32_t slot) const {
-  const Row row(*coloring_, at);
+std::uint64_t RingCorrection::senders_in(std::size_t at, std::int32_t slot) const {
+  const std::uint64_t* const here = coloring_->colors().data() + 1 + at;
   const std::int32_t later = slot - reaction_;
-  Open open{row.here & coloring_->valid_word(at), row.here & coloring_->valid_word(at)};
-  for (std::int32_t left = 1; left <= (later + 1) / 2; ++left) open.left &= ~row.left(left);
-  for (std::int32_t right = 1; right <= later / 2 + 1; ++right) open.right &= ~row.right(right);
-  return open;
+  std::uint64_t left_open = ~std::uint64_t{0};
+  std::uint64_t right_open = ~std::uint64_t{0};
+  for (std::int32_t i = 1; i <= (later + 1) / 2; ++i) left_open &= ~left_of(here, i);
+  for (std::int32_t i = 1; i <= later / 2 + 1; ++i) right_open &= ~right_of(here, i);
+  return (left_open | right_open) & here[0] & coloring_->valid_word(at);
 }
 
 // REQUIRES: it does send in this slot, an early one.
@@ -210,20 +222,23 @@ void RingCorrection::settle_late_slots() {
 void RingCorrection::settle_early_slots() {
   for (std::int32_t slot = last_early_;
        slot >= reaction_ && slot + early_.delay_max() > outcome_.last_served; --slot) {
-    coloring_->for_each_word_beside([&](std::size_t at) {
-      const Open open = open_in(at, slot);
-      for (std::uint64_t left = open.left | open.right; left != 0; left &= left - 1) {
-        const std::int32_t rank = static_cast<std::int32_t>(at * 64) + std::countr_zero(left);
-        const std::int32_t to = neighbor(rank, early_send(rank, slot));
-        if (coloring_->is_dead(to)) {
-          outcome_.last_lost = std::max(outcome_.last_lost, slot);
-          continue;
-        }
-        const std::int32_t free =
-            early_.replay(*coloring_, to, [](Side, std::int32_t, std::int32_t) {});
-        outcome_.last_served = std::max(outcome_.last_served, free - 1);
-      }
+    coloring_->for_each_run_beside([&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; ++at) settle_senders(at, slot);
     });
+  }
+}
+
+void RingCorrection::settle_senders(std::size_t at, std::int32_t slot) {
+  for (std::uint64_t left = senders_in(at, slot); left != 0; left &= left - 1) {
+    const std::int32_t rank = static_cast<std::int32_t>(at * 64) + std::countr_zero(left);
+    const std::int32_t to = neighbor(rank, early_send(rank, slot));
+    if (coloring_->is_dead(to)) {
+      outcome_.last_lost = std::max(outcome_.last_lost, slot);
+      continue;
+    }
+    const std::int32_t free =
+        early_.replay(*coloring_, to, [](Side, std::int32_t, std::int32_t) {});
+    outcome_.last_served = std::max(outcome_.last_served, free - 1);
   }
 }
 
