@@ -29,6 +29,7 @@ RingCorrection::RingCorrection(Correction correction, std::int32_t distance, std
       early_(correction == Correction::checked ? reaction : 2),
       unreached_(procs),
       port_free_(static_cast<std::size_t>(procs)),
+      sending_(procs),
       border_at_(static_cast<std::size_t>(procs)),
       left_open_((static_cast<std::size_t>(procs) + 63) / 64),
       right_open_(left_open_.size()),
@@ -148,14 +149,20 @@ void RingCorrection::correct_gaps() {
       border.left_due = 2 * border.left_distance - (is_checked() ? 1 : 2) + reaction_;
     if (border.right_distance <= slots_left)
       border.right_due = 2 * border.right_distance - (is_checked() ? 2 : 1) + reaction_;
-    border_at_[static_cast<std::size_t>(border.rank)] = static_cast<std::int32_t>(i);
-    active_.push_back(static_cast<std::int32_t>(i));
+    activate(i);
   }
   for (std::int32_t slot = reaction_; !active_.empty(); ++slot) {
     react(slot);
     if (slot == reaction_) listen_to_bystanders();
   }
   for (auto& slot : hearings_) slot.clear();
+}
+
+void RingCorrection::activate(std::size_t border) {
+  const std::int32_t rank = borders_[border].rank;
+  border_at_[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(border);
+  active_.push_back(static_cast<std::int32_t>(border));
+  sending_.insert(rank);
 }
 
 // One slot of all borders that still send.
@@ -172,7 +179,7 @@ void RingCorrection::react(std::int32_t slot) {
     if (slot == border.right_due) hear(border, Side::right, border.right_distance);
     Side side{};
     if (!choose(border, side)) {
-      border.is_done = true;
+      sending_.erase(border.rank);
       continue;
     }
     active_[kept++] = at;
@@ -253,10 +260,13 @@ std::int32_t RingCorrection::serve(std::int32_t from, std::int32_t to, std::int3
 
 void RingCorrection::expect(std::int32_t to, Side side, std::int32_t distance,
                             std::int32_t served) {
+  if (!sending_.contains(to)) return;
   const std::int32_t at = border_at_[static_cast<std::size_t>(to)];
-  if (static_cast<std::size_t>(at) >= borders_.size()) return;
-  const Border& border = borders_[static_cast<std::size_t>(at)];
-  if (border.rank != to || border.is_done) return;
+  Border& border = borders_[static_cast<std::size_t>(at)];
+  // What is served later and comes from farther away has nothing to tell.
+  std::int32_t& nearest = side == Side::left ? border.left_nearest : border.right_nearest;
+  if (distance >= nearest) return;
+  nearest = distance;
   const auto known = static_cast<std::size_t>(served + reaction_);
   if (known >= hearings_.size()) hearings_.resize(known + 1);
   hearings_[known].push_back({at, side, distance});

@@ -61,7 +61,9 @@ class RingCorrection {
     std::int32_t right_sent = 0;
     std::int32_t left_heard = nobody;
     std::int32_t right_heard = nobody;
-    bool is_done = false;
+    // The nearest of those that it has heard or will hear of.
+    std::int32_t left_nearest = nobody;
+    std::int32_t right_nearest = nobody;
   };
 
   // A correction that a border will know of.
@@ -91,6 +93,7 @@ class RingCorrection {
   void measure_gap(Border& border, Border& next);
   void color_gap(std::int32_t border, std::int32_t size);
   void correct_gaps();
+  void activate(std::size_t border);
   void expect_bystander(std::int32_t to, std::int32_t served);
   void listen_to_bystanders();
   void reach(std::int32_t rank, std::int32_t slot);
@@ -137,7 +140,8 @@ class RingCorrection {
   std::vector<std::vector<Hearing>> hearings_;  // by the slot that knows of them
   RankBits unreached_;                          // live ones that nobody has sent to yet
   std::vector<std::int64_t> port_free_;         // by rank: epoch_ + the slot
-  std::vector<std::int32_t> border_at_;         // by rank: index in borders_, or anything
+  RankBits sending_;                            // the active ones
+  std::vector<std::int32_t> border_at_;         // by rank, if it is active: its index in borders_
   std::vector<Touch> touched_;  // by messages of borders to live processes, in order
   // By word, of the last words that were swept: who has a side open.
   std::vector<std::uint64_t> left_open_;

@@ -108,6 +108,8 @@ void TreeColoring::update_colors() {
 
 void TreeColoring::find_beside() {
   const std::span<const std::uint64_t> used = uncolored_.used();
+  // One long run costs less than many short ones.
+  if (static_cast<std::size_t>(count_bits(used)) > words() / 8) uncolored_.all_words();
   for (std::size_t i = 0; i < beside_.size(); ++i) {
     beside_[i] = used[i] | used[i] << 1 | used[i] >> 1;
     if (i > 0) beside_[i] |= used[i - 1] >> 63;

@@ -33,10 +33,7 @@ void RingCorrection::correct_wide_gaps() {
   for (std::size_t i = 0; i < borders_.size(); ++i)
     if (borders_[i].right_distance == 0)
       measure_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
-  for (std::size_t i = 0; i < borders_.size(); ++i) {
-    border_at_[static_cast<std::size_t>(borders_[i].rank)] = static_cast<std::int32_t>(i);
-    active_.push_back(static_cast<std::int32_t>(i));
-  }
+  for (std::size_t i = 0; i < borders_.size(); ++i) activate(i);
   for (Border& border : borders_) enter_late_slots(border);
   for (std::size_t i = 0; i < borders_.size(); ++i)
     if (borders_[i].right_distance > early_.reach())
@@ -56,6 +53,7 @@ void RingCorrection::sweep(std::size_t begin, std::size_t end) {
   const std::uint64_t* const colors = coloring_->colors().data() + 1;
   std::uint64_t* const left = left_open_.data();
   std::uint64_t* const right = right_open_.data();
+  std::uint64_t* const either = either_open_.data();
   for (std::size_t at = begin; at < end; ++at) {
     left[at] = colors[at];
     right[at] = colors[at] & ~right_of(colors + at, 1);
@@ -64,18 +62,24 @@ void RingCorrection::sweep(std::size_t begin, std::size_t end) {
   right[end - 1] &= coloring_->valid_word(end - 1);
   for (std::int32_t slot = reaction_ + 1; slot < early_.end(); ++slot) {
     const std::int32_t later = slot - reaction_;
-    std::uint64_t* const open = later % 2 == 1 ? left : right;
+    const std::int32_t distance = later / 2 + 1;
     std::uint64_t any_right = 0;
-    for (std::size_t at = begin; at < end; ++at) {
-      open[at] &= later % 2 == 1 ? ~left_of(colors + at, (later + 1) / 2)
-                                 : ~right_of(colors + at, later / 2 + 1);
-      either_open_[at] = left[at] | right[at];
-      any_right |= right[at];
+    if (later % 2 == 1) {
+      for (std::size_t at = begin; at < end; ++at) {
+        left[at] &= ~left_of(colors + at, distance);
+        either[at] = left[at] | right[at];
+        any_right |= right[at];
+      }
+    } else {
+      for (std::size_t at = begin; at < end; ++at) {
+        right[at] &= ~right_of(colors + at, distance);
+        either[at] = left[at] | right[at];
+        any_right |= right[at];
+      }
     }
-    const std::int32_t senders =
-        count_bits(std::span<const std::uint64_t>(either_open_).subspan(begin, end - begin));
+    const std::int32_t senders = count_bits(std::span(either + begin, end - begin));
     if (senders == 0) return;
-    if (any_right != 0) outcome_.g_max = std::max(outcome_.g_max, later / 2 + 1);
+    if (any_right != 0) outcome_.g_max = std::max(outcome_.g_max, distance);
     outcome_.messages += senders;
     last_early_ = std::max(last_early_, slot);
   }
@@ -223,7 +227,9 @@ void RingCorrection::settle_early_slots() {
   for (std::int32_t slot = last_early_;
        slot >= reaction_ && slot + early_.delay_max() > outcome_.last_served; --slot) {
     coloring_->for_each_run_beside([&](std::size_t begin, std::size_t end) {
-      for (std::size_t at = begin; at < end; ++at) settle_senders(at, slot);
+      const std::int32_t last = slot + early_.delay_max();
+      for (std::size_t at = begin; at < end && outcome_.last_served < last; ++at)
+        settle_senders(at, slot);
     });
   }
 }
