@@ -242,20 +242,24 @@ void RingCorrection::reach(std::int32_t rank, std::int32_t slot) {
 
 // The slot in which the receiver serves the message: one a slot, in the order of slots, then of
 // senders.
-std::int32_t RingCorrection::serve(std::int32_t from, std::int32_t to, std::int32_t slot) {
+std::int32_t RingCorrection::serve(std::int32_t to, std::int32_t slot) {
   std::int64_t& free = port_free_[static_cast<std::size_t>(to)];
-  auto served = static_cast<std::int32_t>(std::max(free - epoch_, std::int64_t{slot}));
-  std::int32_t last = served;
-  const std::int32_t rival = slot == reaction_ ? bystander_that_sends_to(to) : -1;
-  if (rival >= 0) {  // at most one, and then nothing else
-    last = slot + 1;
-    served = rival < from ? slot + 1 : slot;
-    if (coloring_->is_colored(to)) expect_bystander(to, rival < from ? slot : slot + 1);
-  }
-  free = epoch_ + last + 1;
+  const auto served = static_cast<std::int32_t>(std::max(free - epoch_, std::int64_t{slot}));
+  free = epoch_ + served + 1;
   touched_.push_back({slot, to});
-  outcome_.last_served = std::max(outcome_.last_served, last);
+  outcome_.last_served = std::max(outcome_.last_served, served);
   return served;
+}
+
+// The same where a bystander may have sent to it too.
+std::int32_t RingCorrection::serve(std::int32_t from, std::int32_t to, std::int32_t slot) {
+  const std::int32_t rival = slot == reaction_ ? bystander_that_sends_to(to) : -1;
+  if (rival < 0) return serve(to, slot);
+  // At most one, and then nothing else.
+  const std::int32_t first = serve(to, slot);
+  const std::int32_t second = serve(to, slot);
+  if (coloring_->is_colored(to)) expect_bystander(to, rival < from ? first : second);
+  return rival < from ? second : first;
 }
 
 void RingCorrection::expect(std::int32_t to, Side side, std::int32_t distance,

@@ -103,10 +103,17 @@ class RingCorrection {
   void send(Border& border, Side side, std::int32_t slot);
   void deliver(const Border& from, std::int32_t to, const Send& send, std::int32_t slot);
   std::int32_t serve(std::int32_t from, std::int32_t to, std::int32_t slot);
+  std::int32_t serve(std::int32_t to, std::int32_t slot);
   void expect(std::int32_t to, Side side, std::int32_t distance, std::int32_t served);
   void settle_quiescence(std::int32_t slots);
 
   // Checked correction, where EarlySlots is usable: all before early_.end() at once.
+  struct Settled {        // a border whose last slot is known
+    std::int32_t border;  // index
+    std::int32_t to;      // of its next message
+    std::int32_t closed;  // the first slot in which it does not send
+    Side side;            // that it sends to
+  };
   struct Touch {
     std::int32_t slot;
     std::int32_t to;
@@ -117,7 +124,11 @@ class RingCorrection {
   void add_wide_borders(std::size_t at, std::uint64_t left_wide, std::uint64_t right_wide);
   void measure_wide_gap(Border& border, Border& next);
   void color_wide_gap(const Border& left, const Border& right);
-  void enter_late_slots(Border& border);
+  void enter(Border& border) const;
+  bool enter_settled(std::size_t at);
+  void unsettle_heard();
+  void send_settled(std::int32_t slot);
+  void enter_late_slots(const Border& border);
   std::uint64_t senders_in(std::size_t at, std::int32_t slot) const;
   Send early_send(std::int32_t rank, std::int32_t slot) const;
   void settle_late_slots();
@@ -142,6 +153,8 @@ class RingCorrection {
   std::vector<std::int64_t> port_free_;         // by rank: epoch_ + the slot
   RankBits sending_;                            // the active ones
   std::vector<std::int32_t> border_at_;         // by rank, if it is active: its index in borders_
+  std::vector<Settled> settled_;                // none of them active
+  std::vector<std::int32_t> unsettled_;
   std::vector<Touch> touched_;  // by messages of borders to live processes, in order
   // By word, of the last words that were swept: who has a side open.
   std::vector<std::uint64_t> left_open_;

@@ -24,6 +24,7 @@ std::uint64_t right_of(const std::uint64_t* here, std::int32_t distance) {
 void RingCorrection::correct_wide_gaps() {
   borders_.clear();
   active_.clear();
+  settled_.clear();
   touched_.clear();
   epoch_ += procs_ * std::int64_t{4};  // no slot of an earlier run is so late
   last_early_ = reaction_;
@@ -33,12 +34,17 @@ void RingCorrection::correct_wide_gaps() {
   for (std::size_t i = 0; i < borders_.size(); ++i)
     if (borders_[i].right_distance == 0)
       measure_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
-  for (std::size_t i = 0; i < borders_.size(); ++i) activate(i);
-  for (Border& border : borders_) enter_late_slots(border);
+  for (std::size_t i = 0; i < borders_.size(); ++i)
+    if (!enter_settled(i)) activate(i);
+  unsettle_heard();
+  for (const std::int32_t at : active_) enter_late_slots(borders_[static_cast<std::size_t>(at)]);
   for (std::size_t i = 0; i < borders_.size(); ++i)
     if (borders_[i].right_distance > early_.reach())
       color_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
-  for (std::int32_t slot = early_.end(); !active_.empty(); ++slot) react(slot);
+  for (std::int32_t slot = early_.end(); !active_.empty() || !settled_.empty(); ++slot) {
+    react(slot);
+    send_settled(slot);
+  }
   for (auto& slot : hearings_) slot.clear();
   if (outcome_.last_colored < reaction_ - 1)
     coloring_->for_each_run_beside(
@@ -141,8 +147,8 @@ void RingCorrection::measure_wide_gap(Border& border, Border& next) {
   outcome_.g_max = std::max(outcome_.g_max, distance - 1);
 }
 
-// What a border has sent before the late slots, and what it will hear of what was sent to it.
-void RingCorrection::enter_late_slots(Border& border) {
+// What a border has sent before the late slots.
+void RingCorrection::enter(Border& border) const {
   const std::int32_t end = early_.end();
   const bool is_left_open = border.left_heard == nobody;
   const bool is_right_open = border.right_heard == nobody;
@@ -151,9 +157,73 @@ void RingCorrection::enter_late_slots(Border& border) {
   const std::int32_t in_turns = std::min(left, right);
   border.left_sent = (in_turns + 1) / 2 + (is_left_open ? end - in_turns : 0);
   border.right_sent = in_turns / 2 + (is_left_open ? 0 : end - in_turns);
+}
+
+// A border with one side open that will close it by what it has been sent early is settled: a late
+// message is known in slot end + reaction at the earliest, so nothing that is still to come
+// matters. That is most of them. False: this one is not.
+bool RingCorrection::enter_settled(std::size_t at) {
+  Border& border = borders_[at];
+  enter(border);
+  const bool is_left_open = border.left_heard == nobody;
+  if (is_left_open == (border.right_heard == nobody)) return false;
+  const Side open = is_left_open ? Side::left : Side::right;
+  const std::int32_t end = early_.end();
+  const std::int32_t sent = is_left_open ? border.left_sent : border.right_sent;
+  std::int32_t closed = nobody;
+  early_.replay(*coloring_, border.rank,
+                [&](Side side, std::int32_t distance, std::int32_t served) {
+                  if (side == open)
+                    closed = std::min(closed, std::max(served + reaction_, end + distance - sent));
+                });
+  if (closed > end + reaction_) return false;
+  if (closed > end)
+    settled_.push_back(
+        {static_cast<std::int32_t>(at), neighbor(border.rank, {open, sent + 1}), closed, open});
+  return true;
+}
+
+// Where a message of a settled border goes to one that listens, the order of senders matters.
+void RingCorrection::unsettle_heard() {
+  std::size_t kept = 0;
+  for (const Settled& settled : settled_) {
+    bool is_heard = false;
+    for (std::int32_t i = 0; i < settled.closed - early_.end(); ++i)
+      is_heard = is_heard || sending_.contains(neighbor(settled.to, {settled.side, i}));
+    if (is_heard)
+      unsettled_.push_back(settled.border);
+    else
+      settled_[kept++] = settled;
+  }
+  settled_.resize(kept);
+  for (const std::int32_t at : unsettled_) activate(static_cast<std::size_t>(at));
+  if (!unsettled_.empty()) std::sort(active_.begin(), active_.end());
+  unsettled_.clear();
+}
+
+void RingCorrection::send_settled(std::int32_t slot) {
+  std::size_t kept = 0;
+  for (Settled& settled : settled_) {
+    const std::int32_t to = settled.to;
+    ++outcome_.messages;
+    if (coloring_->is_dead(to)) {
+      outcome_.last_lost = slot;
+    } else {
+      serve(to, slot);
+      if (unreached_.contains(to)) reach(to, slot);
+    }
+    if (slot + 1 == settled.closed) continue;
+    settled.to = neighbor(to, {settled.side, 1});
+    settled_[kept++] = settled;
+  }
+  settled_.resize(kept);
+}
+
+// What a border will hear of what was sent to it before the late slots.
+void RingCorrection::enter_late_slots(const Border& border) {
   const std::int32_t free = early_.replay(
       *coloring_, border.rank, [&](Side side, std::int32_t distance, std::int32_t served) {
-        if (side == Side::left ? is_left_open : is_right_open)
+        if ((side == Side::left ? border.left_heard : border.right_heard) == nobody)
           expect(border.rank, side, distance, served);
       });
   port_free_[static_cast<std::size_t>(border.rank)] = epoch_ + free;
