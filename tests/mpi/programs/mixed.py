@@ -156,21 +156,22 @@ class Mix:
         self.leave(mask=mask, result=bytes(result))
 
 
-def main() -> None:
+def run_to_the_end(what: type[Mix]) -> None:
+    """Of all ranks; the arguments are the program's."""
     folder, seed, milliseconds, large_percent, *only_world = sys.argv[1:]
     until_ns = time.monotonic_ns() + int(milliseconds) * 1_000_000 if int(milliseconds) else 0
-    mix = Mix(folder, int(seed), int(large_percent), bool(only_world))
-    while not mix.is_over(until_ns) or mix.number < OPERATIONS_MIN:
-        for _ in range(20):
-            mix.do_one()
-    mix.note("D")
-
-
-if __name__ == "__main__":
+    mix = what(folder, int(seed), int(large_percent), bool(only_world))
     try:
-        main()
+        while not mix.is_over(until_ns) or mix.number < OPERATIONS_MIN:
+            for _ in range(20):
+                mix.do_one()
     except Exception:
         # Not by way of MPI_Finalize, which would wait for those who wait for us.
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)
+    mix.note("D")
+
+
+if __name__ == "__main__":
+    run_to_the_end(Mix)

@@ -1,0 +1,99 @@
+"""Jobs some of whose ranks are lost, and what must hold of the survivors then."""
+
+import os
+import re
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jobs
+import logs
+
+# How long the ranks work, and when timed faults come: after MPI_Init, or after the first operation.
+WORK_MS = 400
+FAULT_US = (1_000, 300_000)
+# Shorter than by default, so that stopped ranks are found sooner.
+HEARTBEAT_TIMEOUT_MS = 800
+SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
+
+
+@dataclass(frozen=True)
+class Case:
+    number: int
+    program: str
+    ranks: int
+    transport: str
+    faults: tuple[str, ...]
+    """As for --inject; or with `after=...us` in place of `at=`: a signal that the test sends."""
+    large_percent: int = 2
+
+    @property
+    def victims(self) -> set[int]:
+        return {int(re.findall(r"rank=(\d+)", fault)[0]) for fault in self.faults}
+
+    @property
+    def injected(self) -> list[str]:
+        return [fault for fault in self.faults if "at=" in fault]
+
+    @property
+    def signals(self) -> list[tuple[int, int, signal.Signals]]:
+        """When (in microseconds), to whom and which, the first one first."""
+        found = [re.fullmatch(r"(\w+):rank=(\d+),after=(\d+)us", fault) for fault in self.faults]
+        return sorted((int(f[3]), int(f[2]), SIGNALS[f[1]]) for f in found if f)
+
+    @property
+    def only_world(self) -> bool:
+        """Faults by the clock must not meet the making of communicators: that is MPI's business."""
+        return any(re.search(r"at=\d+us", fault) for fault in self.faults)
+
+    def arguments(self, folder: Path, *more: str) -> list[str]:
+        """Of a program that is like mixed.c."""
+        work_ms = 0 if self.signals else WORK_MS
+        words = [str(folder), str(self.number), str(work_ms), str(self.large_percent), *more]
+        return [*words, "world"] if self.only_world else words
+
+    def __str__(self) -> str:
+        return f"{self.number}-{self.program}-{self.ranks}-{self.transport}-{'-'.join(self.faults)}"
+
+
+def repeat_command() -> str:
+    name = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+    return f"repeat with: .venv/bin/python -m pytest '{name}'"
+
+
+def run(
+    case: Case, program: Sequence[str | Path], folder: Path, more_options: Sequence[str] = ()
+) -> jobs.Ended:
+    """Run it; exactly the victims are lost, and the survivors' logs hold."""
+    options = [f"--inject={fault}" for fault in case.injected]
+    options += ["--transport", case.transport, *more_options]
+    if any(fault.startswith("stop") for fault in case.faults):
+        options += ["--heartbeat-timeout", str(HEARTBEAT_TIMEOUT_MS)]
+    ended = jobs.resprout_run(
+        case.ranks, program, options, meanwhile=lambda job: _send_signals(case, folder, job)
+    )
+    assert ended.status == 0, f"{ended}\n{repeat_command()}"
+    assert ended.lost == case.victims, f"{ended}\n{repeat_command()}"
+    check_logs(case, folder, ended)
+    return ended
+
+
+def _send_signals(case: Case, folder: Path, job: jobs.Job) -> None:
+    """Once all ranks are at work."""
+    if not case.signals:
+        return
+    logs.wait_for_work(folder, case.ranks, job)
+    processes = job.processes_by_rank()
+    began = time.monotonic()
+    for after_us, rank, what in case.signals:
+        time.sleep(max(0.0, began + after_us / 1e6 - time.monotonic()))
+        os.kill(processes[rank], what)
+    logs.say_enough(folder)
+
+
+def check_logs(case: Case, folder: Path, ended: jobs.Ended) -> None:
+    survivors = set(range(case.ranks)) - case.victims
+    wrong = list(logs.problems(logs.read_logs(folder, case.ranks), survivors))
+    assert not wrong, "\n".join([*wrong[:10], repeat_command(), str(ended)])
