@@ -34,7 +34,7 @@ class CallCounts {
     const char* name = nullptr;
     std::uint64_t count = 0;
   };
-  std::array<Entry, 8> entries_{};
+  std::array<Entry, 24> entries_{};
 };
 
 struct StandIns;

@@ -64,7 +64,12 @@ void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& l
     return;
   }
   std::vector<std::byte> storage;
-  unpack(packed(element_base(payload.data(), layout), layout, storage), buffer, layout);
+  unpack(repacked(payload, layout, storage), buffer, layout);
+}
+
+std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
+                                    std::vector<std::byte>& storage) {
+  return packed(element_base(payload.data(), layout), layout, storage);
 }
 
 void MpiCombiner::combine(std::span<const std::byte> lower, std::span<std::byte> upper) {

@@ -37,6 +37,10 @@ std::span<const std::byte> spread(const void* buffer, const Layout& layout);
 void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout);
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout);
 
+// From spread to packed.
+std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
+                                    std::vector<std::byte>& storage);
+
 // Combines spread payloads by MPI_Reduce_local.
 class MpiCombiner final : public runtime::Combiner {
  public:

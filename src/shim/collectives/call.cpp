@@ -1,5 +1,7 @@
 #include "shim/collectives/call.hpp"
 
+#include <algorithm>
+
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
@@ -46,6 +48,16 @@ void CollectiveCall::note_recovery(const runtime::Outcome& outcome) {
   recovery.began_ns = recovery.ended_ns - outcome.recovery_ns;
   world->report().count_touched(name_);
   world->report().note_recovery(std::move(recovery));
+}
+
+runtime::Outcome operator+(runtime::Outcome before, const runtime::Outcome& last) {
+  before.is_delivered = last.is_delivered;
+  before.is_touched = before.is_touched || last.is_touched;
+  before.recovery_ns += last.recovery_ns;
+  for (const int rank : last.lost)
+    if (std::find(before.lost.begin(), before.lost.end(), rank) == before.lost.end())
+      before.lost.push_back(rank);
+  return before;
 }
 
 bool is_valid_buffer(int count, MPI_Datatype datatype) {

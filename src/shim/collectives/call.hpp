@@ -18,6 +18,16 @@ class CollectiveCall {
   bool is_ours() const { return session_ != nullptr; }
   runtime::Session& session() { return *session_; }
   runtime::Lock& lock() { return lock_; }
+  // In the communicator, which may have lost members. REQUIRES: is_ours().
+  int rank() const { return session_->everybody().comm_rank(session_->everybody().self()); }
+  int size() const { return session_->everybody().size(); }
+
+  // The call is MPI's business after all, because its arguments are not valid, say.
+  template <typename Native>
+  int leave_to(Native native) {
+    if (lock_.owns_lock()) lock_.unlock();
+    return native();
+  }
 
   // Releases the lock, writes the report, and gives the code that the call returns: through the
   // program's error handler if it is an error. `code`: what else went wrong.
@@ -32,6 +42,9 @@ class CollectiveCall {
   runtime::Lock lock_;
   runtime::Session* session_ = nullptr;
 };
+
+// What several operations of one call came to: that of all but the last, and the last.
+runtime::Outcome operator+(runtime::Outcome before, const runtime::Outcome& last);
 
 // True if MPI itself would accept these; else the call goes to MPI, which knows what to say.
 bool is_valid_buffer(int count, MPI_Datatype datatype);

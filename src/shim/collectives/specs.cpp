@@ -105,6 +105,10 @@ const runtime::ReduceSpec& reduce_spec(const runtime::Session& session, std::siz
   return is_star ? star : chosen().reduce;
 }
 
+const runtime::ReduceSpec& concatenation_spec(const runtime::Session& session) {
+  return reduce_spec(session, 0);
+}
+
 const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session) {
   static constexpr auto star = runtime::BroadcastSpec::star();
   if (!chosen().is_broadcast_given && session.prefers_star()) return star;

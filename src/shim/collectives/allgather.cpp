@@ -1,0 +1,55 @@
+// MPI_Allgather and MPI_Allgatherv: an allreduce whose sum is a concatenation.
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/pieces.hpp"
+#include "shim/collectives/specs.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+              const Pieces& all) {
+  const int rank = call.rank();
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const Piece mine = is_in_place ? all.of(rank) : Piece::of(sendbuf, sendcount, sendtype);
+  int code = MPI_SUCCESS;
+  const auto consume = [&](std::span<const std::byte> row) {
+    code = take_row(row, all, is_in_place ? rank : -1);
+  };
+  const runtime::Outcome outcome = call.session().allgather(
+      call.lock(), concatenation_spec(call.session()), row_of(call.session(), rank, mine), consume);
+  return call.finish(outcome, code);
+}
+
+bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+              const Pieces& all) {
+  return all.are_valid(call.size()) &&
+         (sendbuf == MPI_IN_PLACE || is_valid_buffer(sendcount, sendtype));
+}
+
+}  // namespace
+
+extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  CollectiveCall call(comm, "allgather");
+  const Pieces all(recvbuf, recvcount, recvtype);
+  if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))
+    return call.leave_to([&] {
+      return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    });
+  return allgather(call, sendbuf, sendcount, sendtype, all);
+}
+
+extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, const int recvcounts[], const int displs[],
+                              MPI_Datatype recvtype, MPI_Comm comm) {
+  CollectiveCall call(comm, "allgatherv");
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))
+    return call.leave_to([&] {
+      return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                             comm);
+    });
+  return allgather(call, sendbuf, sendcount, sendtype, all);
+}

@@ -1,0 +1,58 @@
+#include "shim/collectives/pieces.hpp"
+
+namespace resprout::shim {
+
+bool Pieces::are_valid(int size) const {
+  if (counts_ == nullptr && displs_ == nullptr)
+    return count_ >= 0 && datatype_ != MPI_DATATYPE_NULL;
+  if (counts_ == nullptr || displs_ == nullptr) return false;
+  for (int rank = 0; rank < size; ++rank)
+    if (counts_[rank] < 0 || datatype_of(rank) == MPI_DATATYPE_NULL) return false;
+  return true;
+}
+
+Piece Pieces::of(int rank) const {
+  const MPI_Datatype datatype = datatype_of(rank);
+  MPI_Aint lb = 0;
+  MPI_Aint step = 1;
+  if (datatypes_ == nullptr) PMPI_Type_get_extent(datatype, &lb, &step);
+  const int count = counts_ != nullptr ? counts_[rank] : count_;
+  const MPI_Aint steps = displs_ != nullptr ? displs_[rank] : MPI_Aint{count} * rank;
+  return Piece::of(static_cast<const char*>(buffer_) + steps * step, count, datatype);
+}
+
+void put_piece(runtime::BlockWriter& writer, int rank, const Piece& piece) {
+  std::vector<std::byte> storage;
+  writer.put(rank, packed(piece.buffer, piece.layout, storage));
+}
+
+runtime::Buffer row_of(runtime::Session& session, int rank, const Piece& piece) {
+  runtime::Buffer row = session.allocate(piece.block_bytes());
+  runtime::BlockWriter writer({row.data(), row.size()});
+  put_piece(writer, rank, piece);
+  return row;
+}
+
+int take_block(std::span<const std::byte> block, const Piece& piece) {
+  Layout layout = piece.layout;
+  if (block.size() > layout.packed_bytes) return MPI_ERR_TRUNCATE;
+  // Less than there is room for is not valid, but harmless.
+  if (block.size() < layout.packed_bytes)
+    layout.count = static_cast<int>(block.size() * static_cast<std::size_t>(layout.count) /
+                                    layout.packed_bytes);
+  unpack(block, piece.buffer, layout);
+  return MPI_SUCCESS;
+}
+
+int take_row(std::span<const std::byte> row, const Pieces& pieces, int except) {
+  int code = MPI_SUCCESS;
+  runtime::BlockReader reader(row);
+  while (const auto block = reader.next()) {
+    if (block->rank == except) continue;
+    const int taken = take_block(block->data, pieces.of(block->rank));
+    if (taken != MPI_SUCCESS) code = taken;
+  }
+  return code;
+}
+
+}  // namespace resprout::shim
