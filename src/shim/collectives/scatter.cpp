@@ -1,0 +1,96 @@
+// MPI_Scatter and MPI_Scatterv: a broadcast of the blocks of all, of which everybody takes its own.
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/pieces.hpp"
+#include "shim/collectives/specs.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// How many bytes the root is going to send: only it knows.
+runtime::Outcome tell_size(CollectiveCall& call, int root, std::uint64_t& bytes) {
+  const auto consume = [&](std::span<const std::byte> told) {
+    std::memcpy(&bytes, told.data(), sizeof bytes);
+  };
+  return call.session().broadcast(call.lock(), broadcast_spec(call.session(), sizeof bytes), root,
+                                  std::as_bytes(std::span(&bytes, 1)), consume);
+}
+
+// `row`: the blocks of all at the root, and of the same length anything elsewhere.
+runtime::Outcome scatter(CollectiveCall& call, int root, std::span<const std::byte> row,
+                         const Piece* mine, int& code) {
+  const auto consume = [&](std::span<const std::byte> sent) {
+    if (mine == nullptr) return;
+    if (const auto block = runtime::find_block(sent, call.rank())) code = take_block(*block, *mine);
+  };
+  return call.session().broadcast(call.lock(), broadcast_spec(call.session(), row.size()), root,
+                                  row, consume);
+}
+
+runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& all) {
+  std::size_t bytes = 0;
+  for (int rank = 0; rank < call.size(); ++rank) bytes += all.of(rank).block_bytes();
+  runtime::Buffer row = call.session().allocate(bytes);
+  runtime::BlockWriter writer({row.data(), row.size()});
+  for (int rank = 0; rank < call.size(); ++rank) put_piece(writer, rank, all.of(rank));
+  return row;
+}
+
+// `is_even`: all blocks are of the same length, so that everybody knows how long the row is.
+int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcount,
+            MPI_Datatype recvtype, int root, bool is_even) {
+  const bool is_root = call.rank() == root;
+  const bool is_in_place = recvbuf == MPI_IN_PLACE;
+  const Piece mine = is_in_place ? Piece{} : Piece::of(recvbuf, recvcount, recvtype);
+  runtime::Buffer row;
+  std::uint64_t bytes = mine.block_bytes() * static_cast<std::size_t>(call.size());
+  if (is_root) {
+    row = row_of_all(call, all);
+    bytes = row.size();
+  }
+  runtime::Outcome outcome;
+  outcome.is_delivered = true;
+  if (!is_even) outcome = tell_size(call, root, bytes);
+  int code = MPI_SUCCESS;
+  // Either all have learned the size or nobody has.
+  if (outcome.is_delivered)
+    outcome =
+        outcome + scatter(call, root, {row.data(), bytes}, is_in_place ? nullptr : &mine, code);
+  return call.finish(outcome, code);
+}
+
+// What is significant at this process is what MPI would accept.
+bool is_valid(const CollectiveCall& call, const Pieces& all, const void* recvbuf, int recvcount,
+              MPI_Datatype recvtype, int root) {
+  if (root < 0 || root >= call.size()) return false;
+  const bool is_root = call.rank() == root;
+  if (is_root && !all.are_valid(call.size())) return false;
+  return recvbuf == MPI_IN_PLACE ? is_root : is_valid_buffer(recvcount, recvtype);
+}
+
+}  // namespace
+
+extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  CollectiveCall call(comm, "scatter");
+  const Pieces all(sendbuf, sendcount, sendtype);
+  if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
+    return call.leave_to([&] {
+      return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    });
+  return scatter(call, all, recvbuf, recvcount, recvtype, root, true);
+}
+
+extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                            MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  CollectiveCall call(comm, "scatterv");
+  const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
+    return call.leave_to([&] {
+      return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                           root, comm);
+    });
+  return scatter(call, all, recvbuf, recvcount, recvtype, root, false);
+}
