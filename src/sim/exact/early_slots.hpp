@@ -43,6 +43,14 @@ class EarlySlots {
     return rank < window_ || rank + window_ >= procs;
   }
 
+  // How far away, on each side, what matters for these slots is.
+  std::int32_t window() const { return window_; }
+  // A number for the colors as far away as that. REQUIRES: 2 * window() < 64.
+  std::size_t window_key(const TreeColoring& coloring, std::int32_t rank) const {
+    const std::uint64_t right = coloring.colored_right_of(rank) << (64 - window_);
+    return coloring.colored_left_of(rank) >> (64 - window_) << window_ | right >> (64 - window_);
+  }
+
   // From when on a side is closed. REQUIRES: 1 <= distance <= reach.
   std::int32_t left_closed(std::int32_t distance) const { return 2 * distance - 1 + reaction_; }
   std::int32_t right_closed(std::int32_t distance) const { return 2 * distance - 2 + reaction_; }

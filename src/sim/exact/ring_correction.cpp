@@ -33,7 +33,10 @@ RingCorrection::RingCorrection(Correction correction, std::int32_t distance, std
       border_at_(static_cast<std::size_t>(procs)),
       left_open_((static_cast<std::size_t>(procs) + 63) / 64),
       right_open_(left_open_.size()),
-      either_open_(left_open_.size()) {}
+      either_open_(left_open_.size()) {
+  if (correction == Correction::checked && early_.window() <= 8)
+    settlements_.resize(std::size_t{1} << (2 * early_.window()));
+}
 
 std::int32_t RingCorrection::neighbor(std::int32_t rank, const Send& send) const {
   const std::int32_t offset = send.side == Side::left ? -send.distance : send.distance;
@@ -159,9 +162,13 @@ void RingCorrection::correct_gaps() {
 }
 
 void RingCorrection::activate(std::size_t border) {
-  const std::int32_t rank = borders_[border].rank;
-  border_at_[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(border);
   active_.push_back(static_cast<std::int32_t>(border));
+  listen(active_.back());
+}
+
+void RingCorrection::listen(std::int32_t border) {
+  const std::int32_t rank = borders_[static_cast<std::size_t>(border)].rank;
+  border_at_[static_cast<std::size_t>(rank)] = border;
   sending_.insert(rank);
 }
 

@@ -64,6 +64,7 @@ class RingCorrection {
     // The nearest of those that it has heard or will hear of.
     std::int32_t left_nearest = nobody;
     std::int32_t right_nearest = nobody;
+    bool is_settled = false;
   };
 
   // A correction that a border will know of.
@@ -76,6 +77,28 @@ class RingCorrection {
   struct Send {
     Side side;  // that it goes to
     std::int32_t distance;
+  };
+
+  // Of a border with one side open.
+  struct Settlement {
+    std::uint8_t closed;  // the first slot in which it does not send any more
+    std::uint8_t sent;    // that way before the late slots
+    bool is_known;
+    bool is_certain;
+  };
+
+  // A border whose settlement is certain.
+  struct Settled {
+    std::int32_t rank;
+    std::int32_t to;  // of its next message
+    std::int32_t closed;
+    Side side;  // that it sends to
+  };
+
+  // A message of a border to a live process.
+  struct Touch {
+    std::int32_t slot;
+    std::int32_t to;
   };
 
   static Side opposite(Side side) { return side == Side::left ? Side::right : Side::left; }
@@ -94,6 +117,7 @@ class RingCorrection {
   void color_gap(std::int32_t border, std::int32_t size);
   void correct_gaps();
   void activate(std::size_t border);
+  void listen(std::int32_t border);
   void expect_bystander(std::int32_t to, std::int32_t served);
   void listen_to_bystanders();
   void reach(std::int32_t rank, std::int32_t slot);
@@ -108,16 +132,6 @@ class RingCorrection {
   void settle_quiescence(std::int32_t slots);
 
   // Checked correction, where EarlySlots is usable: all before early_.end() at once.
-  struct Settled {        // a border whose last slot is known
-    std::int32_t border;  // index
-    std::int32_t to;      // of its next message
-    std::int32_t closed;  // the first slot in which it does not send
-    Side side;            // that it sends to
-  };
-  struct Touch {
-    std::int32_t slot;
-    std::int32_t to;
-  };
   void correct_wide_gaps();
   void sweep(std::size_t begin, std::size_t end);
   void color_narrow_gaps(std::size_t begin, std::size_t end);
@@ -125,7 +139,11 @@ class RingCorrection {
   void measure_wide_gap(Border& border, Border& next);
   void color_wide_gap(const Border& left, const Border& right);
   void enter(Border& border) const;
-  bool enter_settled(std::size_t at);
+  Border wide_border(std::int32_t rank, bool is_left_wide, bool is_right_wide) const;
+  bool is_very_wide(std::int32_t distance) const { return distance > reaction_ + 1; }
+  bool settle(const Border& border);
+  Settlement settlement_of(const Border& border, Side open);
+  Settlement find_settlement(Border border, Side open) const;
   void unsettle_heard();
   void send_settled(std::int32_t slot);
   void enter_late_slots(const Border& border);
@@ -154,8 +172,8 @@ class RingCorrection {
   RankBits sending_;                            // the active ones
   std::vector<std::int32_t> border_at_;         // by rank, if it is active: its index in borders_
   std::vector<Settled> settled_;                // none of them active
-  std::vector<std::int32_t> unsettled_;
-  std::vector<Touch> touched_;  // by messages of borders to live processes, in order
+  std::vector<Settlement> settlements_;  // by EarlySlots::window_key, if they are not too many
+  std::vector<Touch> touched_;           // by messages of borders to live processes, in order
   // By word, of the last words that were swept: who has a side open.
   std::vector<std::uint64_t> left_open_;
   std::vector<std::uint64_t> right_open_;

@@ -34,13 +34,15 @@ void RingCorrection::correct_wide_gaps() {
   for (std::size_t i = 0; i < borders_.size(); ++i)
     if (borders_[i].right_distance == 0)
       measure_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
+  for (std::size_t i = 0; i < borders_.size(); ++i) {
+    enter(borders_[i]);
+    if (!borders_[i].is_settled) activate(i);
+  }
   for (std::size_t i = 0; i < borders_.size(); ++i)
-    if (!enter_settled(i)) activate(i);
+    if (is_very_wide(borders_[i].right_distance))
+      color_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
   unsettle_heard();
   for (const std::int32_t at : active_) enter_late_slots(borders_[static_cast<std::size_t>(at)]);
-  for (std::size_t i = 0; i < borders_.size(); ++i)
-    if (borders_[i].right_distance > early_.reach())
-      color_wide_gap(borders_[i], borders_[i + 1 == borders_.size() ? 0 : i + 1]);
   for (std::int32_t slot = early_.end(); !active_.empty() || !settled_.empty(); ++slot) {
     react(slot);
     send_settled(slot);
@@ -124,18 +126,29 @@ void RingCorrection::add_wide_borders(std::size_t at, std::uint64_t left_wide,
                                       std::uint64_t right_wide) {
   for (std::uint64_t left = left_wide | right_wide; left != 0; left &= left - 1) {
     const int bit = std::countr_zero(left);
-    Border border{.rank = static_cast<std::int32_t>(at * 64) + bit};
-    const auto left_distance = std::countl_zero(coloring_->colored_left_of(border.rank)) + 1;
-    const auto right_distance = std::countr_zero(coloring_->colored_right_of(border.rank)) + 1;
     const bool is_left_wide = (left_wide >> bit & 1) != 0;
     const bool is_right_wide = (right_wide >> bit & 1) != 0;
-    // For now 0 stands for a wide gap.
-    border.left_distance = left_distance > early_.reach() ? 0 : left_distance;
-    border.right_distance = is_right_wide ? 0 : right_distance;
-    if (!is_left_wide) border.left_heard = left_distance;
-    if (!is_right_wide) border.right_heard = right_distance;
+    Border border =
+        wide_border(static_cast<std::int32_t>(at * 64) + bit, is_left_wide, is_right_wide);
+    border.is_settled = is_left_wide != is_right_wide && settle(border);
+    outcome_.g_max = std::max(outcome_.g_max, border.right_distance - 1);
+    const bool is_beside_very_wide =
+        is_very_wide(border.left_distance) || is_very_wide(border.right_distance);
+    if (border.is_settled && !is_beside_very_wide) continue;
+    if (is_very_wide(border.left_distance)) border.left_distance = 0;  // unknown for now
+    if (is_very_wide(border.right_distance)) border.right_distance = 0;
     borders_.push_back(border);
   }
+}
+
+RingCorrection::Border RingCorrection::wide_border(std::int32_t rank, bool is_left_wide,
+                                                   bool is_right_wide) const {
+  Border border{.rank = rank};
+  border.left_distance = std::countl_zero(coloring_->colored_left_of(rank)) + 1;
+  border.right_distance = std::countr_zero(coloring_->colored_right_of(rank)) + 1;
+  if (!is_left_wide) border.left_heard = border.left_distance;
+  if (!is_right_wide) border.right_heard = border.right_distance;
+  return border;
 }
 
 void RingCorrection::measure_wide_gap(Border& border, Border& next) {
@@ -162,43 +175,64 @@ void RingCorrection::enter(Border& border) const {
 // A border with one side open that will close it by what it has been sent early is settled: a late
 // message is known in slot end + reaction at the earliest, so nothing that is still to come
 // matters. That is most of them. False: this one is not.
-bool RingCorrection::enter_settled(std::size_t at) {
-  Border& border = borders_[at];
+bool RingCorrection::settle(const Border& border) {
+  const Side open = border.left_heard == nobody ? Side::left : Side::right;
+  const Settlement settlement = settlement_of(border, open);
+  if (!settlement.is_certain) return false;
+  if (settlement.closed > early_.end())
+    settled_.push_back(
+        {border.rank, neighbor(border.rank, {open, settlement.sent + 1}), settlement.closed, open});
+  return true;
+}
+
+// Away from the end of the ring it follows from the colors of the window.
+RingCorrection::Settlement RingCorrection::settlement_of(const Border& border, Side open) {
+  if (settlements_.empty() || early_.is_near_end(border.rank, procs_))
+    return find_settlement(border, open);
+  Settlement& known = settlements_[early_.window_key(*coloring_, border.rank)];
+  if (!known.is_known) known = find_settlement(border, open);
+  return known;
+}
+
+RingCorrection::Settlement RingCorrection::find_settlement(Border border, Side open) const {
   enter(border);
-  const bool is_left_open = border.left_heard == nobody;
-  if (is_left_open == (border.right_heard == nobody)) return false;
-  const Side open = is_left_open ? Side::left : Side::right;
   const std::int32_t end = early_.end();
-  const std::int32_t sent = is_left_open ? border.left_sent : border.right_sent;
+  const std::int32_t sent = open == Side::left ? border.left_sent : border.right_sent;
   std::int32_t closed = nobody;
   early_.replay(*coloring_, border.rank,
                 [&](Side side, std::int32_t distance, std::int32_t served) {
                   if (side == open)
                     closed = std::min(closed, std::max(served + reaction_, end + distance - sent));
                 });
-  if (closed > end + reaction_) return false;
-  if (closed > end)
-    settled_.push_back(
-        {static_cast<std::int32_t>(at), neighbor(border.rank, {open, sent + 1}), closed, open});
-  return true;
+  const bool is_certain = closed <= end + reaction_;
+  return {.closed = static_cast<std::uint8_t>(is_certain ? closed : 0),
+          .sent = static_cast<std::uint8_t>(sent),
+          .is_known = true,
+          .is_certain = is_certain};
 }
 
 // Where a message of a settled border goes to one that listens, the order of senders matters.
 void RingCorrection::unsettle_heard() {
+  const std::size_t listening = active_.size();
   std::size_t kept = 0;
   for (const Settled& settled : settled_) {
     bool is_heard = false;
     for (std::int32_t i = 0; i < settled.closed - early_.end(); ++i)
       is_heard = is_heard || sending_.contains(neighbor(settled.to, {settled.side, i}));
-    if (is_heard)
-      unsettled_.push_back(settled.border);
-    else
+    if (!is_heard) {
       settled_[kept++] = settled;
+      continue;
+    }
+    borders_.push_back(
+        wide_border(settled.rank, settled.side == Side::left, settled.side == Side::right));
+    enter(borders_.back());
+    active_.push_back(static_cast<std::int32_t>(borders_.size() - 1));
   }
   settled_.resize(kept);
-  for (const std::int32_t at : unsettled_) activate(static_cast<std::size_t>(at));
-  if (!unsettled_.empty()) std::sort(active_.begin(), active_.end());
-  unsettled_.clear();
+  for (std::size_t i = listening; i < active_.size(); ++i) listen(active_[i]);
+  std::sort(active_.begin(), active_.end(), [this](std::int32_t a, std::int32_t b) {
+    return borders_[static_cast<std::size_t>(a)].rank < borders_[static_cast<std::size_t>(b)].rank;
+  });
 }
 
 void RingCorrection::send_settled(std::int32_t slot) {
