@@ -45,10 +45,10 @@ class EarlySlots {
 
   // How far away, on each side, what matters for these slots is.
   std::int32_t window() const { return window_; }
-  // A number for the colors as far away as that. REQUIRES: 2 * window() < 64.
-  std::size_t window_key(const TreeColoring& coloring, std::int32_t rank) const {
-    const std::uint64_t right = coloring.colored_right_of(rank) << (64 - window_);
-    return coloring.colored_left_of(rank) >> (64 - window_) << window_ | right >> (64 - window_);
+  // A number for the colors on both sides as far away as that. REQUIRES: 2 * window() < 64.
+  std::size_t window_key(std::uint64_t left, std::uint64_t right) const {
+    const std::int32_t rest = 64 - window_;
+    return left >> rest << window_ | right << rest >> rest;
   }
 
   // From when on a side is closed. REQUIRES: 1 <= distance <= reach.

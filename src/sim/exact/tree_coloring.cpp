@@ -74,13 +74,10 @@ void TreeColoring::color(std::span<const Death> deaths) {
   uncolored_.for_each_word([this](std::size_t at) { colors_[at + 1] = ~std::uint64_t{0}; });
   dead_.clear();
   uncolored_.clear();
-  dead_ranks_.clear();
-  for (const Death& death : deaths)
-    if (dead_.insert(index(death.rank))) dead_ranks_.push_back(index(death.rank));
-  if (!stretches_.empty() && dead() > procs_ / 2048)
-    paint_stretches();
+  if (!stretches_.empty() && deaths.size() > static_cast<std::size_t>(procs_) / 2048)
+    paint_stretches(deaths);
   else
-    paint_subtrees();
+    paint_subtrees(deaths);
   update_colors();
 }
 
@@ -123,22 +120,36 @@ void TreeColoring::find_beside() {
   std::fill(beside_.begin() + static_cast<std::ptrdiff_t>(last / 64 + 1), beside_.end(), 0);
 }
 
-void TreeColoring::paint_subtrees() {
-  dead_children_ = 0;
+void TreeColoring::paint_subtrees(std::span<const Death> deaths) {
+  dead_ranks_.clear();
+  for (const Death& death : deaths)
+    if (dead_.insert(index(death.rank))) dead_ranks_.push_back(index(death.rank));
+  dead_count_ = static_cast<std::int32_t>(dead_ranks_.size());
   for (const std::int32_t rank : dead_ranks_)
     if (is_colored(rank)) paint_subtree(node_of(rank));
+  dead_children_ = 0;
   for (const std::int32_t rank : dead_ranks_) {
     const std::int32_t parent = parents_[static_cast<std::size_t>(node_of(rank))];
     if (parent >= 0 && is_colored(rank_of(parent))) ++dead_children_;
   }
 }
 
-void TreeColoring::paint_stretches() {
-  std::fill(uncolored_nodes_.begin(), uncolored_nodes_.end(), 0);
+void TreeColoring::paint_stretches(std::span<const Death> deaths) {
+  const std::span<std::uint64_t> dead = dead_.all_words();
+  for (const Death& death : deaths) {
+    const auto [at, bit] = place_of(index(death.rank));
+    dead[at] |= std::uint64_t{1} << bit;
+  }
+  dead_count_ = count_bits(dead);
   std::fill(orphans_.begin(), orphans_.end(), 0);
-  for (const std::int32_t rank : dead_ranks_) {
-    const auto [at, bit] = place_of(node_of(rank));
-    uncolored_nodes_[at] |= std::uint64_t{1} << bit;
+  if (root_ == 0) {
+    std::copy(dead.begin(), dead.end(), uncolored_nodes_.begin());
+  } else {
+    std::fill(uncolored_nodes_.begin(), uncolored_nodes_.end(), 0);
+    for (const Death& death : deaths) {
+      const auto [at, bit] = place_of(node_of(index(death.rank)));
+      uncolored_nodes_[at] |= std::uint64_t{1} << bit;
+    }
   }
   for (const Stretch& stretch : stretches_) paint_stretch(stretch);
   // Who is uncolored, but not because of its parent, is the top of an uncolored subtree.

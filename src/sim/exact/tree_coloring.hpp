@@ -61,7 +61,7 @@ class TreeColoring {
     return rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
   }
   bool has_root() const { return is_colored(root_); }
-  std::int32_t dead() const { return static_cast<std::int32_t>(dead_ranks_.size()); }
+  std::int32_t dead() const { return dead_count_; }
   std::int32_t colored() const { return procs_ - uncolored_count_; }
 
   // Sent down the tree, those to the dead included. REQUIRES: has_root().
@@ -94,9 +94,9 @@ class TreeColoring {
   };
 
   void find_stretches();
-  void paint_subtrees();
+  void paint_subtrees(std::span<const Death> deaths);
   void paint_subtree(std::int32_t node);
-  void paint_stretches();
+  void paint_stretches(std::span<const Death> deaths);
   void paint_stretch(const Stretch& stretch);
   void paint_partly(const Stretch& stretch, std::int32_t first);
   std::uint64_t row(std::int32_t node) const;
@@ -129,6 +129,7 @@ class TreeColoring {
   std::vector<std::uint64_t> orphans_;
   std::vector<std::uint64_t> colors_;
   std::vector<std::uint64_t> beside_;  // by word: it is uncolored somewhere, or its neighbor is
+  std::int32_t dead_count_ = 0;
   std::int32_t uncolored_count_ = 0;
   std::int32_t dead_children_ = 0;  // dead ones whose parent is colored
 };

@@ -189,7 +189,8 @@ bool RingCorrection::settle(const Border& border) {
 RingCorrection::Settlement RingCorrection::settlement_of(const Border& border, Side open) {
   if (settlements_.empty() || early_.is_near_end(border.rank, procs_))
     return find_settlement(border, open);
-  Settlement& known = settlements_[early_.window_key(*coloring_, border.rank)];
+  Settlement& known = settlements_[early_.window_key(coloring_->colored_left_of(border.rank),
+                                                     coloring_->colored_right_of(border.rank))];
   if (!known.is_known) known = find_settlement(border, open);
   return known;
 }
