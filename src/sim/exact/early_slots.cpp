@@ -29,7 +29,7 @@ EarlySlots::EarlySlots(std::int32_t reaction)
     if (a.from != b.from) return a.from == Side::left;
     return a.from == Side::left ? a.distance > b.distance : a.distance < b.distance;
   });
-  bound_delay();
+  tabulate();
 }
 
 // A sender at `distance` on the left, whose right side is open, and whose left neighbor is at
@@ -89,8 +89,8 @@ std::vector<std::uint64_t> EarlySlots::arrival_sets(std::vector<std::uint64_t> m
   return matches;
 }
 
-// By trying out all colors around a process if they are few.
-void EarlySlots::bound_delay() {
+// Tries out all colors around a process if they are few.
+void EarlySlots::tabulate() {
   if (window_ > 12 || patterns_.size() > 64 || end_ - reaction_ > 16) {
     delay_max_ = static_cast<std::int32_t>(patterns_.size());
     return;

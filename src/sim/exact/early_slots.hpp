@@ -79,7 +79,7 @@ class EarlySlots {
            std::int32_t behind, bool is_exact);
   std::vector<std::uint64_t> matches(Side from) const;
   std::vector<std::uint64_t> arrival_sets(std::vector<std::uint64_t> matches) const;
-  void bound_delay();
+  void tabulate();
   // Calls f(pattern) for each pattern that matches these colors, in their order.
   template <typename F>
   void for_each_match(std::uint64_t left, std::uint64_t right, F f) const;

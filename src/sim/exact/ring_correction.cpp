@@ -274,7 +274,8 @@ void RingCorrection::expect(std::int32_t to, Side side, std::int32_t distance,
   if (!sending_.contains(to)) return;
   const std::int32_t at = border_at_[static_cast<std::size_t>(to)];
   Border& border = borders_[static_cast<std::size_t>(at)];
-  // What is served later and comes from farther away has nothing to tell.
+  // What is served later and comes from farther away has nothing to tell. (A bystander may be
+  // expected before somebody who is served first; it is the farther one.)
   std::int32_t& nearest = side == Side::left ? border.left_nearest : border.right_nearest;
   if (distance >= nearest) return;
   nearest = distance;

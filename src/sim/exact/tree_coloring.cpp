@@ -74,7 +74,7 @@ void TreeColoring::color(std::span<const Death> deaths) {
   uncolored_.for_each_word([this](std::size_t at) { colors_[at + 1] = ~std::uint64_t{0}; });
   dead_.clear();
   uncolored_.clear();
-  if (!stretches_.empty() && deaths.size() > static_cast<std::size_t>(procs_) / 2048)
+  if (!stretches_.empty() && deaths.size() > static_cast<std::size_t>(procs_) / 512)
     paint_stretches(deaths);
   else
     paint_subtrees(deaths);

@@ -9,7 +9,7 @@
 // Invariants
 //  1. Whoever is colored is colored when it would be without faults: a message to a dead process
 //     takes its sender as long as any other.
-// Cost: O(procs log procs) once, then O(min(uncolored, procs/64) + procs/4096) a run.
+// Cost: O(procs log procs) once, then O(faults + min(uncolored, procs/64)) a run.
 // Thread rule: one thread.
 #pragma once
 
