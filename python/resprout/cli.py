@@ -261,6 +261,58 @@ def query_command(
     return query(sql, sources or [], format, output)
 
 
+BENCH_HELP = """Measure MPI_Bcast as osu_bcast does, by several protocols in turns in the same job.
+
+    resprout bench bcast
+    resprout bench bcast -n 8 --sizes 8,256 --repetitions 1000 --output results
+    resprout bench bcast --dead 0,1,2 --variants binomial,binomial+2,checked --format json
+    resprout bench bcast --bcast corrected-tree:tree=kary,k=3 --transport tcp
+
+A repetition is a barrier and a broadcast, timed from the root's begin until the last rank has
+returned. Ranks that are to be dead are killed before anything is measured and stay in the trees.
+docs/bench.md says what the variants are."""
+
+bench_app = typer.Typer(
+    rich_markup_mode="markdown", help="Measure collectives of real processes.", no_args_is_help=True
+)
+app.add_typer(bench_app, name="bench")
+
+
+@bench_app.command("bcast", help=_with_examples(BENCH_HELP))
+def bench_bcast_command(
+    ranks: Annotated[
+        str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes.")
+    ] = "4,8",
+    sizes: Annotated[
+        str, typer.Option(metavar="SIZE,...", help="Of the payload, as 8, 64KiB or 4MiB.")
+    ] = "8,256,4KiB,64KiB,1MiB,4MiB",
+    dead: Annotated[str, typer.Option(metavar="N,...", help="How many are killed before.")] = "0,1",
+    variants: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Without it: all there are.")
+    ] = None,
+    bcast: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPEC", help="One of your own besides; as often as you like."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="How often a job is started.")] = 3,
+    repetitions: Annotated[int, typer.Option(help="Of each in a job, in turns.")] = 100,
+    calls: Annotated[int, typer.Option(help="Broadcasts back to back in a repetition.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order of turns.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
+    ] = None,
+    format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
+    mpi: Annotated[str | None, _option("--mpi")] = None,
+    transport: Annotated[str, _option("--transport")] = "auto",
+) -> int:
+    from resprout.bench.command import bench_bcast
+    from resprout.bench.plan import Request
+
+    request = Request(ranks, sizes, dead, variants, bcast or [], jobs, repetitions, calls, seed)
+    return bench_bcast(request, format, output, mpi, transport)
+
+
 @app.command("protocols")
 def protocols_command() -> None:
     """List the protocols and their options."""

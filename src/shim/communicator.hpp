@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/session.hpp"
@@ -49,8 +50,9 @@ struct Communicator {
                                  // MPI_UNDEFINED for processes that are not of this world
   runtime::Session* session = nullptr;
   CallCounts calls;
-  std::unique_ptr<StandIns> stand_ins;  // of its reductions, if it has any
-  bool is_native = false;               // its collectives are left to the MPI library
+  std::unique_ptr<StandIns> stand_ins;              // of its reductions, if it has any
+  std::optional<runtime::BroadcastSpec> broadcast;  // what a hint asks for
+  bool is_native = false;                           // its collectives are left to the MPI library
 };
 
 // REQUIRES: MPI is initialized; `comm` is valid. Never null; lives as long as the communicator.

@@ -121,10 +121,21 @@ def test_an_option_goes_before_its_variable(
 
 @pytest.mark.parametrize(
     "command",
-    ["run", "sim", "timeline", "campaign", "query", "doctor", "demo", "protocols", "version"],
+    [
+        "run",
+        "sim",
+        "timeline",
+        "campaign",
+        "query",
+        "bench bcast",
+        "doctor",
+        "demo",
+        "protocols",
+        "version",
+    ],
 )
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert main([command, "--help"]) == 0
+    assert main([*command.split(), "--help"]) == 0
     assert f"resprout {command}" in capsys.readouterr().out
 
 

@@ -17,7 +17,7 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
   std::span<const std::byte> payload{static_cast<const std::byte*>(nullptr), layout.packed_bytes};
   if (is_root) payload = packed(buffer, layout, storage);
   const runtime::Outcome outcome =
-      call.session().broadcast(call.lock(), broadcast_spec(call.session()), root, payload,
+      call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, payload,
                                [&](std::span<const std::byte> result) {
                                  if (!is_root) unpack(result, buffer, layout);
                                });

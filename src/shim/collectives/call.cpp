@@ -24,6 +24,8 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), n
     number_ = communicator_of(comm)->calls.next(name);
 }
 
+const Communicator& CollectiveCall::communicator() const { return *communicator_of(comm_); }
+
 int CollectiveCall::finish(const runtime::Outcome& outcome, int code) {
   World* world = World::current();
   const bool lacks_members = session_->members().size() < session_->everybody().size();

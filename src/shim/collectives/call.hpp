@@ -8,6 +8,8 @@
 
 namespace resprout::shim {
 
+struct Communicator;
+
 class CollectiveCall {
  public:
   // `name`: the lower-case MPI name, static.
@@ -17,6 +19,7 @@ class CollectiveCall {
   // outside MPI_Init .. MPI_Finalize).
   bool is_ours() const { return session_ != nullptr; }
   runtime::Session& session() { return *session_; }
+  const Communicator& communicator() const;
   runtime::Lock& lock() { return lock_; }
   // In the communicator, which may have lost members. REQUIRES: is_ours().
   int rank() const { return session_->everybody().comm_rank(session_->everybody().self()); }

@@ -13,7 +13,7 @@ runtime::Outcome tell_size(CollectiveCall& call, int root, std::uint64_t& bytes)
   const auto consume = [&](std::span<const std::byte> told) {
     std::memcpy(&bytes, told.data(), sizeof bytes);
   };
-  return call.session().broadcast(call.lock(), broadcast_spec(call.session()), root,
+  return call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root,
                                   std::as_bytes(std::span(&bytes, 1)), consume);
 }
 
@@ -24,7 +24,8 @@ runtime::Outcome scatter(CollectiveCall& call, int root, std::span<const std::by
     if (mine == nullptr) return;
     if (const auto block = runtime::find_block(sent, call.rank())) code = take_block(*block, *mine);
   };
-  return call.session().broadcast(call.lock(), broadcast_spec(call.session()), root, row, consume);
+  return call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, row,
+                                  consume);
 }
 
 runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& all) {

@@ -2,6 +2,8 @@
 
 #include <variant>
 
+#include "shim/communicator.hpp"
+
 #include "registry/spec.hpp"
 #include "registry/trees.hpp"
 
@@ -17,9 +19,8 @@ constexpr std::size_t star_reduce_bytes_max = std::size_t{16} << 10;
 
 struct Chosen {
   bool is_reduce_given = false;
-  bool is_broadcast_given = false;
   runtime::ReduceSpec reduce;
-  runtime::BroadcastSpec broadcast;
+  std::optional<runtime::BroadcastSpec> broadcast;
 };
 
 Chosen& chosen() {
@@ -55,29 +56,6 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
   return "";
 }
 
-std::string choose_broadcast(const std::string& text) {
-  const auto parsed = registry::parse(text);
-  if (const auto* error = std::get_if<std::string>(&parsed)) return "RESPROUT_BCAST: " + *error;
-  const Spec spec = std::get<Spec>(parsed);
-  if (!is_gossip(spec) && spec.protocol != ProtocolId::corrected_tree &&
-      spec.protocol != ProtocolId::reliable_broadcast)
-    return "RESPROUT_BCAST: '" + text +
-           "' is no broadcast of programs; valid protocols: corrected-tree, reliable-broadcast, "
-           "corrected-gossip, reliable-gossip";
-  if (const std::string wrong = only_simulated(text, spec); !wrong.empty())
-    return "RESPROUT_BCAST: " + wrong;
-  runtime::BroadcastSpec& broadcast = chosen().broadcast;
-  broadcast.shape = registry::shape_of(spec.tree);
-  broadcast.numbering = spec.numbering;
-  broadcast.arity = spec.k;
-  broadcast.correction = spec.correction;
-  broadcast.correction.delay += message_ns;
-  broadcast.early = spec.early;
-  if (is_gossip(spec)) broadcast.gossip_rounds = static_cast<std::uint32_t>(spec.gossip_rounds);
-  chosen().is_broadcast_given = true;
-  return {};
-}
-
 std::string choose_allreduce(const std::string& text) {
   const auto parsed = registry::parse(text);
   if (const auto* error = std::get_if<std::string>(&parsed)) return "RESPROUT_ALLREDUCE: " + *error;
@@ -91,9 +69,32 @@ std::string choose_allreduce(const std::string& text) {
 
 }  // namespace
 
+std::string read_broadcast(const std::string& text, std::optional<runtime::BroadcastSpec>& into) {
+  const auto parsed = registry::parse(text);
+  if (const auto* error = std::get_if<std::string>(&parsed)) return *error;
+  const Spec spec = std::get<Spec>(parsed);
+  if (!is_gossip(spec) && spec.protocol != ProtocolId::corrected_tree &&
+      spec.protocol != ProtocolId::reliable_broadcast)
+    return "'" + text +
+           "' is no broadcast of programs; valid protocols: corrected-tree, reliable-broadcast, "
+           "corrected-gossip, reliable-gossip";
+  if (std::string wrong = only_simulated(text, spec); !wrong.empty()) return wrong;
+  runtime::BroadcastSpec broadcast;
+  broadcast.shape = registry::shape_of(spec.tree);
+  broadcast.numbering = spec.numbering;
+  broadcast.arity = spec.k;
+  broadcast.correction = spec.correction;
+  broadcast.correction.delay += message_ns;
+  broadcast.early = spec.early;
+  if (is_gossip(spec)) broadcast.gossip_rounds = static_cast<std::uint32_t>(spec.gossip_rounds);
+  into = broadcast;
+  return {};
+}
+
 std::string choose_specs(const Options& options) {
   std::string error;
-  if (!options.bcast.empty()) error = choose_broadcast(options.bcast);
+  if (!options.bcast.empty()) error = read_broadcast(options.bcast, chosen().broadcast);
+  if (!error.empty()) error = "RESPROUT_BCAST: " + error;
   if (error.empty() && !options.allreduce.empty()) error = choose_allreduce(options.allreduce);
   return error;
 }
@@ -109,10 +110,12 @@ const runtime::ReduceSpec& concatenation_spec(const runtime::Session& session) {
   return reduce_spec(session, 0);
 }
 
-const runtime::BroadcastSpec& broadcast_spec(const runtime::Session& session) {
+const runtime::BroadcastSpec& broadcast_spec(const Communicator& communicator) {
+  static constexpr runtime::BroadcastSpec tree;
   static constexpr auto star = runtime::BroadcastSpec::star();
-  if (!chosen().is_broadcast_given && session.prefers_star()) return star;
-  return chosen().broadcast;
+  if (communicator.broadcast) return *communicator.broadcast;
+  if (chosen().broadcast) return *chosen().broadcast;
+  return communicator.session->prefers_star() ? star : tree;
 }
 
 }  // namespace resprout::shim

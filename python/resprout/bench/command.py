@@ -1,0 +1,131 @@
+"""What `resprout bench bcast` does: checks, measures, shows, writes."""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+from resprout import __version__
+from resprout.bench import show
+from resprout.bench.figures import Row, rows_of
+from resprout.bench.measure import measure
+from resprout.bench.plan import FORMATS, Measurement, Request, make_measurement
+from resprout.errors import UserError
+from resprout.files import replacing
+from resprout.launch.mpi import Mpi, find_mpi
+from resprout.launch.shim import check_fits, find_shim
+from resprout.options import BY_FLAG, check_environment, check_value
+
+
+def bench_bcast(
+    request: Request, format: str, output: Path | None, mpi_prefix: str | None, transport: str
+) -> int:
+    check_environment(os.environ)
+    if format not in FORMATS:
+        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
+    measurement = make_measurement(request)
+    variables = {BY_FLAG["--transport"].variable: check_value("--transport", transport)}
+    mpi = find_mpi(mpi_prefix, os.environ)
+    shim = find_shim()
+    check_fits(shim, mpi)
+    if output is not None:
+        _make_folder(output)
+    rows: list[Row] = []
+    with _progress_bar(measurement.rounds) as advance:
+        for found in measure(measurement, mpi, shim, variables, advance):
+            rows += rows_of(found, rows)
+    about = _about(measurement, mpi, transport)
+    _print(rows, about, format)
+    if output is not None:
+        _write(rows, about, output)
+    return 0
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--output: {folder} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"--output: {folder} is no folder that can be written to")
+
+
+@contextmanager
+def _progress_bar(rounds: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}% of the rounds, time left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=600
+    ) as progress:
+        task = progress.add_task("", total=rounds)
+        yield lambda more: progress.advance(task, more)
+
+
+def _about(measurement: Measurement, mpi: Mpi, transport: str) -> dict[str, object]:
+    """What the figures depend on."""
+    models = re.findall(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    return {
+        "resprout": __version__,
+        "date": date.today().isoformat(),
+        "processor": f"{models[0] if models else platform.machine()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}",
+        "mpi": str(mpi),
+        "transport": transport,
+        "jobs": measurement.times,
+        "repetitions": measurement.repetitions,
+        "calls": measurement.calls,
+        "seed": measurement.seed,
+        "victims": {
+            f"{job.ranks} ranks": list(job.victims) for job in measurement.jobs if job.victims
+        },
+    }
+
+
+def _print(rows: list[Row], about: dict[str, object], format: str) -> None:
+    if format == "json":
+        print(show.as_json(rows, about), end="")
+    elif format == "csv":
+        print(show.as_csv(rows), end="")
+    else:
+        show.print_tables(rows)
+        for sentence in show.best_to_native(rows):
+            print(sentence)
+
+
+def _write(rows: list[Row], about: dict[str, object], folder: Path) -> None:
+    # Slow to import.
+    from resprout.bench.draw import render
+
+    contents = {
+        "bcast.json": show.as_json(rows, about).encode(),
+        "bcast.csv": show.as_csv(rows).encode(),
+        "bcast.md": show.as_markdown(rows).encode(),
+    }
+    for dead in dict.fromkeys(row.dead for row in rows):
+        name = "bcast" if dead == 0 else f"bcast-{dead}-killed"
+        for picture_format in ("svg", "png"):
+            shown = [row for row in rows if row.dead == dead]
+            contents[f"{name}.{picture_format}"] = render(shown, picture_format)
+    for name, content in contents.items():
+        try:
+            with replacing(folder / name) as unfinished:
+                unfinished.write_bytes(content)
+        except OSError as error:
+            raise UserError(
+                f"--output: {folder / name} cannot be written: {error.strerror}"
+            ) from error
+    print(f"{folder}: {', '.join(contents)}", file=sys.stderr)
