@@ -313,6 +313,41 @@ def bench_bcast_command(
     return bench_bcast(request, format, output, mpi, transport)
 
 
+REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, tables, lemmas.
+
+    resprout reproduce corrected-trees
+    resprout reproduce corrected-trees fig8 --output /tmp/again --format json
+    resprout reproduce corrected-trees all --full      # at the paper's sample sizes; hours
+
+It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
+What has been simulated is not simulated again. docs/reproduce.md has more."""
+
+
+@app.command("reproduce", help=_with_examples(REPRODUCE_HELP), no_args_is_help=True)
+def reproduce_command(
+    paper: Annotated[str, typer.Argument(help="`corrected-trees`.", show_default=False)],
+    figure: Annotated[
+        str,
+        typer.Argument(
+            metavar="FIGURE",
+            help="`fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, `table1`, "
+            "`opportunistic`, `lemmas`, or `all`.",
+        ),
+    ] = "all",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="For all that is written.")
+    ] = Path("reproduction"),
+    full: Annotated[bool, typer.Option("--full", help="The paper's sample sizes.")] = False,
+    format: Annotated[str, typer.Option(metavar="table|json", help="Of the verdicts.")] = "table",
+    cores: Annotated[
+        int | None, typer.Option("--cores", min=1, help="To use. Without it: all.")
+    ] = None,
+) -> int:
+    from resprout.reproduce.command import reproduce
+
+    return reproduce(paper, figure, output, full, format, cores)
+
+
 @app.command("protocols")
 def protocols_command() -> None:
     """List the protocols and their options."""

@@ -1,0 +1,1 @@
+"""`resprout reproduce`: what papers claim, simulated again and compared."""

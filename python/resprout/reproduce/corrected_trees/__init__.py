@@ -1,0 +1,1 @@
+"""Corrected Trees for Reliable Group Communication (PPoPP 2019), a file for each figure."""

@@ -1,0 +1,255 @@
+"""`resprout reproduce`: what it refuses, what it leaves, and how claims are judged."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from resprout import pictures
+from resprout.campaign.plan import Point
+from resprout.cli import main
+from resprout.reproduce import command as command_module
+from resprout.reproduce.claims import Claims, is_maximum_of
+from resprout.reproduce.command import papers, run
+from resprout.reproduce.experiment import Scale, Study
+from resprout.reproduce.gossip import GossipTimes, optimal_latency
+from resprout.reproduce.store import Store, campaign
+
+NAMES = [experiment.name for experiment in papers()["corrected-trees"].experiments]
+KEYS = {"figure", "claim", "paper", "ours", "within", "sample_size"}
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command with a thousandth of its runs."""
+    monkeypatch.setattr(command_module, "Scale", lambda full: Scale(full, divisor=1000))
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """The one line with which the command refuses."""
+    assert main(["reproduce", *(str(argument) for argument in arguments)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1, said.err
+    return said.err
+
+
+def claims_of(
+    capsys: pytest.CaptureFixture[str], figure: str, output: Path
+) -> list[dict[str, Any]]:
+    words = ["reproduce", "corrected-trees", figure, "-o", str(output), "--format", "json"]
+    assert main(words) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def bytes_of(folder: Path, pattern: str) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob(pattern))}
+
+
+def test_every_figure_has_a_name_and_the_help_names_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    assert main(["reproduce", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert [name for name in [*NAMES, "all"] if name not in said] == []
+    wanted = {"fig1b", "fig6", "fig7", "fig8", "fig9", "fig10", "fig14", "table1", "lemmas"}
+    assert wanted <= set(NAMES)
+
+
+def test_what_is_not_there_is_refused_and_what_is_there_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    line = refusal(capsys, "corrected-trees", "fig99", "-o", tmp_path / "out")
+    assert "'fig99'" in line
+    assert [name for name in [*NAMES, "all"] if name not in line] == []
+    assert "give corrected-trees" in refusal(capsys, "corrected-forests")
+    assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
+    assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_simulated(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("simulated"))
+    file = tmp_path / "file"
+    file.write_text("")
+    for output in (file, file / "below", Path("/proc/nothing")):
+        line = refusal(capsys, "corrected-trees", "lemmas", "-o", output)
+        assert "--output" in line
+        assert str(output) in line
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_figure_leaves_pictures_data_and_one_json_object_a_claim(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    claims = claims_of(capsys, "lemmas", tmp_path / "out")
+    assert len(claims) > 15
+    for claim in claims:
+        assert set(claim) == KEYS
+        assert claim["figure"] == "lemmas"
+        assert isinstance(claim["within"], bool)
+        assert claim["sample_size"] > 0
+    folder = tmp_path / "out" / "corrected-trees"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "lemmas.parquet",
+        "lemmas.png",
+        "lemmas.svg",
+        "runs",
+    ]
+    assert pq.read_table(folder / "lemmas.parquet").num_rows == 120
+    assert (folder / "lemmas.svg").read_text().rstrip().endswith("</svg>")
+    assert (folder / "lemmas.svg").stat().st_size < 150_000
+    assert (folder / "lemmas.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_table_says_of_each_claim_whether_it_is_within(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    claims = claims_of(capsys, "lemmas", tmp_path)
+    assert main(["reproduce", "corrected-trees", "lemmas", "-o", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    within = sum(claim["within"] for claim in claims)
+    assert f"{within} of {len(claims)} claims hold" in said
+    assert said.count("outside") >= len(claims) - within
+
+
+def test_nothing_is_simulated_twice_and_what_is_lost_is_made_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = claims_of(capsys, "lemmas", tmp_path)
+    files = bytes_of(tmp_path, "*.*")
+    lost = sorted(tmp_path.rglob("part-*.parquet"))[-1]
+    lost.unlink()
+    (tmp_path / "corrected-trees" / "lemmas.svg").unlink()
+    assert claims_of(capsys, "lemmas", tmp_path) == first
+    assert bytes_of(tmp_path, "*.*") == files
+    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("simulated"))
+    assert claims_of(capsys, "lemmas", tmp_path) == first
+
+
+def test_a_stop_keeps_what_was_simulated_and_leaves_nothing_half_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ["reproduce", "corrected-trees", "lemmas", "-o", str(tmp_path)]
+    folder = tmp_path / "corrected-trees"
+    for error, status in ((KeyboardInterrupt(), 130), (OSError(28, "No space left on device"), 1)):
+
+        def stop(*_: object, error: BaseException = error) -> bytes:
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pictures, "encode", stop)
+            assert main(words) == status
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.count("\n") == 1
+        assert "the same command goes on from there" in said.err
+        assert sorted(path.name for path in folder.iterdir()) == ["lemmas.parquet", "runs"]
+    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("simulated"))
+    assert main(words) == 0
+
+
+def test_other_results_in_the_folder_are_refused_and_left_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    claims_of(capsys, "lemmas", tmp_path)
+    before = bytes_of(tmp_path, "part-*")
+    monkeypatch.setattr("resprout.campaign.dataset.__version__", "9.9")
+    assert "was made by version" in refusal(capsys, "corrected-trees", "lemmas", "-o", tmp_path)
+    assert bytes_of(tmp_path, "part-*") == before
+
+
+def test_all_figures_of_small_samples_end_to_end(tmp_path: Path) -> None:
+    """Verdicts mean little here; that all is simulated, judged, drawn and said does."""
+    paper = papers()["corrected-trees"]
+    study = Study(Store(tmp_path / "runs", 2), Scale(divisor=1000), procs_max=16384)
+    results = run(paper.experiments, study, tmp_path)
+    assert [experiment.name for experiment, _, _ in results] == NAMES
+    for experiment, rows, claims in results:
+        assert rows
+        assert claims
+        assert {claim.figure for claim in claims} == {experiment.name}
+        assert len({claim.claim for claim in claims}) == len(claims)
+        for ending in ("svg", "png", "parquet"):
+            assert (tmp_path / f"{experiment.name}.{ending}").stat().st_size > 0
+    text = command_module.page.markdown(
+        paper.title,
+        "resprout",
+        61.0,
+        paper.remarks,
+        [(experiment, claims) for experiment, _, claims in results],
+        "folder",
+    )
+    every = [claim for _, _, claims in results for claim in claims]
+    assert f"of {len(every)} claims hold" in text
+    assert text.count("| within |") + text.count("| **outside** |") == len(every) + 1
+    assert "1 min 1 s" in text
+    for name in NAMES:
+        assert f"(folder/{name}.svg)" in text
+
+
+def test_a_maximum_is_judged_by_what_samples_of_one_distribution_do() -> None:
+    generator = random.Random(1)
+
+    def sample(size: int) -> list[int]:
+        return [int(generator.expovariate(1.0) * 10) for _ in range(size)]
+
+    verdicts = [is_maximum_of(max(sample(5000)), sample(5000), 5000) for _ in range(60)]
+    assert sum(verdicts) >= 55
+    ours = sample(5000)
+    ours.sort()
+    assert not is_maximum_of(ours[-50], ours, 5000)
+    assert not is_maximum_of(3 * ours[-1], ours, 5000)
+    assert is_maximum_of(ours[-1], ours, 5000)
+
+
+def test_rules_say_where_within_ends() -> None:
+    claims = Claims("figure")
+    claims.near("near", 12, 13, 1, tolerance=1, why="whole ticks")
+    claims.near("not near", 12, 13.1, 1, tolerance=1, why="whole ticks")
+    claims.between("rounds to it", 12, 14, 14.4, 1, why="whole percent")
+    claims.between("does not", 12, 14, 11.4, 1, why="whole percent")
+    claims.equal("equal", 0, 0, 1)
+    claims.equal("not equal", 0, 1, 1)
+    assert [claim.within for claim in claims] == [True, False] * 3
+    assert claims[0].rule == "±1: whole ticks"
+
+
+def test_gossip_times_are_the_best_of_those_tried(tmp_path: Path) -> None:
+    store = Store(tmp_path, 2)
+    gossip = GossipTimes(store, Scale(divisor=10), 1024)
+    time = gossip.checked[1024]
+    tried = campaign(
+        "around",
+        [
+            Point(f"corrected-gossip:time={t},correction=checked", 1024)
+            for t in (time - 6, time, time + 6)
+        ],
+        200,
+    )
+    store.simulate([tried])
+    sql = "SELECT protocol, avg(quiescence_latency) AS mean FROM runs GROUP BY ALL ORDER BY mean"
+    assert f"time={time}," in store.ask(tried, sql)[0][0]
+    assert set(gossip.opportunistic) == {256, 1024}
+    for procs, least in gossip.opportunistic.items():
+        shorter = campaign(
+            f"shorter_{procs}",
+            [Point(f"corrected-gossip:time={least - 3},correction=opportunistic,d=4", procs)],
+            300,
+        )
+        store.simulate([shorter])
+        assert store.ask(shorter, "SELECT max(uncolored) FROM runs")[0][0] > 0
+
+
+def test_the_optimal_latency_is_that_of_the_optimal_tree() -> None:
+    from resprout import native
+
+    for procs in (2, 3, 16, 17, 100, 1024, 65536):
+        spec = "corrected-tree:tree=optimal,correction=none"
+        run = native.Simulation(spec, procs=procs).run()
+        assert run["coloring_latency"] == optimal_latency(procs)
