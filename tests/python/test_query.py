@@ -175,6 +175,28 @@ def test_sources_that_are_no_results_are_refused(
     assert "has no results" in refusal(capsys, sql, tmp_path / "other.parquet")
 
 
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"resprout.schema": "1"},
+        {
+            "resprout.schema": "1",
+            "resprout.version": "0",
+            "resprout.campaign": "a",
+            "resprout.part": "one",
+            "resprout.parts": "2",
+        },
+        {b"resprout.schema": b"\xff"},
+    ],
+)
+def test_a_file_whose_header_makes_no_sense_is_refused(
+    tmp_path: Path, metadata: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "odd.parquet"
+    pq.write_table(pa.table({"procs": [1]}).replace_schema_metadata(metadata), path)
+    assert str(path) in refusal(capsys, "SELECT 1", path)
+
+
 def test_a_file_of_another_version_is_refused(
     results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,18 +53,20 @@ def read_header(path: Path) -> Header:
         raise UserError(f"{path} cannot be read: {why}") from error
     except pa.ArrowException as error:
         raise UserError(f"{path} is not a whole Parquet file") from error
-    said = {key.decode(): value.decode() for key, value in found.items() if key != b"ARROW:schema"}
-    schema = said.get(_PREFIX + "schema")
+    schema = found.get(f"{_PREFIX}schema".encode())
     if schema is None:
         raise UserError(f"{path} has no results of a campaign")
-    if schema != str(SCHEMA):
-        raise UserError(f"{path} has schema {schema}; this version reads and writes {SCHEMA}")
-    return Header(
-        version=said[_PREFIX + "version"],
-        campaign=said[_PREFIX + "campaign"],
-        part=int(said[_PREFIX + "part"]),
-        parts=int(said[_PREFIX + "parts"]),
-    )
+    if schema != str(SCHEMA).encode():
+        text = schema.decode(errors="replace")
+        raise UserError(f"{path} has schema {text}; this version reads and writes {SCHEMA}")
+    try:
+        said = {
+            name: found[f"{_PREFIX}{name}".encode()].decode()
+            for name in ("version", "campaign", "part", "parts")
+        }
+        return Header(said["version"], said["campaign"], int(said["part"]), int(said["parts"]))
+    except (KeyError, ValueError) as error:
+        raise UserError(f"{path} does not say which part of which campaign it is") from error
 
 
 def part_files(folder: Path) -> list[Path]:
