@@ -1,12 +1,14 @@
-"""What the ranks of mixed.c and mixed.py wrote down, and what must hold of it.
+"""What the ranks of mixed.c, blocks.c and their twins wrote down, and what must hold of it.
 
 For each operation, over the ranks that came through:
 1. All took part in all operations, in the same order, and saw the same outcome and the same result.
-2. Every one of them is among the contributors of every reduction.
+2. Every one of them is among the contributors of every reduction, and its block in every exchange.
 3. Who never entered an operation is not among its contributors.
-4. A broadcast brings all of them the payload or all of them the error, and no error if its root
-   came through.
-5. Nobody leaves an allreduce or a barrier before all of them have entered it.
+4. A broadcast or scatter brings all of them the payload or all of them the error, and no error if
+   its root came through.
+5. Nobody leaves an allreduce, say, or a barrier before all of them have entered it.
+6. The results of a scan contain, of the same ranks everywhere, those up to the receiver's; those of
+   an exclusive scan the ones before it.
 """
 
 from collections import defaultdict
@@ -16,8 +18,12 @@ from pathlib import Path
 
 import jobs
 
-REDUCTIONS = {"sum_long", "sum_double", "strung", "in_place", "reduce", "reduce_strung"}
-TO_ROOT = {"reduce", "reduce_strung"}
+REDUCTIONS = {"sum_long", "sum_double", "strung", "in_place", "reduce", "reduce_strung",
+              "reduce_scatter", "reduce_scatter_block", "gather", "gatherv", "allgather",
+              "allgatherv", "alltoall", "alltoallv", "alltoallw"}  # fmt: skip
+TO_ROOT = {"reduce", "reduce_strung", "gather", "gatherv"}
+FROM_ROOT = {"bcast", "scatter", "scatterv"}
+SCANS = {"scan", "exscan"}
 
 
 @dataclass(frozen=True)
@@ -115,19 +121,36 @@ def _problems_of(number: int, logs: list[Log], group: list[int]) -> Iterator[str
     results = {(r.code, r.mask, r.digest) for rank, r in returned.items() if rank in seen_by}
     if len({(r.name, r.root) for r in returned.values()}) > 1:
         yield "not the same operation everywhere"
-    if len(results) > 1:
+    if len(results) > 1 and first.name not in SCANS:
         yield f"different results: {returned}"
-    if first.name == "bcast" and first.code != 0 and root in group:
+    if first.name in FROM_ROOT and first.code != 0 and root in group:
         yield "an error although the root lives"
     if first.name == "bcast" and any(mask not in (0, 1 << root) for _, mask, _ in results):
         yield f"not the root's data: {results}"
+    if first.name in SCANS:
+        yield from _problems_of_scan(number, logs, group, members)
     if first.name in REDUCTIONS or first.name == "barrier":
         for code, mask, _ in results:
             yield from _problems_of_mask(code, mask, number, logs, group, members)
-    if first.name not in TO_ROOT and first.name != "bcast":
+    if first.name not in TO_ROOT | FROM_ROOT:
         last_entry = max(logs[rank].entered[number] for rank in group)
         if any(r.left_ns < last_entry for r in returned.values()):
             yield "somebody left before everybody had entered"
+
+
+def _problems_of_scan(
+    number: int, logs: list[Log], group: list[int], members: list[int]
+) -> Iterator[str]:
+    returned = {rank: logs[rank].returned[number] for rank in group}
+    last = max(group, key=members.index)
+    everybody = returned[last].mask | 1 << last
+    for rank, one in returned.items():
+        before = members[: members.index(rank) + (one.name == "scan")]
+        expected = everybody & sum(1 << other for other in before)
+        if one.mask != expected:
+            yield f"rank {rank} has {one.mask:#x} and not {expected:#x} of {everybody:#x}"
+    code = max(one.code for one in returned.values())
+    yield from _problems_of_mask(code, everybody, number, logs, group, members)
 
 
 def _problems_of_mask(

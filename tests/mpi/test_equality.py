@@ -6,6 +6,10 @@ import jobs
 import pytest
 
 EQUALITY = jobs.PROGRAMS / "equality"
+BLOCKS = jobs.PROGRAMS / "equality_blocks"
+BLOCK_FUNCTIONS = ["gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
+                   "alltoall", "alltoallv", "alltoallw", "scan", "exscan", "reduce_scatter",
+                   "reduce_scatter_block"]  # fmt: skip
 MEBIBYTE = 1 << 20
 
 
@@ -42,3 +46,12 @@ def test_every_size_gives_the_native_result(ranks: int, bytes_max: int) -> None:
 def test_gossip_gives_the_native_result(ranks: int) -> None:
     options = ["--bcast", "corrected-gossip:rounds=3,correction=optimized-opportunistic,d=1"]
     check(ranks, "sizes", str(2 * MEBIBYTE), checks_min=50, options=options)
+
+
+@pytest.mark.parametrize("ranks", range(1, 9))
+def test_gathers_scatters_exchanges_and_scans_give_the_native_result(ranks: int) -> None:
+    transport = "tcp" if ranks % 2 else "auto"
+    ended = jobs.resprout_run(ranks, [BLOCKS, "40"], ["--transport", transport])
+    assert ended.status == 0 and ended.out == "40 rounds\n", str(ended)
+    # It was not the MPI library that was compared with itself.
+    assert {ended.calls(name) for name in BLOCK_FUNCTIONS} == {40 * ranks}, str(ended)
