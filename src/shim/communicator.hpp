@@ -35,7 +35,7 @@ class CallCounts {
     const char* name = nullptr;
     std::uint64_t count = 0;
   };
-  std::array<Entry, 24> entries_{};
+  std::array<Entry, 48> entries_{};
 };
 
 struct StandIns;
