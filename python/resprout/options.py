@@ -47,7 +47,7 @@ OPTIONS = (
         "SPEC",
         "a protocol's spec, see `resprout sim --help`",
         "what suits the size of the data",
-        "Protocol of MPI_Bcast.",
+        "Protocol of MPI_Bcast and MPI_Scatter(v).",
     ),
     Option(
         "--allreduce",
@@ -55,7 +55,7 @@ OPTIONS = (
         "SPEC",
         "a protocol's spec, see `resprout sim --help`",
         "what suits the size of the data",
-        "Protocol of MPI_Allreduce, MPI_Reduce and MPI_Barrier.",
+        "Protocol of MPI_Allreduce, MPI_Reduce, MPI_Barrier, and of gathers, exchanges and scans.",
     ),
     Option(
         "--on-loss",

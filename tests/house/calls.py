@@ -1,0 +1,88 @@
+"""The table of all MPI calls (src/shim/calls/calls.toml).
+
+Run as a program it writes docs/calls.md.
+"""
+
+import re
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from sources import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TABLE = ROOT / "src" / "shim" / "calls" / "calls.toml"
+DOCUMENT = ROOT / "docs" / "calls.md"
+TREATMENTS = {
+    "fault-tolerant": "goes on among the survivors; all of them get the same",
+    "guarded": "never waits for the lost, and says so if one is needed",
+    "refused": "returns an error, on all members alike, once one of them is lost",
+    "passes through": "the MPI library's own, untouched",
+}
+HEAD = """\
+Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them. Made from
+`src/shim/calls/calls.toml` by `tests/house/calls.py`. What is said here of lost processes holds
+with `--on-loss continue`; with `--on-loss error` collectives that a loss has touched return
+`MPIX_ERR_PROC_FAILED` too ([run.md](run.md)). Collectives on inter-communicators pass through, as
+do calls with arguments that are not valid: the MPI library knows what to say.
+"""
+
+
+def filled(text: str) -> str:
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str
+    treatment: str
+    why: str
+    calls: tuple[str, ...]
+
+
+def read_table() -> list[Group]:
+    groups = tomllib.loads(TABLE.read_text())["group"]
+    return [Group(g["title"], g["treatment"], g["why"], tuple(g["calls"])) for g in groups]
+
+
+def document(groups: list[Group]) -> str:
+    lines = [
+        "# What becomes of each MPI call",
+        filled(HEAD),
+        "",
+        "| treatment | | calls |",
+        "|---|---|---|",
+    ]
+    for treatment, meaning in TREATMENTS.items():
+        count = sum(len(g.calls) for g in groups if g.treatment == treatment)
+        lines.append(f"| [{treatment}](#{treatment.replace(' ', '-')}) | {meaning} | {count} |")
+    for treatment in TREATMENTS:
+        lines.append(f"\n## {treatment.capitalize()}")
+        for group in groups:
+            if group.treatment == treatment:
+                lines += ["", filled(f"**{group.title}.** {group.why}")]
+                lines += ["", filled(", ".join(group.calls))]
+    return "\n".join(lines) + "\n"
+
+
+def declared() -> set[str]:
+    """What the headers of the MPI at hand declare."""
+    mpicc = Path(sys.executable).parent / "mpicc"
+    done = subprocess.run(
+        [mpicc, "-E", "-x", "c", "-"],
+        input="#include <mpi.h>\n#include <mpi-ext.h>\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(re.findall(r"\b(MPIX?_[A-Z]\w*)\s*\(", done.stdout))
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(read_table()))
