@@ -313,6 +313,35 @@ def bench_bcast_command(
     return bench_bcast(request, format, output, mpi, transport)
 
 
+RECOVERY_HELP = """Measure an allreduce into which ranks die: ours, and ULFM's way on the same MPI.
+
+    resprout bench recovery
+    resprout bench recovery -n 8,16,32 --repetitions 20 --output results
+    resprout bench recovery -n 8 --format json
+
+ULFM's way is what its users write: revoke the communicator, shrink it, call again. Each job loses
+no rank, one, two in different subtrees, two of which one stands below the other, or three of both
+kinds; the ways take turns. docs/bench.md has the figures."""
+
+
+@bench_app.command("recovery", help=_with_examples(RECOVERY_HELP))
+def bench_recovery_command(
+    ranks: Annotated[
+        str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes, 8 or more.")
+    ] = "8,16",
+    repetitions: Annotated[int, typer.Option(min=1, help="Jobs of each kind.")] = 5,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
+    ] = None,
+    format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
+    mpi: Annotated[str | None, _option("--mpi")] = None,
+) -> int:
+    from resprout.bench.recovery.command import bench_recovery
+
+    return bench_recovery(ranks, repetitions, format, output, mpi)
+
+
 REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, tables, lemmas.
 
     resprout reproduce corrected-trees

@@ -128,6 +128,7 @@ def test_an_option_goes_before_its_variable(
         "campaign",
         "query",
         "bench bcast",
+        "bench recovery",
         "reproduce",
         "doctor",
         "demo",

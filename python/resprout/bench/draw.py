@@ -4,40 +4,31 @@ In the manner of Corrected Trees, Figures 11, 12 and 15: lines are medians, ribb
 is many times slower than the rest is named, not drawn. No meaning is carried by color alone.
 """
 
-import io
 from collections.abc import Mapping, Sequence
 from math import ceil
 from statistics import median
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from resprout import pictures
 from resprout.bench.figures import Row
 from resprout.bench.plan import size_text
 from resprout.bench.variants import VARIANTS
-from resprout.timeline import style
 
-_SETTINGS = {
-    "svg.hashsalt": "resprout",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 8.5,
-    "text.color": style.TEXT,
-}
 _COLORS = (
-    style.BLACK,
-    style.VERMILION,
-    style.BLUE,
-    style.SKY,
-    style.GREEN,
-    style.ORANGE,
-    style.PURPLE,
+    pictures.BLACK,
+    pictures.VERMILION,
+    pictures.BLUE,
+    pictures.SKY,
+    pictures.GREEN,
+    pictures.ORANGE,
+    pictures.PURPLE,
 )
 _MARKERS = "os^vDPX*<>"
 _OFF_SCALE = 8  # times the typical median
-_COLUMNS, _PANEL, _LEGEND, _PNG_DPI = 3, (3.1, 2.5), 1.7, 160
+_COLUMNS, _PANEL, _LEGEND = 3, (3.1, 2.5), 1.7
 
 
 def render(rows: Sequence[Row], format: str) -> bytes:
@@ -45,7 +36,7 @@ def render(rows: Sequence[Row], format: str) -> bytes:
     sizes = list(dict.fromkeys(row.bytes for row in rows))
     columns = min(len(sizes), _COLUMNS)
     lines = ceil(len(sizes) / columns)
-    with mpl.rc_context(_SETTINGS):
+    with pictures.settings():
         width, height = columns * _PANEL[0] + _LEGEND, lines * _PANEL[1] + 0.3
         figure = Figure(figsize=(width, height), layout="constrained")
         panels = figure.subplots(lines, columns, squeeze=False).flat
@@ -55,15 +46,8 @@ def render(rows: Sequence[Row], format: str) -> bytes:
         for axes in list(panels)[len(sizes) :]:
             axes.set_axis_off()
         figure.legend(handles=_legend(rows), loc="outside right center", frameon=False)
-        buffer = io.BytesIO()
-        metadata = {"Date": None, "Creator": "resprout", "Title": "MPI_Bcast"}
-        figure.savefig(
-            buffer,
-            format=format,
-            dpi=_PNG_DPI,
-            metadata=metadata if format == "svg" else {"Software": "resprout"},
-        )
-        return buffer.getvalue()
+        about = "Median latency by number of ranks; lines are medians, ribbons quartiles."
+        return pictures.encode(figure, format, "MPI_Bcast", about)
 
 
 def _draw_panel(

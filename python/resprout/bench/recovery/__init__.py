@@ -1,0 +1,1 @@
+"""`resprout bench recovery`: an allreduce into which processes die, ours and by ULFM."""

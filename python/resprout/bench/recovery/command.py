@@ -1,0 +1,87 @@
+"""What `resprout bench recovery` does: checks, measures, shows, writes."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from resprout.bench.machine import about_this_machine
+from resprout.bench.recovery import show
+from resprout.bench.recovery.figures import Row, rows_of
+from resprout.bench.recovery.measure import RANKS_MIN, Bench, jobs, measure
+from resprout.errors import UserError
+from resprout.files import replacing
+from resprout.options import check_environment
+from resprout.progress import progress_bar
+
+FORMATS = ("table", "json", "csv")
+RANKS_MAX = 64
+
+
+def bench_recovery(
+    ranks: str, repetitions: int, format: str, output: Path | None, mpi: str | None
+) -> int:
+    check_environment(os.environ)
+    procs = _parse_ranks(ranks)
+    if format not in FORMATS:
+        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
+    if output is not None:
+        _make_folder(output)
+    samples = []
+    count = jobs(procs, repetitions)
+    with Bench(mpi) as bench, progress_bar(work=count, things=count, name="jobs") as bar:
+        for sample in measure(bench, procs, repetitions, lambda: bar.advance(1, 1)):
+            samples.append(sample)
+        about = {**about_this_machine(), "mpi": str(bench.mpi), "repetitions": repetitions}
+    rows = rows_of(samples)
+    if format == "json":
+        print(show.as_json(rows, about), end="")
+    elif format == "csv":
+        print(show.as_csv(rows), end="")
+    else:
+        show.print_tables(rows)
+    if output is not None:
+        _write(rows, about, output)
+    return 0
+
+
+def _parse_ranks(text: str) -> list[int]:
+    valid = f"numbers of ranks from {RANKS_MIN} to {RANKS_MAX} with commas in between, as 8,16"
+    try:
+        procs = [int(word) for word in text.split(",")]
+    except ValueError:
+        procs = []
+    if not procs or not all(RANKS_MIN <= count <= RANKS_MAX for count in procs):
+        raise UserError(f"--ranks: {text!r} is not valid; give {valid}")
+    return list(dict.fromkeys(procs))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--output: {folder} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"--output: {folder} is no folder that can be written to")
+
+
+def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> None:
+    # Slow to import.
+    from resprout.bench.recovery.draw import render
+
+    contents = {
+        "recovery.json": show.as_json(rows, about).encode(),
+        "recovery.csv": show.as_csv(rows).encode(),
+        "recovery.md": show.as_markdown(rows).encode(),
+        "recovery.svg": render(rows, "svg"),
+        "recovery.png": render(rows, "png"),
+    }
+    for name, content in contents.items():
+        try:
+            with replacing(folder / name) as unfinished:
+                unfinished.write_bytes(content)
+        except OSError as error:
+            raise UserError(
+                f"--output: {folder / name} cannot be written: {error.strerror}"
+            ) from error
+    print(f"{folder}: {', '.join(contents)}", file=sys.stderr)

@@ -1,0 +1,90 @@
+"""Medians and quartiles of what was measured, and how they compare."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from resprout.bench.recovery.measure import Sample
+
+OURS, ULFM = "resprout", "ulfm"
+RESTS = ("detection", "recovery")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Of one time, in microseconds."""
+
+    lower: float
+    median: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of ranks, one kind of faults, one way."""
+
+    procs: int
+    faults: str
+    way: str
+    jobs: int
+    total: Figure
+    detection: Figure
+    recovery: Figure
+
+    def as_dict(self) -> dict[str, object]:
+        values: dict[str, object] = {
+            "procs": self.procs, "faults": self.faults, "way": self.way, "jobs": self.jobs,
+        }  # fmt: skip
+        for name in ("total", *RESTS):
+            figure: Figure = getattr(self, name)
+            values |= {
+                f"{name}_lower_us": figure.lower,
+                f"{name}_us": figure.median,
+                f"{name}_upper_us": figure.upper,
+            }
+        return values
+
+
+def rows_of(samples: Sequence[Sample]) -> list[Row]:
+    """In the order in which they came."""
+    groups: dict[tuple[int, str, str], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault((sample.procs, sample.faults, sample.way), []).append(sample)
+    return [
+        Row(
+            *key,
+            jobs=len(group),
+            total=_figure([sample.total_us for sample in group]),
+            detection=_figure([sample.detection_us for sample in group]),
+            recovery=_figure([sample.recovery_us for sample in group]),
+        )
+        for key, group in groups.items()
+    ]
+
+
+def _figure(values: list[float]) -> Figure:
+    if len(values) == 1:
+        return Figure(values[0], values[0], values[0])
+    lower, _, upper = quantiles(values, n=4, method="inclusive")
+    return Figure(lower, median(values), upper)
+
+
+def comparisons(rows: Sequence[Row]) -> list[str]:
+    """One sentence for each number of ranks: ULFM's way divided by ours."""
+    found = {(row.procs, row.faults, row.way): row for row in rows}
+    sentences = []
+    for procs in dict.fromkeys(row.procs for row in rows):
+        ratios = []
+        for faults in dict.fromkeys(row.faults for row in rows):
+            ours, theirs = found[procs, faults, OURS], found[procs, faults, ULFM]
+            if ours.recovery.median > 0:
+                # Both with our detection: what is left is the algorithm's.
+                known = ours.detection.median
+                equal = (known + theirs.recovery.median) / (known + ours.recovery.median)
+                ratios.append(
+                    f"{faults} {theirs.recovery.median / ours.recovery.median:.1f} "
+                    f"({equal:.1f}, {theirs.total.median / ours.total.median:.0f})"
+                )
+        if ratios:
+            sentences.append(f"{procs} ranks: {', '.join(ratios)}")
+    return sentences
