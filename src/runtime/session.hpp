@@ -76,8 +76,8 @@ class Session final : public Outlet {
   Outcome reduce(Lock& lock, const ReduceSpec& spec, int root, std::span<const std::byte> input,
                  Combiner& combiner, ResultConsumer consume);
   // Everybody gets the contributions of all, one behind the other in the order of ranks (blocks.hpp
-  // says how they are told apart), of any sizes. `spec` must not depend on them. Take the input's memory from
-  // `allocate`.
+  // says how they are told apart), of any sizes. `spec` must not depend on them. Take the input's
+  // memory from `allocate`.
   Outcome allgather(Lock& lock, const ReduceSpec& spec, Buffer input, ResultConsumer consume);
   // The same for the root alone, in any order.
   Outcome gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
