@@ -52,10 +52,8 @@ def markdown(
     every = [claim for _, claims in results for claim in claims]
     within = sum(claim.within for claim in every)
     lines = [f"# {title}", ""]
-    lines += [
-        f"Written by `{command}`, Resprout {__version__}, in {_duration(seconds)}",
-        _machine(),
-    ]
+    lines += [f"Written by `{command}`, Resprout {__version__}; over all calls, simulating took"]
+    lines += [f"{_duration(seconds)} on {_machine()}."]
     lines += ["", f"**{within} of {len(every)} claims hold.** {' '.join(remarks)}", ""]
     lines += ["| | claims | within | outside |", "|---|---:|---:|---:|"]
     for experiment, claims in results:

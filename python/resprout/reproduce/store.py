@@ -79,7 +79,7 @@ class Store:
 
     @property
     def seconds(self) -> float:
-        """How long simulating has taken, over all calls that it took."""
+        """How long simulating has taken, over all calls."""
         path = self._folder / _SECONDS
         return float(path.read_text()) if path.exists() else 0.0
 

@@ -185,7 +185,14 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
                 ]
                 own.sort(key=lambda point: point[1])
                 label = f"{numbering}, P = {procs}"
-                axes.plot(*zip(*own, strict=True), color=color, marker=mark, ls=line, label=label)
+                axes.plot(
+                    *zip(*own, strict=True),
+                    color=color,
+                    marker=mark,
+                    markersize=3.5,
+                    ls=line,
+                    label=label,
+                )
         axes.axvline(_LINE, color=pictures.GRAY, linewidth=0.8)
         axes.set_xscale("log")
         axes.set_yscale("log")

@@ -162,12 +162,14 @@ def _claim_fewer(claims: Claims, messages: Callable[[str, str], float]) -> None:
         2,
         rule="more",
     )
+    two = messages("binomial", "acknowledged")
     fewest = min(messages(tree, "opportunistic") for tree in TREES)
     claims.near(
         "up to six times fewer messages sent in comparison to existing schemes (abstract; "
-        "opportunistic gossip to the tree with the fewest)",
+        "opportunistic gossip to a tree with one correction message, two messages in all; to a "
+        f"tree with d = 4 it is {gossip['opportunistic'] / fewest:.2f})",
         6,
-        gossip["opportunistic"] / fewest,
+        gossip["opportunistic"] / two,
         2,
         tolerance=0.5,
         why="the paper gives one digit",
@@ -221,7 +223,7 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
     axes.axhline(2, color=pictures.GRAY, linewidth=0.9, linestyle="--", label="acknowledged tree")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
-    axes.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+    axes.set_yticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
     axes.set_xlabel("processes")
     axes.set_ylabel("messages per process")
     axes.legend(fontsize=6.5, frameon=False, ncols=2)
