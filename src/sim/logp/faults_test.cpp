@@ -31,6 +31,16 @@ TEST_CASE("named ranks die as named, the root too") {
   CHECK(dead("0,", 10) == std::vector{0});
 }
 
+TEST_CASE("only those are named who stand there, not those who are drawn") {
+  const auto named = Faults::parse("3,7,", 10, rank_at(0));
+  REQUIRE(std::holds_alternative<Faults>(named));
+  CHECK(std::get<Faults>(named).names(rank_at(7)));
+  CHECK_FALSE(std::get<Faults>(named).names(rank_at(0)));
+  const auto drawn = Faults::parse("9", 10, rank_at(0));
+  REQUIRE(std::holds_alternative<Faults>(drawn));
+  CHECK_FALSE(std::get<Faults>(drawn).names(rank_at(7)));
+}
+
 TEST_CASE("a count and a share draw different processes, never the root, the same for a seed") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const auto ranks = dead("9", 10, 4, seed);
