@@ -10,7 +10,7 @@ from resprout.bench import show
 from resprout.bench.draw import render
 from resprout.bench.figures import Row, rows_of
 from resprout.bench.measure import Found
-from resprout.bench.plan import Measurement, Request, make_measurement, size_text
+from resprout.bench.plan import Measurement, Request, make_measurement, size_text, work_of
 from resprout.bench.variants import VARIANTS
 from resprout.cli import main
 
@@ -70,6 +70,7 @@ def test_each_number_of_ranks_is_measured_whole_and_with_losses() -> None:
     ]
     assert measurement.sizes == (8, 1 << 10, 4 << 20)
     assert measurement.rounds == 4 * 2 * 3 * 3
+    assert measurement.work == 4 * 2 * 3 * sum(map(work_of, measurement.sizes))
 
 
 def test_native_is_not_measured_with_losses_and_the_baseline_always_is() -> None:

@@ -4,8 +4,6 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from resprout.files import replacing
 from resprout.launch.mpi import Mpi, find_mpi
 from resprout.launch.shim import check_fits, find_shim
 from resprout.options import BY_FLAG, check_environment, check_value
+from resprout.progress import progress_bar
 
 
 def bench_bcast(
@@ -35,8 +34,8 @@ def bench_bcast(
     if output is not None:
         _make_folder(output)
     rows: list[Row] = []
-    with _progress_bar(measurement.rounds) as advance:
-        for found in measure(measurement, mpi, shim, variables, advance):
+    with progress_bar(work=measurement.work, things=measurement.rounds, name="rounds") as bar:
+        for found in measure(measurement, mpi, shim, variables, bar):
             rows += rows_of(found, rows)
     about = _about(measurement, mpi, transport)
     _print(rows, about, format)
@@ -52,27 +51,6 @@ def _make_folder(folder: Path) -> None:
         raise UserError(f"--output: {folder} cannot be made: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"--output: {folder} is no folder that can be written to")
-
-
-@contextmanager
-def _progress_bar(rounds: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}% of the rounds, time left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(
-        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=600
-    ) as progress:
-        task = progress.add_task("", total=rounds)
-        yield lambda more: progress.advance(task, more)
 
 
 def _about(measurement: Measurement, mpi: Mpi, transport: str) -> dict[str, object]:

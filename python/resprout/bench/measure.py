@@ -4,15 +4,16 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resprout.bench.plan import Job, Measurement
+from resprout.bench.plan import Job, Measurement, work_of
 from resprout.errors import UserError
 from resprout.launch import job
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Mpi
+from resprout.progress import Bar
 
 _SOURCE = Path(__file__).with_name("bcast.c")
 
@@ -34,16 +35,17 @@ def measure(
     mpi: Mpi,
     shim: Path,
     variables: dict[str, str],
-    advance: Callable[[int], None],
+    bar: Bar,
 ) -> Iterator[Found]:
-    """Job by job. `advance` is told of rounds that are done, on any thread."""
+    """Job by job. The bar is told of rounds that are done, on another thread."""
     with tempfile.TemporaryDirectory(prefix="resprout-bench-") as folder:
         program = compile_program(mpi, Path(folder))
         for what in measurement.jobs:
             found = Found(what)
             for number in range(measurement.times):
                 arguments = [str(program), *_arguments(measurement, what, number)]
-                _run(Plan(mpi, what.ranks, arguments, shim, variables), found, advance)
+                listener = _Listener(measurement, found, bar)
+                _run(Plan(mpi, what.ranks, arguments, shim, variables), listener)
             yield found
 
 
@@ -74,9 +76,10 @@ def _arguments(measurement: Measurement, what: Job, number: int) -> list[str]:
 class _Listener:
     """Reads what a job says, on a thread of its own, line by line."""
 
-    def __init__(self, found: Found, advance: Callable[[int], None]) -> None:
+    def __init__(self, measurement: Measurement, found: Found, bar: Bar) -> None:
+        self._measurement = measurement
         self._found = found
-        self._advance = advance
+        self._bar = bar
         self._rounds = 0
         self.is_done = False
         self.other_lines: list[str] = []
@@ -92,11 +95,17 @@ class _Listener:
             for line in lines:
                 self._hear(line.split(), line)
 
+    def _note_rounds(self, rounds: int) -> None:
+        """So many are done; sizes come one after the other."""
+        for number in range(self._rounds, rounds):
+            size = self._measurement.sizes[number // self._measurement.repetitions]
+            self._bar.advance(work_of(size), 1)
+        self._rounds = rounds
+
     def _hear(self, words: list[str], line: str) -> None:
         match words:
             case ["at", rounds]:
-                self._advance(int(rounds) - self._rounds)
-                self._rounds = int(rounds)
+                self._note_rounds(int(rounds))
             case ["sample", size, number, *times]:
                 key = int(size), self._found.job.variants[int(number)].name
                 before = self._found.samples.get(key, ())
@@ -107,8 +116,7 @@ class _Listener:
                 self.other_lines.append(line)
 
 
-def _run(plan: Plan, found: Found, advance: Callable[[int], None]) -> None:
-    listener = _Listener(found, advance)
+def _run(plan: Plan, listener: _Listener) -> None:
     reading, writing = os.pipe()
     thread = threading.Thread(target=listener.listen, args=(reading,))
     thread.start()
