@@ -1,4 +1,5 @@
 # How folders become targets. A folder that has no sources yet becomes an empty target, or none.
+include(CheckLinkerFlag)
 
 # The sources of a layer: all of its folder but tests and programs (main.cpp).
 function(resprout_collect out)
@@ -85,8 +86,11 @@ function(resprout_add_c_library name)
   resprout_collect(sources ${arg_FOLDER})
   add_library(lib${name} SHARED ${sources})
   target_link_libraries(lib${name} PRIVATE resprout_common ${arg_LINKS})
-  target_link_options(lib${name} PRIVATE -static-libgcc -static-libstdc++ LINKER:--no-undefined
-                      LINKER:--exclude-libs,ALL)
+  target_link_options(lib${name} PRIVATE -static-libgcc -static-libstdc++ LINKER:--no-undefined)
+  check_linker_flag(CXX LINKER:--exclude-libs,ALL RESPROUT_CAN_EXCLUDE_LIBS)  # not every linker can
+  if(RESPROUT_CAN_EXCLUDE_LIBS)
+    target_link_options(lib${name} PRIVATE LINKER:--exclude-libs,ALL)
+  endif()
   set_target_properties(lib${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden)
   install(TARGETS lib${name} LIBRARY DESTINATION resprout COMPONENT python)
 endfunction()

@@ -306,8 +306,8 @@ def bench_bcast_command(
     mpi: Annotated[str | None, _option("--mpi")] = None,
     transport: Annotated[str, _option("--transport")] = "auto",
 ) -> int:
-    from resprout.bench.command import bench_bcast
-    from resprout.bench.plan import Request
+    from resprout.bench.bcast.command import bench_bcast
+    from resprout.bench.bcast.plan import Request
 
     request = Request(ranks, sizes, dead, variants, bcast or [], jobs, repetitions, calls, seed)
     return bench_bcast(request, format, output, mpi, transport)

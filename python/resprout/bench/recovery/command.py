@@ -1,16 +1,15 @@
 """What `resprout bench recovery` does: checks, measures, shows, writes."""
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resprout.bench.machine import about_this_machine
+from resprout.bench.output import make_folder, write_files
 from resprout.bench.recovery import show
 from resprout.bench.recovery.figures import Row, rows_of
 from resprout.bench.recovery.measure import RANKS_MIN, Bench, jobs, measure
 from resprout.errors import UserError
-from resprout.files import replacing
 from resprout.options import check_environment
 from resprout.progress import progress_bar
 
@@ -26,7 +25,7 @@ def bench_recovery(
     if format not in FORMATS:
         raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
     if output is not None:
-        _make_folder(output)
+        make_folder(output)
     samples = []
     count = jobs(procs, repetitions)
     with Bench(mpi) as bench, progress_bar(work=count, things=count, name="jobs") as bar:
@@ -56,15 +55,6 @@ def _parse_ranks(text: str) -> list[int]:
     return list(dict.fromkeys(procs))
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--output: {folder} cannot be made: {error.strerror}") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"--output: {folder} is no folder that can be written to")
-
-
 def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> None:
     # Slow to import.
     from resprout.bench.recovery.draw import render
@@ -76,12 +66,4 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
         "recovery.svg": render(rows, "svg"),
         "recovery.png": render(rows, "png"),
     }
-    for name, content in contents.items():
-        try:
-            with replacing(folder / name) as unfinished:
-                unfinished.write_bytes(content)
-        except OSError as error:
-            raise UserError(
-                f"--output: {folder / name} cannot be written: {error.strerror}"
-            ) from error
-    print(f"{folder}: {', '.join(contents)}", file=sys.stderr)
+    write_files(contents, folder)

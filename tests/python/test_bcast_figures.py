@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from resprout.bench import show
-from resprout.bench.draw import render
-from resprout.bench.figures import Row, rows_of
-from resprout.bench.measure import Found
-from resprout.bench.plan import Measurement, Request, make_measurement, size_text, work_of
-from resprout.bench.variants import VARIANTS
+from resprout.bench.bcast import show
+from resprout.bench.bcast.draw import render
+from resprout.bench.bcast.figures import Row, rows_of
+from resprout.bench.bcast.measure import Found
+from resprout.bench.bcast.plan import Measurement, Request, make_measurement, size_text, work_of
+from resprout.bench.bcast.variants import VARIANTS
 from resprout.cli import main
 
 

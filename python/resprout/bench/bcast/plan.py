@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from resprout.bench.variants import NATIVE, Variant, choose
+from resprout.bench.bcast.variants import NATIVE, Variant, choose
 from resprout.errors import UserError
 
 FORMATS = ("table", "json", "csv")

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from resprout import pictures
-from resprout.bench.figures import Row
-from resprout.bench.plan import size_text
-from resprout.bench.variants import VARIANTS
+from resprout.bench.bcast.figures import Row
+from resprout.bench.bcast.plan import size_text
+from resprout.bench.bcast.variants import VARIANTS
 
 _COLORS = (
     pictures.BLACK,

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median, quantiles
 
-from resprout.bench.measure import Found, Samples
-from resprout.bench.variants import BASELINE, NATIVE
+from resprout.bench.bcast.measure import Found, Samples
+from resprout.bench.bcast.variants import BASELINE, NATIVE
 
 
 @dataclass(frozen=True)

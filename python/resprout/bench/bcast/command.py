@@ -1,19 +1,15 @@
 """What `resprout bench bcast` does: checks, measures, shows, writes."""
 
 import os
-import platform
-import re
-import sys
-from datetime import date
 from pathlib import Path
 
-from resprout import __version__
-from resprout.bench import show
-from resprout.bench.figures import Row, rows_of
-from resprout.bench.measure import measure
-from resprout.bench.plan import FORMATS, Measurement, Request, make_measurement
+from resprout.bench.bcast import show
+from resprout.bench.bcast.figures import Row, rows_of
+from resprout.bench.bcast.measure import measure
+from resprout.bench.bcast.plan import FORMATS, Measurement, Request, make_measurement
+from resprout.bench.machine import about_this_machine
+from resprout.bench.output import make_folder, write_files
 from resprout.errors import UserError
-from resprout.files import replacing
 from resprout.launch.mpi import Mpi, find_mpi
 from resprout.launch.shim import check_fits, find_shim
 from resprout.options import BY_FLAG, check_environment, check_value
@@ -32,7 +28,7 @@ def bench_bcast(
     shim = find_shim()
     check_fits(shim, mpi)
     if output is not None:
-        _make_folder(output)
+        make_folder(output)
     rows: list[Row] = []
     with progress_bar(work=measurement.work, things=measurement.rounds, name="rounds") as bar:
         for found in measure(measurement, mpi, shim, variables, bar):
@@ -44,23 +40,10 @@ def bench_bcast(
     return 0
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--output: {folder} cannot be made: {error.strerror}") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"--output: {folder} is no folder that can be written to")
-
-
 def _about(measurement: Measurement, mpi: Mpi, transport: str) -> dict[str, object]:
     """What the figures depend on."""
-    models = re.findall(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
     return {
-        "resprout": __version__,
-        "date": date.today().isoformat(),
-        "processor": f"{models[0] if models else platform.machine()}, {os.cpu_count()} cores",
-        "system": f"{platform.system()} {platform.release()}",
+        **about_this_machine(),
         "mpi": str(mpi),
         "transport": transport,
         "jobs": measurement.times,
@@ -86,7 +69,7 @@ def _print(rows: list[Row], about: dict[str, object], format: str) -> None:
 
 def _write(rows: list[Row], about: dict[str, object], folder: Path) -> None:
     # Slow to import.
-    from resprout.bench.draw import render
+    from resprout.bench.bcast.draw import render
 
     contents = {
         "bcast.json": show.as_json(rows, about).encode(),
@@ -98,12 +81,4 @@ def _write(rows: list[Row], about: dict[str, object], folder: Path) -> None:
         for picture_format in ("svg", "png"):
             shown = [row for row in rows if row.dead == dead]
             contents[f"{name}.{picture_format}"] = render(shown, picture_format)
-    for name, content in contents.items():
-        try:
-            with replacing(folder / name) as unfinished:
-                unfinished.write_bytes(content)
-        except OSError as error:
-            raise UserError(
-                f"--output: {folder / name} cannot be written: {error.strerror}"
-            ) from error
-    print(f"{folder}: {', '.join(contents)}", file=sys.stderr)
+    write_files(contents, folder)

@@ -5,9 +5,9 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 
-from resprout.bench.figures import Row
-from resprout.bench.plan import size_text
-from resprout.bench.variants import NATIVE
+from resprout.bench.bcast.figures import Row
+from resprout.bench.bcast.plan import size_text
+from resprout.bench.bcast.variants import NATIVE
 
 SCHEMA = 1
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resprout.bench.plan import Job, Measurement, work_of
+from resprout.bench.bcast.plan import Job, Measurement, work_of
 from resprout.errors import UserError
 from resprout.launch import job
 from resprout.launch.command import Plan

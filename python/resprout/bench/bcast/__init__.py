@@ -1,0 +1,1 @@
+"""`resprout bench bcast`: MPI_Bcast by several protocols in turns."""
