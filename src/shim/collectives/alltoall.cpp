@@ -2,7 +2,6 @@
 //
 // If it is little, everybody gets everything. Else one gather for each receiver, and in the end all
 // tell each other whose blocks they lack; nobody takes these.
-#include <algorithm>
 #include <vector>
 
 #include "shim/collectives/call.hpp"
@@ -69,12 +68,11 @@ class Exchange {
                                          if (receiver == call_.rank())
                                            blocks.assign(row.begin(), row.end());
                                        });
-    std::vector<int> lacking;
-    outcome = outcome + agree_on_lacking(blocks, lacking);
+    std::vector<bool> counts;
+    outcome = outcome + agree_on_who_counts(blocks, counts);
     runtime::BlockReader reader(blocks);
     while (const auto block = reader.next())
-      if (!std::binary_search(lacking.begin(), lacking.end(), block->rank))
-        take(block->rank, block->data);
+      if (counts[static_cast<std::size_t>(block->rank)]) take(block->rank, block->data);
     return outcome;
   }
 
@@ -88,24 +86,30 @@ class Exchange {
     return session.allgather(call_.lock(), concatenation_spec(session), std::move(row), consume);
   }
 
-  // Of whom at least one survivor has no block; ascending, the same everywhere.
-  runtime::Outcome agree_on_lacking(std::span<const std::byte> blocks, std::vector<int>& lacking) {
-    std::vector<bool> has(static_cast<std::size_t>(call_.size()));
+  // Everybody tells whose blocks it lacks. By rank, the same everywhere: whether it has told, and
+  // nobody lacks its block.
+  runtime::Outcome agree_on_who_counts(std::span<const std::byte> blocks,
+                                       std::vector<bool>& counts) {
+    const auto size = static_cast<std::size_t>(call_.size());
+    std::vector<bool> has(size);
     runtime::BlockReader reader(blocks);
     while (const auto block = reader.next()) has[static_cast<std::size_t>(block->rank)] = true;
-    std::vector<int> mine;
+    std::vector<int> lacking;
     for (int rank = 0; rank < call_.size(); ++rank)
-      if (!has[static_cast<std::size_t>(rank)]) mine.push_back(rank);
+      if (!has[static_cast<std::size_t>(rank)]) lacking.push_back(rank);
+    counts.assign(size, false);
+    std::vector<int> lacked;
     const auto consume = [&](std::span<const std::byte> row) {
       runtime::BlockReader lists(row);
-      while (const auto block = lists.next()) {
-        std::vector<int> theirs(block->data.size() / sizeof(int));
-        if (!theirs.empty()) std::memcpy(theirs.data(), block->data.data(), block->data.size());
-        lacking.insert(lacking.end(), theirs.begin(), theirs.end());
+      while (const auto list = lists.next()) {
+        counts[static_cast<std::size_t>(list->rank)] = true;
+        const std::size_t before = lacked.size();
+        lacked.resize(before + list->data.size() / sizeof(int));
+        runtime::copy_bytes(lacked.data() + before, list->data.data(), list->data.size());
       }
     };
-    const runtime::Outcome outcome = allgather(std::as_bytes(std::span(mine)), consume);
-    std::sort(lacking.begin(), lacking.end());
+    const runtime::Outcome outcome = allgather(std::as_bytes(std::span(lacking)), consume);
+    for (const int rank : lacked) counts[static_cast<std::size_t>(rank)] = false;
     return outcome;
   }
 
