@@ -121,9 +121,12 @@ SIM_HELP = """Simulate a protocol on the LogP machine.
     resprout sim corrected-tree:tree=binomial,correction=checked --procs 1024
     resprout sim corrected-tree:tree=kary,k=4 --procs 65536 --faults 1% --runs 100 --format csv
     resprout sim ftco-allreduce --procs 64 --fail-at 0@5 --fail-at 3@12 --format json
+    resprout sim ftco-allreduce:k=9,roots=multi,detection=in-band --procs 65536 --latency 10 \\
+        --faults 10+5@50 --late uniform:256
     resprout sim corrected-tree --procs 16 --trace trace.json     # open it in ui.perfetto.dev
 
-Times are ticks. One run is one row, or one JSON object a line; run i has the seed S + i."""
+Times are ticks; in-band detection runs in FTCO's model of steps. One run is one row, or one JSON
+object a line; run i has the seed S + i."""
 
 
 @app.command("sim", help=_with_examples(SIM_HELP), no_args_is_help=True)
@@ -134,11 +137,15 @@ def sim_command(
     overhead: Annotated[int, typer.Option("--overhead", "-o", help="Of a send or receive.")] = 1,
     gap: Annotated[int, typer.Option("--gap", "-g", help="Between starts at one port.")] = 0,
     faults: Annotated[
-        str, typer.Option(metavar="none|N|X%|3,7,9", help="Who is dead from the start.")
+        str, typer.Option(metavar="none|N|X%|N+M@T|3,7,9", help="Who is dead from the start.")
     ] = "none",
     fail_at: Annotated[
         list[str] | None, typer.Option(metavar="RANK@T", help="Who dies on the way.")
     ] = None,
+    late: Annotated[
+        str,
+        typer.Option(metavar="none|uniform:S|normal:S", help="Who enters when: in-band detection."),
+    ] = "none",
     root: Annotated[int, typer.Option(help="Of a broadcast or reduction.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
@@ -151,7 +158,7 @@ def sim_command(
     from resprout.sim.runs import Experiment
 
     experiment = Experiment(
-        spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs
+        spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs, late=late
     )
     return simulate(experiment, format, trace)
 

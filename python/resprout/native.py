@@ -83,6 +83,10 @@ class _Run(TypedDict):
 class Run(_Run, total=False):
     contributors: int | None  # reductions; None: no live process has a result
     completion_latency: int  # reductions: the last live process returns
+    output_spread: int | None  # in-band detection, here and below; docs/sim.md
+    longest_queue: int
+    keepalives: int
+    false_suspicions: int
     trace: Trace  # if it was asked for
 
 
@@ -102,11 +106,14 @@ class _CProtocol(Structure):
 
 class _CMachine(Structure):
     _fields_ = [
-        (name, c_int64)
-        for name in (
-            *("procs", "latency", "overhead", "gap", "root"),
-            *("wants_trace", "wants_digest"),
-        )
+        *(
+            (name, c_int64)
+            for name in (
+                *("procs", "latency", "overhead", "gap", "root"),
+                *("wants_trace", "wants_digest"),
+            )
+        ),
+        ("late", c_char_p),
     ]
 
 
@@ -120,6 +127,10 @@ class _CRun(Structure):
         ("uncolored", c_int64),
         ("contributors", c_int64),
         ("completion_latency", c_int64),
+        ("output_spread", c_int64),
+        ("longest_queue", c_int64),
+        ("keepalives", c_int64),
+        ("false_suspicions", c_int64),
         ("trace_digest", c_uint64),
     ]
 
@@ -238,9 +249,10 @@ def check_simulation(
     root: int = 0,
     faults: str = "none",
     fail_at: Sequence[str] = (),
+    late: str = "none",
 ) -> None:
     """Raises ValueError with one line if there can be no such run. Takes none of a run's memory."""
-    machine = _machine(procs, latency, overhead, gap, root)
+    machine = _machine(procs, latency, overhead, gap, root, late=late)
     refused = _library().resprout_check_simulation(
         spec.encode(), ctypes.byref(machine), faults.encode(), _texts(fail_at), len(fail_at)
     )
@@ -277,12 +289,14 @@ def _machine(
     *,
     trace: bool = False,
     digest: bool = True,
+    late: str = "none",
 ) -> _CMachine:
     numbers = {"procs": procs, "latency": latency, "overhead": overhead, "gap": gap, "root": root}
     for name, value in numbers.items():
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"{name}={value} is out of range")
-    return _CMachine(**numbers, wants_trace=int(trace), wants_digest=int(digest))
+    wanted = {"wants_trace": int(trace), "wants_digest": int(digest)}
+    return _CMachine(**numbers, **wanted, late=late.encode())
 
 
 def _texts(texts: Sequence[str]) -> Any:
@@ -306,9 +320,12 @@ class Simulation:
         root: int = 0,
         trace: bool = False,
         digest: bool = True,
+        late: str = "none",
     ) -> None:
         self._spec = spec
-        self._machine = _machine(procs, latency, overhead, gap, root, trace=trace, digest=digest)
+        self._machine = _machine(
+            procs, latency, overhead, gap, root, trace=trace, digest=digest, late=late
+        )
         self._handle = _library().resprout_simulation_new(
             spec.encode(), ctypes.byref(self._machine)
         )
@@ -362,6 +379,11 @@ class Simulation:
         if measured.completion_latency != NONE:
             run["contributors"] = _number(measured.contributors)
             run["completion_latency"] = measured.completion_latency
+        if measured.longest_queue != NONE:
+            run["output_spread"] = _number(measured.output_spread)
+            run["longest_queue"] = measured.longest_queue
+            run["keepalives"] = measured.keepalives
+            run["false_suspicions"] = measured.false_suspicions
         if self._machine.wants_trace:
             run["trace"] = self._trace()
         return run

@@ -85,12 +85,16 @@ std::optional<sim::Machinery> machinery_of(const char* spec, const resprout_mach
   auto parsed = registry::parse(spec);
   const registry::Spec* const valid = accept(parsed);
   if (valid == nullptr) return std::nullopt;
+  auto late = sim::parse_entries(machine.late);
+  const sim::Entries* const entries = accept(late);
+  if (entries == nullptr) return std::nullopt;
   return sim::Machinery{.spec = *valid,
                         .procs = narrow(machine.procs),
                         .model = {machine.latency, machine.overhead, machine.gap},
                         .root = rank_at(narrow(machine.root)),
                         .wants_trace = machine.wants_trace != 0,
-                        .wants_digest = machine.wants_digest != 0};
+                        .wants_digest = machine.wants_digest != 0,
+                        .entries = *entries};
 }
 
 // One that Simulation::make would accept.
@@ -145,6 +149,10 @@ resprout_run measured(const sim::Result& result, const sim::Machinery& machinery
           .uncolored = result.uncolored,
           .contributors = result.contributors.value_or(RESPROUT_NONE),
           .completion_latency = ticks(result.completion_latency),
+          .output_spread = result.output_spread.value_or(RESPROUT_NONE),
+          .longest_queue = result.longest_queue.value_or(RESPROUT_NONE),
+          .keepalives = result.keepalives.value_or(RESPROUT_NONE),
+          .false_suspicions = result.false_suspicions.value_or(RESPROUT_NONE),
           .trace_digest = machinery.wants_digest ? result.totals.digest : 0};
 }
 

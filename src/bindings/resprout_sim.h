@@ -57,6 +57,7 @@ typedef struct {
   int64_t root;
   int64_t wants_trace;   // 0, 1
   int64_t wants_digest;  // 0, 1; without digest and trace many runs cost less: docs/exact.md
+  const char* late;      // none | uniform:S | normal:S: who enters when, with in-band detection
 } resprout_machine;
 
 // What was measured in one run.
@@ -69,7 +70,12 @@ typedef struct {
   int64_t uncolored;           // live processes without the broadcast, or that did not return
   int64_t contributors;        // reductions; none: no live process has a result
   int64_t completion_latency;  // reductions: the last live process returns
-  uint64_t trace_digest;       // 0 if it was not wanted
+  // In-band detection:
+  int64_t output_spread;     // between the first and the last live process's end
+  int64_t longest_queue;     // of messages that had arrived, at a live process
+  int64_t keepalives;        // among the messages
+  int64_t false_suspicions;  // somebody was suspected who still ran
+  uint64_t trace_digest;     // 0 if it was not wanted
 } resprout_run;
 
 typedef struct resprout_simulation resprout_simulation;
@@ -90,8 +96,8 @@ RESPROUT_API resprout_simulation* resprout_simulation_new(const char* spec,
                                                           const resprout_machine* machine);
 RESPROUT_API void resprout_simulation_free(resprout_simulation* simulation);
 
-// One run. `faults`: none | N | X% | 3,7,9; `fail_at`: `fail_at_count` texts RANK@T. 0, or 1:
-// refused.
+// One run. `faults`: none | N | X% | N+M@T | 3,7,9; `fail_at`: `fail_at_count` texts RANK@T. 0, or
+// 1: refused.
 RESPROUT_API int resprout_simulation_run(resprout_simulation* simulation, const char* faults,
                                          const char* const* fail_at, size_t fail_at_count,
                                          uint64_t seed, resprout_run* run);

@@ -20,7 +20,8 @@ enum class EventKind : std::uint8_t {
   deliver,  // the operation's result: the payload of `subject`, or the accumulator when
             // `subject.from` is the machine's own rank. The caller may return
   fail,     // the operation ended here without a result; the caller may return
-  suspect,  // failure detector: `subject.from` is suspected
+  suspect,  // `subject.from` is suspected: a failure detector says so, or an operation that detects
+            // by itself; the driver adds it to context.suspects and calls handle_suspicion
 };
 
 struct Event {

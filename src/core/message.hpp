@@ -19,7 +19,9 @@ enum class MessageKind : std::uint8_t {
   contribution,    // allreduce: a subtree's partial result, upwards
   result,          // allreduce: the decision, downwards
   heartbeat,       // failure detector
-  acknowledgment,  // acknowledged tree: everybody below the sender has the payload
+  acknowledgment,  // acknowledged tree: everybody below the sender has the payload; in-band
+                   // detection: the sender lives
+  keepalive,       // in-band detection: does the receiver live? It answers
 };
 
 // Where the driver takes the payload bytes of a message from.

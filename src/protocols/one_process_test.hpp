@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,9 +38,7 @@ class OneProcess {
   void result(int from, int round) { hear(MessageKind::result, from, round); }
 
   void suspect(int rank) {
-    suspects_.push_back(rank_at(rank));
-    std::sort(suspects_.begin(), suspects_.end());
-    machine_.handle_suspicion(context(), rank_at(rank));
+    add_suspect(rank_at(rank));
     drain();
   }
 
@@ -53,11 +52,13 @@ class OneProcess {
     return true;
   }
 
+  Time now() const { return now_; }
+
   // What has been said and sent since the last time, e.g. "combine:1 contribution>0/accumulator".
   std::string said() {
-    static constexpr const char* kinds[] = {"tree",      "correction",    "pull",
-                                            "supply",    "contribution",  "result",
-                                            "heartbeat", "acknowledgment"};
+    static constexpr const char* kinds[] = {"tree",      "correction",     "pull",
+                                            "supply",    "contribution",   "result",
+                                            "heartbeat", "acknowledgment", "keepalive"};
     static constexpr const char* slots[] = {"none", "input", "accumulator", "result"};
     while (const auto message = machine_.poll_send(context())) {
       say(std::string(kinds[static_cast<int>(message->kind)]) + ">", index(message->to));
@@ -68,10 +69,13 @@ class OneProcess {
   }
 
  private:
-  Context context() const {
+  Context context() {
+    contacts_.begin = places_.data();
+    contacts_.capacity = static_cast<std::uint32_t>(places_.size());
     return {now_,
             {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())},
-            {mailbox_.data(), static_cast<std::uint32_t>(mailbox_.size())}};
+            {mailbox_.data(), static_cast<std::uint32_t>(mailbox_.size())},
+            &contacts_};
   }
 
   void drain() {
@@ -81,7 +85,14 @@ class OneProcess {
       const bool is_restart = event->kind == EventKind::restart;
       const int round = static_cast<int>(event->subject.round);
       say(names[static_cast<int>(event->kind)], is_restart ? round : index(event->subject.from));
+      if (event->kind == EventKind::suspect) add_suspect(event->subject.from);
     }
+  }
+
+  void add_suspect(Rank rank) {
+    suspects_.push_back(rank);
+    std::sort(suspects_.begin(), suspects_.end());
+    machine_.handle_suspicion(context(), rank);
   }
 
   void say(const std::string& word, int number) {
@@ -93,6 +104,8 @@ class OneProcess {
   Time now_{0};
   std::vector<Rank> suspects_;
   std::vector<Message> mailbox_;
+  std::array<Contact, 64> places_{};
+  Contacts contacts_;
   std::string log_;
 };
 

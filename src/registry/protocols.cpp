@@ -34,7 +34,16 @@ void set_opportunistic(Spec& spec, std::int32_t value) {
   spec.correction.kind = protocols::Correction::opportunistic;
   spec.correction.distance = value;
 }
-void set_knomial(Spec& spec, std::int32_t) { spec.tree = TreeKind::knomial; }
+void set_range_tree(Spec& spec, std::int32_t value) {
+  spec.tree = value == 0 ? TreeKind::knomial : TreeKind::kary;
+}
+void set_roots(Spec& spec, std::int32_t value) { spec.has_many_roots = value == 1; }
+void set_detection(Spec& spec, std::int32_t value) {
+  spec.detection = static_cast<Detection>(value);
+}
+void set_service(Spec& spec, std::int32_t value) {
+  spec.service = static_cast<protocols::Service>(value);
+}
 
 constexpr std::string_view corrections =
     "none|opportunistic|optimized-opportunistic|checked|failure-proof|delayed";
@@ -89,10 +98,25 @@ constexpr Option reliable_broadcast_options[] = {
     early,
 };
 
-constexpr Option ftco_options[] = {
-    {"tree", "knomial", "knomial", "shape of the tree", set_knomial},
-    {"k", "2..1048576", "2", "radix of the tree", set_k},
+constexpr Option ftco_tree{"tree", "knomial|kary", "knomial", "shape of the tree", set_range_tree};
+constexpr Option ftco_k{"k", "2..1048576", "2", "radix of the tree", set_k};
+constexpr Option ftco_detection{"detection", "suspicion|in-band", "suspicion",
+                                "failures are learned from a detector, or in the operation itself",
+                                set_detection};
+constexpr Option ftco_service{"service", "randomized|intervals", "randomized",
+                              "in-band: how a process divides its steps between near and far",
+                              set_service};
+
+constexpr Option ftco_allreduce_options[] = {
+    ftco_tree,
+    ftco_k,
+    {"roots", "single|multi", "single",
+     "one root, or k that know each other, for operators that commute", set_roots},
+    ftco_detection,
+    ftco_service,
 };
+
+constexpr Option ftco_options[] = {ftco_tree, ftco_k, ftco_detection, ftco_service};
 
 constexpr Option corrected_gossip_options[] = {
     {"time", "1..1048576", "32", "when gossip ends and correction begins", set_gossip_time},
@@ -137,8 +161,11 @@ constexpr Protocol all[] = {
     {"reliable-broadcast", ProtocolId::reliable_broadcast, "broadcast",
      "a corrected tree, settled by agreement if the root dies", reliable_broadcast_options},
     {"ftco-allreduce", ProtocolId::ftco_allreduce, "allreduce",
-     "up a tree and down again, around the dead; any process may die", ftco_options},
+     "up a tree and down again, around the dead; any process may die", ftco_allreduce_options},
     {"ftco-reduce", ProtocolId::ftco_reduce, "reduce", "up a tree to the root, around the dead",
+     ftco_options},
+    {"ftco-broadcast", ProtocolId::ftco_broadcast, "broadcast",
+     "down a tree, around the dead; if nobody alive has the payload it fails everywhere",
      ftco_options},
     {"corrected-gossip", ProtocolId::corrected_gossip, "broadcast",
      "to others at random, then corrected on the ring", corrected_gossip_options},

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "protocols/corrected_tree/config.hpp"
+#include "protocols/ftco_in_band/service_distance.hpp"
 #include "topology/tree.hpp"
 
 namespace resprout::registry {
@@ -26,8 +27,12 @@ enum class ProtocolId : std::uint8_t {
   multi_tree,
   corrected_reduce,
   reliable_gossip,
+  ftco_broadcast,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
+
+// How FTCO learns of failures: from a detector of the process, or in the operation itself.
+enum class Detection : std::uint8_t { suspicion, in_band };
 
 // Of the parameters only those have a meaning that the protocol has options for.
 struct Spec {
@@ -41,6 +46,9 @@ struct Spec {
   std::int32_t gossip_time;    // when gossip ends, if it has no rounds
   std::int32_t gossip_rounds;  // 0: it ends by time
   std::int32_t trees;          // of a multi-tree
+  bool has_many_roots;         // FTCO: as many as k
+  Detection detection;         // FTCO
+  protocols::Service service;  // FTCO, in-band
 
   bool operator==(const Spec&) const = default;
 };

@@ -49,8 +49,8 @@ TEST_CASE("options override defaults, in any order") {
 TEST_CASE("a wrong spec is answered by one line that names what was given and what is valid") {
   CHECK(wrong("bcast") ==
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
-        "ftco-allreduce, ftco-reduce, corrected-gossip, acknowledged-tree, multi-tree, "
-        "corrected-reduce, reliable-gossip");
+        "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
+        "multi-tree, corrected-reduce, reliable-gossip");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");

@@ -49,6 +49,10 @@ class Tree {
     return numbering_ == Numbering::interleaved ? node_child(rank, i) : in_order_child(rank, i);
   }
 
+  // The number of ranks in the subtree of `rank`, itself included: they are `rank` and those right
+  // behind it. REQUIRES: in-order; 0 <= rank < procs.
+  constexpr std::int32_t size(std::int32_t rank) const;
+
   // -1 for the root. REQUIRES: 0 <= rank < procs.
   constexpr std::int32_t parent(std::int32_t rank) const {
     return numbering_ == Numbering::interleaved ? node_parent(rank) : in_order_parent(rank);
@@ -187,6 +191,10 @@ constexpr std::int32_t Tree::in_order_child(std::int32_t rank, std::int32_t i) c
   const Subtree subtree = find(rank).subtree;
   if (node_child(subtree.node, i) < 0) return -1;
   return static_cast<std::int32_t>(rank + 1 + before_child(subtree, i));
+}
+
+constexpr std::int32_t Tree::size(std::int32_t rank) const {
+  return static_cast<std::int32_t>(find(rank).subtree.last + 1);
 }
 
 constexpr std::int32_t Tree::in_order_parent(std::int32_t rank) const { return find(rank).parent; }

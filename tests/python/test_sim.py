@@ -169,3 +169,23 @@ def test_the_list_of_protocols_names_their_options(capsys: pytest.CaptureFixture
 
 def test_progress_hands_all_runs_through() -> None:
     assert list(with_progress(iter([1, 2, 3]), 3)) == [1, 2, 3]  # type: ignore[list-item]
+
+
+def test_in_band_detection_runs_in_the_model_of_steps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = "ftco-allreduce:k=8,roots=multi,detection=in-band"
+    arguments = ("--procs", "64", "--latency", "10", "--late", "uniform:64", "--runs", "20")
+    for run in runs_of(capsys, spec, *arguments, "--faults", "2+2@50"):
+        assert run["uncolored"] == 0
+        assert 60 <= run["contributors"] <= 62
+        assert run["false_suspicions"] == 0
+        assert run["keepalives"] > 0
+        assert run["longest_queue"] >= 1
+
+
+def test_only_where_detection_is_in_band_processes_enter_late(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sim", "ftco-allreduce", "--procs", "8", "--late", "uniform:9"]) != 0
+    assert "late: only processes of a protocol with detection=in-band" in capsys.readouterr().err

@@ -31,6 +31,7 @@ class Experiment:
     seed: int
     runs: int
     wants_trace: bool = False
+    late: str = "none"
 
     def run_all(self) -> Iterator["Run"]:
         from resprout import native
@@ -44,6 +45,7 @@ class Experiment:
                 gap=self.gap,
                 root=self.root,
                 trace=self.wants_trace,
+                late=self.late,
             )
             for seed in range(self.seed, self.seed + self.runs):
                 yield simulation.run(faults=self.faults, fail_at=self.fail_at, seed=seed)

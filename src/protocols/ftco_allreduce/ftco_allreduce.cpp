@@ -12,7 +12,22 @@ FtcoAllreduce::FtcoAllreduce(const FtcoAllreduceConfig& config, Rank self)
   RESPROUT_INVARIANT(config.procs > 0 && config.radix >= 2);
   RESPROUT_INVARIANT(index(self) >= 0 && index(self) < config.procs);
   RESPROUT_INVARIANT(index(config.root) >= 0 && index(config.root) < config.procs);
+  RESPROUT_INVARIANT(config.roots >= 1 && config.roots <= config.procs);
+  RESPROUT_INVARIANT(config.roots == 1 || (config.result_everywhere && !config.is_broadcast));
 }
+
+topology::RangeForest FtcoAllreduce::forest(std::int32_t round) const {
+  const std::int32_t from = coordinator(round);
+  // Where the first root coordinates, everybody but the roots has the parent that it had.
+  return {std::max(from, 0),
+          config_->procs,
+          config_->radix,
+          config_->shape,
+          from <= 0 ? config_->roots : 1,
+          from == 0};
+}
+
+topology::RangeForest FtcoAllreduce::tree() const { return forest(round_); }
 
 Rank FtcoAllreduce::rank_of(std::int32_t virtual_rank) const {
   const std::int64_t shifted = std::int64_t{virtual_rank} + index(config_->root);
@@ -34,14 +49,28 @@ std::int32_t FtcoAllreduce::lowest_unsuspected(const Context& context) const {
   return lowest;
 }
 
+// The lowest round of whose coordinators it suspects none.
+std::int32_t FtcoAllreduce::lowest_round(const Context& context) const {
+  if (config_->roots == 1) return lowest_unsuspected(context);
+  const topology::RangeForest joint = forest(0);
+  for (std::int32_t i = 0; i < joint.roots; ++i)
+    if (is_suspected(context, joint.root(i))) return lowest_unsuspected(context) + 1;
+  return 0;
+}
+
+// REQUIRES: this process is no root.
 std::int32_t FtcoAllreduce::nearest_ancestor(const Context& context) const {
   std::int32_t ancestor = tree().parent(self_);
-  while (ancestor != round_ && is_suspected(context, ancestor)) ancestor = tree().parent(ancestor);
+  while (is_suspected(context, ancestor)) {
+    const std::int32_t above = tree().parent(ancestor);
+    if (above < 0) break;
+    ancestor = above;
+  }
   return ancestor;
 }
 
 void FtcoAllreduce::start(const Context& context) {
-  const std::int32_t lowest = lowest_unsuspected(context);
+  const std::int32_t lowest = lowest_round(context);
   if (!config_->result_everywhere && lowest != 0) {
     handle_suspicion(context, config_->root);
     return;
@@ -54,22 +83,33 @@ void FtcoAllreduce::enter_round(std::int32_t round) {
   phase_ = Phase::collecting;
   parent_ = -1;
   decision_ = decided_;
-  slot_ = decided_ != 0 ? Slot::result : Slot::input;
+  slot_ = config_->is_broadcast && round != 0 ? Slot::none : Slot::input;
+  if (decided_ != 0) slot_ = has_failed_ != 0 ? Slot::none : Slot::result;
   // A coordinator also answers for the ranks below it: all suspected, so it will exclude them.
   cursor_ = is_coordinator() ? 0 : self_;
   end_ = self_ + tree().size(self_);
+  if (is_broadcasting()) cursor_ = end_;
+}
+
+void FtcoAllreduce::join(std::int32_t round) {
+  if (phase_ == Phase::closed || round <= round_ || coordinator(round) > self_) return;
+  enter_round(round);
+  raise(EventKind::restart, message_to(self_, MessageKind::contribution, slot_));
 }
 
 Disposition FtcoAllreduce::handle_message(const Context&, const Message& message) {
   const auto round = static_cast<std::int32_t>(message.round);
-  const bool is_stale = round < round_ || (round == round_ && phase_ != Phase::collecting);
-  if (is_stale || phase_ == Phase::closed || round > self_) return Disposition::done;
+  const bool is_stale = round < round_ || (round == round_ && phase_ == Phase::announcing);
+  if (is_stale || phase_ == Phase::closed || coordinator(round) > self_) return Disposition::done;
 
   if (message.kind == MessageKind::contribution) {
-    const bool is_counted = round == round_ && virtual_rank_of(message.from) < cursor_;
+    // Together, roots hear from each other, too: from before and from behind their own range.
+    const std::int32_t from = virtual_rank_of(message.from);
+    const bool is_counted =
+        round == round_ && from < cursor_ && (coordinator(round) >= 0 || from > self_);
     return is_counted ? Disposition::done : Disposition::keep;
   }
-  if (message.kind == MessageKind::result && round != self_) accept_result(message);
+  if (message.kind == MessageKind::result && coordinator(round) != self_) accept_result(message);
   return Disposition::done;
 }
 
@@ -79,7 +119,10 @@ void FtcoAllreduce::accept_result(const Message& message) {
   if (decided_ == 0) {
     decided_ = static_cast<std::uint16_t>(round_ + 1);
     slot_ = config_->result_everywhere ? Slot::result : Slot::none;
-    raise(EventKind::deliver, message);
+    if (config_->is_broadcast && message.slot == Slot::none) slot_ = Slot::none;
+    raise_end(message);
+  } else if (config_->is_broadcast && message.slot == Slot::none) {
+    slot_ = Slot::none;
   } else if (cursor_ < end_) {
     slot_ = Slot::accumulator;
     raise(EventKind::adopt, message);
@@ -104,13 +147,10 @@ void FtcoAllreduce::handle_suspicion(const Context& context, Rank rank) {
     raise(EventKind::deliver, nothing);
     return;
   }
-  if (is_suspected(context, round_)) {
-    const std::int32_t lowest = lowest_unsuspected(context);
-    if (lowest > round_) {
-      enter_round(lowest);
-      raise(EventKind::restart, message_to(self_, MessageKind::contribution, slot_));
-      return;
-    }
+  const std::int32_t lowest = lowest_round(context);
+  if (lowest > round_) {
+    join(lowest);
+    return;
   }
   if (phase_ == Phase::announcing) reach_behind(context, suspect);
 }
@@ -120,7 +160,8 @@ void FtcoAllreduce::handle_suspicion(const Context& context, Rank rank) {
 // one may be joined to one.
 void FtcoAllreduce::reach_behind(const Context& context, std::int32_t suspect) {
   if (suspect <= self_ || suspect >= self_ + tree().size(self_)) return;
-  for (std::int32_t above = tree().parent(suspect); above != self_; above = tree().parent(above))
+  const topology::RangeForest forest = tree();
+  for (std::int32_t above = forest.parent(suspect); above != self_; above = forest.parent(above))
     if (!is_suspected(context, above)) return;
   const std::int32_t begin = suspect + 1;
   const std::int32_t end = suspect + tree().size(suspect);
@@ -134,6 +175,7 @@ std::optional<Event> FtcoAllreduce::poll_event(const Context& context) {
     has_pending_ = false;
     return Event{pending_, subject_};
   }
+  if (phase_ == Phase::exchanging) return poll_partial(context);
   if (phase_ != Phase::collecting) return std::nullopt;
   while (cursor_ < end_) {
     const std::int32_t at = cursor_;
@@ -148,31 +190,78 @@ std::optional<Event> FtcoAllreduce::poll_event(const Context& context) {
       if (kept->tag < decision_ || (kept->tag == decision_ && decision_ != 0)) continue;
       const bool is_partial = kept->tag == 0;
       decision_ = kept->tag;
+      if (kept->slot == Slot::none) {  // of a broadcast: its sender has nothing, or has failed
+        if (!is_partial) slot_ = Slot::none;
+        continue;
+      }
       slot_ = Slot::accumulator;
       return Event{is_partial ? EventKind::combine : EventKind::adopt, *kept};
     }
     if (!is_suspected(context, at)) return std::nullopt;
     ++cursor_;
-    if (decision_ != 0) continue;
+    if (decision_ != 0 || config_->is_broadcast) continue;
     slot_ = Slot::accumulator;
     Message excluded = message_to(self_, MessageKind::contribution, Slot::none);
     excluded.from = rank_of(at);
     return Event{EventKind::exclude, excluded};
   }
+  if (is_joint() && tree().is_root(self_)) {
+    phase_ = Phase::exchanging;
+    parent_ = 0;
+    joined_ = 0;
+    return poll_partial(context);
+  }
   if (!is_coordinator()) return std::nullopt;
-  decide_as_coordinator();
+  decide();
   return poll_event(context);
 }
 
-void FtcoAllreduce::decide_as_coordinator() {
+// The i-th root behind the own one.
+std::int32_t FtcoAllreduce::other_root(std::int32_t i) const {
+  const topology::RangeForest forest = tree();
+  return forest.root((forest.tree_of(self_) + 1 + i) % forest.roots);
+}
+
+// What others contribute is folded once the own partial result has been sent to all: what is sent
+// must not change on the way.
+std::optional<Event> FtcoAllreduce::poll_partial(const Context& context) {
+  const std::int32_t others = config_->roots - 1;
+  if (parent_ < others) return std::nullopt;
+  if (joined_ < others) {
+    const Message* kept =
+        context.mailbox.find(MessageKind::contribution, 0, rank_of(other_root(joined_)));
+    if (kept == nullptr) return std::nullopt;
+    ++joined_;
+    slot_ = Slot::accumulator;
+    return Event{EventKind::combine, *kept};
+  }
+  decide();
+  return poll_event(context);
+}
+
+Deadline FtcoAllreduce::poll_timeout(const Context& context) const {
+  if (phase_ != Phase::exchanging || parent_ < config_->roots - 1) return {};
+  const bool has_next =
+      joined_ == config_->roots - 1 ||
+      context.mailbox.find(MessageKind::contribution, 0, rank_of(other_root(joined_))) != nullptr;
+  return has_next ? Deadline{context.now, "a partial result to be folded"} : Deadline{};
+}
+
+void FtcoAllreduce::decide() {
   become_announcing();
   if (decided_ == 0) {
     RESPROUT_INVARIANT(round_ < 0xffff);
     decided_ = static_cast<std::uint16_t>(round_ + 1);
-    raise(EventKind::deliver, message_to(self_, MessageKind::result, slot_));
-    slot_ = Slot::result;
+    raise_end(message_to(self_, MessageKind::result, slot_));
+    if (slot_ != Slot::none) slot_ = Slot::result;
   }
   if (!config_->result_everywhere) slot_ = Slot::none;
+}
+
+// `subject`: with the result, or, of a broadcast that nobody has, without.
+void FtcoAllreduce::raise_end(const Message& subject) {
+  has_failed_ = config_->is_broadcast && subject.slot == Slot::none ? 1 : 0;
+  raise(has_failed_ != 0 ? EventKind::fail : EventKind::deliver, subject);
 }
 
 void FtcoAllreduce::raise(EventKind kind, const Message& subject) {
@@ -203,13 +292,50 @@ std::optional<Message> FtcoAllreduce::poll_send(const Context& context) {
     }
     return std::nullopt;
   }
+  if (phase_ == Phase::exchanging) {
+    if (parent_ >= config_->roots - 1) return std::nullopt;
+    return message_to(other_root(parent_++), MessageKind::contribution, slot_);
+  }
   if (phase_ == Phase::closed || cursor_ < end_ || is_coordinator()) return std::nullopt;
+  if (is_broadcasting()) return std::nullopt;
   const std::int32_t ancestor = nearest_ancestor(context);
   if (ancestor == parent_) return std::nullopt;
   parent_ = ancestor;
   Message contribution = message_to(ancestor, MessageKind::contribution, slot_);
   contribution.tag = decision_;
   return contribution;
+}
+
+bool FtcoAllreduce::is_done() const {
+  return phase_ == Phase::closed || (phase_ == Phase::announcing && cursor_ >= end_);
+}
+
+Rank FtcoAllreduce::next_due(const Context& context, std::int32_t& place) const {
+  if (phase_ == Phase::exchanging) {
+    for (place = std::max(place, joined_); place < config_->roots - 1;) {
+      const Rank other = rank_of(other_root(place++));
+      if (context.mailbox.find(MessageKind::contribution, 0, other) == nullptr) return other;
+    }
+    return no_rank;
+  }
+  if (phase_ != Phase::collecting) return no_rank;
+  if (cursor_ >= end_) {  // the result, from whom the contribution was sent to
+    if (place > 0 || is_coordinator()) return no_rank;
+    place = 1;
+    return rank_of(nearest_ancestor(context));
+  }
+  const auto round = static_cast<std::uint32_t>(round_);
+  for (place = std::max(place, cursor_); place < end_;) {
+    const std::int32_t at = place;
+    if (at == self_ || is_suspected(context, at)) {
+      ++place;
+      continue;
+    }
+    place += at < self_ ? 1 : tree().size(at);
+    if (context.mailbox.find(MessageKind::contribution, round, rank_of(at)) == nullptr)
+      return rank_of(at);
+  }
+  return no_rank;
 }
 
 }  // namespace resprout::protocols

@@ -20,6 +20,13 @@
 //     that, never a mixture.
 //  5. In a round's result everybody forwards the same bytes, also who had delivered before.
 //
+// With several roots, round 0 is theirs together: each sends its partial result to all others and
+// folds them all. Whoever suspects a root goes on to round 1 + c, coordinator c, as above; what
+// round 0 decides, if it decides, is one value, because a partial result does not change (3).
+//
+// A broadcast is an allreduce whose round 0 waits for nobody. In later rounds who has the payload
+// contributes it as a decision; if nobody has, it fails everywhere.
+//
 // Ranks: the config's root is virtual rank 0, the others follow it cyclically.
 // Limit: a coordinator needs a virtual rank below 65535 for its decision to be taken over.
 // Thread rule: none, a value.
@@ -30,7 +37,7 @@
 #include <type_traits>
 
 #include "core/protocol.hpp"
-#include "topology/range_tree.hpp"
+#include "topology/range_forest.hpp"
 
 namespace resprout::protocols {
 
@@ -39,6 +46,11 @@ struct FtcoAllreduceConfig {
   std::int32_t radix;  // >= 2
   Rank root;           // of a reduce; an allreduce folds in rank order only if it is rank 0
   bool result_everywhere;
+  topology::RangeShape shape = topology::RangeShape::ranges;
+  // <= procs. Several roots each fold in an order of their own: for operators that do not mind.
+  // REQUIRES of them: result_everywhere, no broadcast.
+  std::int32_t roots = 1;
+  bool is_broadcast = false;  // of the root's input; REQUIRES: result_everywhere
 };
 
 class FtcoAllreduce {
@@ -51,7 +63,7 @@ class FtcoAllreduce {
   void handle_timeout(const Context&) {}
   void handle_suspicion(const Context& context, Rank rank);
 
-  // combine, adopt, exclude, restart, deliver. A second call in a row changes nothing.
+  // combine, adopt, exclude, restart, deliver, fail. A second call in a row changes nothing.
   std::optional<Event> poll_event(const Context& context);
 
   // `contribution` (tag: 1 + the round of the decision that it carries, 0 if it is a partial
@@ -62,31 +74,63 @@ class FtcoAllreduce {
   //   slot none         the answer of a reduce to all but the root
   std::optional<Message> poll_send(const Context& context);
 
-  // Failures come as suspicions: there is nothing to wait for.
-  Deadline poll_timeout(const Context&) const { return {}; }
+  // Failures come as suspicions: there is nothing to wait for. But what has come may have to be
+  // folded after a send.
+  Deadline poll_timeout(const Context& context) const;
 
   bool has_delivered() const { return decided_ != 0; }
+
+  // --- for those who detect failures by what this machine waits for
+  // -------------------------------
+
+  // Nothing is left to be done, unless somebody else needs it.
+  bool is_done() const;
+  // Whether contributions from below are waited for, not what comes after them.
+  bool is_collecting() const { return phase_ == Phase::collecting && cursor_ < end_; }
+  // Whether this round's result is here, and being told.
+  bool is_announcing() const { return phase_ == Phase::announcing; }
+  // The next process behind `place` whose message is waited for; `place` then says which it was.
+  // From place 0 on, no_rank: no more.
+  Rank next_due(const Context& context, std::int32_t& place) const;
+  std::int32_t round() const { return round_; }
+  // The coordinator of a round; -1: the roots together.
+  std::int32_t coordinator(std::int32_t round) const {
+    return round - (config_->roots > 1 ? 1 : 0);
+  }
+  topology::RangeForest forest(std::int32_t round) const;
+  // Others are in `round` already: goes there, too. REQUIRES: no event is pending.
+  void join(std::int32_t round);
+
+  std::int32_t self() const { return self_; }
+  Rank rank_of(std::int32_t virtual_rank) const;
+  std::int32_t virtual_rank_of(Rank rank) const;
 
  private:
   enum class Phase : std::uint8_t {
     collecting,  // of this round: the cursor walks over the contributions of the own range
+    exchanging,  // one of several roots: sends its partial result, then folds those of the others
     announcing,  // the result of this round is here: the cursor walks over those to be told
     closed,      // a reduce whose root is suspected
   };
 
-  topology::RangeTree tree() const { return {round_, config_->procs, config_->radix}; }
-  Rank rank_of(std::int32_t virtual_rank) const;
-  std::int32_t virtual_rank_of(Rank rank) const;
+  topology::RangeForest tree() const;
   bool is_suspected(const Context& context, std::int32_t virtual_rank) const;
-  bool is_coordinator() const { return self_ == round_; }
+  bool is_coordinator() const { return self_ == coordinator(round_); }
+  bool is_joint() const { return coordinator(round_) < 0; }
+  // In the round 0 of a broadcast nobody contributes.
+  bool is_broadcasting() const { return config_->is_broadcast && round_ == 0; }
   std::int32_t lowest_unsuspected(const Context& context) const;
+  std::int32_t lowest_round(const Context& context) const;
   std::int32_t nearest_ancestor(const Context& context) const;
 
   void enter_round(std::int32_t round);
   void become_announcing();
   void accept_result(const Message& message);
   void reach_behind(const Context& context, std::int32_t suspect);
-  void decide_as_coordinator();
+  std::optional<Event> poll_partial(const Context& context);
+  std::int32_t other_root(std::int32_t i) const;
+  void decide();
+  void raise_end(const Message& subject);
   Message message_to(std::int32_t virtual_rank, MessageKind kind, Slot slot) const;
   void raise(EventKind kind, const Message& subject);
 
@@ -95,14 +139,17 @@ class FtcoAllreduce {
   std::int32_t self_;  // virtual ranks from here on
   std::int32_t round_ = 0;
   std::int32_t cursor_ = 0;
-  std::int32_t end_ = 0;        // of what the cursor walks over
-  std::int32_t parent_ = -1;    // who was sent this round's contribution, -1: nobody yet
+  std::int32_t end_ = 0;  // of what the cursor walks over
+  // Who was sent this round's contribution, -1: nobody yet. Exchanging: how many other roots were.
+  std::int32_t parent_ = -1;
   std::uint16_t decided_ = 0;   // 1 + the round whose result was delivered, 0: none yet
   std::uint16_t decision_ = 0;  // 1 + the round of the decision in `slot_`, 0: a partial result
   Slot slot_ = Slot::input;     // where this round's contribution, later its result, is
   Phase phase_ = Phase::collecting;
   EventKind pending_ = EventKind::deliver;
   bool has_pending_ = false;
+  std::uint32_t has_failed_ = 0;  // what was decided is that a broadcast fails
+  std::int32_t joined_ = 0;       // exchanging: how many other roots' partial results were folded
   [[maybe_unused]] std::uint32_t padding_ = 0;  // no bytes of chance: states are compared bytewise
 };
 

@@ -65,6 +65,7 @@ Disposition ReliableBroadcastOf<D>::handle_message(const Context& context, const
       return settlement_.handle_message(context, message);
     case MessageKind::heartbeat:
     case MessageKind::acknowledgment:
+    case MessageKind::keepalive:
       break;
   }
   return Disposition::done;

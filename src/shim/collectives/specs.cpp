@@ -62,6 +62,10 @@ std::string choose_allreduce(const std::string& text) {
   const Spec spec = std::get<Spec>(parsed);
   if (spec.protocol != ProtocolId::ftco_allreduce)
     return "RESPROUT_ALLREDUCE: '" + text + "' is no allreduce; valid protocols: ftco-allreduce";
+  if (spec.detection != registry::Detection::suspicion || spec.has_many_roots ||
+      spec.tree != registry::TreeKind::knomial)
+    return "RESPROUT_ALLREDUCE: '" + text +
+           "' is for the simulator; valid here: tree=knomial, roots=single, detection=suspicion";
   chosen().is_reduce_given = true;
   chosen().reduce.radix = spec.k;
   return {};

@@ -61,15 +61,21 @@ struct Mischief {
   bool loses_messages = false;       // rule 2, second part
 };
 
+// What an operator asks of those who fold contributions.
+enum class Folding : std::uint8_t {
+  in_order,  // nobody twice, and in rank order
+  once,      // nobody twice
+  freely,    // nothing
+};
+
 template <Machine M>
 class World {
  public:
   // One machine, not started, and one input a process. `fold_root` is the rank at position 0 of the
   // order of folding. REQUIRES: at most 64 of them.
-  // `folds_twice`: the operator does not mind repetition, nor the order of operands.
   World(const std::vector<M>& machines, const std::vector<Payload>& inputs, int fold_root,
-        bool folds_twice = false)
-      : fold_root_(fold_root), folds_twice_(folds_twice) {
+        Folding folding = Folding::in_order)
+      : fold_root_(fold_root), folding_(folding) {
     for (std::size_t i = 0; i < machines.size(); ++i)
       processes_.push_back(std::make_shared<Process>(machines[i], inputs[i]));
   }
@@ -170,13 +176,14 @@ class World {
   bool ignores(const Process& process, const Message& message) const;
   static Payload payload_in(const Process& process, Slot slot);
   Payload take(Process& process, const Message& subject, const Envelope* handled);
+  bool may_fold(const Payload& lower, const Payload& upper) const;
   void forget(Process& process, std::uint32_t below_round);
   void complain(int rank, const std::string& what) {
     if (violation_.empty()) violation_ = "process " + std::to_string(rank) + " " + what;
   }
 
   int fold_root_;
-  bool folds_twice_;
+  Folding folding_;
   bool offers_corrections_ = false;
   Time now_{0};
   std::vector<std::shared_ptr<Process>> processes_;

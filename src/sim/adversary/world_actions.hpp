@@ -61,9 +61,9 @@ bool World<M>::is_at_rest(const World& world, const std::vector<Action>& actions
 
 template <Machine M>
 std::string World<M>::describe(const Action& action) const {
-  static constexpr const char* kinds[] = {"tree",      "correction",    "pull",
-                                          "supply",    "contribution",  "result",
-                                          "heartbeat", "acknowledgment"};
+  static constexpr const char* kinds[] = {"tree",      "correction",     "pull",
+                                          "supply",    "contribution",   "result",
+                                          "heartbeat", "acknowledgment", "keepalive"};
   static constexpr const char* slots[] = {"nothing", "input", "accumulator", "result"};
   const std::string a = std::to_string(action.a);
   const std::string b = std::to_string(action.b);

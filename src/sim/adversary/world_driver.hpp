@@ -177,6 +177,12 @@ void World<M>::forget(Process& process, std::uint32_t below_round) {
 }
 
 template <Machine M>
+bool World<M>::may_fold(const Payload& lower, const Payload& upper) const {
+  if (folding_ == Folding::in_order) return are_in_order(lower, upper);
+  return folding_ == Folding::freely || (lower.contributors & upper.contributors) == 0;
+}
+
+template <Machine M>
 void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
   Process& process = own(rank);
   const Message& subject = event.subject;
@@ -188,7 +194,7 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
     case EventKind::combine: {
       const Payload upper = take(process, subject, handled);
       if (!upper.is_present()) complain(rank, "combines a message without a payload");
-      if (!folds_twice_ && !are_in_order(process.accumulator, upper))
+      if (!may_fold(process.accumulator, upper))
         complain(rank,
                  "folds process " + std::to_string(index(subject.from)) + " twice or out of order");
       process.accumulator.contributors |= upper.contributors;

@@ -11,6 +11,7 @@
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/multi_tree/multi_tree.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
+#include "registry/ftco.hpp"
 #include "registry/trees.hpp"
 #include "sim/adversary/defects.hpp"
 #include "sim/checkers/coloring.hpp"
@@ -42,13 +43,13 @@ struct Task {
   // `dead` (bit i: rank i) have been dead from the start.
   template <Machine M, typename Config, typename Check>
   Finding run(const Config& config, const std::vector<Payload>& inputs, int fold_root,
-              const Check& check, bool folds_twice = false) const {
+              const Check& check, Folding folding = Folding::in_order) const {
     std::vector<M> machines;
     for (int rank = 0; rank < given.procs; ++rank) machines.emplace_back(config, rank_at(rank));
     Finding finding;
     for (std::uint64_t dead = 0; dead < std::uint64_t{1} << given.procs; ++dead) {
       if (std::popcount(dead) != given.dead || (dead >> given.root & 1) != 0) continue;
-      World<M> start(machines, inputs, fold_root, folds_twice);
+      World<M> start(machines, inputs, fold_root, folding);
       prepare(start, dead);
       Limits limits = given.limits;
       limits.mischief.crashes += std::popcount(dead);
@@ -105,8 +106,9 @@ struct Task {
 };
 
 Finding explore_allreduce(const Task& task, bool everywhere) {
-  const FtcoAllreduceConfig config{task.given.procs, task.spec.k, rank_at(task.given.root),
-                                   everywhere};
+  const FtcoAllreduceConfig config =
+      registry::ftco_config(task.spec, task.given.procs, rank_at(task.given.root));
+  const Folding folding = config.roots > 1 ? Folding::once : Folding::in_order;
   const auto inputs = task.own_inputs();
   const int root = task.given.root;
   const auto check = [everywhere](std::span<const Outcome> outcomes, std::uint64_t) {
@@ -119,7 +121,17 @@ Finding explore_allreduce(const Task& task, bool everywhere) {
     return task.run<WithoutMemory<FtcoAllreduce>>(config, inputs, root, check);
   if (defect == "suspicions")
     return task.run<WithoutSuspicions<FtcoAllreduce>>(config, inputs, root, check);
-  return task.run<FtcoAllreduce>(config, inputs, root, check);
+  return task.run<FtcoAllreduce>(config, inputs, root, check, folding);
+}
+
+Finding explore_ftco_broadcast(const Task& task) {
+  const FtcoAllreduceConfig config =
+      registry::ftco_config(task.spec, task.given.procs, rank_at(task.given.root));
+  const auto root = static_cast<std::size_t>(task.given.root);
+  const auto check = [root](std::span<const Outcome> outcomes, std::uint64_t) {
+    return check_reliable_broadcast(outcomes, root);
+  };
+  return task.run<FtcoAllreduce>(config, task.root_input(), 0, check);
 }
 
 CorrectedTreeConfig tree_config(const Task& task, const topology::Tree& tree) {
@@ -208,7 +220,8 @@ Finding explore_corrected_reduce(const Task& task) {
   const auto check = [](std::span<const Outcome> outcomes, std::uint64_t) {
     return check_timed_reduce(outcomes);
   };
-  return task.run<CorrectedReduce>(config, task.own_inputs(), task.given.root, check, true);
+  return task.run<CorrectedReduce>(config, task.own_inputs(), task.given.root, check,
+                                   Folding::freely);
 }
 
 }  // namespace
@@ -219,13 +232,16 @@ std::string refuse(const Case& given) {
   const Spec& spec = std::get<Spec>(parsed);
   const bool is_allreduce =
       spec.protocol == ProtocolId::ftco_allreduce || spec.protocol == ProtocolId::ftco_reduce;
+  if (spec.detection == registry::Detection::in_band)
+    return "--spec: detection=in-band needs time, which there is none of here";
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (spec.protocol == ProtocolId::ftco_allreduce && given.root != 0)
     return "--root is 0 for an allreduce";
   const bool is_reliable = spec.protocol == ProtocolId::reliable_broadcast ||
                            spec.protocol == ProtocolId::reliable_gossip;
-  if (given.dead > 0 && (is_allreduce || is_reliable))
+  if (given.dead > 0 &&
+      (is_allreduce || is_reliable || spec.protocol == ProtocolId::ftco_broadcast))
     return "--dead is for protocols without a detector; others may die with --crashes";
   if (given.offers && !is_reliable)
     return "--offers is for reliable-broadcast and reliable-gossip: others cannot ask for a "
@@ -249,6 +265,8 @@ Finding explore_case(const Case& given) {
       return explore_allreduce(task, true);
     case ProtocolId::ftco_reduce:
       return explore_allreduce(task, false);
+    case ProtocolId::ftco_broadcast:
+      return explore_ftco_broadcast(task);
     case ProtocolId::reliable_broadcast:
       return explore_reliable_broadcast(task);
     case ProtocolId::reliable_gossip:

@@ -78,7 +78,8 @@ std::variant<Faults, std::string> Faults::parse(std::string_view text, std::int3
                                                 Rank root) {
   const std::string forms = "faults: '" + std::string(text) +
                             "' is none of: none, N (a count below " + std::to_string(procs) +
-                            "), X% (of the processes but the root), or " + "ranks from 0 to " +
+                            "), X% (of the processes but the root), N+M@T (M more at random "
+                            "times before T), or ranks from 0 to " +
                             std::to_string(procs - 1) + " with commas (3,7,9; a single one: 3,)";
   Faults faults(procs, root);
   if (text == "none") return faults;
@@ -90,6 +91,19 @@ std::variant<Faults, std::string> Faults::parse(std::string_view text, std::int3
       faults.named_.push_back({*rank, Time{0}});
       text.remove_prefix(std::min(comma + 1, text.size()));
     }
+    return faults;
+  }
+  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    const auto dead = number<std::int64_t>(text.substr(0, plus));
+    const auto dying = number<std::int64_t>(text.substr(plus + 1, at - std::min(plus + 1, at)));
+    const auto end = number<std::int64_t>(text.substr(std::min(at + 1, text.size())));
+    const bool is_valid = dead && dying && end && *dead >= 0 && *dying >= 0 && *end > 0 &&
+                          *dead < procs && *dying < procs - *dead;
+    if (!is_valid) return forms;
+    faults.count_ = *dead + *dying;
+    faults.dying_ = *dying;
+    faults.before_ = *end;
     return faults;
   }
   const bool is_share = text.ends_with('%');
@@ -108,7 +122,13 @@ bool Faults::names(Rank rank) const {
 std::span<const Death> Faults::of(std::uint64_t seed) {
   if (count_ == 0) return named_;
   if (!draw_) draw_.emplace(procs_, root_);
-  return draw_->draw(count_, seed);
+  const std::span<const Death> drawn = draw_->draw(count_, seed);
+  if (dying_ == 0) return drawn;
+  timed_.assign(drawn.begin(), drawn.end());
+  Random random(~seed);
+  for (auto death = timed_.end() - dying_; death != timed_.end(); ++death)
+    death->at = {static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(before_)))};
+  return timed_;
 }
 
 Parsed parse_faults(std::string_view text, std::int32_t procs, Rank root, std::uint64_t seed) {

@@ -50,9 +50,9 @@ class FaultDraw {
 };
 
 // Those who are dead from the beginning, as text says:
-//   none | N | X% | 3,7,9 (a single rank: "3,")
+//   none | N | X% | N+M@T | 3,7,9 (a single rank: "3,")
 // N of the processes, or X percent rounded to the nearest, are drawn without `root`; ranks are
-// taken as named.
+// taken as named. N+M@T: M others die on the way, each at a random time before T.
 class Faults {
  public:
   // The error is one line. REQUIRES: procs >= 1, 0 <= root < procs.
@@ -72,6 +72,9 @@ class Faults {
   Rank root_;
   std::vector<Death> named_;
   std::int64_t count_ = 0;         // of those that are drawn
+  std::int64_t dying_ = 0;         // of the last of them, which die on the way,
+  std::int64_t before_ = 0;        // before this time
+  std::vector<Death> timed_;       // those of the last run, if some die on the way
   std::optional<FaultDraw> draw_;  // made by the first draw
 };
 

@@ -1,5 +1,6 @@
 // The fault-tolerant allreduce and reduce on the LogP machine.
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+#include "registry/ftco.hpp"
 #include "sim/logp/reduction_metrics.hpp"
 #include "sim/logp/runner.hpp"
 #include "sim/logp/simulations.hpp"
@@ -9,13 +10,11 @@ namespace {
 
 using protocols::FtcoAllreduce;
 using protocols::FtcoAllreduceConfig;
-using registry::ProtocolId;
 
 class ReductionSimulation final : public Simulation {
  public:
   explicit ReductionSimulation(const Machinery& machinery)
-      : config_{machinery.procs, machinery.spec.k, machinery.root,
-                machinery.spec.protocol == ProtocolId::ftco_allreduce},
+      : config_(registry::ftco_config(machinery.spec, machinery.procs, machinery.root)),
         runner_(machinery) {
     runner_.set_detection(detection_delay(machinery.model));
   }

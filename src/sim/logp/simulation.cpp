@@ -28,14 +28,22 @@ std::string out_of_range(const Machinery& machinery) {
     return wrong("root", root, "from 0 to " + std::to_string(machinery.procs - 1));
   if (machinery.spec.protocol == ProtocolId::ftco_allreduce && root != 0)
     return wrong("root", root, "0: an allreduce has no root");
+  const bool is_in_band = machinery.spec.detection == registry::Detection::in_band;
+  if (machinery.entries.kind != Entries::Kind::together && !is_in_band)
+    return "late: only processes of a protocol with detection=in-band enter late";
+  if (is_in_band && machinery.wants_trace)
+    return "trace: there is none of a protocol with detection=in-band";
+  if (is_in_band && machinery.model.latency % machinery.model.overhead != 0)
+    return wrong("latency", machinery.model.latency,
+                 "a multiple of overhead, as detection=in-band needs");
   return "";
 }
 
 // Dissemination over one tree, which takes a table or may not fit the number of processes.
 bool has_tree(ProtocolId protocol) {
   return protocol != ProtocolId::ftco_allreduce && protocol != ProtocolId::ftco_reduce &&
-         protocol != ProtocolId::corrected_gossip && protocol != ProtocolId::reliable_gossip &&
-         protocol != ProtocolId::multi_tree;
+         protocol != ProtocolId::ftco_broadcast && protocol != ProtocolId::corrected_gossip &&
+         protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree;
 }
 
 }  // namespace
@@ -52,12 +60,14 @@ std::string Simulation::defect(const Machinery& machinery) {
 std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
     const Machinery& machinery) {
   if (const std::string wrong = out_of_range(machinery); !wrong.empty()) return wrong;
+  if (machinery.spec.detection == registry::Detection::in_band) return make_in_band(machinery);
   if (!machinery.wants_digest) {
     if (Made computed = make_exact(machinery)) return computed;
   }
   switch (machinery.spec.protocol) {
     case ProtocolId::ftco_allreduce:
     case ProtocolId::ftco_reduce:
+    case ProtocolId::ftco_broadcast:
       return make_reduction(machinery);
     case ProtocolId::corrected_gossip:
       return make_corrected_gossip(machinery);

@@ -14,6 +14,7 @@
 #include "sim/logp/faults.hpp"
 #include "sim/logp/model.hpp"
 #include "sim/logp/trace.hpp"
+#include "sim/steps/entries.hpp"
 
 namespace resprout::sim {
 
@@ -29,7 +30,12 @@ struct Result {
   // Of reductions:
   std::optional<std::int32_t> contributors;  // of the result; nothing: no live one has a result
   std::optional<Time> completion_latency;    // the last live one that returned
-  Trace trace;                               // if it was asked for
+  // Of FTCO with in-band detection, in its model of steps; completion counts from the last entry:
+  std::optional<Duration> output_spread;         // between the first and the last live one's end
+  std::optional<std::int64_t> longest_queue;     // of messages that had arrived, at a live one
+  std::optional<std::int64_t> keepalives;        // among the messages
+  std::optional<std::int64_t> false_suspicions;  // somebody was suspected who still ran
+  Trace trace;                                   // if it was asked for
 };
 
 struct Machinery {
@@ -39,6 +45,7 @@ struct Machinery {
   Rank root = rank_at(0);
   bool wants_trace = false;
   bool wants_digest = true;  // without it, and without a trace, much can be computed: docs/exact.md
+  Entries entries = {};      // in-band detection
 };
 
 class Simulation {

@@ -21,6 +21,7 @@ Made make_acknowledged_tree(const Machinery& machinery, registry::OwnedTree tree
 Made make_multi_tree(const Machinery& machinery);
 Made make_corrected_reduce(const Machinery& machinery, registry::OwnedTree tree);
 Made make_reduction(const Machinery& machinery);
+Made make_in_band(const Machinery& machinery);
 
 // Of any protocol; null if runs of `machinery` cannot be computed. It has no digest.
 Made make_exact(const Machinery& machinery);

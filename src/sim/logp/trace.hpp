@@ -41,6 +41,8 @@ constexpr const char* name_of(MessageKind kind) {
       return "heartbeat";
     case MessageKind::acknowledgment:
       return "acknowledgment";
+    case MessageKind::keepalive:
+      return "keepalive";
   }
   return "unknown";
 }

@@ -14,9 +14,10 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 9> swarm_protocols{{
+const std::array<SwarmProtocol, 10> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
+    {"ftco-broadcast", run_ftco_broadcast},
     {"reliable-broadcast", run_reliable_broadcast},
     {"reliable-gossip", run_reliable_gossip},
     {"corrected-tree", run_corrected_tree},

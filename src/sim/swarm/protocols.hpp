@@ -10,6 +10,7 @@
 namespace resprout::sim {
 
 RunReport run_allreduce(std::uint64_t seed, std::ostream* trace);
+RunReport run_ftco_broadcast(std::uint64_t seed, std::ostream* trace);
 RunReport run_reduce(std::uint64_t seed, std::ostream* trace);
 RunReport run_corrected_reduce(std::uint64_t seed, std::ostream* trace);
 RunReport run_corrected_tree(std::uint64_t seed, std::ostream* trace);

@@ -1,4 +1,6 @@
-// Random reductions, and what they promise.
+// Random reductions and FTCO broadcasts, and what they promise.
+#include <algorithm>
+
 #include "protocols/corrected_reduce/corrected_reduce.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "sim/swarm/draw.hpp"
@@ -6,24 +8,61 @@
 
 namespace resprout::sim {
 
+namespace {
+
+// Any of the forests there are; half of the time the one of real programs.
+void draw_forest(Random& random, protocols::FtcoAllreduceConfig& config) {
+  if (random.chance(1, 2)) return;
+  config.shape = static_cast<topology::RangeShape>(random.below(3));
+}
+
+void draw_roots(Random& random, protocols::FtcoAllreduceConfig& config) {
+  if (random.chance(1, 2)) return;
+  const auto bound = static_cast<std::uint64_t>(std::min(config.procs, 8));
+  config.roots = static_cast<std::int32_t>(1 + random.below(bound));
+}
+
+}  // namespace
+
 RunReport run_allreduce(std::uint64_t seed, std::ostream* trace) {
   Random random(seed);
   const int procs = draw_procs(random);
-  const protocols::FtcoAllreduceConfig config{procs, draw_radix(random), Rank{0}, true};
+  protocols::FtcoAllreduceConfig config{procs, draw_radix(random), Rank{0}, true};
   const FaultPlan plan = draw_fault_plan(random, procs);
+  draw_forest(random, config);
+  draw_roots(random, config);
   if (trace != nullptr)
-    *trace << "ftco-allreduce of " << procs << ", radix " << config.radix << ", seed " << seed
-           << '\n';
-  World world(make_machines<protocols::FtcoAllreduce>(config, procs), own_inputs(procs, 0), 0);
+    *trace << "ftco-allreduce of " << procs << ", radix " << config.radix << ", " << config.roots
+           << " roots, seed " << seed << '\n';
+  const Folding folding = config.roots > 1 ? Folding::once : Folding::in_order;
+  World world(make_machines<protocols::FtcoAllreduce>(config, procs), own_inputs(procs, 0), 0,
+              folding);
   return run_world(world, random, plan, 0, trace, check_allreduce);
+}
+
+RunReport run_ftco_broadcast(std::uint64_t seed, std::ostream* trace) {
+  Random random(seed);
+  const int procs = draw_procs(random);
+  protocols::FtcoAllreduceConfig config{procs, draw_radix(random), draw_rank(random, procs), true};
+  config.is_broadcast = true;
+  const FaultPlan plan = draw_fault_plan(random, procs);
+  draw_forest(random, config);
+  const int root = index(config.root);
+  if (trace != nullptr)
+    *trace << "ftco-broadcast to " << procs << " from " << root << ", radix " << config.radix
+           << ", seed " << seed << '\n';
+  World world(make_machines<protocols::FtcoAllreduce>(config, procs), root_input(procs, root), 0);
+  return run_world(world, random, plan, root, trace, [root](std::span<const Outcome> outcomes) {
+    return check_reliable_broadcast(outcomes, static_cast<std::size_t>(root));
+  });
 }
 
 RunReport run_reduce(std::uint64_t seed, std::ostream* trace) {
   Random random(seed);
   const int procs = draw_procs(random);
-  const protocols::FtcoAllreduceConfig config{procs, draw_radix(random), draw_rank(random, procs),
-                                              false};
+  protocols::FtcoAllreduceConfig config{procs, draw_radix(random), draw_rank(random, procs), false};
   const FaultPlan plan = draw_fault_plan(random, procs);
+  draw_forest(random, config);
   const int root = index(config.root);
   if (trace != nullptr)
     *trace << "ftco-reduce of " << procs << " to " << root << ", radix " << config.radix
@@ -52,7 +91,7 @@ RunReport run_corrected_reduce(std::uint64_t seed, std::ostream* trace) {
     *trace << "corrected-reduce of " << procs << " to " << root << ", distance "
            << config.correction.distance << ", seed " << seed << '\n';
   World world(make_machines<protocols::CorrectedReduce>(config, procs), own_inputs(procs, root),
-              root, true);
+              root, Folding::freely);
   return run_world(world, random, plan, root, trace, check_timed_reduce);
 }
 
