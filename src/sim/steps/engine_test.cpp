@@ -12,7 +12,6 @@
 namespace resprout::sim {
 namespace {
 
-using protocols::FtcoAllreduceConfig;
 using protocols::FtcoInBand;
 using protocols::FtcoInBandConfig;
 using protocols::Service;
