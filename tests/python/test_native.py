@@ -107,7 +107,9 @@ def test_without_a_digest_all_else_is_the_same(fail_at):
         native.Simulation("corrected-tree", procs=100, digest=digest).run_many(**given)
         for digest in (True, False)
     ]
-    with_digest, without = (list(struct.iter_unpack(f"={len(native.MEASURED) - 1}qQ", row)) for row in rows)
+    with_digest, without = (
+        list(struct.iter_unpack(f"={len(native.MEASURED) - 1}qQ", row)) for row in rows
+    )
     assert [row[:-1] for row in without] == [row[:-1] for row in with_digest]
     assert {row[-1] for row in without} == {0}
     assert 0 not in {row[-1] for row in with_digest}
