@@ -12,6 +12,7 @@ from resprout.bench.bcast.figures import Row, rows_of
 from resprout.bench.bcast.measure import Found
 from resprout.bench.bcast.plan import Measurement, Request, make_measurement, size_text, work_of
 from resprout.bench.bcast.variants import VARIANTS
+from resprout.bench.output import as_csv, as_json
 from resprout.cli import main
 
 
@@ -131,10 +132,10 @@ def test_ratios_are_medians_over_the_rounds(rows: list[Row]) -> None:
 def test_the_same_figures_in_every_form(
     rows: list[Row], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from_json = json.loads(show.as_json(rows, {"seed": 1}))
+    from_json = json.loads(as_json(rows, {"seed": 1}))
     assert (from_json["schema"], from_json["seed"]) == (1, 1)
     assert from_json["rows"] == [row.as_dict() for row in rows]
-    from_csv = list(csv.DictReader(show.as_csv(rows).splitlines()))
+    from_csv = list(csv.DictReader(as_csv(rows).splitlines()))
     assert [float(row["median"]) for row in from_csv] == [row.median for row in rows]
     show.print_tables(rows)
     table = capsys.readouterr().out

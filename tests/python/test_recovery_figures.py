@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from resprout.bench.output import as_csv, as_json
 from resprout.bench.recovery import show
 from resprout.bench.recovery.draw import render
 from resprout.bench.recovery.figures import Row, comparisons, rows_of
@@ -56,9 +57,9 @@ def test_the_comparison_gives_both_the_same_detection() -> None:
 
 
 def test_every_format_has_every_row(capsys: pytest.CaptureFixture[str]) -> None:
-    parsed: dict[str, Any] = json.loads(show.as_json(rows(), {"mpi": "some MPI"}))
+    parsed: dict[str, Any] = json.loads(as_json(rows(), {"mpi": "some MPI"}))
     assert parsed["schema"] == 1 and len(parsed["rows"]) == len(FAULTS) * len(WAYS)
-    assert len(list(csv.DictReader(show.as_csv(rows()).splitlines()))) == len(parsed["rows"])
+    assert len(list(csv.DictReader(as_csv(rows()).splitlines()))) == len(parsed["rows"])
     assert show.as_markdown(rows()).count("\n| 8 | ") == len(parsed["rows"])
     show.print_tables(rows())
     assert "two serial" in capsys.readouterr().out

@@ -1,12 +1,37 @@
-"""The folder for what a bench leaves: checked before it measures, each file there wholly or not."""
+"""What all benches leave: JSON and CSV, in a folder that is checked before they measure."""
 
+import csv
+import io
+import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from resprout.errors import UserError
 from resprout.files import replacing
+
+SCHEMA = 1
+"""Of the JSON: changes of its names change it, new names do not."""
+
+
+class Row(Protocol):
+    def as_dict(self) -> Mapping[str, object]: ...
+
+
+def as_json(rows: Sequence[Row], about: Mapping[str, object]) -> str:
+    whole = {"schema": SCHEMA, **about, "rows": [row.as_dict() for row in rows]}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """REQUIRES: there are rows."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0].as_dict()), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row.as_dict() for row in rows)
+    return text.getvalue()
 
 
 def make_folder(folder: Path) -> None:
@@ -19,7 +44,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
-    """Files by their names; says on stderr which."""
+    """Each file is there wholly or not at all; says on stderr which there are."""
     for name, content in contents.items():
         try:
             with replacing(folder / name) as unfinished:

@@ -8,7 +8,7 @@ from resprout.bench.bcast.figures import Row, rows_of
 from resprout.bench.bcast.measure import measure
 from resprout.bench.bcast.plan import FORMATS, Measurement, Request, make_measurement
 from resprout.bench.machine import about_this_machine
-from resprout.bench.output import make_folder, write_files
+from resprout.bench.output import as_csv, as_json, make_folder, write_files
 from resprout.errors import UserError
 from resprout.launch.mpi import Mpi, find_mpi
 from resprout.launch.shim import check_fits, find_shim
@@ -58,9 +58,9 @@ def _about(measurement: Measurement, mpi: Mpi, transport: str) -> dict[str, obje
 
 def _print(rows: list[Row], about: dict[str, object], format: str) -> None:
     if format == "json":
-        print(show.as_json(rows, about), end="")
+        print(as_json(rows, about), end="")
     elif format == "csv":
-        print(show.as_csv(rows), end="")
+        print(as_csv(rows), end="")
     else:
         show.print_tables(rows)
         for sentence in show.best_to_native(rows):
@@ -72,8 +72,8 @@ def _write(rows: list[Row], about: dict[str, object], folder: Path) -> None:
     from resprout.bench.bcast.draw import render
 
     contents = {
-        "bcast.json": show.as_json(rows, about).encode(),
-        "bcast.csv": show.as_csv(rows).encode(),
+        "bcast.json": as_json(rows, about).encode(),
+        "bcast.csv": as_csv(rows).encode(),
         "bcast.md": show.as_markdown(rows).encode(),
     }
     for dead in dict.fromkeys(row.dead for row in rows):

@@ -1,28 +1,10 @@
-"""The figures for people and programs: a table, JSON, CSV, Markdown."""
+"""The figures for people and programs: tables and Markdown."""
 
-import csv
-import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from resprout.bench.bcast.figures import Row
 from resprout.bench.bcast.plan import size_text
 from resprout.bench.bcast.variants import NATIVE
-
-SCHEMA = 1
-
-
-def as_json(rows: Sequence[Row], about: Mapping[str, object]) -> str:
-    whole = {"schema": SCHEMA, **about, "rows": [row.as_dict() for row in rows]}
-    return json.dumps(whole, indent=1) + "\n"
-
-
-def as_csv(rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0].as_dict()), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row.as_dict() for row in rows)
-    return text.getvalue()
 
 
 def print_tables(rows: Sequence[Row]) -> None:

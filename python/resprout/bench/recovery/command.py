@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resprout.bench.machine import about_this_machine
-from resprout.bench.output import make_folder, write_files
+from resprout.bench.output import as_csv, as_json, make_folder, write_files
 from resprout.bench.recovery import show
 from resprout.bench.recovery.figures import Row, rows_of
 from resprout.bench.recovery.measure import RANKS_MIN, Bench, jobs, measure
@@ -34,9 +34,9 @@ def bench_recovery(
         about = {**about_this_machine(), "mpi": str(bench.mpi), "repetitions": repetitions}
     rows = rows_of(samples)
     if format == "json":
-        print(show.as_json(rows, about), end="")
+        print(as_json(rows, about), end="")
     elif format == "csv":
-        print(show.as_csv(rows), end="")
+        print(as_csv(rows), end="")
     else:
         show.print_tables(rows)
     if output is not None:
@@ -60,8 +60,8 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     from resprout.bench.recovery.draw import render
 
     contents = {
-        "recovery.json": show.as_json(rows, about).encode(),
-        "recovery.csv": show.as_csv(rows).encode(),
+        "recovery.json": as_json(rows, about).encode(),
+        "recovery.csv": as_csv(rows).encode(),
         "recovery.md": show.as_markdown(rows).encode(),
         "recovery.svg": render(rows, "svg"),
         "recovery.png": render(rows, "png"),

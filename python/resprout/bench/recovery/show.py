@@ -1,30 +1,13 @@
-"""The figures for people and programs: tables, JSON, CSV, Markdown."""
+"""The figures for people and programs: tables and Markdown."""
 
-import csv
-import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from resprout.bench.recovery.figures import Row, comparisons
 
-SCHEMA = 1
 _EXPLANATION = (
     "ULFM's way divided by resprout, after the first survivor knew (in parentheses: if both had "
     "known as soon as resprout did; as it was, from the last death on):"
 )
-
-
-def as_json(rows: Sequence[Row], about: Mapping[str, object]) -> str:
-    whole = {"schema": SCHEMA, **about, "rows": [row.as_dict() for row in rows]}
-    return json.dumps(whole, indent=1) + "\n"
-
-
-def as_csv(rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0].as_dict()), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row.as_dict() for row in rows)
-    return text.getvalue()
 
 
 _COLUMNS = ("ranks", "faults", "way", "total", "quartiles", "until known", "from there")
