@@ -284,6 +284,12 @@ bench_app = typer.Typer(
 )
 app.add_typer(bench_app, name="bench")
 
+BenchOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
+]
+BenchFormat = Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")]
+
 
 @bench_app.command("bcast", help=_with_examples(BENCH_HELP))
 def bench_bcast_command(
@@ -305,11 +311,8 @@ def bench_bcast_command(
     repetitions: Annotated[int, typer.Option(help="Of each in a job, in turns.")] = 100,
     calls: Annotated[int, typer.Option(help="Broadcasts back to back in a repetition.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the order of turns.")] = 1,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
-    ] = None,
-    format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
     mpi: Annotated[str | None, _option("--mpi")] = None,
     transport: Annotated[str, _option("--transport")] = "auto",
 ) -> int:
@@ -337,11 +340,8 @@ def bench_recovery_command(
         str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes, 8 or more.")
     ] = "8,16",
     repetitions: Annotated[int, typer.Option(min=1, help="Jobs of each kind.")] = 5,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
-    ] = None,
-    format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
     mpi: Annotated[str | None, _option("--mpi")] = None,
 ) -> int:
     from resprout.bench.recovery.command import bench_recovery
@@ -352,7 +352,7 @@ def bench_recovery_command(
 REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, tables, lemmas.
 
     resprout reproduce corrected-trees
-    resprout reproduce corrected-trees fig8 --output /tmp/again --format json
+    resprout reproduce corrected-trees fig8 --output again --format json
     resprout reproduce corrected-trees all --full      # at the paper's sample sizes; hours
 
 It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
