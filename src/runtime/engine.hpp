@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/biased_mutex.hpp"
 #include "runtime/buffer.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/session.hpp"
@@ -108,6 +109,10 @@ class Engine final : public Receiver {
     Arrival arrival;
   };
 
+  // With the lock held: no locked instruction is needed.
+  void note_waiting(int more) {
+    waiting_.store(waiting_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
   static Time read_clock();
   bool progress();
   void spread_news();
@@ -119,7 +124,7 @@ class Engine final : public Receiver {
   Transport& transport_;
   const IdleStrategy idle_;
   std::function<void(int)> ask_;
-  std::mutex mutex_;
+  BiasedMutex mutex_;
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far
@@ -145,7 +150,7 @@ class Engine final : public Receiver {
 template <typename Predicate>
 void Engine::wait_until(Lock& lock, Predicate is_done) {
   if (is_done()) return;
-  waiting_.fetch_add(1, std::memory_order_relaxed);
+  note_waiting(+1);
   Idle idle(idle_);
   while (!is_done()) {
     if (progress()) {
@@ -160,7 +165,7 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
     idle.pause();
     lock.lock();
   }
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  note_waiting(-1);
 }
 
 }  // namespace resprout::runtime

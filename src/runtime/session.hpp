@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/biased_mutex.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
@@ -32,7 +33,7 @@
 namespace resprout::runtime {
 
 class Engine;
-using Lock = std::unique_lock<std::mutex>;
+using Lock = std::unique_lock<BiasedMutex>;
 
 inline constexpr int unsynchronized_max = 256;
 inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
