@@ -156,8 +156,8 @@ void Engine::flush_waiting() {
 }
 
 void Engine::settle_one() {
-  const Waiting waiting = to_settle_.back();
-  to_settle_.pop_back();
+  const Waiting waiting = to_settle_.front();
+  to_settle_.pop_front();
   waiting.session->settle(waiting.operation);
 }
 

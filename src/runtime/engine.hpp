@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -137,7 +138,7 @@ class Engine final : public Receiver {
   std::vector<Waiting> to_flush_;
   std::vector<Waiting> flushing_;  // its memory is used again
   std::vector<Waiting> timed_;
-  std::vector<Waiting> to_settle_;
+  std::deque<Waiting> to_settle_;  // the youngest of a session first: they may be waited for
   std::vector<std::unique_ptr<Operation>> lingering_;
 
   std::unique_ptr<std::atomic<bool>[]> lost_;

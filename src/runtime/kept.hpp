@@ -6,6 +6,10 @@
 // machine, it is the same operation again: `revive` in session.cpp does that as soon as anything
 // else happens in it, be it a loss or a message of another kind.
 //
+// Of an operation that the library below carries (native_call.hpp) the only thing that is ever said
+// by us is whether it ended well here. Kept is the payload that others then need; while the library
+// is at it, there is none.
+//
 // Thread rule: values, under the engine's lock.
 #pragma once
 
@@ -21,12 +25,19 @@
 namespace resprout::runtime {
 
 struct Kept {
-  std::unique_ptr<Operation> operation;  // null: a direct broadcast; what follows describes it
+  enum class Carrier : std::uint8_t { machine, direct, native };
+
+  // Null unless a machine carries it: what follows describes it then.
+  std::unique_ptr<Operation> operation;
+  Carrier carrier = Carrier::machine;  // as long as there is no machine
   BroadcastSpec spec;
   Rank root = no_rank;
   int sent = 0;  // at the root: to how many, in the order of the tree
   std::optional<std::span<const std::byte>> payload;
   Buffer owned;  // the payload's memory, if it came with memory of its own
+
+  bool is_direct() const { return !operation && carrier == Carrier::direct; }
+  bool is_native() const { return !operation && carrier == Carrier::native; }
 };
 
 // Payloads one behind the other, in memory that the peers of this host can read if there is any

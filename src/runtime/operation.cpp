@@ -328,8 +328,8 @@ bool Operation::send(const Message& wanted) {
   if (!data) message.slot = Slot::none;
   std::span<const std::byte> prefix;  // who is missing from the slot's payload
   if (wanted.slot == Slot::accumulator) prefix = std::as_bytes(std::span(excluded_));
-  // The answer of a reduce has no payload, but says who was missing all the same.
-  if ((wanted.slot == Slot::result && data) ||
+  // A result may have no payload, but says who was missing all the same.
+  if (wanted.slot == Slot::result ||
       (wanted.slot == Slot::none && wanted.kind == MessageKind::result))
     prefix = std::as_bytes(std::span(result_excluded_));
   const bool is_callers = data && setup_.input && data->data() == setup_.input->data() &&

@@ -159,6 +159,7 @@ Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank 
                                     std::span<const std::byte> payload, ResultConsumer consume) {
   const std::uint64_t number = next_++;
   Kept& kept = operations_.emplace_back();
+  kept.carrier = Kept::Carrier::direct;
   kept.spec = spec;
   kept.root = root;
   if (members_->self() == root) kept.payload = log_.append(payload);
@@ -189,6 +190,7 @@ bool Session::advance(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::is_over(const Kept& kept) const {
+  if (kept.is_native()) return kept.payload.has_value();
   return kept.payload && (members_->self() != kept.root || kept.sent == members_->size() - 1);
 }
 
@@ -198,6 +200,7 @@ const Members& Session::members_of(const Kept& kept) const {
 
 // True if that is all there is to do about the message.
 bool Session::maybe_take(Kept& kept, const Message& message, Arrival& arrival) {
+  if (!kept.is_direct()) return false;
   if (message.kind != MessageKind::tree || message.from != kept.root) return false;
   if (kept.payload) return true;
   if (arrival.owned.data() == nullptr && !arrival.is_shared) {
@@ -212,8 +215,13 @@ bool Session::maybe_take(Kept& kept, const Message& message, Arrival& arrival) {
   return true;
 }
 
-// From here on a machine carries the direct broadcast; it is told what has happened so far.
+// From here on a machine carries it.
 Operation& Session::revive(Kept& kept, std::uint64_t number) {
+  return kept.is_native() ? revive_native(kept, number) : revive_broadcast(kept, number);
+}
+
+// The machine is told what has happened so far.
+Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
   const bool is_root = members_->self() == kept.root;
   Operation::Setup with;
   with.number = number;
@@ -343,12 +351,13 @@ void Session::flush(Operation& operation) {
 
 void Session::handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                            Arrival arrival) {
-  if (header.operation >= next_) {
+  const Kept* kept = find_kept(header.operation);
+  const bool is_running_natively = kept != nullptr && kept->is_native() && !is_over(*kept);
+  if (header.operation >= next_ || is_running_natively) {
     early_[header.operation].push_back(
         {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
     return;
   }
-  const Kept* kept = find_kept(header.operation);
   if (kept == nullptr) return;  // forgotten: every live member has completed it
   if (members_of(*kept).index_of_world_rank(peer) != header.message.from) return;
   handle_due_frame(header.operation, header.message, prefix, std::move(arrival));
@@ -357,7 +366,7 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
 void Session::handle_due_frame(std::uint64_t number, const Message& message,
                                std::span<const std::byte> prefix, Arrival arrival) {
   Kept& kept = *find_kept(number);
-  if (!kept.operation && maybe_take(kept, message, arrival)) return;
+  if (maybe_take(kept, message, arrival)) return;
   Operation& operation = kept.operation ? *kept.operation : revive(kept, number);
   operation.handle_frame(engine_.now(), message, prefix, std::move(arrival));
   engine_.come_back(*this, number);  // the transport that delivers must not be called
@@ -372,10 +381,12 @@ void Session::handle_loss(int world_rank) {
 }
 
 // What is over directly stays over while its root lives, unless somebody asks for something. With
-// the root lost it has to be settled, but nobody here waits for that.
+// the root lost it has to be settled, but nobody here waits for that. What is over natively may not
+// be so for others.
 void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
+  if (kept.is_native() && !is_over(kept)) return;  // its caller will see the loss
   if (!kept.operation && is_over(kept)) {
-    if (rank == kept.root) engine_.settle_later(*this, number);
+    if (kept.is_native() || rank == kept.root) engine_.settle_later(*this, number);
     return;
   }
   if (!kept.operation) revive(kept, number);
@@ -414,7 +425,9 @@ std::string Session::describe() const {
         kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
     if (is_running)
       text += "\n  operation " + std::to_string(number) + " runs, waits for: " +
-              (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
+              (kept.operation     ? kept.operation->deadline().reason
+               : kept.is_native() ? "the library below"
+                                  : "the root, or room for it");
     ++number;
   }
   return text;

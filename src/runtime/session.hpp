@@ -12,6 +12,8 @@
 //  4. Members leave only by an operation that synchronizes: everybody leaves out the same.
 //  5. Whether a broadcast is carried by a machine or directly (kept.hpp) is for each process alone
 //     to decide: the messages are the same.
+//  6. Whether an operation is left to the library below is decided by all alike. It is settled if
+//     it did not end well everywhere; it is the last one so left if it did so nowhere.
 // Thread rule: under the engine's lock; one thread at a time calls operations of one session, as
 // MPI demands of collectives on one communicator.
 #pragma once
@@ -33,6 +35,7 @@
 namespace resprout::runtime {
 
 class Engine;
+class NativeCall;
 using Lock = std::unique_lock<BiasedMutex>;
 
 inline constexpr int unsynchronized_max = 256;
@@ -88,6 +91,12 @@ class Session final : public Outlet {
   Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
                     std::span<const std::byte> payload, ResultConsumer consume);
 
+  // The library below may carry operations: the same answer at all members.
+  bool may_go_natively() const;
+  // Not delivered: it ended well for nobody who lives. Then all of them get this, and run the same
+  // operation again by one of the above. REQUIRES: may_go_natively().
+  Outcome run_natively(Lock& lock, NativeCall& call);
+
   std::uint64_t id() const { return id_; }
   // Ranks of the communicator that all have agreed to go on with.
   const Members& members() const { return *members_; }
@@ -101,8 +110,8 @@ class Session final : public Outlet {
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                     Arrival arrival);
   void handle_loss(int world_rank);
-  // Takes part in what the survivors have to settle about a broadcast whose root is lost, if it is
-  // still kept and has not been revived since.
+  // Takes part in what the survivors have to settle about a broadcast whose root is lost, or about
+  // a native operation, if it is still kept and has not been revived since.
   void settle(std::uint64_t number);
   // Everybody is done with it.
   void close() { log_.release(); }
@@ -149,11 +158,16 @@ class Session final : public Outlet {
   Outcome broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
                              std::span<const std::byte> payload, ResultConsumer consume);
   bool advance(Kept& kept, std::uint64_t number);
-  // REQUIRES: direct. Nothing is left to do in it while nobody is lost.
+  // REQUIRES: no machine. Nothing is left to do in it while nobody is lost.
   bool is_over(const Kept& kept) const;
   const Members& members_of(const Kept& kept) const;
   bool maybe_take(Kept& kept, const Message& message, Arrival& arrival);
   Operation& revive(Kept& kept, std::uint64_t number);
+  Operation& revive_broadcast(Kept& kept, std::uint64_t number);
+  Operation& revive_native(Kept& kept, std::uint64_t number);
+  Outcome note_native_end(Lock& lock, std::uint64_t number, NativeCall& call);
+  Outcome settle_native(Lock& lock, std::uint64_t number, NativeCall& call);
+  bool has_lost_members() const;
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
@@ -179,6 +193,7 @@ class Session final : public Outlet {
   std::vector<Kept> operations_;                            // with ascending numbers, up to next_
   std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
   Contributors contributors_;
+  bool is_native_over_ = false;
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;
 };

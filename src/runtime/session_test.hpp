@@ -1,0 +1,161 @@
+// Jobs of threads for the tests of sessions: each rank a thread with an engine of its own, and a
+// transport in memory between them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "runtime/engine.hpp"
+
+namespace resprout::runtime {
+
+struct Frame {
+  int from;
+  FrameHeader header;
+  std::vector<std::byte> prefix;
+  std::vector<std::byte> data;
+};
+
+// Queues between all pairs, with little room, so that senders are refused now and then.
+class Wire {
+ public:
+  explicit Wire(int size) : size_(size), queues_(static_cast<std::size_t>(size * size)) {}
+  std::deque<Frame>& queue(int from, int to) {
+    return queues_[static_cast<std::size_t>(from * size_ + to)];
+  }
+  std::mutex mutex;
+  // Of all frames so far, by kind of message.
+  struct Count {
+    std::atomic<int> frames{0};
+    std::atomic<std::size_t> bytes{0};
+  };
+  std::array<Count, 8> sent;
+  Count& sent_as(MessageKind kind) { return sent[static_cast<std::size_t>(kind)]; }
+
+ private:
+  int size_;
+  std::vector<std::deque<Frame>> queues_;
+};
+
+class MemoryTransport final : public Transport {
+ public:
+  MemoryTransport(Wire& wire, int self, int size, bool shares_memory)
+      : wire_(wire), self_(self), size_(size), shares_memory_(shares_memory) {}
+
+  // Says so, which lets broadcasts over a star go directly. It has no such memory to give, so the
+  // roots of large ones take a machine.
+  bool shares_memory_with(int) const override { return shares_memory_; }
+
+  bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                std::span<const std::byte> data, Transfer&) override {
+    const std::lock_guard guard(wire_.mutex);
+    auto& queue = wire_.queue(self_, peer);
+    if (queue.size() >= 2) return is_closed_[static_cast<std::size_t>(peer)];
+    wire_.sent_as(header.message.kind).frames += 1;
+    wire_.sent_as(header.message.kind).bytes += data.size();
+    queue.push_back({self_, header, {prefix.begin(), prefix.end()}, {data.begin(), data.end()}});
+    return true;
+  }
+
+  bool progress(Receiver& receiver) override {
+    bool has_moved = false;
+    for (int peer = 0; peer < size_; ++peer) {
+      std::deque<Frame> arrived;
+      {
+        const std::lock_guard guard(wire_.mutex);
+        arrived.swap(wire_.queue(peer, self_));
+      }
+      for (const Frame& frame : arrived)
+        receiver.handle_frame(frame.from, frame.header, frame.prefix, frame.data,
+                              DataOwner::transport);
+      has_moved = has_moved || !arrived.empty();
+    }
+    return has_moved;
+  }
+
+  void close_peer(int peer, Receiver&) override {
+    is_closed_[static_cast<std::size_t>(peer)] = true;
+  }
+  bool is_flushed() const override { return true; }
+
+ private:
+  Wire& wire_;
+  int self_;
+  int size_;
+  bool shares_memory_;
+  std::array<bool, 64> is_closed_{};
+};
+
+class Sum final : public Combiner {
+ public:
+  bool is_commutative() const override { return true; }
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    const auto* from = reinterpret_cast<const long*>(lower.data());
+    auto* into = reinterpret_cast<long*>(upper.data());
+    for (std::size_t i = 0; i < upper.size() / sizeof(long); ++i) into[i] += from[i];
+  }
+};
+
+// A job of `size` threads. A rank that dies stops being scheduled; the others hear of it.
+struct Job {
+  explicit Job(int ranks, bool shares_memory = false) : size(ranks), wire(ranks) {
+    for (int rank = 0; rank < size; ++rank) {
+      transports.push_back(std::make_unique<MemoryTransport>(wire, rank, size, shares_memory));
+      engines.push_back(std::make_unique<Engine>(rank, size, *transports.back(), IdleStrategy{}));
+    }
+  }
+
+  void run(const std::function<void(int rank, Engine&, Session&)>& body) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size; ++rank)
+      threads.emplace_back([&, rank] {
+        Engine& engine = *engines[static_cast<std::size_t>(rank)];
+        Lock lock = engine.lock();
+        std::vector<int> everybody(static_cast<std::size_t>(size));
+        std::iota(everybody.begin(), everybody.end(), 0);
+        Session& session = engine.open_session(lock, everybody);
+        lock.unlock();
+        body(rank, engine, session);
+        // Others may still need this rank: it answers until the last has ended.
+        running.fetch_sub(1);
+        while (running.load() > 0) {
+          if (!is_dead[static_cast<std::size_t>(rank)]) engine.tick();
+          std::this_thread::yield();
+        }
+      });
+    for (auto& thread : threads) thread.join();
+  }
+
+  void die(int rank) {
+    is_dead[static_cast<std::size_t>(rank)] = true;
+    for (int other = 0; other < size; ++other)
+      if (other != rank) engines[static_cast<std::size_t>(other)]->note_loss(rank);
+  }
+
+  int size;
+  Wire wire;
+  std::vector<std::unique_ptr<MemoryTransport>> transports;
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::array<std::atomic<bool>, 64> is_dead{};
+  std::atomic<int> running{size};
+};
+
+inline long allreduce(Engine& engine, Session& session, long value) {
+  Lock lock = engine.lock();
+  Sum sum;
+  long result = -1;
+  session.allreduce(
+      lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
+      [&](std::span<const std::byte> bytes) { std::memcpy(&result, bytes.data(), sizeof result); });
+  return result;
+}
+
+}  // namespace resprout::runtime
