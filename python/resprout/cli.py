@@ -71,6 +71,7 @@ def run_command(
     ],
     bcast: Annotated[str | None, _option("--bcast")] = None,
     allreduce: Annotated[str | None, _option("--allreduce")] = None,
+    collectives: Annotated[str, _option("--collectives")] = "auto",
     on_loss: Annotated[str, _option("--on-loss")] = "continue",
     inject: Annotated[list[str] | None, _option("--inject")] = None,
     report: Annotated[Path | None, _option("--report")] = None,
@@ -96,6 +97,7 @@ def run_command(
             texts={
                 "--bcast": bcast,
                 "--allreduce": allreduce,
+                "--collectives": collectives,
                 "--on-loss": on_loss,
                 "--sum": sum_,
                 "--missing": missing,

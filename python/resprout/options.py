@@ -58,6 +58,15 @@ OPTIONS = (
         "Protocol of MPI_Allreduce, MPI_Reduce, MPI_Barrier, and of gathers, exchanges and scans.",
     ),
     Option(
+        "--collectives",
+        "RESPROUT_COLLECTIVES",
+        "auto|native|resprout",
+        "auto, native, resprout",
+        "auto",
+        "What carries collectives until a loss: the MPI library's own where it is faster, or "
+        "wherever it can be interrupted, or never (docs/run.md).",
+    ),
+    Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
         "continue|error",
@@ -223,6 +232,7 @@ def _is_missing(value: str) -> bool:
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
+    "--collectives": _one_of("auto", "native", "resprout"),
     "--on-loss": _one_of("continue", "error"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

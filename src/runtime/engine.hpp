@@ -26,6 +26,9 @@
 
 namespace resprout::runtime {
 
+// Of the rounds in which a waiting thread finds nothing to do, one in so many.
+inline constexpr unsigned idle_rounds_between_looks = 8;
+
 class Engine final : public Receiver {
  public:
   // REQUIRES: `transport` outlives the engine. Ranks are world ranks.
@@ -63,6 +66,10 @@ class Engine final : public Receiver {
   // Who is asked about a peer whose connection broke: only the lifeline knows whether it is gone.
   // Called with the lock held. May stay empty.
   void ask_about_broken_peers(std::function<void(int world_rank)> ask) { ask_ = std::move(ask); }
+
+  // What else has to go on while a thread of the program waits: called by that thread, without the
+  // lock, now and then. Before the first wait.
+  void do_meanwhile(void (*work)()) { meanwhile_ = work; }
 
   // What this process waits for, in lines for a person. Without the lock, from any thread.
   std::string describe();
@@ -125,6 +132,7 @@ class Engine final : public Receiver {
   Transport& transport_;
   const IdleStrategy idle_;
   std::function<void(int)> ask_;
+  void (*meanwhile_)() = nullptr;
   BiasedMutex mutex_;
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
@@ -153,6 +161,7 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
   if (is_done()) return;
   note_waiting(+1);
   Idle idle(idle_);
+  unsigned idle_rounds = 0;
   while (!is_done()) {
     if (progress()) {
       idle.reset();
@@ -163,6 +172,7 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
       continue;
     }
     lock.unlock();
+    if (meanwhile_ != nullptr && ++idle_rounds % idle_rounds_between_looks == 0) meanwhile_();
     idle.pause();
     lock.lock();
   }

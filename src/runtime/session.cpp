@@ -33,6 +33,7 @@ Session::Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members
       id_(id),
       everybody_(members),
       members_(std::move(members)),
+      is_on_one_host_(is_on_one_host),
       prefers_star_(is_on_one_host && everybody_->size() <= star_ranks_max),
       log_(engine.transport(), log_bytes) {}
 

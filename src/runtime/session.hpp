@@ -104,7 +104,9 @@ class Session final : public Outlet {
   // Whose data are in the result of the last operation that was called here, as ranks of the
   // communicator, ascending; of a broadcast: its root's. Nobody's if there is no result.
   std::vector<int> contributors() const;
-  // All members share memory, and they are few: a star is the best tree.
+  // All members share memory.
+  bool is_on_one_host() const { return is_on_one_host_; }
+  // And they are few: a star is the best tree.
   bool prefers_star() const { return prefers_star_; }
 
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
@@ -187,6 +189,7 @@ class Session final : public Outlet {
   const std::uint64_t id_;
   std::shared_ptr<const Members> everybody_;
   std::shared_ptr<const Members> members_;
+  const bool is_on_one_host_;
   const bool prefers_star_;
   PayloadLog log_;
   std::uint64_t next_ = 0;                                  // number of the next operation

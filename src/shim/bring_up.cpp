@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include "runtime/net/socket.hpp"
 
@@ -67,6 +68,11 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
       std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts[0]; });
   job.local_ranks = static_cast<int>(
       std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(job.rank)]));
+
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  int is_crowded = job.local_ranks > cores ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &is_crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  job.is_oversubscribed = is_crowded != 0;
 
   callbacks.rank = job.rank;
   callbacks.listen_address = "127.0.0.1";

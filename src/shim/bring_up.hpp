@@ -15,7 +15,8 @@ namespace resprout::shim {
 struct Job {
   int rank = 0;
   int size = 1;
-  int local_ranks = 1;  // on this host
+  int local_ranks = 1;             // on this host
+  bool is_oversubscribed = false;  // on some host there are more ranks than cores
   std::vector<runtime::PeerAddress> peers;
   std::vector<std::string> host_names;
   std::unique_ptr<runtime::Router> transport;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/engine.hpp"
+#include "shim/native/natives.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
 #include "shim/world.hpp"
 
@@ -101,6 +102,7 @@ void close_communicator(MPI_Comm comm) {
   runtime::Engine& engine = world->engine();
   runtime::Lock lock = engine.lock();
   communicator->session->barrier(lock);
+  if (communicator->native != MPI_COMM_NULL) free_native(communicator->native);
   engine.close_session(lock, *communicator->session);
   communicator->session = nullptr;
 }

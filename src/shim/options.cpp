@@ -183,6 +183,14 @@ string parse_sum(string_view value, Options& options) {
   return parse_choice(value, table, options.sum);
 }
 
+string parse_collectives(string_view value, Options& options) {
+  using Row = std::pair<string_view, Collectives>;
+  static constexpr std::array table{Row{"auto", Collectives::automatic},
+                                    Row{"native", Collectives::native},
+                                    Row{"resprout", Collectives::resprout}};
+  return parse_choice(value, table, options.collectives);
+}
+
 string parse_verbose(string_view value, Options& options) {
   static constexpr std::array table{std::pair<string_view, bool>{"0", false},
                                     std::pair<string_view, bool>{"1", true}};
@@ -213,6 +221,8 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return o.allreduce = v, string{}; }},
     Variable{"RESPROUT_BCAST",
              [](string_view v, int, Options& o) { return o.bcast = v, string{}; }},
+    Variable{"RESPROUT_COLLECTIVES",
+             [](string_view v, int, Options& o) { return parse_collectives(v, o); }},
     Variable{"RESPROUT_HEARTBEAT_PERIOD_MS",
              [](string_view v, int, Options& o) {
                return parse_milliseconds(v, o.heartbeat_period_ms);

@@ -12,7 +12,12 @@ namespace resprout::shim {
 
 enum class OnLoss { go_on, error };                  // RESPROUT_ON_LOSS=continue|error
 enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
-enum class Sum { any, reproducible };                // RESPROUT_SUM=any|reproducible
+enum class Collectives {
+  automatic,
+  native,
+  resprout
+};  // RESPROUT_COLLECTIVES=auto|native|resprout
+enum class Sum { any, reproducible };  // RESPROUT_SUM=any|reproducible
 
 // RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
 struct Missing {
@@ -36,6 +41,7 @@ struct Options {
   TransportChoice transport = TransportChoice::automatic;
   std::string bcast;      // protocol spec; empty: the default for the payload's size
   std::string allreduce;  // protocol spec; empty: the default
+  Collectives collectives = Collectives::automatic;
   Sum sum = Sum::any;
   Missing missing;
   std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts

@@ -33,6 +33,9 @@ inline bool is_active() {
 // Wildcard receives on `comm` go on among those of whom MPI does not yet know that they are lost.
 inline void acknowledge(MPI_Comm comm) { PMPIX_Comm_failure_ack(comm); }
 
+// Whoever is in a call on `comm`, or enters one, leaves it with an error.
+inline void revoke(MPI_Comm comm) { PMPIX_Comm_revoke(comm); }
+
 // How many processes of `comm` MPI knows to be lost.
 inline int failed_count(MPI_Comm comm) {
   MPI_Group failed = MPI_GROUP_NULL;
@@ -87,6 +90,7 @@ inline void prepare() {
 
 inline bool is_active() { return false; }
 inline void acknowledge(MPI_Comm) {}
+inline void revoke(MPI_Comm) {}
 inline int failed_count(MPI_Comm) { return 0; }
 
 #endif

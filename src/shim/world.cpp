@@ -17,12 +17,19 @@
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
+#include "shim/native/natives.hpp"
 #include "shim/report/report.hpp"
 
 extern "C" char** environ;
 
 namespace resprout::shim {
 namespace {
+
+// Messages of the program's own are on their way while it waits in a collective.
+void progress_mpi() {
+  int flag = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
 
 class LiveWorld final : public World {
  public:
@@ -33,6 +40,7 @@ class LiveWorld final : public World {
         engine_(job_.rank, job_.size, *job_.transport,
                 runtime::idle_strategy(job_.local_ranks,
                                        static_cast<int>(std::thread::hardware_concurrency()))) {
+    engine_.do_meanwhile(progress_mpi);
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
   }
 
@@ -41,6 +49,7 @@ class LiveWorld final : public World {
   int size() const override { return job_.size; }
   runtime::Engine& engine() override { return engine_; }
   Report& report() override { return report_; }
+  bool is_oversubscribed() const override { return job_.is_oversubscribed; }
   bool is_lost(int world_rank) const override { return engine_.is_lost(world_rank); }
   int lost_count() const override { return engine_.lost_count(); }
   int world_rank_of(MPI_Comm comm, int rank) override {
@@ -132,6 +141,7 @@ void begin() {
     std::_Exit(2);
   }
   PMPI_Barrier(MPI_COMM_WORLD);
+  if (live.load()->options().collectives != Collectives::resprout) open_natives();
   install_error_handlers();
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
@@ -151,6 +161,7 @@ void end() {
                                  world->job().lifeline->rejected_connections() +
                                      world->job().transport->rejected_connections());
   world->report().note_finalized();
+  close_natives();
   forget_communicators();
   live.store(nullptr);
 }

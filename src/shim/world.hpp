@@ -26,6 +26,9 @@ class World {
   virtual runtime::Engine& engine() = 0;
   virtual Report& report() = 0;
 
+  // On some host of the job there are more ranks than cores. The same at all ranks.
+  virtual bool is_oversubscribed() const = 0;
+
   // The lifeline has declared this world rank lost. Lock-free; once true, always true.
   virtual bool is_lost(int world_rank) const = 0;
   // How many world ranks are lost: a cheap way to see that nothing has happened.

@@ -28,6 +28,7 @@ class Case:
     faults: tuple[str, ...]
     """As for --inject; or with `after=...us` in place of `at=`: a signal that the test sends."""
     large_percent: int = 2
+    collectives: str = "auto"
 
     @property
     def victims(self) -> set[int]:
@@ -55,7 +56,8 @@ class Case:
         return [*words, "world"] if self.only_world else words
 
     def __str__(self) -> str:
-        return f"{self.number}-{self.program}-{self.ranks}-{self.transport}-{'-'.join(self.faults)}"
+        words = [str(self.number), self.program, str(self.ranks), self.transport, self.collectives]
+        return "-".join([*words, *self.faults])
 
 
 def repeat_command() -> str:
@@ -68,7 +70,7 @@ def run(
 ) -> jobs.Ended:
     """Run it; exactly the victims are lost, and the survivors' logs hold."""
     options = [f"--inject={fault}" for fault in case.injected]
-    options += ["--transport", case.transport, *more_options]
+    options += ["--transport", case.transport, "--collectives", case.collectives, *more_options]
     if any(fault.startswith("stop") for fault in case.faults):
         options += ["--heartbeat-timeout", str(HEARTBEAT_TIMEOUT_MS)]
     ended = jobs.resprout_run(

@@ -108,3 +108,13 @@ def test_faults_come_about_on_entering_a_call(kind: str) -> None:
     assert ended.lost == {2}, ended
     assert ended.out.count("is through") == RANKS - 1, ended
     assert fault in str(ended.report), ended
+
+
+@pytest.mark.parametrize("collectives", ["resprout", "native"])
+def test_messages_are_on_their_way_while_their_sender_waits_in_a_collective(
+    collectives: str,
+) -> None:
+    program = [jobs.PROGRAMS / "meanwhile"]
+    ended = jobs.resprout_run(3, program, ["--collectives", collectives], variables=TCP)
+    assert ended.status == 0, ended
+    assert ended.out == "the sum is 3\n", ended

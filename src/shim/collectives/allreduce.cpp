@@ -20,6 +20,15 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
         allreduce_with(*stand_ins, call, reduction, comm, input, recvbuf);
     return call.finish(outcome, reduction.code());
   }
+  const MPI_Comm native = call.native(Kind::allreduce, reduction.bytes());
+  if (native != MPI_COMM_NULL) {
+    const SavedInput saved(sendbuf, recvbuf, reduction.layout());
+    const auto code = call.run(NativeCollective(
+        {.comm = native, .synchronizes = true, .buffer = recvbuf, .layout = reduction.layout()},
+        [&] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, native); }));
+    if (code) return *code;
+    saved.restore();
+  }
   const runtime::Outcome outcome = call.session().allreduce(
       call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
       reduction.combiner(),

@@ -6,11 +6,18 @@ using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto native = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
-  if (!is_valid_buffer(count, datatype)) return native();
+  const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
+  if (!is_valid_buffer(count, datatype)) return leave();
   CollectiveCall call(comm, "bcast");
-  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return native();
+  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   const Layout layout = layout_of(datatype, count);
+  const MPI_Comm native = call.native(Kind::broadcast, layout.packed_bytes);
+  if (native != MPI_COMM_NULL) {
+    const auto code = call.run(
+        NativeCollective({.comm = native, .root = root, .buffer = buffer, .layout = layout},
+                         [&] { return PMPI_Bcast(buffer, count, datatype, root, native); }));
+    if (code) return *code;
+  }
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
   std::vector<std::byte> storage;

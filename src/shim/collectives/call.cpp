@@ -11,6 +11,18 @@
 
 namespace resprout::shim {
 
+namespace {
+
+class And final : public runtime::Combiner {
+ public:
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    upper[0] &= lower[0];
+  }
+  bool is_commutative() const override { return true; }
+};
+
+}  // namespace
+
 CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
@@ -26,7 +38,50 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), n
 
 const Communicator& CollectiveCall::communicator() const { return *communicator_of(comm_); }
 
-int CollectiveCall::finish(const runtime::Outcome& outcome, int code) {
+bool is_interruption(int code) {
+  if (code == MPI_SUCCESS) return false;
+  int error_class = MPI_ERR_OTHER;
+  PMPI_Error_class(code, &error_class);
+  switch (error_class) {  // the program's own mistakes
+    case MPI_ERR_BUFFER:
+    case MPI_ERR_COUNT:
+    case MPI_ERR_TYPE:
+    case MPI_ERR_OP:
+    case MPI_ERR_ROOT:
+    case MPI_ERR_ARG:
+    case MPI_ERR_TRUNCATE:
+      return false;
+    default:
+      return true;
+  }
+}
+
+MPI_Comm CollectiveCall::native(Kind kind, std::size_t bytes) {
+  Communicator& communicator = *communicator_of(comm_);
+  if (!session_->may_go_natively() || !prefers_native(communicator, kind, bytes))
+    return MPI_COMM_NULL;
+  if (communicator.calls_until_native > 0 && --communicator.calls_until_native == 0)
+    make_native(communicator);
+  return communicator.native;
+}
+
+// All or nobody: everybody says whether it has one.
+void CollectiveCall::make_native(Communicator& communicator) {
+  lock_.unlock();
+  const MPI_Comm made =
+      shim::make_native(communicator.world_ranks, static_cast<int>(session_->id() % 32768));
+  lock_.lock();
+  const bool has_one = made != MPI_COMM_NULL;
+  bool has_everybody = false;
+  And both;
+  before_ = session_->allreduce(
+      lock_, reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
+      [&](std::span<const std::byte> all) { has_everybody = all[0] != std::byte{0}; });
+  if (has_everybody && session_->may_go_natively()) communicator.native = made;
+}
+
+int CollectiveCall::finish(runtime::Outcome outcome, int code) {
+  if (before_) outcome = *before_ + outcome;
   World* world = World::current();
   const bool lacks_members = session_->members().size() < session_->everybody().size();
   if (outcome.is_touched) note_recovery(outcome);

@@ -3,7 +3,11 @@
 
 #include <mpi.h>
 
+#include <optional>
+
 #include "runtime/session.hpp"
+#include "shim/collectives/native.hpp"
+#include "shim/collectives/specs.hpp"
 #include "shim/payload.hpp"
 
 namespace resprout::shim {
@@ -32,18 +36,33 @@ class CollectiveCall {
     return native();
   }
 
+  // Where the MPI library carries this call of so many bytes until a loss; MPI_COMM_NULL: nowhere,
+  // it is for the session's own operations. The same answer at all members. REQUIRES: is_ours().
+  MPI_Comm native(Kind kind, std::size_t bytes);
+  // Leaves it to the MPI library: what the call returns. Nothing if a loss came in between, and it
+  // has to be run by the session.
+  template <typename Run>
+  std::optional<int> run(NativeCollective<Run> collective) {
+    const runtime::Outcome outcome = session_->run_natively(lock_, collective);
+    if (outcome.is_delivered) return finish(outcome, collective.code());
+    before_ = outcome;
+    return std::nullopt;
+  }
+
   // Releases the lock, writes the report, and gives the code that the call returns: through the
   // program's error handler if it is an error. `code`: what else went wrong.
-  int finish(const runtime::Outcome& outcome, int code = MPI_SUCCESS);
+  int finish(runtime::Outcome outcome, int code = MPI_SUCCESS);
 
  private:
   void note_recovery(const runtime::Outcome& outcome);
+  void make_native(Communicator& communicator);
 
   MPI_Comm comm_;
   const char* name_;
   std::uint64_t number_ = 0;  // of this call among those of its name on this communicator, from 1
   runtime::Lock lock_;
   runtime::Session* session_ = nullptr;
+  std::optional<runtime::Outcome> before_;  // of what was tried first
 };
 
 // What several operations of one call came to: that of all but the last, and the last.

@@ -19,12 +19,10 @@ bool keeps_rank_order(MPI_Op op, int root) {
 
 extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, int root, MPI_Comm comm) {
-  const auto native = [&] {
-    return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-  };
-  if (!is_valid_reduction(count, datatype, op)) return native();
+  const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
+  if (!is_valid_reduction(count, datatype, op)) return leave();
   CollectiveCall call(comm, "reduce");
-  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return native();
+  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
@@ -33,6 +31,16 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, is_root ? recvbuf : nullptr);
     return call.finish(outcome, reduction.code());
+  }
+  // Only the root needs the result, so nothing would help those to whom a loss denies it.
+  const MPI_Comm native = call.native(Kind::reduce, reduction.bytes());
+  if (native != MPI_COMM_NULL) {
+    const SavedInput saved(sendbuf, recvbuf, reduction.layout());
+    const auto code = call.run(NativeCollective({.comm = native, .may_keep = false}, [&] {
+      return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, native);
+    }));
+    if (code) return *code;
+    saved.restore();
   }
   const auto consume = [&](std::span<const std::byte> result) {
     if (is_root) reduction.write(result, recvbuf);

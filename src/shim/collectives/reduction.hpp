@@ -17,6 +17,23 @@
 
 namespace resprout::shim {
 
+// What a call in place would destroy that may have to be made again.
+class SavedInput {
+ public:
+  SavedInput(const void* sendbuf, void* recvbuf, const Layout& layout)
+      : recvbuf_(recvbuf), layout_(layout) {
+    if (sendbuf == MPI_IN_PLACE) input_ = runtime::Buffer(spread(recvbuf, layout));
+  }
+  void restore() const {
+    if (input_.data() != nullptr) gather_up(input_.view(), recvbuf_, layout_);
+  }
+
+ private:
+  void* recvbuf_;
+  const Layout& layout_;
+  runtime::Buffer input_;
+};
+
 class Reduction {
  public:
   Reduction(MPI_Op op, MPI_Datatype datatype, int count);
@@ -37,6 +54,7 @@ class Reduction {
   }
   // Writes a result into a receive buffer.
   void write(std::span<const std::byte> result, void* buffer) const;
+  const Layout& layout() const { return layout_; }
   int count() const { return layout_.count; }
   MPI_Datatype datatype() const { return layout_.datatype; }
   MPI_Op op() const { return op_; }

@@ -3,6 +3,8 @@
 #include <variant>
 
 #include "shim/communicator.hpp"
+#include "shim/stand_ins/stand_ins.hpp"
+#include "shim/world.hpp"
 
 #include "registry/spec.hpp"
 #include "registry/trees.hpp"
@@ -56,6 +58,28 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
   return "";
 }
 
+// As measured on one host (docs/benchmarks.md). Where ranks outnumber cores, a wait costs a switch
+// of processes: trees of ours have fewer of them, and the library's algorithms for much data fewer
+// bytes.
+bool is_native_faster(const Communicator& communicator, Kind kind, std::size_t bytes) {
+  constexpr std::size_t kib = 1024;
+  const runtime::Session& session = *communicator.session;
+  if (!session.is_on_one_host()) return true;
+  if (!World::current()->is_oversubscribed())
+    return kind != Kind::broadcast || bytes < 256 || bytes > 64 * kib;
+  const bool are_few = session.everybody().size() <= 4;
+  switch (kind) {
+    case Kind::broadcast:
+      return bytes >= 512 * kib;
+    case Kind::reduce:
+    case Kind::allreduce:
+      return are_few && bytes >= 128 * kib;
+    case Kind::barrier:
+      return false;
+  }
+  return false;
+}
+
 std::string choose_allreduce(const std::string& text) {
   const auto parsed = registry::parse(text);
   if (const auto* error = std::get_if<std::string>(&parsed)) return "RESPROUT_ALLREDUCE: " + *error;
@@ -101,6 +125,21 @@ std::string choose_specs(const Options& options) {
   if (!error.empty()) error = "RESPROUT_BCAST: " + error;
   if (error.empty() && !options.allreduce.empty()) error = choose_allreduce(options.allreduce);
   return error;
+}
+
+bool prefers_native(const Communicator& communicator, Kind kind, std::size_t bytes) {
+  const Options& options = World::current()->options();
+  const bool is_broadcast = kind == Kind::broadcast;
+  const bool is_given =
+      is_broadcast ? communicator.broadcast || chosen().broadcast : chosen().is_reduce_given;
+  const bool has_stand_ins =
+      communicator.stand_ins != nullptr || options.missing.what != Missing::What::nothing;
+  if (is_given || has_stand_ins || options.sum == Sum::reproducible) return false;
+  // Without data nobody needs to wait for anybody.
+  if (bytes == 0 && kind != Kind::barrier) return false;
+  if (options.collectives != Collectives::automatic)
+    return options.collectives == Collectives::native;
+  return is_native_faster(communicator, kind, bytes);
 }
 
 const runtime::ReduceSpec& reduce_spec(const runtime::Session& session, std::size_t bytes) {

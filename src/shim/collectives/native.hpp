@@ -1,0 +1,72 @@
+// A collective that the MPI library carries until a loss.
+//
+// Results of up to `kept_bytes_max` bytes are kept for those to whom a loss denies them. A call
+// with more, or of a kind whose ranks need different things, ends with a barrier of the library's:
+// then it ends well only if everybody has all of it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "runtime/native_call.hpp"
+#include "shim/errors.hpp"
+#include "shim/native/natives.hpp"
+#include "shim/payload.hpp"
+
+namespace resprout::shim {
+
+inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
+
+// The library broke off a collective. Open MPI has more words for it than ULFM's three.
+bool is_interruption(int code);
+
+struct NativeParts {
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool synchronizes = false;  // without a barrier
+  int root = -1;              // of a broadcast
+  bool may_keep = true;       // all need the same: it may do without a barrier
+  void* buffer = nullptr;     // where that is
+  Layout layout = {};         // of it
+};
+
+// `Run`: int(), the library's call.
+template <typename Run>
+class NativeCollective final : public runtime::NativeCall {
+ public:
+  NativeCollective(const NativeParts& parts, Run run) : parts_(parts), run_(run) {}
+
+  bool run() override {
+    code_ = run_();
+    if (is_interruption(code_)) return false;
+    return is_kept() || !is_interruption(PMPI_Barrier(parts_.comm));
+  }
+  void interrupt() override { revoke_native(parts_.comm); }
+  std::span<const std::byte> payload() override {
+    return is_kept() ? packed(parts_.buffer, parts_.layout, storage_)
+                     : std::span<const std::byte>();
+  }
+  void take(std::span<const std::byte> payload) override {
+    code_ = MPI_SUCCESS;
+    if (is_kept()) unpack(payload, parts_.buffer, parts_.layout);
+  }
+  bool synchronizes() const override { return parts_.synchronizes || !is_kept(); }
+  int root() const override { return parts_.root; }
+
+  // What the library's call returned.
+  int code() const { return code_; }
+
+ private:
+  bool is_kept() const {
+    return parts_.may_keep && parts_.layout.packed_bytes <= native_kept_bytes_max;
+  }
+
+  const NativeParts parts_;
+  Run run_;
+  int code_ = MPI_SUCCESS;
+  std::vector<std::byte> storage_;
+};
+
+}  // namespace resprout::shim
