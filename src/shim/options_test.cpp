@@ -26,6 +26,7 @@ TEST_CASE("an environment without a word of Resprout gives the defaults") {
   CHECK(parsed.error.empty());
   CHECK(parsed.options.on_loss == OnLoss::go_on);
   CHECK(parsed.options.transport == TransportChoice::automatic);
+  CHECK(parsed.options.collectives == Collectives::native);
   CHECK(parsed.options.sum == Sum::any);
   CHECK(parsed.options.missing.what == Missing::What::nothing);
   CHECK(parsed.options.faults.empty());
@@ -34,7 +35,7 @@ TEST_CASE("an environment without a word of Resprout gives the defaults") {
 TEST_CASE("each variable reaches its option") {
   const ParsedOptions parsed =
       parse({"RESPROUT_ON_LOSS=error", "RESPROUT_TRANSPORT=tcp", "RESPROUT_VERBOSE=1",
-             "RESPROUT_SUM=reproducible", "RESPROUT_MISSING=-2.5",
+             "RESPROUT_COLLECTIVES=native", "RESPROUT_SUM=reproducible", "RESPROUT_MISSING=-2.5",
              "RESPROUT_HEARTBEAT_PERIOD_MS=20", "RESPROUT_HEARTBEAT_TIMEOUT_MS=300",
              "RESPROUT_BCAST=corrected-tree:tree=binomial", "RESPROUT_ALLREDUCE=ftco-allreduce",
              "RESPROUT_RUN_DIR=/somewhere/with = in it", "RESPROUT_NETWORK=fd00::/64"});

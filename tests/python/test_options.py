@@ -45,6 +45,7 @@ def test_all_known_variables_are_accepted() -> None:
     [
         ("--on-loss", "cry", "continue, error"),
         ("--sum", "exactly", "any, reproducible"),
+        ("--collectives", "mine", "auto, native, resprout"),
         ("--missing", "something", "nothing, last, or a number"),
         ("--transport", "pigeon", "auto, shm, tcp"),
         ("--network", "10.0.0.1", "10.0.0.0/8"),
@@ -114,6 +115,7 @@ def test_an_option_goes_before_its_variable(
     assert main(command) == 0
     assert seen == {
         "RESPROUT_TRANSPORT": "shm",
+        "RESPROUT_COLLECTIVES": "auto",
         "RESPROUT_ON_LOSS": "error",
         "RESPROUT_INJECT": "kill:rank=0,at=1s;stop:rank=1,at=2s",
     }
