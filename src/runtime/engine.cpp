@@ -78,6 +78,7 @@ void Engine::close_session(Lock&, Session& session) {
   std::erase_if(to_flush_, names_oldest);
   std::erase_if(timed_, names_oldest);
   std::erase_if(to_settle_, names_oldest);
+  std::erase_if(to_catch_up_, names_oldest);
   sessions_.erase(oldest);
   gone_.insert(oldest);
 }
@@ -114,12 +115,14 @@ std::vector<Rank> Engine::lost_members(const Members& members) const {
 }
 
 bool Engine::progress() {
+  if (!to_catch_up_.empty() && !is_lifelines_) catch_up();
   if (has_news_.load(std::memory_order_acquire)) spread_news();
   bool has_moved = transport_.progress(*this);
   if (!to_flush_.empty()) flush_waiting();
   if (!timed_.empty()) fire_deadlines();
   if (!lingering_.empty())
     std::erase_if(lingering_, [](const auto& operation) { return !operation->is_being_sent(); });
+  if (!busy_.empty() && advance_tasks()) has_moved = true;
   if (!has_moved && !to_settle_.empty()) {
     settle_one();
     has_moved = true;
@@ -130,8 +133,40 @@ bool Engine::progress() {
 void Engine::tick() {
   if (waiting_.load(std::memory_order_relaxed) > 0 || !mutex_.try_lock()) return;
   const Lock lock(mutex_, std::adopt_lock);
+  is_lifelines_ = true;
   for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
   }
+  is_lifelines_ = false;
+}
+
+void Engine::drive(Lock&) {
+  for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
+  }
+}
+
+void Engine::finish_tasks(Lock& lock) {
+  wait_until(lock, [&] { return busy_.empty(); });
+}
+
+bool Engine::advance_tasks() {
+  bool has_ended = false;
+  std::erase_if(busy_, [&](Session* session) {
+    has_ended = session->advance_tasks() || has_ended;
+    return !session->has_tasks();
+  });
+  return has_ended;
+}
+
+void Engine::catch_up_later(Session& session, std::uint64_t operation) {
+  for (const Waiting& waiting : to_catch_up_)
+    if (waiting.session == &session && waiting.operation == operation) return;
+  to_catch_up_.push_back({&session, operation});
+}
+
+void Engine::catch_up() {
+  std::vector<Waiting> waitings;
+  waitings.swap(to_catch_up_);
+  for (const Waiting& waiting : waitings) waiting.session->catch_up(waiting.operation);
 }
 
 void Engine::come_back(Session& session, std::uint64_t operation) {
@@ -168,7 +203,8 @@ void Engine::fire_deadlines() {
   for (const Waiting& waiting : waitings) {
     Operation* operation = waiting.session->find(waiting.operation);
     if (operation == nullptr || operation->deadline().at == never) continue;
-    if (operation->deadline().at <= time) {
+    const bool has_to_wait = is_lifelines_ && operation->is_for_program();
+    if (operation->deadline().at <= time && !has_to_wait) {
       operation->handle_time(time);
       waiting.session->flush(*operation);
     } else {

@@ -3,7 +3,8 @@
 //
 // Thread rule: one mutex guards engine, sessions and transport. A thread that waits for its
 // operation drives everything meanwhile; when no thread of the program is inside, `tick` (called by
-// the lifeline's thread every millisecond) does. `note_loss` and the questions about losses are
+// the lifeline's thread every millisecond) does, but for what only the program's threads may do.
+// `note_loss` and the questions about losses are
 // safe without the lock.
 #pragma once
 
@@ -54,6 +55,10 @@ class Engine final : public Receiver {
   // Progress on behalf of a program that computes. Returns at once if a thread is inside: what it
   // waits for it drives itself, so that combiners run on the program's own threads.
   void tick();
+  // Drives everything for a while, on a thread of the program that does not wait.
+  void drive(Lock& lock);
+  // Waits until no session has anything to do for itself.
+  void finish_tasks(Lock& lock);
   // Drives everything until `is_done`, giving up the lock whenever there is nothing to do.
   template <typename Predicate>
   void wait_until(Lock& lock, Predicate is_done);
@@ -87,6 +92,12 @@ class Engine final : public Receiver {
   std::vector<Rank> lost_members(const Members& members) const;
   void come_back(Session& session, std::uint64_t operation);
   void wake_at_deadline(Session& session, std::uint64_t operation);
+  // The lifeline's thread is driving.
+  bool is_lifelines() const { return is_lifelines_; }
+  // Has the session tell the operation what it missed, on a thread of the program.
+  void catch_up_later(Session& session, std::uint64_t operation);
+  // The session has tasks.
+  void attend_to(Session& session) { busy_.push_back(&session); }
   // Has the session settle the operation as soon as there is nothing else to do: whoever waits for
   // one that runs does not wait for hundreds that are over.
   void settle_later(Session& session, std::uint64_t operation) {
@@ -123,6 +134,8 @@ class Engine final : public Receiver {
   }
   static Time read_clock();
   bool progress();
+  void catch_up();
+  bool advance_tasks();
   void spread_news();
   void flush_waiting();
   void settle_one();
@@ -147,6 +160,9 @@ class Engine final : public Receiver {
   std::vector<Waiting> flushing_;  // its memory is used again
   std::vector<Waiting> timed_;
   std::deque<Waiting> to_settle_;  // the youngest of a session first: they may be waited for
+  std::vector<Waiting> to_catch_up_;
+  std::vector<Session*> busy_;  // have tasks
+  bool is_lifelines_ = false;
   std::vector<std::unique_ptr<Operation>> lingering_;
 
   std::unique_ptr<std::atomic<bool>[]> lost_;

@@ -27,6 +27,8 @@ class Combiner {
  public:
   virtual void combine(std::span<const std::byte> lower, std::span<std::byte> upper) = 0;
   virtual bool is_commutative() const = 0;
+  // Only the program's own threads may call `combine`.
+  virtual bool is_for_program() const { return true; }
 
  protected:
   ~Combiner() = default;
@@ -111,6 +113,11 @@ class Operation {
   const std::vector<Rank>& excluded() const { return result_excluded_; }
   // REQUIRES: delivered. There is no result anywhere: the root of the reduce is gone.
   bool is_nobodys() const { return is_nobodys_; }
+  // What happens in it may have to be done on the program's threads.
+  bool is_for_program() const {
+    return state_ == State::running && setup_.combiner != nullptr &&
+           setup_.combiner->is_for_program();
+  }
   // True while the transport still reads the caller's memory.
   bool uses_caller_memory() const { return input_transfer_.pending != 0; }
   // True while the transport still reads any memory of this operation: it must not be destroyed.

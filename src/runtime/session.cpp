@@ -85,11 +85,14 @@ Outcome Session::barrier(Lock& lock) {
   return outcome;
 }
 
-Outcome Session::synchronize(Lock& lock) {
+std::unique_ptr<Operation> Session::make_barrier() {
   Operation::Setup with = setup();
   with.input.emplace();  // a payload of no bytes
-  const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
-  return run(lock, make_allreduce(std::move(with), spec), nullptr, After::synchronize);
+  return make_allreduce(std::move(with), prefers_star_ ? ReduceSpec::star() : ReduceSpec{});
+}
+
+Outcome Session::synchronize(Lock& lock) {
+  return run(lock, make_barrier(), nullptr, After::synchronize);
 }
 
 Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
@@ -156,8 +159,8 @@ bool Session::goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t
          log_.has_room(bytes) && (!is_root || bytes < inline_bytes_max || log_.is_shared());
 }
 
-Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
-                                    std::span<const std::byte> payload, ResultConsumer consume) {
+std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
+                                      std::span<const std::byte> payload) {
   const std::uint64_t number = next_++;
   Kept& kept = operations_.emplace_back();
   kept.carrier = Kept::Carrier::direct;
@@ -166,8 +169,20 @@ Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank 
   if (members_->self() == root) kept.payload = log_.append(payload);
   if (!early_.empty()) handle_early_frames(number);
   for (const Rank rank : engine_.lost_members(*members_)) handle_suspicion(kept, number, rank);
+  return number;
+}
+
+Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
+                                    std::span<const std::byte> payload, ResultConsumer consume) {
+  const std::uint64_t number = start_directly(spec, root, payload);
+  Kept& kept = *find_kept(number);
   engine_.wait_until(lock, [&] { return advance(kept, number); });
-  if (kept.operation) return finish(*kept.operation, consume, After::archive);
+  return finish_kept(kept, consume, After::archive);
+}
+
+// REQUIRES: if it is direct, it is a broadcast that is over.
+Outcome Session::finish_kept(Kept& kept, ResultConsumer consume, After after) {
+  if (kept.operation) return finish(*kept.operation, consume, after);
   Outcome outcome;
   outcome.is_delivered = true;
   if (consume) consume(*kept.payload);
@@ -245,10 +260,10 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
   return operation;
 }
 
-void Session::synchronize_if_due(Lock& lock, std::size_t bytes) {
+bool Session::is_barrier_due(std::size_t bytes) {
   ++unsynchronized_;
   kept_bytes_ += bytes;
-  if (unsynchronized_ >= unsynchronized_max || kept_bytes_ >= kept_bytes_max) synchronize(lock);
+  return unsynchronized_ >= unsynchronized_max || kept_bytes_ >= kept_bytes_max;
 }
 
 Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
@@ -346,6 +361,10 @@ Operation* Session::find(std::uint64_t number) {
 }
 
 void Session::flush(Operation& operation) {
+  if (engine_.is_lifelines() && operation.is_for_program()) {
+    engine_.come_back(*this, operation.number());
+    return;
+  }
   if (!operation.flush(engine_.now())) engine_.come_back(*this, operation.number());
   if (operation.deadline().at != never) engine_.wake_at_deadline(*this, operation.number());
 }
@@ -361,6 +380,12 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
   }
   if (kept == nullptr) return;  // forgotten: every live member has completed it
   if (members_of(*kept).index_of_world_rank(peer) != header.message.from) return;
+  if (has_to_wait(*kept)) {
+    early_[header.operation].push_back(
+        {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+    engine_.catch_up_later(*this, header.operation);
+    return;
+  }
   handle_due_frame(header.operation, header.message, prefix, std::move(arrival));
 }
 
@@ -391,8 +416,47 @@ void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
     return;
   }
   if (!kept.operation) revive(kept, number);
+  if (has_to_wait(kept)) return engine_.catch_up_later(*this, number);
   kept.operation->handle_suspicion(engine_.now(), rank);
   flush(*kept.operation);
+}
+
+bool Session::has_to_wait(const Kept& kept) const {
+  return kept.operation && engine_.is_lifelines() && kept.operation->is_for_program();
+}
+
+void Session::catch_up(std::uint64_t number) {
+  const Kept* kept = find_kept(number);
+  if (kept == nullptr || !kept->operation) return;
+  handle_early_frames(number);
+  Operation& operation = *kept->operation;
+  for (const Rank rank : engine_.lost_members(operation.members()))
+    operation.handle_suspicion(engine_.now(), rank);
+  flush(operation);
+}
+
+void Session::enqueue(std::shared_ptr<Task> task) {
+  tasks_.push_back(std::move(task));
+  if (tasks_.size() > 1) return;
+  advance_tasks();
+  if (has_tasks()) engine_.attend_to(*this);
+}
+
+// The task that ends may be the last that holds what it refers to: it goes when nothing is done
+// with it any more.
+bool Session::advance_tasks() {
+  bool has_ended = false;
+  while (!tasks_.empty()) {
+    const std::shared_ptr<Task> task = tasks_.front();
+    if ((engine_.is_lifelines() && task->is_for_program()) || !task->advance()) break;
+    tasks_.pop_front();
+    has_ended = true;
+  }
+  return has_ended;
+}
+
+void Session::finish_tasks(Lock& lock) {
+  engine_.wait_until(lock, [&] { return tasks_.empty(); });
 }
 
 void Session::settle(std::uint64_t number) {
@@ -431,6 +495,7 @@ std::string Session::describe() const {
                                   : "the root, or room for it");
     ++number;
   }
+  if (!tasks_.empty()) text += "\n  " + std::to_string(tasks_.size()) + " tasks go on";
   return text;
 }
 

@@ -14,12 +14,19 @@
 //     to decide: the messages are the same.
 //  6. Whether an operation is left to the library below is decided by all alike. It is settled if
 //     it did not end well everywhere; it is the last one so left if it did so nowhere.
+//  7. One operation begins only when the one before is over here, whether somebody waits for it or
+//     a task goes on with it (task.hpp). So who takes part in one has completed all before it, which
+//     is what 2 rests on; and internal barriers wait for nobody whose earlier tasks do not go on by
+//     themselves.
+//  8. What calls an operator of the program's is done on the program's threads: what comes while
+//     the lifeline's thread drives the engine waits for them, in the order in which it came.
 // Thread rule: under the engine's lock; one thread at a time calls operations of one session, as
 // MPI demands of collectives on one communicator.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +38,7 @@
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/protocols.hpp"
+#include "runtime/task.hpp"
 
 namespace resprout::runtime {
 
@@ -96,6 +104,13 @@ class Session final : public Outlet {
   // Not delivered: it ended well for nobody who lives. Then all of them get this, and run the same
   // operation again by one of the above. REQUIRES: may_go_natively().
   Outcome run_natively(Lock& lock, NativeCall& call);
+  // Goes on with the task as soon as those before it are over, whoever drives the engine.
+  void enqueue(std::shared_ptr<Task> task);
+  // What begins an operation and waits for it has to wait for these first.
+  bool has_tasks() const { return !tasks_.empty(); }
+  void finish_tasks(Lock& lock);
+  // True if a task came to its end.
+  bool advance_tasks();
 
   std::uint64_t id() const { return id_; }
   // Ranks of the communicator that all have agreed to go on with.
@@ -112,6 +127,8 @@ class Session final : public Outlet {
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                     Arrival arrival);
   void handle_loss(int world_rank);
+  // Tells the operation what the lifeline's thread could not.
+  void catch_up(std::uint64_t number);
   // Takes part in what the survivors have to settle about a broadcast whose root is lost, or about
   // a native operation, if it is still kept and has not been revived since.
   void settle(std::uint64_t number);
@@ -133,6 +150,8 @@ class Session final : public Outlet {
   std::string describe() const;
 
  private:
+  friend class Started;
+
   struct EarlyFrame {
     FrameHeader header;
     std::vector<std::byte> prefix;
@@ -155,11 +174,16 @@ class Session final : public Outlet {
 
   Operation::Setup setup();
   Operation::Setup concatenation(Buffer input);
+  std::unique_ptr<Operation> make_barrier();
   Kept* find_kept(std::uint64_t number);
   bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);
   Outcome broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
                              std::span<const std::byte> payload, ResultConsumer consume);
+  std::uint64_t start_directly(const BroadcastSpec& spec, Rank root,
+                               std::span<const std::byte> payload);
   bool advance(Kept& kept, std::uint64_t number);
+  // For the program's threads, while the lifeline's drives.
+  bool has_to_wait(const Kept& kept) const;
   // REQUIRES: no machine. Nothing is left to do in it while nobody is lost.
   bool is_over(const Kept& kept) const;
   const Members& members_of(const Kept& kept) const;
@@ -174,6 +198,7 @@ class Session final : public Outlet {
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
+  Outcome finish_kept(Kept& kept, ResultConsumer consume, After after);
   // Of the operation that was just run. `root`: of a broadcast.
   void note_contributors(const Outcome& outcome, Rank root = no_rank);
   void note_that_nobody_contributed() { contributors_.members.reset(); }
@@ -182,7 +207,11 @@ class Session final : public Outlet {
   void handle_due_frame(std::uint64_t number, const Message& message,
                         std::span<const std::byte> prefix, Arrival arrival);
   void forget_before(std::uint64_t number);
-  void synchronize_if_due(Lock& lock, std::size_t bytes);
+  // One more operation that does not synchronize is over, of which everybody keeps so many bytes.
+  bool is_barrier_due(std::size_t bytes);
+  void synchronize_if_due(Lock& lock, std::size_t bytes) {
+    if (is_barrier_due(bytes)) synchronize(lock);
+  }
   Outcome synchronize(Lock& lock);
 
   Engine& engine_;
@@ -195,6 +224,7 @@ class Session final : public Outlet {
   std::uint64_t next_ = 0;                                  // number of the next operation
   std::vector<Kept> operations_;                            // with ascending numbers, up to next_
   std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
+  std::deque<std::shared_ptr<Task>> tasks_;                 // the first one goes on
   Contributors contributors_;
   bool is_native_over_ = false;
   int unsynchronized_ = 0;
