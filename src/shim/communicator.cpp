@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
 #include "shim/world.hpp"
@@ -101,6 +102,8 @@ void close_communicator(MPI_Comm comm) {
   if (communicator->session == nullptr) return;
   runtime::Engine& engine = world->engine();
   runtime::Lock lock = engine.lock();
+  communicator->session->finish_tasks(lock);
+  leave_communicator(comm);
   communicator->session->barrier(lock);
   if (communicator->native != MPI_COMM_NULL) free_native(communicator->native);
   engine.close_session(lock, *communicator->session);

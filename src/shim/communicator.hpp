@@ -22,7 +22,7 @@ namespace resprout::shim {
 class CallCounts {
  public:
   // The number of this call among those of its name, from 1. `name`: a string literal that stands
-  // at one place only. REQUIRES: not more names than there are collectives.
+  // at one place only. REQUIRES: not more names than there are collectives of any form.
   std::uint64_t next(const char* name) {
     auto entry = entries_.begin();
     while (entry->name != nullptr && entry->name != name) ++entry;
@@ -35,7 +35,7 @@ class CallCounts {
     const char* name = nullptr;
     std::uint64_t count = 0;
   };
-  std::array<Entry, 48> entries_{};
+  std::array<Entry, 96> entries_{};
 };
 
 struct StandIns;

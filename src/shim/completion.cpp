@@ -1,6 +1,6 @@
 #include "shim/completion.hpp"
 
-#include "runtime/idle.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/pending.hpp"
 #include "shim/ulfm.hpp"
 
@@ -147,6 +147,13 @@ int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Statu
 
 int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
   if (!ulfm::is_active()) return wait_remembered(request, status);
+  Patience patience;
+  while (is_any_under_way()) {
+    int is_done = 0;
+    const int code = test_one(call, request, is_done, status);
+    if (is_done != 0 || code != MPI_SUCCESS) return code;
+    patience.pause();
+  }
   for (;;) {
     int code = PMPI_Wait(&request, &status);
     if (!is_broken_off(code)) return code;
@@ -157,7 +164,7 @@ int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) 
 }
 
 int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
-  const bool is_noticing = ulfm::is_active();
+  const bool is_noticing = ulfm::is_active() && !is_any_under_way();
   if (is_noticing) {
     const int code = PMPI_Waitall(requests.count, requests.handles, statuses.data());
     if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
@@ -207,21 +214,23 @@ int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
 // Never MPI_Waitany itself: for a wildcard that a loss breaks off, Open MPI 5.0 leaves a pointer to
 // its own stack in the request, and writes there when the message comes.
 int wait_any(const GuardedCall& call, Requests requests, int& index, MPI_Status& status) {
-  runtime::Idle idle{runtime::IdleStrategy{}};
+  Patience patience;
   for (;;) {
     int flag = 0;
     const int code = test_any(call, requests, index, flag, status);
     if (code != MPI_SUCCESS || flag != 0) return code;
-    idle.pause();
+    patience.pause();
   }
 }
 
 int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* indices,
               Statuses& statuses) {
-  runtime::Idle idle{runtime::IdleStrategy{}};
+  Patience patience;
   for (;;) {
     int code = MPI_SUCCESS;
-    if (ulfm::is_active()) {
+    if (is_any_under_way()) {
+      code = test_some(call, requests, outcount, indices, statuses);
+    } else if (ulfm::is_active()) {
       code = PMPI_Waitsome(requests.count, requests.handles, &outcount, indices, statuses.data());
       if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
       code = without_resumed(call, requests, outcount, indices, statuses);
@@ -229,7 +238,7 @@ int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* in
       code = test_some_patiently(requests, outcount, indices, statuses);
     }
     if (code != MPI_SUCCESS || outcount != 0) return code;
-    idle.pause();
+    patience.pause();
   }
 }
 

@@ -1,5 +1,8 @@
 #include "shim/payload.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "runtime/copy.hpp"
 
 namespace resprout::shim {
@@ -70,6 +73,23 @@ void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& l
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
                                     std::vector<std::byte>& storage) {
   return packed(element_base(payload.data(), layout), layout, storage);
+}
+
+bool may_call_mpi_anywhere() {
+  static const bool value = [] {
+    int provided = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&provided);
+    return provided == MPI_THREAD_MULTIPLE;
+  }();
+  return value;
+}
+
+bool MpiCombiner::is_for_program() const {
+  const MPI_Op predefined[] = {MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                               MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+  const bool is_predefined =
+      std::find(std::begin(predefined), std::end(predefined), op_) != std::end(predefined);
+  return !is_predefined || !may_call_mpi_anywhere();
 }
 
 void MpiCombiner::combine(std::span<const std::byte> lower, std::span<std::byte> upper) {

@@ -41,12 +41,17 @@ void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& l
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
                                     std::vector<std::byte>& storage);
 
+// MPI may be called from any thread at any time (MPI_THREAD_MULTIPLE).
+bool may_call_mpi_anywhere();
+
 // Combines spread payloads by MPI_Reduce_local.
 class MpiCombiner final : public runtime::Combiner {
  public:
   MpiCombiner(MPI_Op op, const Layout& layout) : op_(op), layout_(layout) {}
   void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override;
   bool is_commutative() const override;
+  // Operators of the program are its own threads' business: who knows what they use.
+  bool is_for_program() const override;
   // MPI_SUCCESS, or what MPI_Reduce_local said.
   int code() const { return code_; }
 

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "runtime/idle.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/peers.hpp"
 #include "shim/report/report.hpp"
@@ -114,12 +114,12 @@ int test_patiently(MPI_Request& request, Pending& pending, int& is_done, MPI_Sta
 }
 
 int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status) {
-  runtime::Idle idle{runtime::IdleStrategy{}};
+  Patience patience;
   for (;;) {
     int is_done = 0;
     const int code = test_patiently(request, pending, is_done, status);
     if (code != MPI_SUCCESS || is_done != 0) return code;
-    idle.pause();
+    patience.pause();
   }
 }
 
@@ -137,12 +137,12 @@ int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status) {
 }
 
 int wait_remembered(MPI_Request& request, MPI_Status& status) {
-  runtime::Idle idle{runtime::IdleStrategy{}};
+  Patience patience;
   for (;;) {
     int is_done = 0;
     const int code = test_remembered(request, is_done, status);
     if (code != MPI_SUCCESS || is_done != 0) return code;
-    idle.pause();
+    patience.pause();
   }
 }
 

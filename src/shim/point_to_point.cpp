@@ -1,10 +1,11 @@
 // The blocking calls: MPI_Send and its kin, MPI_Recv, MPI_Sendrecv.
 //
 // A send to a lost process is never handed to MPI. A receive from one is: its message may have
-// come before. Where MPI does not notice losses, a blocking call is a non-blocking one and a wait
-// that does.
+// come before. Where MPI does not notice losses, or collectives are under way, a blocking call is a
+// non-blocking one and a wait that looks after them.
 #include <vector>
 
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
@@ -14,22 +15,26 @@ using namespace resprout::shim;
 
 namespace {
 
+// A call that waits inside MPI comes back if its peer is lost, and nobody needs us meanwhile.
+bool may_block() { return ulfm::is_active() && !is_any_under_way(); }
+
 // `blocking()` is MPI's call, `start(request)` its non-blocking form.
 template <typename Blocking, typename Start>
-int send(MPI_Comm comm, int dest, Blocking blocking, Start start) {
+int send(const GuardedCall& call, MPI_Comm comm, int dest, Blocking blocking, Start start) {
   if (is_lost(comm, dest)) return proc_failed();
-  if (ulfm::is_active()) return blocking();
+  if (may_block()) return blocking();
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
   const int code = start(&request);
   if (code != MPI_SUCCESS) return code;
-  return wait_patiently(request, {comm, dest, Pending::Kind::send}, status);
+  return ulfm::is_active() ? wait_one(call, request, status)
+                           : wait_patiently(request, {comm, dest, Pending::Kind::send}, status);
 }
 
 template <typename Blocking, typename Start>
 int guarded_send(const char* name, MPI_Comm comm, int dest, Blocking blocking, Start start) {
   GuardedCall call(name, comm, dest);
-  return call.is_ours() ? call.finish(send(comm, dest, blocking, start)) : blocking();
+  return call.is_ours() ? call.finish(send(call, comm, dest, blocking, start)) : blocking();
 }
 
 struct Receive {
@@ -56,7 +61,7 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
 
 int receive(const GuardedCall& call, const Receive& r, MPI_Status* status) {
   int code = MPI_SUCCESS;
-  if (ulfm::is_active()) {
+  if (may_block()) {
     int source = r.source;
     do {
       code = PMPI_Recv(r.buffer, r.count, r.datatype, source, r.tag, r.comm, status);
@@ -139,7 +144,7 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
   return call.finish(
       exchange(call, {recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
         return send(
-            comm, dest,
+            call, comm, dest,
             [&] { return PMPI_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm); },
             [&](MPI_Request* request) {
               return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);
@@ -161,7 +166,8 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
   return call.finish(exchange(call, {buf, count, datatype, source, recvtag, comm}, status, [&] {
     return send(
-        comm, dest, [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, dest, sendtag, comm); },
+        call, comm, dest,
+        [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, dest, sendtag, comm); },
         [&](MPI_Request* request) {
           return PMPI_Isend(packed.data(), used, MPI_PACKED, dest, sendtag, comm, request);
         });

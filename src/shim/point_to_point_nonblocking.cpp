@@ -1,6 +1,7 @@
 // The calls that start something: MPI_Isend and its kin, MPI_Irecv, persistent requests.
 #include <vector>
 
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/ulfm.hpp"
@@ -40,6 +41,7 @@ bool would_send_to_lost(MPI_Request request) {
 
 // A request that is not started stays inactive: to wait for it is no mistake, and no wait.
 int start(MPI_Request& request) {
+  if (is_collective(request)) return start_again(request);
   if (would_send_to_lost(request)) return proc_failed();
   const int code = PMPI_Start(&request);
   if (code == MPI_SUCCESS) note_start(request);

@@ -1,9 +1,8 @@
 // The calls that look for a message: MPI_Probe, MPI_Iprobe, MPI_Mprobe, MPI_Improbe.
-#include "runtime/idle.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/peers.hpp"
 #include "shim/ulfm.hpp"
 
-using namespace resprout;
 using namespace resprout::shim;
 
 namespace {
@@ -28,17 +27,17 @@ int look_once(MPI_Comm comm, int source, int tag, int& flag, Look look) {
 template <typename Blocking, typename Look>
 int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look) {
   int code = MPI_SUCCESS;
-  if (ulfm::is_active()) {
+  if (ulfm::is_active() && !is_any_under_way()) {
     do {
       code = blocking(source);
     } while (goes_on(comm, source, tag, code));
     return code;
   }
-  runtime::Idle idle{runtime::IdleStrategy{}};
+  Patience patience;
   for (int flag = 0;;) {
     code = look_once(comm, source, tag, flag, look);
     if (code != MPI_SUCCESS || flag != 0) return code;
-    idle.pause();
+    patience.pause();
   }
 }
 

@@ -1,4 +1,5 @@
-// MPI_Wait, MPI_Test and their families, MPI_Request_free, MPI_Cancel.
+// MPI_Wait, MPI_Test and their families, MPI_Request_get_status, MPI_Request_free, MPI_Cancel.
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/pending.hpp"
 
@@ -17,60 +18,85 @@ int finish_statuses(GuardedCall& call, int code, int count, Statuses& statuses) 
   return code;
 }
 
+// `code` and `statuses`: what MPI says of `count` requests that are over, those with `indices`
+// (null: the first ones). Says in the same words how those ended that are collectives.
+int with_collectives(Watch& watch, int code, int count, const int* indices, Statuses& statuses) {
+  if (!watch.is_watching()) return code;
+  for (int k = 0; k < count; ++k) {
+    const bool is_said = code == MPI_ERR_IN_STATUS && statuses[k].MPI_ERROR != MPI_SUCCESS;
+    const int result = is_said ? MPI_SUCCESS : watch.result_of(indices != nullptr ? indices[k] : k);
+    if (result == MPI_SUCCESS) continue;
+    for (int i = 0; code == MPI_SUCCESS && i < count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+    statuses[k].MPI_ERROR = result;
+    code = MPI_ERR_IN_STATUS;
+  }
+  return code;
+}
+
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   GuardedCall call("wait");
   if (!call.is_ours()) return PMPI_Wait(request, status);
+  Watch watch(1, request);
   MPI_Status found;
   const int code = wait_one(call, *request, found);
   copy_status(found, status);
-  return call.finish(code);
+  return code == MPI_SUCCESS ? watch.result_of(0) : call.finish(code);
 }
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   GuardedCall call("test");
   if (!call.is_ours()) return PMPI_Test(request, flag, status);
+  Watch watch(1, request);
   MPI_Status found;
   const int code = test_one(call, *request, *flag, found);
   if (*flag != 0) copy_status(found, status);
-  return call.finish(code);
+  return code == MPI_SUCCESS && *flag != 0 ? watch.result_of(0) : call.finish(code);
 }
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_of_statuses) {
   GuardedCall call("waitall");
   if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
+  Watch watch(count, requests);
   Statuses statuses(count, array_of_statuses);
-  const int code = wait_all(call, {count, requests}, statuses);
-  return finish_statuses(call, code, count, statuses);
+  int code = wait_all(call, {count, requests}, statuses);
+  code = finish_statuses(call, code, count, statuses);
+  return with_collectives(watch, code, count, nullptr, statuses);
 }
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
                            MPI_Status array_of_statuses[]) {
   GuardedCall call("testall");
   if (!call.is_ours()) return PMPI_Testall(count, requests, flag, array_of_statuses);
+  Watch watch(count, requests);
   Statuses statuses(count, array_of_statuses);
-  const int code = test_all(call, {count, requests}, *flag, statuses);
-  return finish_statuses(call, code, count, statuses);
+  int code = test_all(call, {count, requests}, *flag, statuses);
+  code = finish_statuses(call, code, count, statuses);
+  return *flag != 0 ? with_collectives(watch, code, count, nullptr, statuses) : code;
 }
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   GuardedCall call("waitany");
   if (!call.is_ours()) return PMPI_Waitany(count, requests, index, status);
+  Watch watch(count, requests);
   MPI_Status found;
   const int code = wait_any(call, {count, requests}, *index, found);
   copy_status(found, status);
-  return call.finish(code);
+  const bool is_done = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
+  return is_done ? watch.result_of(*index) : call.finish(code);
 }
 
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                            MPI_Status* status) {
   GuardedCall call("testany");
   if (!call.is_ours()) return PMPI_Testany(count, requests, index, flag, status);
+  Watch watch(count, requests);
   MPI_Status found;
   const int code = test_any(call, {count, requests}, *index, *flag, found);
   if (*flag != 0) copy_status(found, status);
-  return call.finish(code);
+  const bool is_done = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
+  return is_done ? watch.result_of(*index) : call.finish(code);
 }
 
 extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
@@ -78,9 +104,11 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
   GuardedCall call("waitsome");
   if (!call.is_ours())
     return PMPI_Waitsome(incount, requests, outcount, indices, array_of_statuses);
+  Watch watch(incount, requests);
   Statuses statuses(incount, array_of_statuses);
-  const int code = wait_some(call, {incount, requests}, *outcount, indices, statuses);
-  return finish_statuses(call, code, *outcount, statuses);
+  int code = wait_some(call, {incount, requests}, *outcount, indices, statuses);
+  code = finish_statuses(call, code, *outcount, statuses);
+  return with_collectives(watch, code, *outcount, indices, statuses);
 }
 
 extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
@@ -88,21 +116,35 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
   GuardedCall call("testsome");
   if (!call.is_ours())
     return PMPI_Testsome(incount, requests, outcount, indices, array_of_statuses);
+  Watch watch(incount, requests);
   Statuses statuses(incount, array_of_statuses);
-  const int code = test_some(call, {incount, requests}, *outcount, indices, statuses);
-  return finish_statuses(call, code, *outcount, statuses);
+  int code = test_some(call, {incount, requests}, *outcount, indices, statuses);
+  code = finish_statuses(call, code, *outcount, statuses);
+  return with_collectives(watch, code, *outcount, indices, statuses);
+}
+
+// Local, but a program may ask nothing else until its collective is over.
+extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  drive();
+  return PMPI_Request_get_status(request, flag, status);
 }
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   GuardedCall call("request_free");
   const MPI_Request before = call.is_ours() ? *request : MPI_REQUEST_NULL;
   const int code = PMPI_Request_free(request);
-  if (call.is_ours()) forget(before);
+  if (call.is_ours()) {
+    forget(before);
+    forget_collective(before);
+  }
   return call.finish(code);
 }
 
 // Never waits. A cancelled request still has to be completed, and that may meet a loss.
+// A collective cannot be cancelled.
 extern "C" int MPI_Cancel(MPI_Request* request) {
   GuardedCall call("cancel");
+  if (call.is_ours() && is_collective(*request))
+    return finish(MPI_COMM_WORLD, "cancel", MPI_ERR_REQUEST);
   return call.finish(PMPI_Cancel(request));
 }

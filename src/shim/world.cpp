@@ -12,6 +12,7 @@
 #include "runtime/engine.hpp"
 #include "shim/abort.hpp"
 #include "shim/bring_up.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
@@ -153,9 +154,11 @@ void end() {
   runtime::Engine& engine = world->engine();
   {
     runtime::Lock lock = engine.lock();
+    engine.finish_tasks(lock);
     if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
     engine.wait_until_flushed(lock);
   }
+  close_requests();
   world->job().lifeline->leave();
   world->report().note_transport("rejected_connections",
                                  world->job().lifeline->rejected_connections() +

@@ -30,10 +30,12 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), n
   world->report().count_call(name);
   lock_ = world->engine().lock();
   session_ = session_of(comm, lock_);
-  if (session_ == nullptr)
+  if (session_ == nullptr) {
     lock_.unlock();
-  else
-    number_ = communicator_of(comm)->calls.next(name);
+    return;
+  }
+  number_ = communicator_of(comm)->calls.next(name);
+  if (session_->has_tasks()) session_->finish_tasks(lock_);
 }
 
 const Communicator& CollectiveCall::communicator() const { return *communicator_of(comm_); }
@@ -84,7 +86,7 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
   World* world = World::current();
   const bool lacks_members = session_->members().size() < session_->everybody().size();
-  if (outcome.is_touched) note_recovery(outcome);
+  if (outcome.is_touched) note_recovery(comm_, name_, number_, session_->id(), outcome);
   lock_.unlock();
   if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);
   if (!outcome.is_delivered) return shim::finish(comm_, name_, proc_failed());
@@ -94,16 +96,17 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   return MPI_SUCCESS;
 }
 
-void CollectiveCall::note_recovery(const runtime::Outcome& outcome) {
+void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::uint64_t session,
+                   const runtime::Outcome& outcome) {
   World* world = World::current();
   Recovery recovery;
-  recovery.operation = name_;
-  recovery.number = number_;
-  recovery.communicator = comm_ == MPI_COMM_WORLD ? "world" : std::to_string(session_->id());
+  recovery.operation = name;
+  recovery.number = number;
+  recovery.communicator = comm == MPI_COMM_WORLD ? "world" : std::to_string(session);
   recovery.lost = outcome.lost;
   recovery.ended_ns = wall_clock_ns();
   recovery.began_ns = recovery.ended_ns - outcome.recovery_ns;
-  world->report().count_touched(name_);
+  world->report().count_touched(name);
   world->report().note_recovery(std::move(recovery));
 }
 

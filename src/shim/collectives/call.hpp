@@ -54,7 +54,6 @@ class CollectiveCall {
   int finish(runtime::Outcome outcome, int code = MPI_SUCCESS);
 
  private:
-  void note_recovery(const runtime::Outcome& outcome);
   void make_native(Communicator& communicator);
 
   MPI_Comm comm_;
@@ -64,6 +63,11 @@ class CollectiveCall {
   runtime::Session* session_ = nullptr;
   std::optional<runtime::Outcome> before_;  // of what was tried first
 };
+
+// Writes into the report that a loss fell into a call. `number`: of this call among those of its
+// name on the communicator; `session`: the communicator's.
+void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::uint64_t session,
+                   const runtime::Outcome& outcome);
 
 // What several operations of one call came to: that of all but the last, and the last.
 runtime::Outcome operator+(runtime::Outcome before, const runtime::Outcome& last);

@@ -100,19 +100,28 @@ StandIns* stand_ins_of(MPI_Comm comm) {
                                                                      : nullptr;
 }
 
-runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
-                                MPI_Comm comm, const void* input, void* recvbuf) {
-  const runtime::Members& everybody = call.session().everybody();
-  const auto payload = reduction.input(input);
-  runtime::Buffer row = call.session().allocate(runtime::block_bytes(payload.size()));
+runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload) {
+  const runtime::Members& everybody = session.everybody();
+  runtime::Buffer row = session.allocate(runtime::block_bytes(payload.size()));
   runtime::BlockWriter({row.data(), row.size()})
       .put(everybody.comm_rank(everybody.self()), payload);
-  return call.session().allgather(
-      call.lock(), reduce_spec(call.session(), reduction.bytes()), std::move(row),
-      [&](std::span<const std::byte> rows) {
-        const auto result = Fold(stand_ins, reduction, comm).run(rows, everybody.size());
-        if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
-      });
+  return row;
+}
+
+void fold_with(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm,
+               std::span<const std::byte> rows, int ranks, void* recvbuf) {
+  const auto result = Fold(stand_ins, reduction, comm).run(rows, ranks);
+  if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
+}
+
+runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
+                                MPI_Comm comm, const void* input, void* recvbuf) {
+  return call.session().allgather(call.lock(), reduce_spec(call.session(), reduction.bytes()),
+                                  row_for_stand_ins(call.session(), reduction.input(input)),
+                                  [&](std::span<const std::byte> rows) {
+                                    fold_with(stand_ins, reduction, comm, rows, call.size(),
+                                              recvbuf);
+                                  });
 }
 
 }  // namespace resprout::shim

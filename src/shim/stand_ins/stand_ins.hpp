@@ -50,4 +50,10 @@ StandIns* stand_ins_of(MPI_Comm comm);
 runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
                                 MPI_Comm comm, const void* input, void* recvbuf);
 
+// The parts of that: what this process gives to the allgather, and what becomes of its result in a
+// communicator of so many ranks.
+runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload);
+void fold_with(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm,
+               std::span<const std::byte> rows, int ranks, void* recvbuf);
+
 }  // namespace resprout::shim

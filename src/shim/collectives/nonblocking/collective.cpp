@@ -1,0 +1,35 @@
+#include "shim/collectives/nonblocking/collective.hpp"
+
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/errors.hpp"
+#include "shim/options.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+
+bool Collective::advance() {
+  if (!has_begun_) begin(started_);
+  has_begun_ = true;
+  while (started_.advance([this](std::span<const std::byte> result) { take(result); })) {
+    outcome_ = outcome_ + started_.outcome();
+    if (go_on(started_, outcome_)) continue;
+    end();
+    return true;
+  }
+  return false;
+}
+
+void Collective::end() {
+  const bool lacks_members = session_.members().size() < session_.everybody().size();
+  const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
+  result_ = code();
+  if (result_ == MPI_SUCCESS &&
+      (!outcome_.is_delivered || (is_error_wanted && (lacks_members || outcome_.is_touched))))
+    result_ = proc_failed();
+  if (outcome_.is_touched)
+    note_recovery(call_.comm, call_.name, call_.number, session_.id(), outcome_);
+  detail::note_end(call_.ticket);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,94 @@
+// A collective that was started and is not waited for: one operation of its communicator's session,
+// or several one after the other.
+//
+// It holds all that the call said, reads send buffers when it is made (or while it goes on, as MPI
+// allows), and writes receive buffers before it is over. What needs MPI's datatypes or operators
+// is left to the program's threads unless MPI and the operator may be called from any.
+// Thread rule: made on a thread of the program, under the engine's lock; then as a task.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "runtime/started.hpp"
+#include "runtime/task.hpp"
+#include "shim/payload.hpp"
+
+namespace resprout::shim {
+
+class Collective : public runtime::Task {
+ public:
+  // What the report says of it, and whom its end is told.
+  struct Call {
+    MPI_Comm comm = MPI_COMM_NULL;
+    const char* name = "";     // the lower-case MPI name, static
+    std::uint64_t number = 0;  // of this call among those of its name on this communicator, from 1
+    int ticket = 0;            // the name of its request (under_way.hpp)
+  };
+
+  bool advance() final;
+  bool is_for_program() const final { return is_for_program_; }
+
+  void set_call(const Call& call) { call_ = call; }
+  // Its communicator goes; errors go to the world's handler.
+  void leave_communicator() { call_.comm = MPI_COMM_WORLD; }
+  const Call& call() const { return call_; }
+  // What the call that completes it returns. REQUIRES: it is over.
+  int result() const { return result_; }
+  // It refers to that datatype, or that operator, until it is over.
+  virtual bool uses(MPI_Datatype) const { return false; }
+  virtual bool uses(MPI_Op) const { return false; }
+
+ protected:
+  explicit Collective(runtime::Session& session) : session_(session), started_(session) {}
+
+  runtime::Session& session() { return session_; }
+  // In the communicator, which may have lost members.
+  int rank() const { return session_.everybody().comm_rank(session_.everybody().self()); }
+  int size() const { return session_.everybody().size(); }
+  // All that it does is for the program's threads.
+  void leave_to_program() { is_for_program_ = true; }
+  // It calls MPI.
+  void leave_mpi_to_program() { is_for_program_ = !may_call_mpi_anywhere(); }
+
+  // Starts the first operation.
+  virtual void begin(runtime::Started& started) = 0;
+  // Starts the next one; false: that was the last. `last`: how that ended.
+  virtual bool go_on(runtime::Started& /*started*/, const runtime::Outcome& /*last*/) {
+    return false;
+  }
+  // The result of the operation that goes on, if it has one.
+  virtual void take(std::span<const std::byte> result) = 0;
+  // MPI_SUCCESS, or what else went wrong.
+  virtual int code() const { return MPI_SUCCESS; }
+
+ private:
+  void end();
+
+  runtime::Session& session_;
+  runtime::Started started_;
+  runtime::Outcome outcome_;
+  Call call_;
+  int result_ = MPI_SUCCESS;
+  bool has_begun_ = false;
+  bool is_for_program_ = false;
+};
+
+// Makes the collective of one call, or of one start of a persistent request; null if the arguments
+// are not valid: the MPI library knows what to say. Called on a thread of the program, under the
+// engine's lock.
+using MakeCollective =
+    std::function<std::shared_ptr<Collective>(MPI_Comm comm, runtime::Session& session)>;
+
+// A call of MPI_I...: starts what `make` makes, and gives the request. `name`: the lower-case MPI
+// name, a string literal; `native`: MPI's own call.
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request,
+                     const MakeCollective& make, const std::function<int()>& native);
+// A call of MPI_..._init: `make` is called at each start.
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request,
+                    const MakeCollective& make, const std::function<int()>& native);
+
+}  // namespace resprout::shim

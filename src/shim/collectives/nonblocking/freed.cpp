@@ -1,0 +1,19 @@
+// What a program may free while collectives that need it are under way: MPI keeps it until then,
+// and so do we.
+#include <mpi.h>
+
+#include "shim/collectives/nonblocking/under_way.hpp"
+
+using namespace resprout::shim;
+
+extern "C" int MPI_Type_free(MPI_Datatype* datatype) {
+  if (datatype == nullptr || !is_kept(*datatype)) return PMPI_Type_free(datatype);
+  *datatype = MPI_DATATYPE_NULL;
+  return MPI_SUCCESS;
+}
+
+extern "C" int MPI_Op_free(MPI_Op* op) {
+  if (op == nullptr || !is_kept(*op)) return PMPI_Op_free(op);
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,292 @@
+#include "shim/collectives/nonblocking/under_way.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "runtime/engine.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/inject/inject.hpp"
+#include "shim/report/report.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+struct Entry {
+  // Of a persistent request that is not started: one that it could start.
+  std::shared_ptr<Collective> collective;
+  int ticket = 0;
+  bool is_started = true;
+  MakeCollective make;  // of a persistent one
+};
+
+// Never destroyed: the program's exit handlers may still complete requests.
+struct Table {
+  std::mutex mutex;
+  MPI_Comm own = MPI_COMM_NULL;  // of this process alone; its tags are the tickets
+  int last_ticket = 0;
+  int ticket_max = 0;
+  std::unordered_map<MPI_Request, Entry> entries;
+  std::vector<int> ended;  // tickets of those that are over, and whose requests are not
+  std::vector<MPI_Datatype> doomed_datatypes;  // freed by the program, but still needed
+  std::vector<MPI_Op> doomed_ops;
+  std::atomic<int> entry_count{0};
+  std::atomic<int> under_way{0};
+  std::atomic<bool> has_ended{false};
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+using Guard = std::lock_guard<std::mutex>;
+
+// REQUIRES: the mutex is held.
+void prepare() {
+  Table& t = table();
+  if (t.own != MPI_COMM_NULL) return;
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &t.own);
+  int* tag_max = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(t.own, MPI_TAG_UB, &tag_max, &is_set);
+  t.ticket_max = is_set != 0 ? *tag_max : 32767;
+}
+
+// The name of a request. REQUIRES: the mutex is held.
+int new_ticket() {
+  Table& t = table();
+  t.last_ticket = t.last_ticket == t.ticket_max ? 1 : t.last_ticket + 1;
+  return t.last_ticket;
+}
+
+template <typename Handle>
+bool is_used(Handle handle) {
+  const auto& entries = table().entries;
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const auto& pair) { return pair.second.collective->uses(handle); });
+}
+
+// What the program freed while a collective needed it goes as soon as none does. REQUIRES: the
+// mutex is held.
+void free_doomed() {
+  std::erase_if(table().doomed_datatypes, [](MPI_Datatype datatype) {
+    return !is_used(datatype) && PMPI_Type_free(&datatype) == MPI_SUCCESS;
+  });
+  std::erase_if(table().doomed_ops,
+                [](MPI_Op op) { return !is_used(op) && PMPI_Op_free(&op) == MPI_SUCCESS; });
+}
+
+// Completes the requests of what is over.
+void complete_ended() {
+  Table& t = table();
+  if (!t.has_ended.load(std::memory_order_acquire)) return;
+  std::vector<int> ended;
+  {
+    const Guard guard(t.mutex);
+    ended.swap(t.ended);
+    t.has_ended.store(false, std::memory_order_relaxed);
+  }
+  for (const int ticket : ended) PMPI_Send(nullptr, 0, MPI_BYTE, 0, ticket, t.own);
+  t.under_way.fetch_sub(static_cast<int>(ended.size()));
+}
+
+// Under the engine's lock.
+std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runtime::Lock& lock) {
+  runtime::Session* session = session_of(comm, lock);
+  return session != nullptr ? make(comm, *session) : nullptr;
+}
+
+// A request for the collective, which will have the ticket that is returned; 0: MPI gives none.
+int add_request(Entry entry, MPI_Request* request) {
+  Table& t = table();
+  const Guard guard(t.mutex);
+  prepare();
+  entry.ticket = new_ticket();
+  const int code = entry.make
+                       ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
+                       : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request);
+  if (code != MPI_SUCCESS) return 0;
+  const int ticket = entry.ticket;
+  t.entries.insert_or_assign(*request, std::move(entry));
+  t.entry_count.store(static_cast<int>(t.entries.size()));
+  return ticket;
+}
+
+// Under the engine's lock.
+void launch(const std::shared_ptr<Collective>& collective, Collective::Call call,
+            runtime::Lock& lock) {
+  call.number = communicator_of(call.comm)->calls.next(call.name);
+  collective->set_call(call);
+  table().under_way.fetch_add(1);
+  session_of(call.comm, lock)->enqueue(collective);
+}
+
+// The common part of starting and of preparing to start.
+int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeCollective& make,
+          bool is_persistent, const std::function<int()>& native) {
+  World* world = World::current();
+  if (world == nullptr || comm == MPI_COMM_NULL || request == nullptr) return native();
+  entering(name);
+  world->report().count_call(name);
+  runtime::Lock lock = world->engine().lock();
+  const std::shared_ptr<Collective> collective = made(make, comm, lock);
+  if (!collective) {
+    lock.unlock();
+    return native();
+  }
+  collective->set_call({comm, name});
+  const int ticket = add_request(
+      {collective, 0, !is_persistent, is_persistent ? make : MakeCollective{}}, request);
+  if (ticket == 0) {
+    lock.unlock();
+    return finish(comm, name, MPI_ERR_NO_MEM);
+  }
+  if (is_persistent) return MPI_SUCCESS;
+  launch(collective, {comm, name, 0, ticket}, lock);
+  lock.unlock();
+  complete_ended();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+namespace detail {
+
+void note_end(int ticket) {
+  const Guard guard(table().mutex);
+  table().ended.push_back(ticket);
+  table().has_ended.store(true, std::memory_order_release);
+}
+
+}  // namespace detail
+
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request,
+                     const MakeCollective& make, const std::function<int()>& native) {
+  return begin(comm, name, request, make, false, native);
+}
+
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request,
+                    const MakeCollective& make, const std::function<int()>& native) {
+  return begin(comm, name, request, make, true, native);
+}
+
+bool is_any_under_way() { return table().under_way.load(std::memory_order_relaxed) > 0; }
+
+void drive() {
+  World* world = World::current();
+  if (!is_any_under_way() || world == nullptr) return;
+  {
+    runtime::Lock lock = world->engine().lock();
+    world->engine().drive(lock);
+  }
+  complete_ended();
+}
+
+Watch::Watch(int count, const MPI_Request* requests) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return;
+  drive();
+  if (count > 0) before_.assign(requests, requests + count);
+}
+
+int Watch::result_of(int i) {
+  if (before_.empty()) return MPI_SUCCESS;
+  Collective::Call call;
+  int result = MPI_SUCCESS;
+  {
+    Table& t = table();
+    const Guard guard(t.mutex);
+    const auto found = t.entries.find(before_[static_cast<std::size_t>(i)]);
+    if (found == t.entries.end() || !found->second.is_started) return MPI_SUCCESS;
+    Entry& entry = found->second;
+    result = entry.collective->result();
+    call = entry.collective->call();
+    entry.is_started = false;
+    if (!entry.make) t.entries.erase(found);
+    t.entry_count.store(static_cast<int>(t.entries.size()));
+    free_doomed();
+  }
+  if (!has_told_) {
+    has_told_ = result != MPI_SUCCESS;
+    return finish(call.comm, call.name, result);
+  }
+  if (is_loss(result)) World::current()->report().count_error(call.name);
+  return result;
+}
+
+bool is_collective(MPI_Request request) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  return table().entries.contains(request);
+}
+
+int start_again(MPI_Request request) {
+  World* world = World::current();
+  MakeCollective make;
+  Collective::Call call;
+  {
+    const Guard guard(table().mutex);
+    const Entry& entry = table().entries.at(request);
+    if (!entry.make || entry.is_started) return MPI_ERR_REQUEST;
+    make = entry.make;
+    call = entry.collective->call();
+    call.ticket = entry.ticket;
+  }
+  const int code = PMPI_Start(&request);
+  if (code != MPI_SUCCESS) return code;
+  entering(call.name);
+  runtime::Lock lock = world->engine().lock();
+  const std::shared_ptr<Collective> collective = made(make, call.comm, lock);
+  {
+    const Guard guard(table().mutex);
+    Entry& entry = table().entries.at(request);
+    entry.collective = collective;
+    entry.is_started = true;
+  }
+  launch(collective, call, lock);
+  lock.unlock();
+  complete_ended();
+  return MPI_SUCCESS;
+}
+
+void forget_collective(MPI_Request request) {
+  if (!is_collective(request)) return;
+  Table& t = table();
+  const Guard guard(t.mutex);
+  t.entries.erase(request);
+  t.entry_count.store(static_cast<int>(t.entries.size()));
+  free_doomed();
+}
+
+bool is_kept(MPI_Datatype datatype) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  if (!is_used(datatype)) return false;
+  table().doomed_datatypes.push_back(datatype);
+  return true;
+}
+
+bool is_kept(MPI_Op op) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  if (!is_used(op)) return false;
+  table().doomed_ops.push_back(op);
+  return true;
+}
+
+void leave_communicator(MPI_Comm comm) {
+  const Guard guard(table().mutex);
+  for (auto& [request, entry] : table().entries)
+    if (entry.collective->call().comm == comm) entry.collective->leave_communicator();
+}
+
+void close_requests() {
+  complete_ended();
+  const Guard guard(table().mutex);
+  if (table().own != MPI_COMM_NULL) PMPI_Comm_free(&table().own);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,76 @@
+// The requests of collectives that go on without being waited for.
+//
+// Such a request is a receive of no bytes from this process itself, on a communicator of its own;
+// when the collective is over, a thread of the program sends the message. So every MPI call takes
+// it, together with requests of any kind, and persistent ones are persistent receives. How the
+// collective ended is said by the call that completes the request.
+//
+// Somebody has to drive the engine while the program waits inside MPI: while a collective is under
+// way, calls that wait look again and again instead, and drive it in between.
+//
+// Thread rule: from any thread of the program; without the engine's lock unless said.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "runtime/idle.hpp"
+#include "shim/collectives/nonblocking/collective.hpp"
+
+namespace resprout::shim {
+
+// Some are started, and the program was not yet told that they are over.
+bool is_any_under_way();
+// Drives the engine for a moment, and completes the requests of what is over.
+void drive();
+
+// Waiting by looking again: pauses between two looks.
+class Patience {
+ public:
+  void pause() {
+    drive();
+    idle_.pause();
+  }
+
+ private:
+  runtime::Idle idle_{runtime::IdleStrategy{}};
+};
+
+// The requests that one call is about to complete, some of which may be collectives.
+class Watch {
+ public:
+  Watch(int count, const MPI_Request* requests);
+
+  bool is_watching() const { return !before_.empty(); }
+  // MPI has completed the i-th request: how the collective ended, MPI_SUCCESS if it is none. The
+  // first error of the call goes to the handler of its communicator.
+  int result_of(int i);
+
+ private:
+  bool has_told_ = false;
+  std::vector<MPI_Request> before_;
+};
+
+bool is_collective(MPI_Request request);
+// For MPI_Start. REQUIRES: is_collective(request).
+int start_again(MPI_Request request);
+// For MPI_Request_free, before MPI frees it. Nothing if it is no collective.
+void forget_collective(MPI_Request request);
+
+// For the calls that free what a collective may still need. True: it is kept until that is over,
+// and MPI must not free it yet.
+bool is_kept(MPI_Datatype datatype);
+bool is_kept(MPI_Op op);
+// The communicator is going to be freed; its collectives are over.
+void leave_communicator(MPI_Comm comm);
+// At MPI_Finalize, when all are over.
+void close_requests();
+
+namespace detail {
+// Under the engine's lock: the collective with this ticket is over.
+void note_end(int ticket);
+}  // namespace detail
+
+}  // namespace resprout::shim
