@@ -1,6 +1,8 @@
 #include "shim/payload.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 
 #include "runtime/copy.hpp"
@@ -10,6 +12,12 @@ namespace {
 
 const char* element_base(const std::byte* payload, const Layout& layout) {
   return reinterpret_cast<const char*>(payload) - layout.true_lb;
+}
+
+bool is_apart(std::span<const std::byte> payload, const void* buffer) {
+  const auto from = reinterpret_cast<std::uintptr_t>(payload.data());
+  const auto to = reinterpret_cast<std::uintptr_t>(buffer);
+  return from + payload.size() <= to || to + payload.size() <= from;
 }
 
 }  // namespace
@@ -62,8 +70,12 @@ void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layo
 
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
   if (payload.empty()) return;
-  if (layout.is_dense) {
+  if (layout.is_dense && is_apart(payload, buffer)) {
     runtime::copy_bytes(buffer, payload.data(), payload.size());
+    return;
+  }
+  if (layout.is_dense) {
+    std::memmove(buffer, payload.data(), payload.size());
     return;
   }
   std::vector<std::byte> storage;

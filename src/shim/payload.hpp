@@ -35,6 +35,7 @@ std::span<const std::byte> spread(const void* buffer, const Layout& layout);
 
 // Writes a payload into a receive buffer.
 void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout);
+// May lie in that buffer itself: the only contribution to a sum in place is its result.
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout);
 
 // From spread to packed.
