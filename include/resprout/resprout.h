@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Whose data are in the result of the last collective operation that this process has called on
- * `comm`: of a reduction or a barrier all those who were not left out, of a broadcast its root.
+ * `comm` (a non-blocking one counts when it is over, which may be before the program is told): of a reduction or a barrier all those who were not left out, of a broadcast its root.
  * Empty if that operation had no result, or if there was none yet. The group is the caller's to
  * free. All processes that an operation gave a result to are told the same. Call it from the thread
  * that called the operation, or after it. */
@@ -25,7 +25,7 @@ int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak))
 
 /* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction.
  * Writes `count` elements of `datatype` to `contribution`, laid out as in a send buffer, and
- * returns 1; or returns 0: nothing stands in for it. Called during MPI_Allreduce and MPI_Reduce, on
+ * returns 1; or returns 0: nothing stands in for it. Called during reductions to one or to all, on
  * every process, for every rank that is missing, in ascending order; it must write the same
  * everywhere, and must not communicate. */
 typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int count,

@@ -15,6 +15,9 @@ import pytest
 from kills import FAULT_US, Case
 
 MIXED = ["allreduce", "barrier", "bcast", "reduce"]
+BLOCKS = ["gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+          "alltoallv", "alltoallw", "scan", "exscan", "reduce_scatter",
+          "reduce_scatter_block"]  # fmt: skip
 FORMS = ["nonblocking", "persistent"]
 
 
@@ -61,11 +64,15 @@ def at_any_moment(first_number: int, program: str, jobs_wanted: int) -> list[Cas
 CASES = [
     *on_entering(0, "mixed", MIXED, "nonblocking"),
     *on_entering(10, "mixed", MIXED, "persistent"),
-    *at_any_moment(100, "mixed", 8),
+    *on_entering(20, "blocks", BLOCKS, "nonblocking"),
+    *on_entering(40, "blocks", BLOCKS, "persistent"),
+    *at_any_moment(100, "mixed", 4),
+    *at_any_moment(120, "blocks", 6),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_survivors_results_are_right(case: Case, tmp_path: Path) -> None:
-    program = [jobs.PROGRAMS / case.program, *case.arguments(tmp_path)]
+    functions = ["all"] if case.program.startswith("blocks") else []
+    program = [jobs.PROGRAMS / case.program, *case.arguments(tmp_path, *functions)]
     kills.run(case, program, tmp_path)

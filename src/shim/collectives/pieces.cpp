@@ -1,5 +1,7 @@
 #include "shim/collectives/pieces.hpp"
 
+#include <algorithm>
+
 namespace resprout::shim {
 
 bool Pieces::are_valid(int size) const {
@@ -19,6 +21,20 @@ Piece Pieces::of(int rank) const {
   const int count = counts_ != nullptr ? counts_[rank] : count_;
   const MPI_Aint steps = displs_ != nullptr ? displs_[rank] : MPI_Aint{count} * rank;
   return Piece::of(static_cast<const char*>(buffer_) + steps * step, count, datatype);
+}
+
+PieceList::PieceList(const Pieces& pieces, int size) {
+  for (int rank = 0; rank < size; ++rank) pieces_.push_back(pieces.of(rank));
+}
+
+bool PieceList::are_dense() const {
+  return std::all_of(pieces_.begin(), pieces_.end(),
+                     [](const Piece& piece) { return piece.layout.is_dense; });
+}
+
+bool PieceList::use(MPI_Datatype datatype) const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [&](const Piece& piece) { return piece.layout.datatype == datatype; });
 }
 
 void put_piece(runtime::BlockWriter& writer, int rank, const Piece& piece) {
@@ -42,17 +58,6 @@ int take_block(std::span<const std::byte> block, const Piece& piece) {
                                     layout.packed_bytes);
   unpack(block, piece.buffer, layout);
   return MPI_SUCCESS;
-}
-
-int take_row(std::span<const std::byte> row, const Pieces& pieces, int except) {
-  int code = MPI_SUCCESS;
-  runtime::BlockReader reader(row);
-  while (const auto block = reader.next()) {
-    if (block->rank == except) continue;
-    const int taken = take_block(block->data, pieces.of(block->rank));
-    if (taken != MPI_SUCCESS) code = taken;
-  }
-  return code;
 }
 
 }  // namespace resprout::shim

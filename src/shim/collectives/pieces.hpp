@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <span>
+#include <vector>
 
 #include "runtime/blocks.hpp"
 #include "runtime/session.hpp"
@@ -52,6 +53,22 @@ class Pieces {
   const MPI_Datatype* datatypes_ = nullptr;
 };
 
+// What `Pieces` says of all ranks, looked at once: afterwards no MPI is needed, and no arrays of
+// the call. Of none: for where the arguments are not significant.
+class PieceList {
+ public:
+  PieceList() = default;
+  // REQUIRES: pieces.are_valid(size).
+  PieceList(const Pieces& pieces, int size);
+
+  const Piece& of(int rank) const { return pieces_[static_cast<std::size_t>(rank)]; }
+  bool are_dense() const;
+  bool use(MPI_Datatype datatype) const;
+
+ private:
+  std::vector<Piece> pieces_;
+};
+
 // Writes the packed elements as the block of a rank.
 void put_piece(runtime::BlockWriter& writer, int rank, const Piece& piece);
 // A row with that block alone.
@@ -62,6 +79,16 @@ int take_block(std::span<const std::byte> block, const Piece& piece);
 
 // Writes every block of a row into the piece of its rank, but for that of `except`. MPI_SUCCESS or
 // the last error.
-int take_row(std::span<const std::byte> row, const Pieces& pieces, int except = -1);
+template <typename AnyPieces>
+int take_row(std::span<const std::byte> row, const AnyPieces& pieces, int except = -1) {
+  int code = MPI_SUCCESS;
+  runtime::BlockReader reader(row);
+  while (const auto block = reader.next()) {
+    if (block->rank == except) continue;
+    const int taken = take_block(block->data, pieces.of(block->rank));
+    if (taken != MPI_SUCCESS) code = taken;
+  }
+  return code;
+}
 
 }  // namespace resprout::shim

@@ -1,12 +1,15 @@
-// MPI_Scan and MPI_Exscan: everybody gets the contributions of all, and folds those of lower ranks.
+// MPI_Scan and MPI_Exscan, in all forms: everybody gets the contributions of all, and folds those
+// of lower ranks.
 //
 // Long ones in segments, so that nobody holds the whole contributions of all. If somebody is lost
 // on the way, the segments have not the same contributors; then all of them are done again. The
 // survivors see that alike, and it costs a process each time.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
 
@@ -45,79 +48,96 @@ class Fold {
   bool is_empty_ = true;
 };
 
-class Scan {
+// What the call says.
+struct Arguments {
+  const void* sendbuf;
+  void* recvbuf;
+  int count;
+  MPI_Datatype datatype;
+  MPI_Op op;
+  bool is_inclusive;
+
+  bool are_valid() const { return is_valid_reduction(count, datatype, op); }
+};
+
+class Scan final : public Collective {
  public:
-  Scan(CollectiveCall& call, const void* input, const Layout& layout, MPI_Op op, bool is_inclusive)
-      : call_(call), input_(input), layout_(layout), op_(op), is_inclusive_(is_inclusive) {
+  // REQUIRES: the arguments are valid.
+  Scan(runtime::Session& session, const Arguments& arguments)
+      : Collective(session),
+        arguments_(arguments),
+        input_(arguments.sendbuf == MPI_IN_PLACE ? arguments.recvbuf : arguments.sendbuf),
+        layout_(layout_of(arguments.datatype, arguments.count)) {
     MPI_Aint lb = 0;
-    PMPI_Type_get_extent(layout.datatype, &lb, &extent_);
-    const std::size_t per_element = layout_of(layout.datatype, 1).spread_bytes;
-    const std::size_t at_once = segment_bytes_max / static_cast<std::size_t>(call.size());
+    PMPI_Type_get_extent(layout_.datatype, &lb, &extent_);
+    const std::size_t per_element = layout_of(layout_.datatype, 1).spread_bytes;
+    const std::size_t at_once = segment_bytes_max / static_cast<std::size_t>(size());
     step_ = static_cast<int>(std::clamp<std::size_t>(
         at_once / std::max<std::size_t>(per_element, 1), 1, std::numeric_limits<int>::max() / 2));
+    if (MpiCombiner(arguments.op, layout_).is_for_program()) leave_to_program();
   }
 
-  runtime::Outcome run(void* recvbuf) {
-    runtime::Outcome outcome;
-    bool is_whole = true;  // all segments have the same contributors: they can only become fewer
-    do {
-      result_.clear();
-      outcome = outcome + run_segment(0);
-      const int contributors = contributors_;
-      for (int first = step_; first < layout_.count; first += step_)
-        outcome = outcome + run_segment(first);
-      is_whole = contributors_ == contributors;
-    } while (!is_whole);
-    if (!is_empty_) unpack(result_, recvbuf, layout_);
-    return outcome;
-  }
-
-  int code() const { return code_; }
+  bool uses(MPI_Datatype datatype) const override { return layout_.datatype == datatype; }
+  bool uses(MPI_Op op) const override { return arguments_.op == op; }
 
  private:
-  runtime::Outcome run_segment(int first) {
-    const Layout part = layout_of(layout_.datatype, std::min(step_, layout_.count - first));
-    const void* from = static_cast<const char*>(input_) + first * extent_;
-    runtime::Session& session = call_.session();
-    runtime::Buffer row = session.allocate(runtime::block_bytes(part.spread_bytes));
-    runtime::BlockWriter({row.data(), row.size()}).put(call_.rank(), spread(from, part));
-    Fold fold(op_, part);
-    const auto consume = [&](std::span<const std::byte> blocks) {
-      const int end = call_.rank() + (is_inclusive_ ? 1 : 0);
-      contributors_ = 0;
-      runtime::BlockReader reader(blocks);
-      while (const auto block = reader.next()) {
-        ++contributors_;
-        if (block->rank < end) fold.add(block->data);
-      }
-    };
-    const runtime::Outcome outcome =
-        session.allgather(call_.lock(), concatenation_spec(session), std::move(row), consume);
-    if (!fold.is_empty()) fold.append_to(result_);
-    is_empty_ = fold.is_empty();
-    if (fold.code() != MPI_SUCCESS) code_ = fold.code();
-    return outcome;
+  void begin(runtime::Started& started) override {
+    const Layout part = layout_of(layout_.datatype, std::min(step_, layout_.count - first_));
+    const void* from = static_cast<const char*>(input_) + first_ * extent_;
+    runtime::Buffer row = session().allocate(runtime::block_bytes(part.spread_bytes));
+    runtime::BlockWriter({row.data(), row.size()}).put(rank(), spread(from, part));
+    fold_.emplace(arguments_.op, part);
+    started.allgather(concatenation_spec(session()), std::move(row));
   }
 
-  CollectiveCall& call_;
-  const void* input_;
+  void take(std::span<const std::byte> blocks) override {
+    const int end = rank() + (arguments_.is_inclusive ? 1 : 0);
+    contributors_ = 0;
+    runtime::BlockReader reader(blocks);
+    while (const auto block = reader.next()) {
+      ++contributors_;
+      if (block->rank < end) fold_->add(block->data);
+    }
+  }
+
+  bool go_on(runtime::Started& started, const runtime::Outcome&) override {
+    if (!fold_->is_empty()) fold_->append_to(result_);
+    if (fold_->code() != MPI_SUCCESS) code_ = fold_->code();
+    if (first_ == 0) first_contributors_ = contributors_;
+    first_ += step_;
+    const bool is_through = first_ >= layout_.count;
+    // All segments have the same contributors: they can only become fewer.
+    if (is_through && contributors_ == first_contributors_) {
+      if (!fold_->is_empty()) unpack(result_, arguments_.recvbuf, layout_);
+      return false;
+    }
+    if (is_through) {
+      first_ = 0;
+      result_.clear();
+    }
+    begin(started);
+    return true;
+  }
+
+  int code() const override { return code_; }
+
+  const Arguments arguments_;
+  const void* const input_;
   const Layout layout_;
-  const MPI_Op op_;
-  const bool is_inclusive_;
   MPI_Aint extent_ = 0;
   int step_ = 1;
+  int first_ = 0;  // element of the segment that goes on
+  std::optional<Fold> fold_;
   std::vector<std::byte> result_;  // packed
-  bool is_empty_ = true;           // nobody is below
   int contributors_ = 0;           // to the last segment: how many
+  int first_contributors_ = 0;     // to the first one
   int code_ = MPI_SUCCESS;
 };
 
-int scan(CollectiveCall& call, const void* sendbuf, void* recvbuf, const Layout& layout, MPI_Op op,
-         bool is_inclusive) {
-  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  Scan scan(call, input, layout, op, is_inclusive);
-  const runtime::Outcome outcome = scan.run(recvbuf);
-  return call.finish(outcome, scan.code());
+MakeCollective scan(const Arguments& arguments) {
+  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    return arguments.are_valid() ? std::make_shared<Scan>(session, arguments) : nullptr;
+  };
 }
 
 }  // namespace
@@ -125,15 +145,49 @@ int scan(CollectiveCall& call, const void* sendbuf, void* recvbuf, const Layout&
 extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm) {
   CollectiveCall call(comm, "scan");
-  if (!call.is_ours() || !is_valid_reduction(count, datatype, op))
+  const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
+  if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
-  return scan(call, sendbuf, recvbuf, layout_of(datatype, count), op, true);
+  return Scan(call.session(), arguments).run(call);
 }
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm) {
   CollectiveCall call(comm, "exscan");
-  if (!call.is_ours() || !is_valid_reduction(count, datatype, op))
+  const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
+  if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
-  return scan(call, sendbuf, recvbuf, layout_of(datatype, count), op, false);
+  return Scan(call.session(), arguments).run(call);
 }
+
+extern "C" int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return start_collective(
+      comm, "iscan", request, scan({sendbuf, recvbuf, count, datatype, op, true}),
+      [&] { return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
+}
+
+extern "C" int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return start_collective(
+      comm, "iexscan", request, scan({sendbuf, recvbuf, count, datatype, op, false}),
+      [&] { return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return init_collective(
+      comm, "scan_init", request, scan({sendbuf, recvbuf, count, datatype, op, true}),
+      [&] { return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+}
+
+extern "C" int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return init_collective(
+      comm, "exscan_init", request, scan({sendbuf, recvbuf, count, datatype, op, false}),
+      [&] { return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+}
+
+#endif

@@ -58,9 +58,13 @@ extern "C" int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int ro
   });
 }
 
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
 extern "C" int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root,
                               MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return init_collective(comm, "bcast_init", request, bcast(buffer, count, datatype, root), [&] {
     return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request);
   });
 }
+
+#endif

@@ -1,5 +1,6 @@
 #include "shim/collectives/nonblocking/collective.hpp"
 
+#include "runtime/engine.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
@@ -20,7 +21,13 @@ bool Collective::advance() {
   return false;
 }
 
+int Collective::run(CollectiveCall& call) {
+  World::current()->engine().wait_until(call.lock(), [&] { return advance(); });
+  return call.finish(outcome_, code());
+}
+
 void Collective::end() {
+  if (call_.ticket == 0) return;  // somebody waits, and will see
   const bool lacks_members = session_.members().size() < session_.everybody().size();
   const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
   result_ = code();

@@ -4,7 +4,9 @@
 // It holds all that the call said, reads send buffers when it is made (or while it goes on, as MPI
 // allows), and writes receive buffers before it is over. What needs MPI's datatypes or operators
 // is left to the program's threads unless MPI and the operator may be called from any.
-// Thread rule: made on a thread of the program, under the engine's lock; then as a task.
+// Blocking collectives of several operations are the same, and waited for.
+// Thread rule: made on a thread of the program, under the engine's lock; then as a task. Destroyed
+// under the lock unless it is over.
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +19,16 @@
 #include "runtime/task.hpp"
 #include "shim/payload.hpp"
 
+// Those of MPI 4, which Open MPI has had before.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#  define RESPROUT_HAS_PERSISTENT_COLLECTIVES 1
+#else
+#  define RESPROUT_HAS_PERSISTENT_COLLECTIVES 0
+#endif
+
 namespace resprout::shim {
+
+class CollectiveCall;
 
 class Collective : public runtime::Task {
  public:
@@ -36,6 +47,8 @@ class Collective : public runtime::Task {
   // Its communicator goes; errors go to the world's handler.
   void leave_communicator() { call_.comm = MPI_COMM_WORLD; }
   const Call& call() const { return call_; }
+  // Goes on with it until it is over, for a call that waits for it; what that returns.
+  int run(CollectiveCall& call);
   // What the call that completes it returns. REQUIRES: it is over.
   int result() const { return result_; }
   // It refers to that datatype, or that operator, until it is over.
@@ -56,7 +69,8 @@ class Collective : public runtime::Task {
 
   // Starts the first operation.
   virtual void begin(runtime::Started& started) = 0;
-  // Starts the next one; false: that was the last. `last`: how that ended.
+  // Starts the next one; false: that was the last, and nothing that is shared is held any more.
+  // `last`: how that ended.
   virtual bool go_on(runtime::Started& /*started*/, const runtime::Outcome& /*last*/) {
     return false;
   }

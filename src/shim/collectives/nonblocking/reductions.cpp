@@ -93,6 +93,15 @@ extern "C" int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI
       [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
 }
 
+extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  return start_collective(
+      comm, "ireduce", request, reduce_to(sendbuf, recvbuf, count, datatype, op, root),
+      [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
 extern "C" int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count,
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                   MPI_Request* request) {
@@ -103,13 +112,6 @@ extern "C" int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count,
                          });
 }
 
-extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                           MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return start_collective(
-      comm, "ireduce", request, reduce_to(sendbuf, recvbuf, count, datatype, op, root),
-      [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
-}
-
 extern "C" int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
                                MPI_Request* request) {
@@ -118,3 +120,5 @@ extern "C" int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MP
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
       });
 }
+
+#endif

@@ -252,8 +252,11 @@ int start_again(MPI_Request request) {
   return MPI_SUCCESS;
 }
 
+// What it holds may be memory that the engine's transport shares.
 void forget_collective(MPI_Request request) {
-  if (!is_collective(request)) return;
+  World* world = World::current();
+  if (!is_collective(request) || world == nullptr) return;
+  const runtime::Lock lock = world->engine().lock();
   Table& t = table();
   const Guard guard(t.mutex);
   t.entries.erase(request);

@@ -1,0 +1,59 @@
+// MPI_Alltoall and its kin, in all forms: everybody has a piece for everybody
+// (docs/protocols/concatenation.md).
+//
+// If it is little, everybody gets everything. Else one gather for each receiver, and in the end all
+// tell each other whose blocks they lack; nobody takes these.
+#pragma once
+
+#include <vector>
+
+#include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/collectives/pieces.hpp"
+
+namespace resprout::shim {
+
+class Exchange final : public Collective {
+ public:
+  // `is_even`: all pieces of all are of the same length, so that everybody knows the sum.
+  // REQUIRES: the pieces are valid.
+  Exchange(runtime::Session& session, const Pieces& send, const Pieces& receive, bool is_even);
+
+  // What the call says is valid in a communicator of so many ranks.
+  static bool are_valid(const void* sendbuf, const Pieces& send, const Pieces& receive, int size) {
+    return receive.are_valid(size) && (sendbuf == MPI_IN_PLACE || send.are_valid(size));
+  }
+  bool uses(MPI_Datatype datatype) const override {
+    return send_.use(datatype) || receive_.use(datatype);
+  }
+
+ private:
+  // Telling each other how much there is; everything to everybody; to one receiver after the other,
+  // and then agreeing on who counts.
+  enum class Stage { measuring, at_once, by_receiver, agreeing };
+
+  void begin(runtime::Started& started) override;
+  bool go_on(runtime::Started& started, const runtime::Outcome& last) override;
+  void take(std::span<const std::byte> row) override;
+  int code() const override { return code_; }
+
+  void begin_exchange(runtime::Started& started, std::size_t bytes);
+  void gather_for_receiver(runtime::Started& started);
+  void agree_on_who_counts(runtime::Started& started);
+  void allgather(runtime::Started& started, std::span<const std::byte> data);
+  void take_lists(std::span<const std::byte> row);
+  void take_what_counts();
+  void take_piece(int from, std::span<const std::byte> block);
+
+  const PieceList send_;
+  const PieceList receive_;
+  std::vector<std::byte> packed_;  // a row of all pieces
+  Stage stage_ = Stage::measuring;
+  bool is_even_;
+  std::size_t sum_ = 0;            // of the rows of all
+  int receiver_ = 0;               // whose turn it is
+  std::vector<std::byte> blocks_;  // that were for this process
+  std::vector<bool> counts_;       // by rank, the same everywhere: it has told, and nobody lacks it
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace resprout::shim

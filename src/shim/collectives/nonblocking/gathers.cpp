@@ -1,0 +1,183 @@
+// MPI_Igather, MPI_Igatherv, MPI_Iallgather, MPI_Iallgatherv and their persistent forms.
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/collectives/pieces.hpp"
+#include "shim/collectives/specs.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+constexpr int everybody = -1;
+
+// What the call says; of `all` only where it is significant.
+struct Arguments {
+  const void* sendbuf;
+  int sendcount;
+  MPI_Datatype sendtype;
+  Pieces all;
+  int root;  // or `everybody`
+
+  bool is_receiver(int rank) const { return root == everybody || root == rank; }
+  bool are_valid(int rank, int size) const {
+    if (root < everybody || root >= size) return false;
+    if (is_receiver(rank) && !all.are_valid(size)) return false;
+    if (sendbuf == MPI_IN_PLACE) return is_receiver(rank);
+    return is_valid_buffer(sendcount, sendtype);
+  }
+  Piece mine(int rank) const {
+    if (sendbuf != MPI_IN_PLACE) return Piece::of(sendbuf, sendcount, sendtype);
+    return root == everybody ? all.of(rank) : Piece{};  // a root has its own already
+  }
+};
+
+class Gather final : public Collective {
+ public:
+  Gather(runtime::Session& session, const Arguments& arguments)
+      : Collective(session),
+        root_(arguments.root),
+        except_(arguments.sendbuf == MPI_IN_PLACE ? rank() : -1),
+        is_receiver_(arguments.is_receiver(rank())),
+        sendtype_(arguments.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : arguments.sendtype),
+        all_(is_receiver_ ? PieceList(arguments.all, size()) : PieceList()),
+        row_(row_of(session, rank(), arguments.mine(rank()))) {
+    if (!all_.are_dense()) leave_mpi_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override {
+    return sendtype_ == datatype || all_.use(datatype);
+  }
+
+ private:
+  void begin(runtime::Started& started) override {
+    const auto& spec = concatenation_spec(session());
+    if (root_ == everybody)
+      started.allgather(spec, std::move(row_));
+    else
+      started.gather(spec, root_, std::move(row_));
+  }
+  void take(std::span<const std::byte> row) override {
+    if (is_receiver_) code_ = take_row(row, all_, except_);
+  }
+  int code() const override { return code_; }
+
+  const int root_;
+  const int except_;  // its block is there already
+  const bool is_receiver_;
+  const MPI_Datatype sendtype_;
+  const PieceList all_;
+  runtime::Buffer row_;
+  int code_ = MPI_SUCCESS;
+};
+
+MakeCollective gather(const Arguments& arguments) {
+  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    const runtime::Members& all = session.everybody();
+    if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
+    return std::make_shared<Gather>(session, arguments);
+  };
+}
+
+// What MPI means by -1 is not everybody.
+MakeCollective gather_to(const Arguments& arguments) {
+  if (arguments.root < 0) return [](MPI_Comm, runtime::Session&) { return nullptr; };
+  return gather(arguments);
+}
+
+}  // namespace
+
+extern "C" int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return start_collective(comm, "igather", request,
+                          gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+                            return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, root, comm, request);
+                          });
+}
+
+extern "C" int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int displs[],
+                            MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  return start_collective(comm, "igatherv", request,
+                          gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+                            return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                 displs, recvtype, root, comm, request);
+                          });
+}
+
+extern "C" int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                              MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return start_collective(comm, "iallgather", request,
+                          gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+                            return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm, request);
+                          });
+}
+
+extern "C" int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const int recvcounts[], const int displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  return start_collective(comm, "iallgatherv", request,
+                          gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+                            return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcounts, displs, recvtype, comm, request);
+                          });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                               MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return init_collective(comm, "gather_init", request,
+                         gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+                           return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, root, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, const int recvcounts[], const int displs[],
+                                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                MPI_Request* request) {
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  return init_collective(
+      comm, "gatherv_init", request, gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+        return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                 recvtype, root, comm, info, request);
+      });
+}
+
+extern "C" int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return init_collective(comm, "allgather_init", request,
+                         gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+                           return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const int recvcounts[], const int displs[],
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request* request) {
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  return init_collective(comm, "allgatherv_init", request,
+                         gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+                           return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcounts, displs, recvtype, comm, info,
+                                                       request);
+                         });
+}
+
+#endif

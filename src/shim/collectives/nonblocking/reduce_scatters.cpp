@@ -1,0 +1,130 @@
+// MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and their persistent forms.
+#include <cstdint>
+#include <limits>
+
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/collectives/specs.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// Whose elements are where in the sum: either a count for each rank, or one for all.
+struct Shares {
+  const int* counts;
+  int count;
+
+  int of(int rank) const { return counts != nullptr ? counts[rank] : count; }
+  // Of the ranks below; -1 if that is more than an int, or a count is not valid.
+  int before(int rank) const {
+    std::int64_t sum = 0;
+    for (int r = 0; r < rank; ++r) {
+      if (of(r) < 0) return -1;
+      sum += of(r);
+    }
+    return sum <= std::numeric_limits<int>::max() ? static_cast<int>(sum) : -1;
+  }
+};
+
+class ReduceScatter final : public Collective {
+ public:
+  ReduceScatter(runtime::Session& session, const void* sendbuf, void* recvbuf, const Shares& shares,
+                MPI_Datatype datatype, MPI_Op op)
+      : Collective(session),
+        recvbuf_(recvbuf),
+        op_(op),
+        all_(layout_of(datatype, shares.before(size()))),
+        mine_(layout_of(datatype, shares.of(rank()))),
+        combiner_(op, all_),
+        input_(spread(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, all_)) {
+    MPI_Aint lb = 0;
+    MPI_Aint extent = 0;
+    PMPI_Type_get_extent(datatype, &lb, &extent);
+    first_byte_ = static_cast<std::size_t>(shares.before(rank()) * extent);
+    if (combiner_.is_for_program()) leave_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override { return all_.datatype == datatype; }
+  bool uses(MPI_Op op) const override { return op_ == op; }
+
+ private:
+  void begin(runtime::Started& started) override {
+    started.allreduce(reduce_spec(session(), all_.packed_bytes), input_, combiner_);
+  }
+  void take(std::span<const std::byte> sum) override {
+    if (mine_.count > 0) gather_up(sum.subspan(first_byte_, mine_.spread_bytes), recvbuf_, mine_);
+  }
+  int code() const override { return combiner_.code(); }
+
+  void* const recvbuf_;
+  const MPI_Op op_;
+  const Layout all_;
+  const Layout mine_;
+  MpiCombiner combiner_;
+  const std::span<const std::byte> input_;
+  std::size_t first_byte_ = 0;
+};
+
+MakeCollective reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
+                              MPI_Datatype datatype, MPI_Op op) {
+  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    if (!is_valid_reduction(0, datatype, op) || shares.before(session.everybody().size()) < 0)
+      return nullptr;
+    return std::make_shared<ReduceScatter>(session, sendbuf, recvbuf, shares, datatype, op);
+  };
+}
+
+MakeCollective reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
+                              MPI_Datatype datatype, MPI_Op op) {
+  if (recvcounts == nullptr) return [](MPI_Comm, runtime::Session&) { return nullptr; };
+  return reduce_scatter(sendbuf, recvbuf, Shares{recvcounts, 0}, datatype, op);
+}
+
+}  // namespace
+
+extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                   MPI_Request* request) {
+  return start_collective(comm, "ireduce_scatter", request,
+                          reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op), [&] {
+                            return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                        comm, request);
+                          });
+}
+
+extern "C" int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         MPI_Request* request) {
+  return start_collective(
+      comm, "ireduce_scatter_block", request,
+      reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op), [&] {
+        return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+      });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                       MPI_Info info, MPI_Request* request) {
+  return init_collective(comm, "reduce_scatter_init", request,
+                         reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op), [&] {
+                           return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
+                                                           op, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount,
+                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                             MPI_Info info, MPI_Request* request) {
+  return init_collective(comm, "reduce_scatter_block_init", request,
+                         reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op),
+                         [&] {
+                           return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
+                                                                 datatype, op, comm, info, request);
+                         });
+}
+
+#endif

@@ -1,0 +1,156 @@
+// MPI_Iscatter, MPI_Iscatterv and their persistent forms: as MPI_Scatter and MPI_Scatterv, one
+// broadcast or two.
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/collectives/pieces.hpp"
+#include "shim/collectives/specs.hpp"
+#include "shim/communicator.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// What the call says; of `all` only at the root.
+struct Arguments {
+  Pieces all;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  int recvcount;
+  MPI_Datatype recvtype;
+  int root;
+  bool is_even;  // all blocks are of the same length, so that everybody knows how long the row is
+
+  bool are_valid(int rank, int size) const {
+    if (root < 0 || root >= size) return false;
+    if (rank == root && !all.are_valid(size)) return false;
+    return recvbuf == MPI_IN_PLACE ? rank == root : is_valid_buffer(recvcount, recvtype);
+  }
+};
+
+class Scatter final : public Collective {
+ public:
+  Scatter(MPI_Comm comm, runtime::Session& session, const Arguments& arguments)
+      : Collective(session),
+        root_(arguments.root),
+        sendtype_(rank() == root_ ? arguments.sendtype : MPI_DATATYPE_NULL),
+        spec_(broadcast_spec(*communicator_of(comm))),
+        is_sending_(arguments.is_even) {
+    if (arguments.recvbuf != MPI_IN_PLACE)
+      mine_ = Piece::of(arguments.recvbuf, arguments.recvcount, arguments.recvtype);
+    bytes_ = mine_.block_bytes() * static_cast<std::size_t>(size());
+    if (rank() == root_) fill_row(PieceList(arguments.all, size()));
+    if (!mine_.layout.is_dense) leave_mpi_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override {
+    return sendtype_ == datatype || mine_.layout.datatype == datatype;
+  }
+
+ private:
+  void fill_row(const PieceList& all) {
+    bytes_ = 0;
+    for (int r = 0; r < size(); ++r) bytes_ += all.of(r).block_bytes();
+    row_ = session().allocate(bytes_);
+    runtime::BlockWriter writer({row_.data(), row_.size()});
+    for (int r = 0; r < size(); ++r) put_piece(writer, r, all.of(r));
+  }
+
+  void send_row(runtime::Started& started) {
+    is_sending_ = true;
+    started.broadcast(spec_, root_, {row_.data(), bytes_});
+  }
+
+  void begin(runtime::Started& started) override {
+    if (is_sending_) return send_row(started);
+    started.broadcast(spec_, root_, std::as_bytes(std::span(&bytes_, 1)));
+  }
+
+  // Either all have learned the size or nobody has.
+  bool go_on(runtime::Started& started, const runtime::Outcome& last) override {
+    if (!is_sending_ && last.is_delivered) {
+      send_row(started);
+      return true;
+    }
+    row_ = runtime::Buffer();
+    return false;
+  }
+
+  void take(std::span<const std::byte> sent) override {
+    if (!is_sending_) {
+      if (rank() != root_) std::memcpy(&bytes_, sent.data(), sizeof bytes_);
+    } else if (mine_.buffer != nullptr) {
+      if (const auto block = runtime::find_block(sent, rank())) code_ = take_block(*block, mine_);
+    }
+  }
+  int code() const override { return code_; }
+
+  const int root_;
+  const MPI_Datatype sendtype_;
+  const runtime::BroadcastSpec spec_;
+  bool is_sending_;  // the row, and not its size
+  Piece mine_;       // empty in place
+  runtime::Buffer row_;
+  std::uint64_t bytes_ = 0;  // of the row
+  int code_ = MPI_SUCCESS;
+};
+
+MakeCollective scatter(const Arguments& arguments) {
+  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    const runtime::Members& all = session.everybody();
+    if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
+    return std::make_shared<Scatter>(comm, session, arguments);
+  };
+}
+
+}  // namespace
+
+extern "C" int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                            MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(sendbuf, sendcount, sendtype);
+  return start_collective(comm, "iscatter", request,
+                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, true}), [&] {
+                            return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, root, comm, request);
+                          });
+}
+
+extern "C" int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  return start_collective(comm, "iscatterv", request,
+                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, false}), [&] {
+                            return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                  recvcount, recvtype, root, comm, request);
+                          });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Pieces all(sendbuf, sendcount, sendtype);
+  return init_collective(comm, "scatter_init", request,
+                         scatter({all, sendtype, recvbuf, recvcount, recvtype, root, true}), [&] {
+                           return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
+                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                 MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                 MPI_Request* request) {
+  const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  return init_collective(comm, "scatterv_init", request,
+                         scatter({all, sendtype, recvbuf, recvcount, recvtype, root, false}), [&] {
+                           return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                     recvcount, recvtype, root, comm, info,
+                                                     request);
+                         });
+}
+
+#endif
