@@ -17,10 +17,11 @@ extern "C" {
 #endif
 
 /* Whose data are in the result of the last collective operation that this process has called on
- * `comm` (a non-blocking one counts when it is over, which may be before the program is told): of a reduction or a barrier all those who were not left out, of a broadcast its root.
- * Empty if that operation had no result, or if there was none yet. The group is the caller's to
- * free. All processes that an operation gave a result to are told the same. Call it from the thread
- * that called the operation, or after it. */
+ * `comm` (a non-blocking one counts when it is over, which may be before the program is told): of a
+ * reduction or a barrier all those who were not left out, of a broadcast its root. Empty if that
+ * operation had no result, or if there was none yet. The group is the caller's to free. All
+ * processes that an operation gave a result to are told the same. Call it from the thread that
+ * called the operation, or after it. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 
 /* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction.
