@@ -119,10 +119,11 @@ std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* c
   return deaths == nullptr ? std::nullopt : std::optional(std::move(*deaths));
 }
 
-// An operation cannot be begun by a dead root, an allreduce has none. To a root that dies as it
-// begins nothing is wrong: fail-at has it.
+// An operation cannot be begun by a dead root; an allreduce has none, a membership another one. To
+// a root that dies as it begins nothing is wrong: fail-at has it.
 bool is_dead_root(const sim::Machinery& machinery, const sim::Faults& faults) {
   return machinery.spec.protocol != registry::ProtocolId::ftco_allreduce &&
+         machinery.spec.protocol != registry::ProtocolId::membership &&
          faults.names(machinery.root);
 }
 

@@ -6,6 +6,7 @@ namespace {
 
 void set_tree(Spec& spec, std::int32_t value) { spec.tree = static_cast<TreeKind>(value); }
 void set_k(Spec& spec, std::int32_t value) { spec.k = value; }
+void set_radix(Spec& spec, std::int32_t value) { spec.k = 2 << value; }
 void set_numbering(Spec& spec, std::int32_t value) {
   spec.numbering = static_cast<topology::Numbering>(value);
 }
@@ -155,6 +156,10 @@ constexpr Option corrected_reduce_options[] = {
     {"d", "1..1048576", "1", "how far to each side inputs are sent first", set_opportunistic},
 };
 
+constexpr Option membership_options[] = {
+    {"radix", "2|4|8|16", "2", "how many children a process has", set_radix},
+};
+
 constexpr Protocol all[] = {
     {"corrected-tree", ProtocolId::corrected_tree, "broadcast",
      "down a tree, then corrected on the ring; needs no failure detector", corrected_tree_options},
@@ -178,6 +183,8 @@ constexpr Protocol all[] = {
      corrected_reduce_options},
     {"reliable-gossip", ProtocolId::reliable_gossip, "broadcast",
      "corrected gossip, settled by agreement if the root dies", reliable_gossip_options},
+    {"membership", ProtocolId::membership, "view",
+     "one agreed view of who is alive, over a radix tree; any process may die", membership_options},
 };
 
 }  // namespace

@@ -71,6 +71,7 @@ std::string conflict(const Spec& spec) {
            "interleaved";
   if (spec.protocol == ProtocolId::corrected_gossip || spec.protocol == ProtocolId::reliable_gossip)
     return "";
+  if (spec.protocol == ProtocolId::membership) return "";
   if (spec.protocol == ProtocolId::multi_tree) {
     if (spec.trees > 1 && spec.k <= spec.trees)
       return "k=" + std::to_string(spec.k) + ": for " + std::to_string(spec.trees) +

@@ -28,6 +28,7 @@ enum class ProtocolId : std::uint8_t {
   corrected_reduce,
   reliable_gossip,
   ftco_broadcast,
+  membership,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 

@@ -89,6 +89,24 @@ BASELINES = {
     "multi-tree:trees=3,k=4": ["--procs 4 --crashes 2 --loss"],
     "corrected-reduce": ["--procs 3 --crashes 1 --loss", "--procs 4 --enter-first --root 2"],
 }
+# With and without proofs of deaths, with joiners at either end of the list.
+MEMBERSHIP = {
+    "membership": [
+        "--procs 2 --crashes 1 --slander --loss --proofs",
+        "--procs 3 --crashes 2 --slander --loss",
+        "--procs 3 --crashes 2 --slander --loss --proofs",
+        "--procs 4 --crashes 2 --slander --loss",
+        "--procs 4 --joiners 1 --crashes 1 --slander --loss",
+        "--procs 4 --joiners 1 --low --crashes 1 --slander --loss",
+        "--procs 4 --joiners 1 --crashes 2 --loss --proofs",
+        "--procs 5 --crashes 1 --slander --loss",
+        "--procs 5 --joiners 1 --crashes 1 --loss",
+    ],
+    "membership:radix=4": [
+        "--procs 4 --crashes 2 --slander --loss",
+        "--procs 5 --crashes 1 --slander --loss",
+    ],
+}
 CASES = [
     f"--spec {spec} {options}"
     for spec, cases in [
@@ -100,6 +118,7 @@ CASES = [
         *((f"reliable-broadcast:{rest}", o) for rest, o in RELIABLE_BROADCAST.items()),
         *((f"reliable-gossip:{rest}", o) for rest, o in RELIABLE_GOSSIP.items()),
         *BASELINES.items(),
+        *MEMBERSHIP.items(),
     ]
     for options in cases
 ]
@@ -144,3 +163,18 @@ def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
     assert violation in done.stdout
     way = done.stdout.split("steps:\n")[1].splitlines()
     assert any(step.strip() == "0 dies" for step in way)
+
+
+@pytest.mark.parametrize(
+    ("options", "violation"),
+    [
+        ("--spec membership:radix=4 --procs 4 --crashes 2 --defect fence", "different views"),
+        ("--spec membership --procs 2 --crashes 2 --defect proof", "different views"),
+    ],
+)
+def test_a_membership_without_one_of_its_rules_is_found_out(options: str, violation: str) -> None:
+    done = explore(f"{options} --slander")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert "which still runs" in done.stdout

@@ -1,6 +1,6 @@
 """Random operations with random faults in an asynchronous world: every promise is kept.
 
-Nine protocols, 1 to 64 processes, all roots; more than 400,000 operations in all. A failing one
+All protocols, 1 to 64 processes, all roots; more than 400,000 operations in all. A failing one
 prints the command that replays it.
 """
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("RESPROUT_BUILD", ROOT / "build" / "release"))
 RUNS = 52_000
 RELIABLE = ["reliable-broadcast", "reliable-gossip"]
-MAY_FAIL = ["ftco-broadcast", *RELIABLE]
+MAY_FAIL = ["ftco-broadcast", *RELIABLE, "membership"]
 WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", *MAY_FAIL]
 PROTOCOLS = [
     *WITH_DETECTOR,

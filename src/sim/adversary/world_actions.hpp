@@ -108,7 +108,7 @@ std::vector<Outcome> World<M>::outcomes() const {
 }
 
 // Two lanes of a 64-bit hash, which take the words in differently.
-class Digest {
+class StateDigest {
  public:
   void add(std::uint64_t word) {
     low_ ^= word;
@@ -138,7 +138,7 @@ class Digest {
 
 template <Machine M>
 std::pair<std::uint64_t, std::uint64_t> World<M>::digest_of(const Process& process) {
-  Digest digest;
+  StateDigest digest;
   const std::uint64_t flags = process.is_alive | process.is_doomed << 1 | process.has_entered << 2 |
                               process.delivered << 8 | process.failed << 16;
   digest.add(flags);
@@ -158,7 +158,7 @@ std::pair<std::uint64_t, std::uint64_t> World<M>::digest_of(const Process& proce
 
 template <Machine M>
 std::pair<std::uint64_t, std::uint64_t> World<M>::digest() const {
-  Digest digest;
+  StateDigest digest;
   digest.add(static_cast<std::uint64_t>(now_.ticks));
   for (const auto& process : processes_) {
     if (!process->digest) process->digest = digest_of(*process);

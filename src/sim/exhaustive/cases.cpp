@@ -15,6 +15,7 @@
 #include "registry/trees.hpp"
 #include "sim/adversary/defects.hpp"
 #include "sim/checkers/coloring.hpp"
+#include "sim/exhaustive/membership_case.hpp"
 
 namespace resprout::sim {
 namespace {
@@ -235,6 +236,8 @@ std::string refuse(const Case& given) {
   if (spec.detection == registry::Detection::in_band)
     return "--spec: detection=in-band needs time, which there is none of here";
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
+  if (spec.protocol == ProtocolId::membership) return refuse_membership(given);
+  if (given.joiners != 0 || given.proves) return "--joiners and --proofs are for membership";
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (spec.protocol == ProtocolId::ftco_allreduce && given.root != 0)
     return "--root is 0 for an allreduce";
@@ -279,6 +282,8 @@ Finding explore_case(const Case& given) {
       return explore_multi_tree(task);
     case ProtocolId::corrected_reduce:
       return explore_corrected_reduce(task);
+    case ProtocolId::membership:
+      return explore_membership(given, task.spec);
     case ProtocolId::corrected_tree:
       break;
   }

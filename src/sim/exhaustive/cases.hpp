@@ -14,8 +14,11 @@ struct Case {
   std::string spec = "ftco-allreduce";
   int procs = 4;
   int root = 0;
-  int dead = 0;         // so many, whoever they are but the root, are dead before anything happens
-  bool offers = false;  // corrections travel without their payload
+  int dead = 0;     // so many, whoever they are but the root, are dead before anything happens
+  int joiners = 0;  // membership: so many of the processes join later
+  bool joins_low = false;   // membership: joiners are the first processes, not the last
+  bool proves = false;      // membership: suspicions of the dead are proofs
+  bool offers = false;      // corrections travel without their payload
   bool enters_late = true;  // processes enter at any time; false: all before anything else
   std::string defect;       // see adversary/defects.hpp; empty: none
   Limits limits;

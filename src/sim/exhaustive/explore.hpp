@@ -5,7 +5,8 @@
 // states this is termination, whatever the order of things. Nothing is abstracted: two worlds count
 // as the same state only if all bytes of machines, mailboxes and channels are equal. The one
 // reduction: messages that their receiver ignores are delivered at once (World::deliver_ignored).
-// `shortest_way` goes breadth first and finds the shortest counterexample.
+// A world is World<M> of any machine, or what has the same functions. `shortest_way` goes breadth
+// first and finds the shortest counterexample.
 // Thread rule: none.
 #pragma once
 
@@ -37,35 +38,35 @@ struct Exploration {
 };
 
 // How many faults a world may still see, given that it has seen some of `mischief`.
-template <Machine M>
-Mischief mischief_left(const World<M>& world, Mischief mischief) {
+template <typename World>
+Mischief mischief_left(const World& world, Mischief mischief) {
   for (int rank = 0; rank < world.procs(); ++rank)
     if (world.is_doomed(rank)) --mischief.crashes;
   return mischief;
 }
 
 // The world after `action` and after what nobody cares about.
-template <Machine M>
-World<M> successor(const World<M>& world, const Action& action, bool is_reduced) {
-  World<M> next = world;
+template <typename World>
+World successor(const World& world, const Action& action, bool is_reduced) {
+  World next = world;
   const int reached = next.apply(action);
   if (is_reduced) next.deliver_ignored(reached);
   return next;
 }
 
 // What is wrong with this state, or nothing. `check` is asked about operations at rest.
-template <Machine M, typename Check>
-std::string find_violation(const World<M>& world, const std::vector<Action>& actions,
+template <typename World, typename Check>
+std::string find_violation(const World& world, const std::vector<Action>& actions,
                            const Check& check) {
   if (!world.violation().empty()) return world.violation();
-  if (!World<M>::is_at_rest(world, actions)) return "";
-  return check(std::span<const Outcome>(world.outcomes())).value_or("");
+  if (!World::is_at_rest(world, actions)) return "";
+  return check(world.outcomes()).value_or("");
 }
 
-template <Machine M, typename Check>
-Exploration explore(const World<M>& start, const Limits& limits, const Check& check) {
+template <typename World, typename Check>
+Exploration explore(const World& start, const Limits& limits, const Check& check) {
   struct Step {
-    World<M> world;
+    World world;
     std::vector<Action> actions;
     std::size_t next = 0;
   };
@@ -73,17 +74,17 @@ Exploration explore(const World<M>& start, const Limits& limits, const Check& ch
   StateSet seen;
   std::vector<Step> way;
 
-  const auto visit = [&](World<M>&& world) {
+  const auto visit = [&](World&& world) {
     seen.set(world.digest(), StateSet::Mark::open);
     way.push_back({std::move(world), {}});
     Step& step = way.back();
     step.world.list_actions(mischief_left(step.world, limits.mischief), step.actions);
     result.violation = find_violation(step.world, step.actions, check);
-    if (World<M>::is_at_rest(step.world, step.actions)) ++result.ends;
+    if (World::is_at_rest(step.world, step.actions)) ++result.ends;
     result.depth = std::max<std::uint64_t>(result.depth, way.size() - 1);
   };
 
-  visit(World<M>(start));
+  visit(World(start));
   while (!way.empty() && result.violation.empty()) {
     Step& step = way.back();
     if (step.next == step.actions.size()) {
@@ -91,7 +92,7 @@ Exploration explore(const World<M>& start, const Limits& limits, const Check& ch
       way.pop_back();
       continue;
     }
-    World<M> world = successor(step.world, step.actions[step.next++], limits.is_reduced);
+    World world = successor(step.world, step.actions[step.next++], limits.is_reduced);
     ++result.steps;
     const StateSet::Mark mark = seen.mark(world.digest());
     if (mark == StateSet::Mark::open) result.violation = "comes back to where it was: livelock";
@@ -106,11 +107,11 @@ Exploration explore(const World<M>& start, const Limits& limits, const Check& ch
 }
 
 // The shortest way to a violation that shows in a state. REQUIRES: there is one.
-template <Machine M, typename Check>
-std::vector<std::string> shortest_way(const World<M>& start, const Limits& limits,
+template <typename World, typename Check>
+std::vector<std::string> shortest_way(const World& start, const Limits& limits,
                                       const Check& check) {
   struct Node {
-    World<M> world;
+    World world;
     std::vector<Action> way;
   };
   StateSet seen;
@@ -124,7 +125,7 @@ std::vector<std::string> shortest_way(const World<M>& start, const Limits& limit
       node.world.list_actions(mischief_left(node.world, limits.mischief), actions);
       if (!find_violation(node.world, actions, check).empty()) {
         std::vector<std::string> words;
-        World<M> world = start;
+        World world = start;
         for (const Action& action : node.way) {
           words.push_back(world.describe(action));
           world = successor(world, action, limits.is_reduced);
@@ -132,7 +133,7 @@ std::vector<std::string> shortest_way(const World<M>& start, const Limits& limit
         return words;
       }
       for (const Action& action : actions) {
-        World<M> world = successor(node.world, action, limits.is_reduced);
+        World world = successor(node.world, action, limits.is_reduced);
         if (seen.mark(world.digest()) != StateSet::Mark::unseen) continue;
         seen.set(world.digest(), StateSet::Mark::closed);
         next.push_back({std::move(world), node.way});

@@ -24,7 +24,10 @@ constexpr const char* usage =
     "  --enter-first       all processes enter before anything else happens\n"
     "  --full              without the reduction for messages that are ignored\n"
     "  --states-max N      give up there; 0: never\n"
-    "  --defect WORD       break a rule on purpose: promise, memory or suspicions\n";
+    "  --joiners N         membership: the last N of the processes join later; --low: the first N\n"
+    "  --proofs            membership: that somebody is dead is proven to who suspects it\n"
+    "  --defect WORD       break a rule on purpose: promise, memory or suspicions; of membership:\n"
+    "                      fence or proof\n";
 
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "resprout_explore: " << why << '\n' << usage;
@@ -45,6 +48,10 @@ bool parse_flag(std::string_view option, Case& given) {
     given.limits.mischief.suspects_the_living = true;
   else if (option == "--loss")
     given.limits.mischief.loses_messages = true;
+  else if (option == "--proofs")
+    given.proves = true;
+  else if (option == "--low")
+    given.joins_low = true;
   else if (option == "--offers")
     given.offers = true;
   else if (option == "--enter-first")
@@ -80,6 +87,8 @@ Case parse(char** arguments) {
       given.root = number();
     else if (option == "--dead")
       given.dead = number();
+    else if (option == "--joiners")
+      given.joiners = number();
     else if (option == "--states-max")
       given.limits.states_max = parse_number(option, value);
     else

@@ -28,6 +28,12 @@ std::string out_of_range(const Machinery& machinery) {
     return wrong("root", root, "from 0 to " + std::to_string(machinery.procs - 1));
   if (machinery.spec.protocol == ProtocolId::ftco_allreduce && root != 0)
     return wrong("root", root, "0: an allreduce has no root");
+  if (machinery.spec.protocol == ProtocolId::membership) {
+    if (root != 0) return wrong("root", root, "0: the lowest member is the root");
+    if (machinery.procs > memberships_max)
+      return wrong("procs", machinery.procs, "from 1 to " + std::to_string(memberships_max));
+    if (machinery.wants_trace) return "trace: there is none of membership";
+  }
   const bool is_in_band = machinery.spec.detection == registry::Detection::in_band;
   if (machinery.entries.kind != Entries::Kind::together && !is_in_band)
     return "late: only processes of a protocol with detection=in-band enter late";
@@ -43,7 +49,8 @@ std::string out_of_range(const Machinery& machinery) {
 bool has_tree(ProtocolId protocol) {
   return protocol != ProtocolId::ftco_allreduce && protocol != ProtocolId::ftco_reduce &&
          protocol != ProtocolId::ftco_broadcast && protocol != ProtocolId::corrected_gossip &&
-         protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree;
+         protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
+         protocol != ProtocolId::membership;
 }
 
 }  // namespace
@@ -75,6 +82,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       return make_reliable_gossip(machinery);
     case ProtocolId::multi_tree:
       return make_multi_tree(machinery);
+    case ProtocolId::membership:
+      return make_membership(machinery);
     default:
       break;  // those over one tree
   }

@@ -22,6 +22,10 @@ Made make_multi_tree(const Machinery& machinery);
 Made make_corrected_reduce(const Machinery& machinery, registry::OwnedTree tree);
 Made make_reduction(const Machinery& machinery);
 Made make_in_band(const Machinery& machinery);
+Made make_membership(const Machinery& machinery);
+
+// So many processes a simulated membership has at most: each keeps sets of all of them.
+inline constexpr std::int32_t memberships_max = 4096;
 
 // Of any protocol; null if runs of `machinery` cannot be computed. It has no digest.
 Made make_exact(const Machinery& machinery);

@@ -28,8 +28,8 @@ struct RunReport {
 
 // Runs `world` to its rest. Writes each action to `trace` unless it is null.
 // `check` says from the outcomes what promise is broken.
-template <Machine M, typename Check>
-RunReport run_world(World<M>& world, Random& random, const FaultPlan& plan, int coordinator,
+template <typename World, typename Check>
+RunReport run_world(World& world, Random& random, const FaultPlan& plan, int coordinator,
                     std::ostream* trace, Check check) {
   RunReport report;
   report.operations = 1;
@@ -57,7 +57,7 @@ RunReport run_world(World<M>& world, Random& random, const FaultPlan& plan, int 
   const std::uint64_t steps_max = 4000 * (report.processes + 4);
   for (std::uint64_t step = 0; world.violation().empty(); ++step) {
     world.list_actions(mischief, actions);
-    if (World<M>::is_at_rest(world, actions)) break;
+    if (World::is_at_rest(world, actions)) break;
     if (step == steps_max) {
       report.violation = "does not come to rest";
       return report;
@@ -71,8 +71,8 @@ RunReport run_world(World<M>& world, Random& random, const FaultPlan& plan, int 
   const auto outcomes = world.outcomes();
   report.messages = world.messages_sent();
   report.coordinator_crashes = world.is_alive(coordinator) ? 0 : 1;
-  for (const Outcome& outcome : outcomes)
-    if (outcome.is_survivor && outcome.failed != 0) report.failures = 1;
+  for (const auto& outcome : outcomes)
+    if (outcome.is_survivor && outcome.failed) report.failures = 1;
   report.violation = world.violation();
   if (report.violation.empty()) report.violation = check(outcomes).value_or("");
   if (trace != nullptr)
@@ -88,6 +88,6 @@ struct SwarmProtocol {
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name);
 std::string swarm_protocol_names();
-extern const std::array<SwarmProtocol, 10> swarm_protocols;
+extern const std::array<SwarmProtocol, 11> swarm_protocols;
 
 }  // namespace resprout::sim

@@ -1,0 +1,49 @@
+// See membership_case.hpp.
+#include "sim/exhaustive/membership_case.hpp"
+
+#include <optional>
+
+#include "sim/membership/world.hpp"
+
+namespace resprout::sim {
+namespace {
+
+std::optional<MembershipDefect> defect_of(const std::string& word) {
+  if (word.empty()) return MembershipDefect::none;
+  if (word == "fence") return MembershipDefect::fence;
+  if (word == "proof") return MembershipDefect::proof;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string refuse_membership(const Case& given) {
+  if (given.joiners < 0 || given.joiners >= given.procs)
+    return "--joiners is from 0 to less than --procs";
+  if (given.root != 0) return "--root is 0 for a membership: the lowest member";
+  if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
+  if (given.offers) return "--offers is for protocols with payloads";
+  if (!given.enters_late) return "--enter-first: the members of a membership are all there";
+  if (!defect_of(given.defect)) return "--defect is fence or proof for a membership";
+  return "";
+}
+
+Finding explore_membership(const Case& given, const registry::Spec& spec) {
+  const protocols::MembershipConfig config{{spec.k}, 0};
+  const MembershipScene scene{.founders = given.procs - given.joiners,
+                              .joiners = given.joiners,
+                              .joins_low = given.joins_low,
+                              .proves = given.proves,
+                              .defect = *defect_of(given.defect)};
+  const MembershipWorld start(config, scene);
+  const auto check = [](std::span<const MembershipOutcome> outcomes) {
+    return check_membership(outcomes);
+  };
+  Finding finding;
+  finding.exploration = explore(start, given.limits, check);
+  if (!finding.exploration.violation.empty())
+    finding.shortest = shortest_way(start, given.limits, check);
+  return finding;
+}
+
+}  // namespace resprout::sim

@@ -1,0 +1,18 @@
+// What the explorer explores of memberships: a world of their own, the same questions.
+// Thread rule: no shared state.
+#pragma once
+
+#include <string>
+
+#include "registry/spec.hpp"
+#include "sim/exhaustive/cases.hpp"
+
+namespace resprout::sim {
+
+// The empty string, or what is wrong with the case. REQUIRES: its spec is of a membership.
+std::string refuse_membership(const Case& given);
+
+// REQUIRES: not refused.
+Finding explore_membership(const Case& given, const registry::Spec& spec);
+
+}  // namespace resprout::sim

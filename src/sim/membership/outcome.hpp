@@ -1,0 +1,27 @@
+// What a membership has come to when nothing more happens, and whether that is what it promises.
+// Thread rule: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "protocols/membership/membership.hpp"
+
+namespace resprout::sim {
+
+struct MembershipOutcome {
+  bool is_survivor;  // has entered, lives, and was never suspected by anybody
+  bool is_member;    // thinks so itself
+  bool failed;       // thinks that it is isolated
+  bool is_proven;    // is dead, and that is proven to everybody
+  protocols::View<1> view;
+};
+
+// All live members end in the same view after the last event, and it consists of them: all those
+// who live and were never suspected. If they are no quorum of their latest view, nobody goes on,
+// and everybody in that view knows it.
+std::optional<std::string> check_membership(std::span<const MembershipOutcome> outcomes);
+
+}  // namespace resprout::sim

@@ -1,0 +1,188 @@
+// Memberships on the LogP machine: the paper's stabilization, in ticks.
+//
+// A death is learned as from a closed connection: by the neighbors of the dead in the tree, L + o
+// after it; by others when they send to it, a way there and back later. Who is dead at 0 was a
+// member of the first view. Sends and receives take o each, on ports of their own.
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "protocols/membership/membership.hpp"
+#include "sim/logp/simulations.hpp"
+
+namespace resprout::sim {
+namespace {
+
+using Machine = protocols::LargeMembership;
+using Ids = Machine::Ids;
+using protocols::MembershipEventKind;
+static_assert(Ids::capacity == memberships_max);
+
+class MembershipSimulation final : public Simulation {
+ public:
+  explicit MembershipSimulation(const Machinery& machinery)
+      : config_{{machinery.spec.k}, 0}, procs_(machinery.procs), model_(machinery.model) {}
+
+ private:
+  enum class Kind : std::uint8_t { death, suspicion, message, port };
+  struct Occasion {
+    Time at;
+    std::int64_t order;
+    Kind kind;
+    Rank rank;               // who dies, learns, receives, or has a free port
+    Rank about = no_rank;    // whom it suspects
+    std::size_t letter = 0;  // its message
+  };
+  struct Later {
+    bool operator()(const Occasion& a, const Occasion& b) const {
+      return std::pair{a.at, a.order} > std::pair{b.at, b.order};
+    }
+  };
+  struct Process {
+    Machine machine;
+    Time send_port{};  // free from then on
+    Time receive_port{};
+    Time installed{};  // the last view
+    bool is_alive = true;
+    bool is_sending = false;
+  };
+
+  void plan(Time at, Kind kind, Rank rank, Rank about = no_rank, std::size_t letter = 0) {
+    occasions_.push({at, order_++, kind, rank, about, letter});
+  }
+  Process& at(Rank rank) { return processes_[static_cast<std::size_t>(index(rank))]; }
+
+  Result do_run(std::span<const Death> deaths, std::uint64_t) override {
+    const Ids all = Ids::first(procs_);
+    processes_.clear();
+    letters_.clear();
+    free_letters_.clear();
+    order_ = messages_ = 0;
+    digest_ = Digest{};
+    now_ = last_ = Time{};
+    for (std::int32_t i = 0; i < procs_; ++i) {
+      processes_.push_back({Machine::founder(config_, rank_at(i), all)});
+      processes_.back().machine.start(now_);
+      drain(rank_at(i));
+    }
+    for (const Death& death : deaths) plan(death.at, Kind::death, death.rank);
+    while (!occasions_.empty()) {
+      const Occasion occasion = occasions_.top();
+      occasions_.pop();
+      now_ = occasion.at;
+      act(occasion);
+    }
+    return result();
+  }
+
+  void act(const Occasion& occasion) {
+    Process& process = at(occasion.rank);
+    switch (occasion.kind) {
+      case Kind::death:
+        die(occasion.rank);
+        return;
+      case Kind::suspicion:
+        if (!process.is_alive) return;
+        process.machine.handle_suspicion(now_, occasion.about, protocols::Evidence::death);
+        break;
+      case Kind::message:
+        receive(occasion);
+        return;
+      case Kind::port:
+        process.is_sending = false;
+        break;
+    }
+    drain(occasion.rank);
+  }
+
+  void die(Rank rank) {
+    if (!at(rank).is_alive) return;
+    at(rank).is_alive = false;
+    last_ = now_;
+    for (std::int32_t i = 0; i < procs_; ++i)
+      if (processes_[static_cast<std::size_t>(i)].machine.neighbors().contains(rank))
+        plan(now_ + model_.latency + model_.overhead, Kind::suspicion, rank_at(i), rank);
+  }
+
+  void receive(const Occasion& occasion) {
+    Process& process = at(occasion.rank);
+    const Machine::Message message = letters_[occasion.letter];
+    free_letters_.push_back(occasion.letter);
+    if (!process.is_alive) {
+      plan(now_ + model_.latency, Kind::suspicion, message.from, occasion.rank);
+      return;
+    }
+    digest_.add(static_cast<std::uint64_t>(now_.ticks));
+    digest_.add(static_cast<std::uint64_t>(index(message.from)) << 32 |
+                static_cast<std::uint64_t>(index(message.to)));
+    digest_.add(static_cast<std::uint64_t>(message.kind));
+    process.machine.handle_message(now_, message);
+    drain(occasion.rank);
+  }
+
+  // The machine's events, and its next send if the port is free.
+  void drain(Rank rank) {
+    Process& process = at(rank);
+    if (!process.is_alive) return;
+    last_ = now_;
+    while (const auto event = process.machine.poll_event())
+      if (event->kind == MembershipEventKind::install) process.installed = now_;
+    if (process.is_sending) return;
+    const auto message = process.machine.poll_send();
+    if (!message) return;
+    ++messages_;
+    process.is_sending = true;
+    plan(now_ + std::max(model_.overhead, model_.gap), Kind::port, rank);
+    std::size_t letter = letters_.size();
+    if (free_letters_.empty()) {
+      letters_.push_back(*message);
+    } else {
+      letter = free_letters_.back();
+      free_letters_.pop_back();
+      letters_[letter] = *message;
+    }
+    Process& receiver = at(message->to);
+    const Time arrives = now_ + model_.overhead + model_.latency;
+    const Time begins = std::max(arrives, receiver.receive_port);
+    receiver.receive_port = begins + std::max(model_.overhead, model_.gap);
+    plan(begins + model_.overhead, Kind::message, message->to, no_rank, letter);
+  }
+
+  Result result() {
+    Result result;
+    result.totals = {messages_, last_, digest_.value()};
+    Ids living;
+    for (std::int32_t i = 0; i < procs_; ++i)
+      if (at(rank_at(i)).is_alive) living.add(rank_at(i));
+    Time last_install{};
+    living.for_each([&](Rank rank) {
+      const Process& process = at(rank);
+      if (process.machine.view().members != living) ++result.uncolored;
+      last_install = std::max(last_install, process.installed);
+      result.contributors = process.machine.view().members.count();
+    });
+    result.completion_latency = last_install;
+    return result;
+  }
+
+  protocols::MembershipConfig config_;
+  std::int32_t procs_;
+  LogP model_;
+  Time now_{};
+  Time last_{};
+  std::int64_t order_ = 0;
+  std::int64_t messages_ = 0;
+  Digest digest_;
+  std::vector<Process> processes_;
+  std::vector<Machine::Message> letters_;  // on their way
+  std::vector<std::size_t> free_letters_;  // places among them
+  std::priority_queue<Occasion, std::vector<Occasion>, Later> occasions_;
+};
+
+}  // namespace
+
+Made make_membership(const Machinery& machinery) {
+  return std::make_unique<MembershipSimulation>(machinery);
+}
+
+}  // namespace resprout::sim

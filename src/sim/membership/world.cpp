@@ -1,0 +1,272 @@
+// See world.hpp.
+#include "sim/membership/world.hpp"
+
+#include <algorithm>
+
+namespace resprout::sim {
+
+using protocols::MembershipKind;
+
+MembershipWorld::MembershipWorld(const protocols::MembershipConfig& config,
+                                 const MembershipScene& scene)
+    : scene_(scene) {
+  const int procs = scene.founders + scene.joiners;
+  auto founders = protocols::IdSet<1>::first(procs);
+  for (int i = 0; i < scene.joiners; ++i)
+    founders.remove(rank_at(scene.joins_low ? i : procs - 1 - i));
+  for (int id = 0; id < procs; ++id) {
+    const Rank self = rank_at(id);
+    processes_.push_back(std::make_shared<Process>(founders.contains(self)
+                                                       ? Machine::founder(config, self, founders)
+                                                       : Machine::joiner(config, self, founders)));
+  }
+  founders.for_each([this](Rank founder) { enter(index(founder)); });
+}
+
+MembershipWorld::Process& MembershipWorld::own(int rank) {
+  std::shared_ptr<Process>& process = processes_[static_cast<std::size_t>(rank)];
+  if (process.use_count() > 1) process = std::make_shared<Process>(*process);
+  process->digest.reset();
+  return *process;
+}
+
+std::size_t MembershipWorld::first_of(int from, int to) const {
+  for (std::size_t i = 0; i < in_flight_.size(); ++i)
+    if (index(in_flight_[i].from) == from && index(in_flight_[i].to) == to) return i;
+  return in_flight_.size();
+}
+
+std::size_t MembershipWorld::last_of(int from, int to) const {
+  std::size_t i = first_of(from, to);
+  while (i + 1 < in_flight_.size() && index(in_flight_[i + 1].from) == from &&
+         index(in_flight_[i + 1].to) == to)
+    ++i;
+  return i;
+}
+
+void MembershipWorld::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
+  out.clear();
+  const auto add = [&out](ActionKind kind, int a, int b = 0) {
+    out.push_back({kind, static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b)});
+  };
+  for (int rank = 0; rank < procs(); ++rank) {
+    const Process& process = at(rank);
+    if (!process.is_alive) continue;
+    if (mischief.crashes > 0) add(ActionKind::crash, rank);
+    if (!process.has_entered) {
+      add(ActionKind::enter, rank);
+      continue;
+    }
+    for (int other = 0; other < procs(); ++other) {
+      if (other == rank || !at(other).has_entered) continue;
+      const bool is_due = at(other).is_doomed;
+      const bool may_slander = mischief.suspects_the_living && mischief.crashes > 0;
+      if ((is_due || may_slander) && process.machine.would_heed(rank_at(other), evidence_of(other)))
+        add(ActionKind::suspect, rank, other);
+    }
+    if (process.wants_to_send) add(ActionKind::send, rank);
+  }
+  for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+    const Message& message = in_flight_[i];
+    const auto is_of_other_channel = [&](std::size_t other) {
+      return other >= in_flight_.size() || in_flight_[other].from != message.from ||
+             in_flight_[other].to != message.to;
+    };
+    const int from = index(message.from);
+    const int to = index(message.to);
+    if (at(to).has_entered && (i == 0 || is_of_other_channel(i - 1)))
+      add(ActionKind::deliver, from, to);
+    if (mischief.loses_messages && !at(from).is_alive && is_of_other_channel(i + 1))
+      add(ActionKind::lose, from, to);
+  }
+}
+
+bool MembershipWorld::is_at_rest(const MembershipWorld& world, const std::vector<Action>& actions) {
+  return std::all_of(actions.begin(), actions.end(), [&world](const Action& action) {
+    return action.kind == ActionKind::crash ||
+           (action.kind == ActionKind::suspect && !world.is_doomed(action.b));
+  });
+}
+
+int MembershipWorld::apply(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::enter:
+      enter(action.a);
+      break;
+    case ActionKind::deliver:
+      deliver(action.a, action.b);
+      return action.b;
+    case ActionKind::send:
+      send(action.a);
+      drain(action.a);
+      break;
+    case ActionKind::suspect:
+      own(action.b).is_doomed = true;
+      own(action.a).machine.handle_suspicion({0}, rank_at(action.b), evidence_of(action.b));
+      drain(action.a);
+      break;
+    case ActionKind::crash:
+      crash(action.a);
+      break;
+    case ActionKind::lose:
+      in_flight_.erase(in_flight_.begin() +
+                       static_cast<std::ptrdiff_t>(last_of(action.a, action.b)));
+      break;
+    case ActionKind::wake:
+      break;
+  }
+  return action.a;
+}
+
+void MembershipWorld::enter(int rank) {
+  Process& process = own(rank);
+  process.has_entered = true;
+  process.machine.start({0});
+  drain(rank);
+}
+
+void MembershipWorld::deliver(int from, int to) {
+  const std::size_t first = first_of(from, to);
+  const Message message = in_flight_[first];
+  in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(first));
+  own(to).machine.handle_message({0}, message);
+  drain(to);
+}
+
+void MembershipWorld::deliver_ignored(int rank) {
+  std::erase_if(in_flight_, [&](const Message& message) {
+    if (index(message.to) != rank) return false;
+    const Machine& machine = at(rank).machine;
+    // The order in a channel is kept: what is told to nobody in particular says nothing at any
+    // time.
+    return machine.standing() == Machine::Standing::excluded ||
+           (machine.is_member() && message.kind == MembershipKind::install &&
+            message.view.epoch <= machine.view().epoch);
+  });
+}
+
+void MembershipWorld::send(int rank) {
+  auto message = own(rank).machine.poll_send();
+  if (!message) return;
+  if (scene_.defect == MembershipDefect::fence && message->kind == MembershipKind::propose)
+    message->fenced = {};
+  const int to = index(message->to);
+  if (to < 0 || to >= procs() || to == rank || index(message->from) != rank) {
+    complain(rank, "sends a message from or to nobody");
+    return;
+  }
+  ++messages_sent_;
+  if (!at(to).is_alive) return;
+  const auto place = std::upper_bound(in_flight_.begin(), in_flight_.end(), *message,
+                                      [](const Message& a, const Message& b) {
+                                        return std::pair{a.to, a.from} < std::pair{b.to, b.from};
+                                      });
+  in_flight_.insert(place, *message);
+}
+
+void MembershipWorld::crash(int rank) {
+  Process& process = own(rank);
+  process.is_alive = false;
+  process.is_doomed = true;
+  process.installed.clear();
+  std::erase_if(in_flight_, [rank](const Message& message) { return index(message.to) == rank; });
+}
+
+void MembershipWorld::drain(int rank) {
+  Process& process = own(rank);
+  while (const auto event = process.machine.poll_event())
+    if (event->kind == protocols::MembershipEventKind::install) note_install(rank);
+  const auto wants_to_send = [&process] {
+    Machine copy = process.machine;
+    return copy.poll_send().has_value();
+  };
+  if (scene_.sends_at_once)
+    while (wants_to_send() && violation_.empty()) send(rank);
+  process.wants_to_send = wants_to_send();
+}
+
+void MembershipWorld::note_install(int rank) {
+  const protocols::View<1>& view = at(rank).machine.view();
+  if (!view.members.contains(rank_at(rank))) complain(rank, "installs a view that it is not in");
+  auto& installed = own(rank).installed;
+  if (!installed.empty() && view.epoch <= installed.back().epoch)
+    complain(rank, "goes back to epoch " + std::to_string(view.epoch));
+  for (int other = 0; other < procs(); ++other)
+    for (const protocols::View<1>& theirs : at(other).installed)
+      if (theirs.epoch == view.epoch && theirs != view)
+        complain(rank, "and process " + std::to_string(other) + " have different views in epoch " +
+                           std::to_string(view.epoch));
+  installed.push_back(view);
+}
+
+std::vector<MembershipOutcome> MembershipWorld::outcomes() const {
+  std::vector<MembershipOutcome> outcomes;
+  for (int rank = 0; rank < procs(); ++rank) {
+    const Process& process = at(rank);
+    outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
+                        process.machine.is_member(), process.machine.is_isolated(),
+                        scene_.proves && !process.is_alive, process.machine.view()});
+  }
+  return outcomes;
+}
+
+std::string MembershipWorld::describe(const Action& action) const {
+  static constexpr const char* kinds[] = {"report",  "acknowledgment", "propose",     "acceptance",
+                                          "install", "join",           "redirection", "probe"};
+  const std::string a = std::to_string(action.a);
+  const std::string b = std::to_string(action.b);
+  const auto text_of = [](const Message& message) {
+    const auto list = [](const protocols::IdSet<1>& ids) {
+      std::string text;
+      ids.for_each([&](Rank id) { text += " " + std::to_string(index(id)); });
+      return text;
+    };
+    std::string text = kinds[static_cast<int>(message.kind)];
+    text += " in epoch " + std::to_string(message.view.epoch) + " of" + list(message.view.members);
+    if (message.ballot.exists())
+      text += ", ballot " + std::to_string(index(message.ballot.coordinator)) + "." +
+              std::to_string(message.ballot.attempt);
+    if (!message.members.is_empty()) text += ", view" + list(message.members);
+    if (!message.fenced.is_empty()) text += ", without" + list(message.fenced);
+    return text;
+  };
+  switch (action.kind) {
+    case ActionKind::enter:
+      return a + " enters";
+    case ActionKind::deliver:
+      return b + " receives from " + a + ": " + text_of(in_flight_[first_of(action.a, action.b)]);
+    case ActionKind::send: {
+      Machine copy = at(action.a).machine;
+      const auto message = copy.poll_send();
+      return a + " sends to " + std::to_string(index(message->to)) + ": " + text_of(*message);
+    }
+    case ActionKind::suspect:
+      return a + " suspects " + b + (at(action.b).is_alive ? ", which still runs" : "");
+    case ActionKind::crash:
+      return a + " dies";
+    case ActionKind::lose:
+      return "the last message from " + a + " to " + b + " is lost";
+    case ActionKind::wake:
+      break;
+  }
+  return "?";
+}
+
+std::pair<std::uint64_t, std::uint64_t> MembershipWorld::digest() const {
+  StateDigest digest;
+  for (const auto& process : processes_) {
+    if (!process->digest) {
+      StateDigest own;
+      own.add(process->is_alive | process->is_doomed << 1 | process->has_entered << 2);
+      if (process->is_alive) own.add_bytes(process->machine);
+      for (const auto& view : process->installed) own.add_bytes(view);
+      process->digest = own.value();
+    }
+    digest.add(process->digest->first);
+    digest.add(process->digest->second);
+  }
+  for (const Message& message : in_flight_) digest.add_bytes(message);
+  return digest.value();
+}
+
+}  // namespace resprout::sim
