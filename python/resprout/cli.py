@@ -386,6 +386,43 @@ def reproduce_command(
     return reproduce(paper, figure, output, full, format, cores)
 
 
+MEMBER_HELP = """Be one member of a membership over TCP, without MPI.
+
+All members agree on who is alive, whoever dies, hangs or joins. Each view has an epoch; all live
+members install the same ones.
+
+    resprout member --listen 127.0.0.1:4000 --json
+    resprout member --listen 127.0.0.1:0 --join 127.0.0.1:4000
+    resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --radix 8 --secret-file secret
+
+The first one has no --join; all others name any member. Who listens where a dead member did takes
+its identifier. With --json each event is one object a line: `view`, with `epoch`, `members`,
+`root`, `self` and `address`; and `joining`, `suspected`, `decided`, `excluded`, `isolated`. It
+serves until it is ended; the others take that for its death."""
+
+
+@app.command("member", help=_with_examples(MEMBER_HELP), no_args_is_help=True)
+def member_command(
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where; port 0: any free one.")],
+    join: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Any member.", show_default=False)
+    ] = None,
+    radix: Annotated[int, typer.Option(help="Children in the tree, a power of two.")] = 2,
+    json: Annotated[bool, typer.Option("--json", help="Events as lines of JSON.")] = False,
+    heartbeat_period: Annotated[int, typer.Option(metavar="MS", help="Between two signs.")] = 500,
+    heartbeat_timeout: Annotated[
+        int, typer.Option(metavar="MS", help="Of silence, then a neighbor is suspected.")
+    ] = 5000,
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(help="What all members share and others do not know.", show_default=False),
+    ] = None,
+) -> int:
+    from resprout.member.command import serve
+
+    return serve(listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, json)
+
+
 @app.command("protocols")
 def protocols_command() -> None:
     """List the protocols and their options."""

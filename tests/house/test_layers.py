@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "sim": {"core", "topology", "protocols", "registry"},
     "runtime": {"core", "topology", "protocols"},
     "shim": {"core", "topology", "protocols", "registry", "runtime"},
-    "bindings": {"core", "topology", "protocols", "registry", "sim"},
+    "bindings": {"core", "topology", "protocols", "registry", "sim", "runtime"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 # MPI is the shim's alone; sockets, threads and clocks belong to the two worlds.

@@ -454,14 +454,20 @@ IdSet<W> Membership<W>::children_of(Rank id, const Ids& members) const {
 }
 
 template <std::size_t W>
-IdSet<W> Membership<W>::neighbors() const {
-  if (!is_member()) return {};
-  Ids found = children_of(self_, view_.members);
+IdSet<W> Membership<W>::neighbors_among(const Ids& members) const {
+  Ids found = children_of(self_, members);
   const std::int32_t parent = config_->tree.parent_among(
-      index(self_), index(view_.root()),
-      [this](std::int32_t id) { return view_.members.contains(rank_at(id)); });
+      index(self_), index(members.lowest()),
+      [&members](std::int32_t id) { return members.contains(rank_at(id)); });
   if (parent >= 0) found.add(rank_at(parent));
   return found;
+}
+
+template <std::size_t W>
+IdSet<W> Membership<W>::neighbors() const {
+  if (!is_member()) return {};
+  const Ids found = neighbors_among(view_.members);
+  return fenced_.is_empty() ? found : found | neighbors_among(view_.members - fenced_);
 }
 
 template class Membership<1>;

@@ -92,7 +92,8 @@ class Membership {
   bool may_receive(Rank from, std::uint64_t epoch) const {
     return is_member() && epoch == view_.epoch && (view_.members - fenced_).contains(from);
   }
-  // Whose links this process keeps, in this view: its parent and its children.
+  // Whom this process watches: its parent and its children, in this view, and in this view without
+  // those whom it suspects.
   Ids neighbors() const;
 
  private:
@@ -112,6 +113,7 @@ class Membership {
   Membership(const MembershipConfig& config, Rank self);
 
   Ids children_of(Rank id, const Ids& members) const;
+  Ids neighbors_among(const Ids& members) const;
   bool leads() const { return leads_ != 0; }
   void merge(const Ids& fenced, const Ids& dead);
 

@@ -27,7 +27,7 @@
 namespace resprout::runtime::auth {
 
 // What the connection is for; a code for one is worthless for another.
-enum class Purpose : std::uint32_t { data = 1, lifeline = 2 };
+enum class Purpose : std::uint32_t { data = 1, lifeline = 2, membership = 3 };
 
 inline constexpr std::int64_t handshake_deadline_ns = 2'000'000'000;
 

@@ -63,12 +63,21 @@ bool fits(const std::string& hint, const ifaddrs& interface, const std::string& 
 
 }  // namespace
 
-Fd listen_on(const std::string& address) {
+Fd listen_on(const std::string& address, std::uint16_t port) {
   Address parsed;
-  const socklen_t length = parse(address, 0, parsed);
+  const socklen_t length = parse(address, port, parsed);
   if (length == 0) fail(EINVAL, address);
   Fd fd(socket(parsed.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd.is_open() || bind(fd.get(), &parsed.any, length) != 0 || listen(fd.get(), 4096) != 0)
+  // Who listened there before may have left connections that are still fading away; they must have
+  // been made to be reused, too.
+  const int on = 1;
+  const auto allow_reuse = [&] {
+    setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return true;
+  };
+  if (fd.is_open() && port != 0) allow_reuse();
+  if (!fd.is_open() || bind(fd.get(), &parsed.any, length) != 0 || !allow_reuse() ||
+      listen(fd.get(), 4096) != 0)
     fail(errno, address);
   return fd;
 }

@@ -11,8 +11,9 @@
 
 namespace resprout::runtime {
 
-// Throws std::system_error: `address` is not a numeric IPv4 or IPv6 address, or not of this host.
-Fd listen_on(const std::string& address);
+// Port 0: any that is free. Throws std::system_error: `address` is not a numeric IPv4 or IPv6
+// address, or not of this host; the port is taken.
+Fd listen_on(const std::string& address, std::uint16_t port = 0);
 
 std::uint16_t local_port(const Fd& socket);
 

@@ -1,0 +1,46 @@
+/* One member of a membership over TCP, without MPI: who is alive, agreed on by all members.
+ *
+ * Link with libresprout_sim.so, which stands in the Python package. A member belongs to one thread.
+ */
+#ifndef RESPROUT_MEMBER_H
+#define RESPROUT_MEMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct resprout_member resprout_member;
+
+typedef struct {
+  const char* listen;           /* "HOST:PORT", numeric; port 0: any that is free */
+  const char* join;             /* any member; null: the first one of a new membership */
+  int radix;                    /* children in the tree: a power of two, 2 to 1024 */
+  int64_t heartbeat_period_ms;  /* > 0 */
+  int64_t heartbeat_timeout_ms; /* of silence, after which a neighbor is suspected; > period */
+  const uint8_t* secret;        /* 32 bytes that all members share; null: zeros */
+} resprout_member_options;
+
+/* Null if that cannot be; resprout_member_refusal() says why, in one line. */
+resprout_member* resprout_member_new(const resprout_member_options* options);
+
+/* Of the last resprout_member_new of this thread; valid until the next one. */
+const char* resprout_member_refusal(void);
+
+/* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
+ * again and again. Returns what has happened as one line of JSON, valid until the next call, or
+ * null: nothing. Every line has "event", "time" (seconds since 1970), "epoch", "members", "root",
+ * "self" and "address"; the event is view, joining, suspected (with "about"), decided, excluded or
+ * isolated. */
+const char* resprout_member_run(resprout_member* member, int timeout_ms);
+
+/* Its connections are closed: the others take it for dead. */
+void resprout_member_free(resprout_member* member);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

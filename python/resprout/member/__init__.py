@@ -1,0 +1,90 @@
+"""One member of a membership over TCP, without MPI: who is alive, agreed on by all members."""
+
+import ctypes
+import json
+from collections.abc import Iterator
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
+from pathlib import Path
+from typing import Any
+
+from resprout.errors import UserError
+
+LIBRARY = Path(__file__).resolve().parent.parent / "libresprout_sim.so"
+SECRET_BYTES = 32
+
+
+class _COptions(Structure):
+    _fields_ = [
+        ("listen", c_char_p),
+        ("join", c_char_p),
+        ("radix", c_int),
+        ("heartbeat_period_ms", c_int64),
+        ("heartbeat_timeout_ms", c_int64),
+        ("secret", c_char_p),
+    ]
+
+
+def _library() -> Any:
+    if not LIBRARY.exists():
+        raise UserError(f"{LIBRARY} is missing; `make build` or `pip install` puts it there")
+    library = ctypes.CDLL(str(LIBRARY))
+    library.resprout_member_new.restype = c_void_p
+    library.resprout_member_new.argtypes = [POINTER(_COptions)]
+    library.resprout_member_refusal.restype = c_char_p
+    library.resprout_member_run.restype = c_char_p
+    library.resprout_member_run.argtypes = [c_void_p, c_int]
+    library.resprout_member_free.restype = None
+    library.resprout_member_free.argtypes = [c_void_p]
+    return library
+
+
+class Member:
+    """A member, served by the thread that iterates over `events`.
+
+    `listen` and `join` are HOST:PORT with a numeric host; without `join` it is the first one of a
+    new membership. Raises UserError with one line if it cannot be. Closing it is its death.
+    """
+
+    def __init__(
+        self,
+        listen: str,
+        join: str | None = None,
+        *,
+        radix: int = 2,
+        heartbeat_period_ms: int = 500,
+        heartbeat_timeout_ms: int = 5000,
+        secret: bytes | None = None,
+    ) -> None:
+        if secret is not None and len(secret) != SECRET_BYTES:
+            raise UserError(f"secret: {len(secret)} bytes are not {SECRET_BYTES}")
+        self._library = _library()
+        options = _COptions(
+            listen.encode(),
+            None if join is None else join.encode(),
+            radix,
+            heartbeat_period_ms,
+            heartbeat_timeout_ms,
+            secret,
+        )
+        self._handle = self._library.resprout_member_new(ctypes.byref(options))
+        if self._handle is None:
+            raise UserError(self._library.resprout_member_refusal().decode())
+
+    def poll(self, timeout_ms: int) -> str | None:
+        """What has happened, as one line of JSON; None: nothing in that time."""
+        line = self._library.resprout_member_run(self._handle, timeout_ms)
+        return None if line is None else str(line.decode())
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """All that happens, for ever; each has the keys that resprout/member.h names."""
+        while True:
+            line = self.poll(1000)
+            if line is not None:
+                yield json.loads(line)
+
+    def close(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self._library.resprout_member_free(self._handle)
+            self._handle = None
+
+    __del__ = close

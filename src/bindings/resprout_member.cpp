@@ -1,0 +1,102 @@
+// See resprout/member.h.
+#pragma GCC visibility push(default)
+#include "resprout/member.h"
+#pragma GCC visibility pop
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "runtime/member/member.hpp"
+
+using resprout::runtime::member::Member;
+using resprout::runtime::member::MemberEvent;
+using resprout::runtime::member::MemberOptions;
+using resprout::runtime::member::parse_address;
+
+struct resprout_member {
+  explicit resprout_member(const MemberOptions& options) : member(options) {}
+  Member member;
+  std::string line;
+};
+
+namespace {
+
+thread_local std::string last_refusal;
+
+std::optional<MemberOptions> options_of(const resprout_member_options& given) {
+  const auto refuse = [](const std::string& why) {
+    last_refusal = why;
+    return std::nullopt;
+  };
+  const std::string valid = " is not HOST:PORT with a numeric host, as 127.0.0.1:0";
+  const std::string listen = given.listen == nullptr ? "" : given.listen;
+  MemberOptions options;
+  const auto own = parse_address(listen);
+  if (!own) return refuse("listen: '" + listen + "'" + valid);
+  options.listen = *own;
+  if (given.join != nullptr) {
+    options.join = parse_address(given.join);
+    if (!options.join) return refuse("join: '" + std::string(given.join) + "'" + valid);
+  }
+  if (!resprout::topology::RadixTree::is_radix(given.radix))
+    return refuse("radix: " + std::to_string(given.radix) +
+                  " is not a power of two from 2 to 1024");
+  options.radix = given.radix;
+  constexpr std::int64_t day_ms = 86'400'000;
+  if (given.heartbeat_period_ms < 1 || given.heartbeat_period_ms > day_ms)
+    return refuse("heartbeat-period: " + std::to_string(given.heartbeat_period_ms) +
+                  " ms is not from 1 ms to a day");
+  if (given.heartbeat_timeout_ms <= given.heartbeat_period_ms ||
+      given.heartbeat_timeout_ms > day_ms)
+    return refuse("heartbeat-timeout: " + std::to_string(given.heartbeat_timeout_ms) +
+                  " ms is not longer than the period, " +
+                  std::to_string(given.heartbeat_period_ms) + " ms, and at most a day");
+  options.period_ns = given.heartbeat_period_ms * 1'000'000;
+  options.timeout_ns = given.heartbeat_timeout_ms * 1'000'000;
+  if (given.secret != nullptr) std::memcpy(options.secret.data(), given.secret, 32);
+  return options;
+}
+
+std::string as_json(const MemberEvent& event, const std::string& address) {
+  static constexpr const char* kinds[] = {"joining", "view",     "suspected",
+                                          "decided", "excluded", "isolated"};
+  std::string members;
+  for (const std::int32_t id : event.members)
+    members += (members.empty() ? "" : ",") + std::to_string(id);
+  char time[32];
+  std::snprintf(time, sizeof time, "%.6f", static_cast<double>(event.time_ns) * 1e-9);
+  std::string line =
+      std::string("{\"event\":\"") + kinds[static_cast<int>(event.kind)] + "\",\"time\":" + time +
+      ",\"epoch\":" + std::to_string(event.epoch) + ",\"members\":[" + members +
+      "],\"root\":" + (event.members.empty() ? "null" : std::to_string(event.members.front())) +
+      ",\"self\":" + (event.self < 0 ? "null" : std::to_string(event.self));
+  if (event.about >= 0) line += ",\"about\":" + std::to_string(event.about);
+  return line + ",\"address\":\"" + address + "\"}";
+}
+
+}  // namespace
+
+resprout_member* resprout_member_new(const resprout_member_options* options) {
+  const auto understood = options_of(*options);
+  if (!understood) return nullptr;
+  try {
+    return new resprout_member(*understood);
+  } catch (const std::exception& error) {
+    last_refusal = "listen: " + std::string(options->listen) + ": " + error.what();
+    return nullptr;
+  }
+}
+
+const char* resprout_member_refusal(void) { return last_refusal.c_str(); }
+
+const char* resprout_member_run(resprout_member* member, int timeout_ms) {
+  const auto event = member->member.run(timeout_ms);
+  if (!event) return nullptr;
+  member->line = as_json(*event, member->member.address().text());
+  return member->line.c_str();
+}
+
+void resprout_member_free(resprout_member* member) { delete member; }

@@ -1,0 +1,208 @@
+// See wire.hpp.
+#include "runtime/member/wire.hpp"
+
+#include <charconv>
+
+namespace resprout::runtime::member {
+namespace {
+
+class Writer {
+ public:
+  void number(std::uint64_t value, int size) {
+    for (int i = 0; i < size; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+  void id(Rank rank) { number(static_cast<std::uint32_t>(index(rank)), 4); }
+  void address(const Address& address) {
+    number(address.host.size(), 1);
+    bytes.insert(bytes.end(), address.host.begin(), address.host.end());
+    number(address.port, 2);
+  }
+  void ids(const Ids& ids) {
+    std::vector<std::uint64_t> words;
+    ids.for_each([&words](Rank rank) {
+      const auto word = static_cast<std::size_t>(index(rank)) / 64;
+      if (words.size() <= word) words.resize(word + 1);
+      words[word] |= std::uint64_t{1} << (index(rank) % 64);
+    });
+    number(words.size(), 2);
+    for (const std::uint64_t word : words) number(word, 8);
+  }
+  Bytes bytes;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  std::uint64_t number(std::size_t size) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{take()} << (8 * i);
+    return value;
+  }
+  // An identifier or no_rank.
+  Rank id() {
+    const auto value = static_cast<std::int32_t>(number(4));
+    if (value < -1 || value >= Ids::capacity) is_good_ = false;
+    return is_good_ ? rank_at(value) : no_rank;
+  }
+  Address address() {
+    Address address;
+    address.host.resize(number(1));
+    for (char& letter : address.host) letter = static_cast<char>(take());
+    address.port = static_cast<std::uint16_t>(number(2));
+    return address;
+  }
+  Ids ids() {
+    Ids ids;
+    const std::uint64_t words = number(2);
+    if (words * 64 > static_cast<std::uint64_t>(Ids::capacity)) is_good_ = false;
+    for (std::uint64_t i = 0; i < words && is_good_; ++i) {
+      std::uint64_t word = number(8);
+      for (std::int32_t bit = 0; word != 0; ++bit, word >>= 1)
+        if ((word & 1) != 0) ids.add(rank_at(static_cast<std::int32_t>(i) * 64 + bit));
+    }
+    return ids;
+  }
+  bool is_good() const { return is_good_; }
+  bool is_at_end() const { return is_good_ && bytes_.empty(); }
+
+ private:
+  std::uint8_t take() {
+    if (bytes_.empty()) {
+      is_good_ = false;
+      return 0;
+    }
+    const std::uint8_t byte = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return byte;
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  bool is_good_ = true;
+};
+
+void write(Writer& writer, const Machine::Message& message) {
+  writer.id(message.from);
+  writer.id(message.to);
+  writer.number(static_cast<std::uint64_t>(message.kind), 1);
+  writer.id(message.about);
+  writer.id(message.ballot.coordinator);
+  writer.number(static_cast<std::uint32_t>(message.ballot.attempt), 4);
+  writer.number(message.view.epoch, 8);
+  for (const Ids& ids :
+       {message.view.members, message.fenced, message.dead, message.members, message.answered})
+    writer.ids(ids);
+}
+
+bool read(Reader& reader, Machine::Message& message) {
+  message.from = reader.id();
+  message.to = reader.id();
+  const std::uint64_t kind = reader.number(1);
+  if (kind > static_cast<std::uint64_t>(protocols::MembershipKind::probe)) return false;
+  message.kind = static_cast<protocols::MembershipKind>(kind);
+  message.about = reader.id();
+  message.ballot.coordinator = reader.id();
+  message.ballot.attempt = static_cast<std::int32_t>(reader.number(4));
+  message.view.epoch = reader.number(8);
+  for (Ids* ids :
+       {&message.view.members, &message.fenced, &message.dead, &message.members, &message.answered})
+    *ids = reader.ids();
+  return reader.is_good() && message.from != no_rank && message.to != no_rank;
+}
+
+}  // namespace
+
+std::string Address::text() const {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::optional<Address> parse_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return std::nullopt;
+  Address address{text.substr(0, colon), 0};
+  if (address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data() + colon + 1, end, address.port);
+  if (error != std::errc{} || behind != end || address.host.size() > 45) return std::nullopt;
+  return address;
+}
+
+Bytes encode(const Frame& frame) {
+  Writer writer;
+  writer.number(0, 4);
+  writer.number(static_cast<std::uint64_t>(frame.kind), 1);
+  switch (frame.kind) {
+    case FrameKind::hello:
+      writer.number(frame.incarnation, 8);
+      writer.number(frame.meant, 8);
+      writer.address(frame.address);
+      break;
+    case FrameKind::heartbeat:
+      break;
+    case FrameKind::join:
+      writer.id(rank_at(frame.id));
+      writer.number(frame.incarnation, 8);
+      writer.address(frame.address);
+      break;
+    case FrameKind::redirect:
+      writer.address(frame.address);
+      break;
+    case FrameKind::message:
+      writer.number(frame.meant, 8);
+      write(writer, frame.message);
+      writer.number(frame.places.size(), 2);
+      for (const auto& [id, place] : frame.places) {
+        writer.id(rank_at(id));
+        writer.number(place.incarnation, 8);
+        writer.address(place.address);
+      }
+      break;
+  }
+  const std::size_t length = writer.bytes.size() - 4;
+  for (std::size_t i = 0; i < 4; ++i)
+    writer.bytes[i] = static_cast<std::uint8_t>(length >> (8 * i));
+  return writer.bytes;
+}
+
+std::optional<Frame> decode(std::span<const std::uint8_t> body) {
+  Reader reader(body);
+  Frame frame;
+  frame.kind = static_cast<FrameKind>(reader.number(1));
+  switch (frame.kind) {
+    case FrameKind::hello:
+      frame.incarnation = reader.number(8);
+      frame.meant = reader.number(8);
+      frame.address = reader.address();
+      break;
+    case FrameKind::heartbeat:
+      break;
+    case FrameKind::join:
+      frame.id = index(reader.id());
+      frame.incarnation = reader.number(8);
+      frame.address = reader.address();
+      break;
+    case FrameKind::redirect:
+      frame.address = reader.address();
+      break;
+    case FrameKind::message: {
+      frame.meant = reader.number(8);
+      if (!read(reader, frame.message)) return std::nullopt;
+      const std::uint64_t places = reader.number(2);
+      for (std::uint64_t i = 0; i < places && reader.is_good(); ++i) {
+        const Rank id = reader.id();
+        Place& place = frame.places[index(id)];
+        place.incarnation = reader.number(8);
+        place.address = reader.address();
+      }
+      break;
+    }
+    default:
+      return std::nullopt;
+  }
+  if (!reader.is_at_end() || frame.places.contains(-1)) return std::nullopt;
+  return frame;
+}
+
+}  // namespace resprout::runtime::member

@@ -1,0 +1,68 @@
+// What two processes of a membership say to each other over TCP, byte by byte.
+//
+// A frame is 4 bytes of length and that many bytes of body, whose first byte is its kind. Numbers
+// are little-endian. What does not parse is no frame: the connection is dropped.
+//
+//   hello      8 incarnation of the sender, 8 of the receiver that it means (0: any), its address
+//   heartbeat  nothing
+//   join       4 identifier that it had (-1: none), 8 incarnation, its address
+//   redirect   an address: ask there
+//   message    8 incarnation of the receiver, the machine's message, the addresses of those in it
+//
+// An address is 1 byte of length, the numeric host, 2 port. A set is 2 bytes of length in words and
+// those words.
+//
+// Thread rule: values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocols/membership/membership.hpp"
+
+namespace resprout::runtime::member {
+
+using Machine = protocols::LargeMembership;
+using Ids = Machine::Ids;
+using Bytes = std::vector<std::uint8_t>;
+
+inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
+
+struct Address {
+  std::string host;  // numeric
+  std::uint16_t port = 0;
+  std::string text() const;  // "127.0.0.1:4000", "[::1]:4000"
+  auto operator<=>(const Address&) const = default;
+};
+
+// Nothing if the text is no numeric host with a port.
+std::optional<Address> parse_address(const std::string& text);
+
+// Where a process is, and which of those that were there: one that is started again, or joins
+// again, is another one.
+struct Place {
+  Address address;
+  std::uint64_t incarnation = 0;
+};
+using Book = std::map<std::int32_t, Place>;  // by identifier
+
+enum class FrameKind : std::uint8_t { hello = 1, heartbeat, join, redirect, message };
+
+struct Frame {
+  FrameKind kind = FrameKind::heartbeat;
+  std::int32_t id = -1;
+  std::uint64_t incarnation = 0;
+  std::uint64_t meant = 0;
+  Address address;
+  Machine::Message message;
+  Book places;  // of a message
+};
+
+Bytes encode(const Frame& frame);  // with its length
+std::optional<Frame> decode(std::span<const std::uint8_t> body);
+
+}  // namespace resprout::runtime::member
