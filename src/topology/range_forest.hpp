@@ -25,6 +25,13 @@ enum class RangeShape : std::uint8_t {
   kary,     // k-ary, likewise
 };
 
+// What a forest answers about one rank.
+struct RangeRelatives {
+  std::int32_t parent;  // -1: none
+  std::int32_t size;    // of its subtree
+  std::int32_t children;
+};
+
 struct RangeForest {
   std::int32_t begin;  // the forest spans [begin, end)
   std::int32_t end;    // > begin
@@ -32,6 +39,12 @@ struct RangeForest {
   RangeShape shape;
   std::int32_t roots;      // of the trees, 1 .. end - begin
   bool is_headed = false;  // the first root is the parent of the others, behind its other children
+  // Of all ranks from `begin` on, as relatives() gives them: then nothing is computed again.
+  const RangeRelatives* known = nullptr;
+
+  constexpr RangeRelatives relatives(std::int32_t rank) const {
+    return {parent(rank), size(rank), children(rank)};
+  }
 
   // The i-th root; `end` for i = roots.
   constexpr std::int32_t root(std::int32_t i) const {
@@ -51,6 +64,7 @@ struct RangeForest {
 
   // Whether it is nobody's child.
   constexpr bool is_root(std::int32_t rank) const {
+    if (known != nullptr) return known[rank - begin].parent < 0;
     return is_headed ? rank == begin : rank == root(tree_of(rank));
   }
 
@@ -59,6 +73,7 @@ struct RangeForest {
 
   // The number of ranks in the subtree of `rank`, itself included.
   constexpr std::int32_t size(std::int32_t rank) const {
+    if (known != nullptr) return known[rank - begin].size;
     if (is_headed && rank == begin) return end - begin;
     const Span span = span_of(rank);
     if (shape == RangeShape::ranges) return RangeTree{span.begin, span.end, radix}.size(rank);
@@ -67,6 +82,7 @@ struct RangeForest {
 
   // -1 for a root.
   constexpr std::int32_t parent(std::int32_t rank) const {
+    if (known != nullptr) return known[rank - begin].parent;
     const Span span = span_of(rank);
     if (rank == span.begin) return is_headed && rank != begin ? begin : -1;
     if (shape == RangeShape::ranges) return RangeTree{span.begin, span.end, radix}.parent(rank);
@@ -82,6 +98,7 @@ struct RangeForest {
   }
 
   constexpr std::int32_t children(std::int32_t rank) const {
+    if (known != nullptr) return known[rank - begin].children;
     std::int32_t count = 0;
     for_each_child(rank, [&count](std::int32_t, std::int32_t) { ++count; });
     return count;
@@ -108,8 +125,8 @@ struct RangeForest {
   }
 
   constexpr Tree tree(const Span& span) const {
-    const Shape known = shape == RangeShape::kary ? Shape::kary : Shape::knomial;
-    return {known, Numbering::in_order, radix, span.end - span.begin};
+    const Shape of_tree = shape == RangeShape::kary ? Shape::kary : Shape::knomial;
+    return {of_tree, Numbering::in_order, radix, span.end - span.begin};
   }
 };
 

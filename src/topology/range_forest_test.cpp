@@ -58,6 +58,22 @@ TEST_CASE("the roots share the ranks out evenly, and are nobody's children") {
   }
 }
 
+TEST_CASE("a forest that looks its relatives up answers as the one that computes them") {
+  for (const RangeForest& forest : forests()) {
+    std::vector<RangeRelatives> table;
+    for (std::int32_t rank = forest.begin; rank < forest.end; ++rank)
+      table.push_back(forest.relatives(rank));
+    RangeForest known = forest;
+    known.known = table.data();
+    for (std::int32_t rank = forest.begin; rank < forest.end; ++rank) {
+      CHECK(known.parent(rank) == forest.parent(rank));
+      CHECK(known.size(rank) == forest.size(rank));
+      CHECK(known.children(rank) == forest.children(rank));
+      CHECK(known.is_root(rank) == forest.is_root(rank));
+    }
+  }
+}
+
 TEST_CASE("a k-nomial tree with its nearest children as fellow roots is the k-nomial forest") {
   // Radix 3, 27 ranks: each root of three has 2 children on each of two levels.
   constexpr RangeForest forest{0, 27, 3, RangeShape::knomial, 3};

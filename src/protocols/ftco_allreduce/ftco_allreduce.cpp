@@ -24,7 +24,8 @@ topology::RangeForest FtcoAllreduce::forest(std::int32_t round) const {
           config_->radix,
           config_->shape,
           from <= 0 ? config_->roots : 1,
-          from == 0};
+          from == 0,
+          round == 0 ? config_->relatives : nullptr};
 }
 
 topology::RangeForest FtcoAllreduce::tree() const { return forest(round_); }

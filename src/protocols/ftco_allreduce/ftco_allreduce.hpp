@@ -51,6 +51,8 @@ struct FtcoAllreduceConfig {
   // REQUIRES of them: result_everywhere, no broadcast.
   std::int32_t roots = 1;
   bool is_broadcast = false;  // of the root's input; REQUIRES: result_everywhere
+  // Of the forest of round 0, if they are looked up: for drivers of many machines.
+  const topology::RangeRelatives* relatives = nullptr;
 };
 
 class FtcoAllreduce {

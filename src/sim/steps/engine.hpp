@@ -75,8 +75,11 @@ class StepEngine {
         queues_(procs()),
         mailboxes_(procs()),
         arrivals_(2 * travel_),
-        looks_(looks_ahead) {
+        looks_(looks_ahead),
+        few_contacts_(fresh_.size() * few) {
     for (const M& machine : fresh_) processes_.push_back({.value = {.machine = machine}});
+    for (std::size_t i = 0; i < processes_.size(); ++i)
+      processes_[i].value.contacts = {&few_contacts_[i * few], 0, few};
   }
 
   // One operation; what its machines refer to may have changed since they were made. `entries`:
@@ -104,6 +107,12 @@ class StepEngine {
     bool is_buried = false;  // died before it was done
   };
 
+  struct Slot {
+    Process value;
+    std::unique_ptr<Contact[]> contacts;  // if it has more than few
+    std::vector<Rank> suspects;
+  };
+
   struct Envelope {
     Message message;
     [[no_unique_address]] Payload payload;
@@ -111,6 +120,8 @@ class StepEngine {
 
   // Deadlines are rarely farther away.
   static constexpr Duration looks_ahead = 4095;
+  // Contacts that most processes are content with: they lie together.
+  static constexpr std::uint32_t few = 4;
 
   std::int32_t procs() const { return static_cast<std::int32_t>(fresh_.size()); }
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(index(rank)); }
@@ -127,18 +138,13 @@ class StepEngine {
   bool answer(Rank rank, std::int32_t distance);
   void send(const Message& message);
   void look_at(Rank rank, Time when);
+  void expect(Rank rank) const;
   const Context& see(Rank rank);
+  void make_room(Slot& slot);
   void drain(Rank rank, const Entry* current);
   void obey(Rank rank, const Event& event, const Entry* current);
   void suspect(Rank rank, Rank suspected);
   void note_end(Rank rank);
-
-  // Contacts have an owner that a copy of the machine does not overwrite.
-  struct Slot {
-    Process value;
-    std::unique_ptr<Contact[]> contacts;
-    std::vector<Rank> suspects;
-  };
 
   Duration travel_;
   Duration overhead_;
@@ -148,11 +154,13 @@ class StepEngine {
   Mailboxes<Payload> mailboxes_;
   TimeWheel<Envelope> arrivals_;
   TimeWheel<Rank> looks_;
+  std::vector<Contact> few_contacts_;
   std::vector<Death> deaths_;  // that come, the last one first
   std::int64_t unfinished_ = 0;
   bool has_suspected_ = false;  // in the look at a process
   Time now_{};
   Context seen_{};
+  Rank seen_by_ = no_rank;  // whose context `seen_` is, if it still is
   StepTotals totals_;
   Digest digest_;
   O* observer_ = nullptr;

@@ -16,8 +16,11 @@ StepTotals StepEngine<M, O>::run(std::span<const Death> deaths, std::span<const 
     if (now_ == never) break;
     digest_.add(static_cast<std::uint64_t>(now_.ticks));
     bury();
-    arrivals_.drain(now_, [this](const Envelope& envelope) { arrive(envelope); });
-    looks_.drain(now_, [this](Rank rank) { look(rank); });
+    seen_by_ = no_rank;
+    arrivals_.drain(
+        now_, [this](const Envelope& envelope) { arrive(envelope); },
+        [this](const Envelope& envelope) { expect(envelope.message.to); });
+    looks_.drain(now_, [this](Rank rank) { look(rank); }, [this](Rank rank) { expect(rank); });
   }
   totals_.has_ended = unfinished_ == 0;
   for (std::int32_t i = 0; i < procs(); ++i) {
@@ -47,9 +50,9 @@ void StepEngine<M, O>::reset(std::span<const Death> deaths, std::span<const Time
   for (std::int32_t i = 0; i < procs(); ++i) {
     const auto at_i = static_cast<std::size_t>(i);
     Slot& slot = processes_[at_i];
-    const std::uint32_t capacity = slot.value.contacts.capacity;
+    const Contacts contacts = slot.value.contacts;
     slot.value = Process{.machine = fresh_[at_i]};
-    slot.value.contacts = {slot.contacts.get(), 0, capacity};
+    slot.value.contacts = {contacts.begin, 0, contacts.capacity};
     if (!entries.empty()) slot.value.enters = entries[at_i];
     slot.suspects.clear();
     look_at(rank_at(i), slot.value.enters);
@@ -92,23 +95,43 @@ void StepEngine<M, O>::look_at(Rank rank, Time when) {
   looks_.push(now_, when, rank);
 }
 
+// It will be looked at soon.
+template <SteppedMachine M, Observer O>
+void StepEngine<M, O>::expect(Rank rank) const {
+  const auto fetch = [](const void* begin, std::size_t bytes) {
+    const char* const byte = static_cast<const char*>(begin);
+    for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(byte + i, 1);
+  };
+  fetch(&processes_[at(rank)], sizeof(Slot));
+  fetch(&few_contacts_[at(rank) * few], few * sizeof(Contact));
+  queues_.expect(rank);
+  mailboxes_.expect(rank);
+}
+
+// With room for one more contact.
 template <SteppedMachine M, Observer O>
 const Context& StepEngine<M, O>::see(Rank rank) {
-  Slot& slot = processes_[at(rank)];
-  Contacts& contacts = slot.value.contacts;
-  if (contacts.count == contacts.capacity) {
-    const std::uint32_t capacity = std::max(4U, 2 * contacts.capacity);
-    auto larger = std::make_unique<Contact[]>(capacity);
-    std::copy(contacts.begin, contacts.begin + contacts.count, larger.get());
-    slot.contacts = std::move(larger);
-    contacts = {slot.contacts.get(), contacts.count, capacity};
-  }
+  const Contacts& contacts = process(rank).contacts;
+  if (contacts.count == contacts.capacity) make_room(processes_[at(rank)]);
+  if (rank == seen_by_) return seen_;
+  const std::vector<Rank>& suspects = processes_[at(rank)].suspects;
   seen_ = {.now = now_,
-           .suspects = {slot.suspects.data(), static_cast<std::uint32_t>(slot.suspects.size())},
+           .suspects = {suspects.data(), static_cast<std::uint32_t>(suspects.size())},
            .mailbox = {},
-           .contacts = &contacts};
+           .contacts = &process(rank).contacts};
   if (mailboxes_.exist()) seen_.mailbox = mailboxes_.view(rank);
+  seen_by_ = rank;
   return seen_;
+}
+
+template <SteppedMachine M, Observer O>
+void StepEngine<M, O>::make_room(Slot& slot) {
+  Contacts& contacts = slot.value.contacts;
+  const std::uint32_t capacity = 2 * contacts.capacity;
+  auto larger = std::make_unique<Contact[]>(capacity);
+  std::copy(contacts.begin, contacts.begin + contacts.count, larger.get());
+  slot.contacts = std::move(larger);
+  contacts = {slot.contacts.get(), contacts.count, capacity};
 }
 
 template <SteppedMachine M, Observer O>
@@ -179,8 +202,10 @@ bool StepEngine<M, O>::receive(Rank rank, std::int32_t distance) {
   if (!queues_.take(rank, 3, order, entry)) return false;
   observer_->on_receive(now_, entry.message);
   const Context& context = see(rank);
-  if (process(rank).machine.handle_message(context, entry.message) == Disposition::keep)
+  if (process(rank).machine.handle_message(context, entry.message) == Disposition::keep) {
     mailboxes_.keep(entry.message, entry.payload);
+    seen_by_ = no_rank;
+  }
   drain(rank, &entry);
   return true;
 }
@@ -231,12 +256,14 @@ void StepEngine<M, O>::obey(Rank rank, const Event& event, const Entry* current)
   const Payload* const kept = mailboxes_.find(rank, event.subject);
   observer_->on_event(now_, rank, event, kept != nullptr ? kept : payload);
   mailboxes_.drop(rank, event);
+  seen_by_ = no_rank;
 }
 
 template <SteppedMachine M, Observer O>
 void StepEngine<M, O>::suspect(Rank rank, Rank suspected) {
   std::vector<Rank>& suspects = processes_[at(rank)].suspects;
   suspects.insert(std::lower_bound(suspects.begin(), suspects.end(), suspected), suspected);
+  seen_by_ = no_rank;
   if (process(suspected).dies > now_) ++totals_.false_suspicions;
   has_suspected_ = true;
   process(rank).machine.handle_suspicion(see(rank), suspected);

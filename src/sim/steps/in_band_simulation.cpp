@@ -19,11 +19,22 @@ class InBandSimulation final : public Simulation {
       : config_{registry::ftco_config(machinery.spec, machinery.procs, machinery.root),
                 {machinery.model.latency, machinery.model.overhead},
                 machinery.spec.service},
+        relatives_(relatives()),
         entries_(machinery.entries),
         engine_(machinery.model.latency, machinery.model.overhead, machines()) {}
 
  private:
-  std::vector<FtcoInBand> machines() const {
+  // Every machine asks for those of many others.
+  std::vector<topology::RangeRelatives> relatives() const {
+    const auto forest = protocols::FtcoAllreduce(config_.collective, rank_at(0)).forest(0);
+    std::vector<topology::RangeRelatives> all;
+    all.reserve(static_cast<std::size_t>(forest.end));
+    for (std::int32_t rank = 0; rank < forest.end; ++rank) all.push_back(forest.relatives(rank));
+    return all;
+  }
+
+  std::vector<FtcoInBand> machines() {
+    config_.collective.relatives = relatives_.data();
     std::vector<FtcoInBand> all;
     all.reserve(static_cast<std::size_t>(config_.collective.procs));
     for (std::int32_t i = 0; i < config_.collective.procs; ++i)
@@ -55,6 +66,7 @@ class InBandSimulation final : public Simulation {
   }
 
   FtcoInBandConfig config_;
+  std::vector<topology::RangeRelatives> relatives_;
   Entries entries_;
   StepEngine<FtcoInBand, ReductionMetrics> engine_;
 };

@@ -50,6 +50,9 @@ class InboundQueues {
     queue.longest = std::max(queue.longest, ++queue.length);
   }
 
+  // It will be used soon.
+  void expect(Rank rank) const { __builtin_prefetch(&at(rank), 1); }
+
   // Takes out the first of those with the lowest rank(entry), an integer from 0 to `ranks` - 1;
   // those with a higher one stay. False: there is none.
   template <typename Order>
