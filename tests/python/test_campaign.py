@@ -32,6 +32,13 @@ protocol = "ftco-allreduce"
 procs = 64
 fail_at = ["none", "0@5,3@12"]
 repetitions = 3
+
+[[product]]
+protocol = "ftco-allreduce:detection=in-band"
+procs = 64
+faults = "2+1@30"
+late = ["none", "uniform:40"]
+repetitions = 2
 """
 
 
@@ -64,12 +71,22 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_a_campaign_has_all_combinations_in_the_order_of_its_file(file: Path) -> None:
     assert main(["campaign", str(file)]) == 0
     rows = rows_of(file.with_suffix(".results"))
-    keys = ("protocol", "procs", "faults", "fail_at", "repetition")
+    keys = ("protocol", "procs", "faults", "fail_at", "late", "repetition")
     trees = ("corrected-tree:tree=binomial", "corrected-tree:tree=lame,k=2")
     faults = ("0", "5%", "3,5")
     expected = [
-        *itertools.product(trees, (64, 200), faults, ("none",), range(30)),
-        *itertools.product(("ftco-allreduce",), (64,), ("none",), ("none", "0@5,3@12"), range(3)),
+        *itertools.product(trees, (64, 200), faults, ("none",), ("none",), range(30)),
+        *itertools.product(
+            ("ftco-allreduce",), (64,), ("none",), ("none", "0@5,3@12"), ("none",), range(3)
+        ),
+        *itertools.product(
+            ("ftco-allreduce:detection=in-band",),
+            (64,),
+            ("2+1@30",),
+            ("none",),
+            ("none", "uniform:40"),
+            range(2),
+        ),
     ]
     assert [tuple(row[key] for key in keys) for row in rows] == expected
 
@@ -79,11 +96,12 @@ def test_every_row_is_the_run_that_sim_makes_of_its_parameters_and_seed(
 ) -> None:
     assert main(["campaign", str(file)]) == 0
     rows = rows_of(file.with_suffix(".results"))
-    for row in rows[5::40] + rows[-4:]:
+    for row in rows[5::40] + rows[-8:]:
         capsys.readouterr()
         command = ["sim", row["protocol"], "--procs", row["procs"], "--latency", row["latency"]]
         command += ["--overhead", row["overhead"], "--gap", row["gap"], "--root", row["root"]]
-        command += ["--faults", row["faults"], "--seed", row["seed"], "--format", "json"]
+        command += ["--faults", row["faults"], "--late", row["late"]]
+        command += ["--seed", row["seed"], "--format", "json"]
         deaths = [] if row["fail_at"] == "none" else row["fail_at"].split(",")
         command += [word for death in deaths for word in ("--fail-at", death)]
         assert main([str(word) for word in command]) == 0
@@ -111,8 +129,9 @@ def test_a_seed_depends_on_the_campaign_s_seed_and_the_point_only(tmp_path: Path
         Point("corrected-tree", 64, latency=3),
         Point("corrected-tree", 64, faults="1"),
         Point("corrected-tree", 64, fail_at="1@1"),
+        Point("corrected-tree", 64, late="uniform:9"),
     ]
-    assert len({Plan(1, None, ()).first_seed(other) for other in [point, *others]}) == 5
+    assert len({Plan(1, None, ()).first_seed(other) for other in [point, *others]}) == 6
     small = tmp_path / "small.toml"
     small.write_text('seed = 7\n[[product]]\nprocs = 64\nfaults = "5%"\nprotocol="corrected-tree"')
     large = tmp_path / "large.toml"
@@ -177,6 +196,10 @@ def test_a_run_costs_by_its_faults_if_it_is_computed_and_by_its_processes_if_not
     # Each process is told of each death.
     assert ratio("ftco-allreduce", 65536, "1%") > 10
     assert ratio("reliable-broadcast", 65536, "1%") > 10
+    assert ratio("ftco-allreduce", 9, "1+2@30") == ratio("ftco-allreduce", 9, "3")
+    # Who waits for others asks after them.
+    in_band = "ftco-allreduce:detection=in-band"
+    assert cost(in_band, 64, late="uniform:9000") > 10 * cost(in_band, 64, late="normal:90")
 
 
 def test_a_finished_campaign_is_not_run_again(
@@ -332,7 +355,7 @@ def test_two_campaigns_do_not_write_to_one_folder(
         line = refusal(capsys, "campaign", file, "-o", tmp_path / "results")
         assert "another campaign is writing" in line
     assert main(["campaign", str(file), "-o", str(tmp_path / "results")]) == 0
-    assert len(rows_of(tmp_path / "results")) == 366
+    assert len(rows_of(tmp_path / "results")) == 370
 
 
 def test_options_that_do_not_go_together_are_refused(

@@ -14,9 +14,13 @@ from resprout.campaign.plan import NONE, Point
 _ROW_NS = 1000
 # The engine, for each process: most broadcasts are 6 to 12 messages a process.
 _PROCESS_NS = 120
+# The engine of steps, likewise: a few messages, and questions while others are late.
+_STEPPED_PROCESS_NS = 2000
+_LATE_NS = 14  # for each tick of the spread
 # Each process is told of each death, where there is a detector.
 _SUSPICION_NS = 10
 _WITH_DETECTOR = ("ftco-", "reliable-broadcast")
+_IN_BAND = "detection=in-band"
 # A run that is computed (docs/exact.md): what the faults touch, at most all processes; and what
 # follows from each fault, more where borders of gaps are followed one by one.
 _TOUCHED_BY_FAULT_NS = 300
@@ -36,6 +40,8 @@ def run_ns(point: Point) -> int:
         is_followed = any(word in point.protocol for word in _FOLLOWED)
         touched = min(deaths * _TOUCHED_BY_FAULT_NS, point.procs // _PROCESSES_PER_NS)
         return _ROW_NS + touched + deaths * (_FOLLOWED_FAULT_NS if is_followed else _FAULT_NS)
+    if _IN_BAND in point.protocol:
+        return _ROW_NS + point.procs * (_STEPPED_PROCESS_NS + _spread(point) * _LATE_NS)
     process = _PROCESS_NS
     if point.protocol.startswith(_WITH_DETECTOR):
         process += deaths * _SUSPICION_NS
@@ -61,7 +67,7 @@ def _is_computed(point: Point) -> bool:
 
 
 def _fault_count(point: Point) -> int:
-    """How many are dead from the beginning: none | N | X% | 3,7,9."""
+    """How many are dead from the beginning or die: none | N | X% | N+M@T | 3,7,9."""
     text = point.faults
     if text == NONE:
         return 0
@@ -69,4 +75,10 @@ def _fault_count(point: Point) -> int:
         return len([rank for rank in text.split(",") if rank])
     if text.endswith("%"):
         return round(float(text[:-1]) * point.procs / 100)
-    return int(text)
+    dead, _, dying = text.partition("+")
+    return int(dead) + int(dying.partition("@")[0] or 0)
+
+
+def _spread(point: Point) -> int:
+    """Within how many ticks processes enter: none | uniform:S | normal:S."""
+    return 0 if point.late == NONE else int(point.late.partition(":")[2])

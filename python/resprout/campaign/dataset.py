@@ -25,7 +25,7 @@ from resprout.campaign.plan import PARAMETERS, Plan
 from resprout.errors import UserError
 from resprout.files import remove_temporaries, replacing
 
-SCHEMA = 1
+SCHEMA = 2
 _PREFIX = "resprout."
 _LOCK = ".lock"
 # A digest of each run would be more bytes than all else; the seed gives the run again.

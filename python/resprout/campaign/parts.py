@@ -104,6 +104,7 @@ def simulate(part: Part, is_stopped: Callable[[], bool] = lambda: False) -> byte
             gap=point.gap,
             root=point.root,
             digest=False,  # the results have none
+            late=point.late,
         )
         step = max(1, _CALL_NS // run_ns(point))
         for done in range(0, piece.count, step):

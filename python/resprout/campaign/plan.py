@@ -41,6 +41,7 @@ class Point:
     root: int = 0
     faults: str = NONE
     fail_at: str = NONE
+    late: str = NONE
 
     @property
     def deaths(self) -> list[str]:
@@ -48,7 +49,9 @@ class Point:
         return [] if self.fail_at == NONE else self.fail_at.split(",")
 
     def values(self) -> tuple[str | int, ...]:
-        return tuple(getattr(self, name) for name in PARAMETERS)
+        """What tells points apart, `late` only where somebody is: seeds follow from it."""
+        every = tuple(getattr(self, name) for name in PARAMETERS)
+        return every if self.late != NONE else every[:-1]
 
 
 PARAMETERS = {field.name: field.type for field in fields(Point)}
@@ -165,7 +168,12 @@ def _value(key: str, value: Any) -> str | int:
 def _check(point: Point) -> None:
     machine = {name: getattr(point, name) for name in ("latency", "overhead", "gap", "root")}
     native.check_simulation(
-        point.protocol, procs=point.procs, **machine, faults=point.faults, fail_at=point.deaths
+        point.protocol,
+        procs=point.procs,
+        **machine,
+        faults=point.faults,
+        fail_at=point.deaths,
+        late=point.late,
     )
 
 
