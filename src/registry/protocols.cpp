@@ -45,6 +45,7 @@ void set_detection(Spec& spec, std::int32_t value) {
 void set_service(Spec& spec, std::int32_t value) {
   spec.service = static_cast<protocols::Service>(value);
 }
+void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Polling>(value); }
 
 constexpr std::string_view corrections =
     "none|opportunistic|optimized-opportunistic|checked|failure-proof|delayed";
@@ -115,6 +116,8 @@ constexpr Option ftco_allreduce_options[] = {
      "one root, or k that know each other, for operators that commute", set_roots},
     ftco_detection,
     ftco_service,
+    {"polling", "written|simulated", "written",
+     "in-band: as the paper writes, or, fault-free, as its authors' simulator does", set_polling},
 };
 
 constexpr Option ftco_options[] = {ftco_tree, ftco_k, ftco_detection, ftco_service};

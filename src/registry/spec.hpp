@@ -35,6 +35,10 @@ enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 // How FTCO learns of failures: from a detector of the process, or in the operation itself.
 enum class Detection : std::uint8_t { suspicion, in_band };
 
+// Who asks whom, and when, with in-band detection: as the paper writes, or, while nobody fails, as
+// the simulator of its authors does.
+enum class Polling : std::uint8_t { written, simulated };
+
 // Of the parameters only those have a meaning that the protocol has options for.
 struct Spec {
   ProtocolId protocol;
@@ -50,6 +54,7 @@ struct Spec {
   bool has_many_roots;         // FTCO: as many as k
   Detection detection;         // FTCO
   protocols::Service service;  // FTCO, in-band
+  Polling polling;             // likewise, allreduce
 
   bool operator==(const Spec&) const = default;
 };

@@ -189,3 +189,21 @@ def test_only_where_detection_is_in_band_processes_enter_late(
 ) -> None:
     assert main(["sim", "ftco-allreduce", "--procs", "8", "--late", "uniform:9"]) != 0
     assert "late: only processes of a protocol with detection=in-band" in capsys.readouterr().err
+
+
+def test_the_polling_of_the_published_simulator_asks_more_and_bears_no_faults(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = "ftco-allreduce:k=8,roots=multi,detection=in-band"
+    arguments = ("--procs", "512", "--latency", "10", "--late", "uniform:500", "--runs", "3")
+    written = runs_of(capsys, spec, *arguments)
+    simulated = runs_of(capsys, f"{spec},polling=simulated", *arguments)
+    for ours, theirs in zip(written, simulated, strict=True):
+        assert theirs["contributors"] == 512
+        assert theirs["longest_queue"] > ours["longest_queue"]
+        assert abs(theirs["completion_latency"] - ours["completion_latency"]) < 20
+    for words in (("--faults", "1"), ("--fail-at", "3@5")):
+        assert main(["sim", f"{spec},polling=simulated", "--procs", "64", *words]) != 0
+        assert "with polling=simulated nobody dies" in capsys.readouterr().err
+    assert main(["sim", "ftco-allreduce:polling=simulated", "--procs", "8"]) != 0
+    assert "polling: simulated needs detection=in-band" in capsys.readouterr().err

@@ -62,6 +62,8 @@ class Faults {
   // Whether `rank` is one of those that were named, not drawn.
   bool names(Rank rank) const;
 
+  bool are_none() const { return named_.empty() && count_ == 0; }
+
   // Those of a run with this seed; valid until the next call.
   std::span<const Death> of(std::uint64_t seed);
 

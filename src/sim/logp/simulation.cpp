@@ -37,6 +37,8 @@ std::string out_of_range(const Machinery& machinery) {
   const bool is_in_band = machinery.spec.detection == registry::Detection::in_band;
   if (machinery.entries.kind != Entries::Kind::together && !is_in_band)
     return "late: only processes of a protocol with detection=in-band enter late";
+  if (machinery.spec.polling == registry::Polling::simulated && !is_in_band)
+    return "polling: simulated needs detection=in-band";
   if (is_in_band && machinery.wants_trace)
     return "trace: there is none of a protocol with detection=in-band";
   if (is_in_band && machinery.model.latency % machinery.model.overhead != 0)
