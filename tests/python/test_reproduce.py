@@ -18,6 +18,7 @@ from resprout.reproduce.gossip import GossipTimes, optimal_latency
 from resprout.reproduce.store import Store, campaign
 
 NAMES = [experiment.name for experiment in papers()["corrected-trees"].experiments]
+FTCO_NAMES = [experiment.name for experiment in papers()["ftco"].experiments]
 KEYS = {"figure", "claim", "paper", "ours", "within", "sample_size"}
 
 
@@ -54,7 +55,7 @@ def test_every_figure_has_a_name_and_the_help_names_it(
     monkeypatch.setenv("COLUMNS", "250")
     assert main(["reproduce", "--help"]) == 0
     said = capsys.readouterr().out
-    assert [name for name in [*NAMES, "all"] if name not in said] == []
+    assert [name for name in [*NAMES, *FTCO_NAMES, "all"] if name not in said] == []
     wanted = {"fig1b", "fig6", "fig7", "fig8", "fig9", "fig10", "fig14", "table1", "lemmas"}
     assert wanted <= set(NAMES)
 
@@ -65,7 +66,9 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
     line = refusal(capsys, "corrected-trees", "fig99", "-o", tmp_path / "out")
     assert "'fig99'" in line
     assert [name for name in [*NAMES, "all"] if name not in line] == []
-    assert "give corrected-trees" in refusal(capsys, "corrected-forests")
+    assert "give corrected-trees, ftco" in refusal(capsys, "corrected-forests")
+    for figure in ("table1", "fig6"):
+        assert "`resprout bench recovery`" in refusal(capsys, "ftco", figure)
     assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
     assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")
     assert list(tmp_path.iterdir()) == []
@@ -164,12 +167,14 @@ def test_other_results_in_the_folder_are_refused_and_left_alone(
     assert bytes_of(tmp_path, "part-*") == before
 
 
-def test_all_figures_of_small_samples_end_to_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "procs_max"), [("corrected-trees", 16384), ("ftco", 4096)])
+def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, procs_max: int) -> None:
     """Verdicts mean little here; that all is simulated, judged, drawn and said does."""
-    paper = papers()["corrected-trees"]
-    study = Study(Store(tmp_path / "runs", 2), Scale(divisor=1000), procs_max=16384)
+    paper = papers()[name]
+    names = [experiment.name for experiment in paper.experiments]
+    study = Study(Store(tmp_path / "runs", 2), Scale(divisor=1000), procs_max)
     results = run(paper.experiments, study, tmp_path)
-    assert [experiment.name for experiment, _, _ in results] == NAMES
+    assert [experiment.name for experiment, _, _ in results] == names
     for experiment, rows, claims in results:
         assert rows
         assert claims
@@ -189,8 +194,24 @@ def test_all_figures_of_small_samples_end_to_end(tmp_path: Path) -> None:
     assert f"of {len(every)} claims hold" in text
     assert text.count("| within |") + text.count("| **outside** |") == len(every) + 1
     assert "1 min 1 s" in text
-    for name in NAMES:
-        assert f"(folder/{name}.svg)" in text
+    for experiment in paper.experiments:
+        assert f"(folder/{experiment.name}.svg)" in text
+
+
+def test_without_faults_ftco_takes_what_the_authors_public_results_say(tmp_path: Path) -> None:
+    """Latencies of their best_radix.csv, of several roots with k-nomial trees."""
+    from resprout.reproduce.ftco.fig7 import FIG7
+
+    study = Study(Store(tmp_path / "runs", 2), Scale(), procs_max=2048)
+    study.store.simulate(FIG7.campaigns(study))
+    latency = {
+        (row["procs"], row["k"]): row["latency"]
+        for row in FIG7.rows(study)
+        if (row["tree"], row["roots"]) == ("knomial", "multi")
+    }
+    published = {2: 228, 3: 145, 4: 126, 6: 108, 8: 114, 10: 100, 11: 99, 12: 100, 16: 110, 18: 116}
+    assert {k: latency[1024, k] for k in published} == published
+    assert latency[2048, 12] == min(value for (procs, _), value in latency.items() if procs == 2048)
 
 
 def test_a_maximum_is_judged_by_what_samples_of_one_distribution_do() -> None:

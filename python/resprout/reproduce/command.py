@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from resprout.campaign.workers import core_count
@@ -31,11 +31,15 @@ class Paper:
     experiments: tuple[Experiment, ...]
     remarks: tuple[str, ...]
     """Of the page."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Figures that cannot be simulated: why not, and what to do instead."""
 
     def chosen(self, figure: str) -> tuple[Experiment, ...]:
         names = [experiment.name for experiment in self.experiments]
         if figure == ALL:
             return self.experiments
+        if figure in self.elsewhere:
+            raise UserError(f"{figure} of {self.name} {self.elsewhere[figure]}")
         if figure not in names:
             raise UserError(f"{figure!r} is not of {self.name}; give {', '.join([*names, ALL])}")
         return (self.experiments[names.index(figure)],)
@@ -43,8 +47,9 @@ class Paper:
 
 def papers() -> Mapping[str, Paper]:
     from resprout.reproduce.corrected_trees.paper import CORRECTED_TREES
+    from resprout.reproduce.ftco.paper import FTCO
 
-    return {paper.name: paper for paper in (CORRECTED_TREES,)}
+    return {paper.name: paper for paper in (CORRECTED_TREES, FTCO)}
 
 
 def reproduce(

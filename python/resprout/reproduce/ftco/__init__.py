@@ -1,0 +1,1 @@
+"""The figures and tables of FTCO that stand on its authors' simulator."""
