@@ -53,8 +53,8 @@ struct Communicator {
   std::unique_ptr<StandIns> stand_ins;              // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;  // what a hint asks for
   bool is_native = false;                           // its collectives are left to the MPI library
-  MPI_Comm native = MPI_COMM_NULL;                  // which carries some of ours, on this
-  int calls_until_native = 8;                       // calls that would use it, before it is made
+  MPI_Comm native = MPI_COMM_NULL;                  // where the MPI library may carry ours
+  enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`
 };
 
 // REQUIRES: MPI is initialized; `comm` is valid. Never null; lives as long as the communicator.

@@ -62,24 +62,21 @@ MPI_Comm CollectiveCall::native(Kind kind, std::size_t bytes) {
   Communicator& communicator = *communicator_of(comm_);
   if (!session_->may_go_natively() || !prefers_native(communicator, kind, bytes))
     return MPI_COMM_NULL;
-  if (communicator.calls_until_native > 0 && --communicator.calls_until_native == 0)
-    make_native(communicator);
-  return communicator.native;
+  using Agreed = Communicator::Agreed;
+  if (communicator.agreed == Agreed::not_yet)
+    communicator.agreed = has_native_everywhere(communicator) ? Agreed::on_it : Agreed::against_it;
+  return communicator.agreed == Agreed::on_it ? communicator.native : MPI_COMM_NULL;
 }
 
-// All or nobody: everybody says whether it has one.
-void CollectiveCall::make_native(Communicator& communicator) {
-  lock_.unlock();
-  const MPI_Comm made =
-      shim::make_native(communicator.world_ranks, static_cast<int>(session_->id() % 32768));
-  lock_.lock();
-  const bool has_one = made != MPI_COMM_NULL;
+// Some may have seen a loss while it was made.
+bool CollectiveCall::has_native_everywhere(const Communicator& communicator) {
+  const bool has_one = communicator.native != MPI_COMM_NULL;
   bool has_everybody = false;
   And both;
   before_ = session_->allreduce(
       lock_, reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
       [&](std::span<const std::byte> all) { has_everybody = all[0] != std::byte{0}; });
-  if (has_everybody && session_->may_go_natively()) communicator.native = made;
+  return has_everybody && session_->may_go_natively();
 }
 
 int CollectiveCall::finish(runtime::Outcome outcome, int code) {

@@ -54,7 +54,7 @@ class CollectiveCall {
   int finish(runtime::Outcome outcome, int code = MPI_SUCCESS);
 
  private:
-  void make_native(Communicator& communicator);
+  bool has_native_everywhere(const Communicator& communicator);
 
   MPI_Comm comm_;
   const char* name_;

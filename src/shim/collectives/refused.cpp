@@ -2,10 +2,13 @@
 // whole. On one that has lost a member it would wait for ever, or fail at some members only; there
 // all members get the same error.
 //
+// A new communicator gets a private one of the library's at once (native/natives.hpp).
+//
 // All members agree on that in a barrier of ours, so that none of them enters MPI without the
 // others. Somebody may still be lost while MPI is at it.
 #include "shim/collectives/call.hpp"
 #include "shim/errors.hpp"
+#include "shim/native/natives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -23,51 +26,64 @@ int if_whole(MPI_Comm comm, const char* name, Native native) {
   return call.leave_to(native);
 }
 
+// The same for a call that makes a communicator.
+template <typename Native>
+int make_if_whole(MPI_Comm comm, const char* name, MPI_Comm* made, Native native) {
+  const int code = if_whole(comm, name, native);
+  if (code == MPI_SUCCESS) make_native(*made);
+  return code;
+}
+
 }  // namespace
 
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return if_whole(comm, "comm_dup", [&] { return PMPI_Comm_dup(comm, newcomm); });
+  return make_if_whole(comm, "comm_dup", newcomm, [&] { return PMPI_Comm_dup(comm, newcomm); });
 }
 
 extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return if_whole(comm, "comm_dup_with_info",
-                  [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
+  return make_if_whole(comm, "comm_dup_with_info", newcomm,
+                       [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
 }
 
 extern "C" int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return if_whole(comm, "comm_split", [&] { return PMPI_Comm_split(comm, color, key, newcomm); });
+  return make_if_whole(comm, "comm_split", newcomm,
+                       [&] { return PMPI_Comm_split(comm, color, key, newcomm); });
 }
 
 extern "C" int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
                                    MPI_Comm* newcomm) {
-  return if_whole(comm, "comm_split_type",
-                  [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); });
+  return make_if_whole(comm, "comm_split_type", newcomm,
+                       [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); });
 }
 
 extern "C" int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return if_whole(comm, "comm_create", [&] { return PMPI_Comm_create(comm, group, newcomm); });
+  return make_if_whole(comm, "comm_create", newcomm,
+                       [&] { return PMPI_Comm_create(comm, group, newcomm); });
 }
 
 extern "C" int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[],
                                int reorder, MPI_Comm* newcomm) {
-  return if_whole(comm, "cart_create",
-                  [&] { return PMPI_Cart_create(comm, ndims, dims, periods, reorder, newcomm); });
+  return make_if_whole(comm, "cart_create", newcomm, [&] {
+    return PMPI_Cart_create(comm, ndims, dims, periods, reorder, newcomm);
+  });
 }
 
 extern "C" int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return if_whole(comm, "cart_sub", [&] { return PMPI_Cart_sub(comm, remain_dims, newcomm); });
+  return make_if_whole(comm, "cart_sub", newcomm,
+                       [&] { return PMPI_Cart_sub(comm, remain_dims, newcomm); });
 }
 
 extern "C" int MPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], const int edges[],
                                 int reorder, MPI_Comm* newcomm) {
-  return if_whole(comm, "graph_create",
-                  [&] { return PMPI_Graph_create(comm, nnodes, index, edges, reorder, newcomm); });
+  return make_if_whole(comm, "graph_create", newcomm, [&] {
+    return PMPI_Graph_create(comm, nnodes, index, edges, reorder, newcomm);
+  });
 }
 
 extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int nodes[], const int degrees[],
                                      const int targets[], const int weights[], MPI_Info info,
                                      int reorder, MPI_Comm* newcomm) {
-  return if_whole(comm, "dist_graph_create", [&] {
+  return make_if_whole(comm, "dist_graph_create", newcomm, [&] {
     return PMPI_Dist_graph_create(comm, n, nodes, degrees, targets, weights, info, reorder,
                                   newcomm);
   });
@@ -77,7 +93,7 @@ extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const
                                               const int sourceweights[], int outdegree,
                                               const int destinations[], const int destweights[],
                                               MPI_Info info, int reorder, MPI_Comm* newcomm) {
-  return if_whole(comm, "dist_graph_create_adjacent", [&] {
+  return make_if_whole(comm, "dist_graph_create_adjacent", newcomm, [&] {
     return PMPI_Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree,
                                            destinations, destweights, info, reorder, newcomm);
   });

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "shim/communicator.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
@@ -18,8 +19,9 @@ struct Native {
 };
 
 struct Natives {
-  std::mutex mutex;                       // guards what follows
-  std::vector<Native> open;               // the first is the world's
+  std::atomic<bool> is_open = false;
+  std::mutex mutex;  // guards what follows
+  std::vector<Native> open;
   std::atomic<int> looked_at_losses = 0;  // how many were known when the hook last looked
 };
 
@@ -60,57 +62,36 @@ int look() {
   return 0;
 }
 
-void add(MPI_Comm comm, std::vector<int> world_ranks) {
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const std::lock_guard guard(natives().mutex);
-  natives().open.push_back({comm, std::move(world_ranks)});
-}
-
-MPI_Comm natives_of_world() {
-  const std::lock_guard guard(natives().mutex);
-  const auto& open = natives().open;
-  return open.empty() || open.front().is_revoked ? MPI_COMM_NULL : open.front().comm;
-}
-
 }  // namespace
 
 void open_natives() {
   if (!ulfm::is_active()) return;
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm made = MPI_COMM_NULL;
-  PMPI_Comm_group(MPI_COMM_WORLD, &group);
-  PMPI_Comm_create(MPI_COMM_WORLD, group, &made);
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  PMPI_Group_free(&group);
-  if (made == MPI_COMM_NULL) return;
-  std::vector<int> everybody(static_cast<std::size_t>(size));
-  for (int rank = 0; rank < size; ++rank) everybody[static_cast<std::size_t>(rank)] = rank;
-  add(made, std::move(everybody));
+  natives().is_open = true;
+  make_native(MPI_COMM_WORLD);
   add_progress_hook(look);
 }
 
 void close_natives() {
-  const std::lock_guard guard(natives().mutex);
-  if (natives().open.empty()) return;
+  if (!natives().is_open.exchange(false)) return;
   remove_progress_hook(look);
+  const std::lock_guard guard(natives().mutex);
   natives().open.clear();
 }
 
-MPI_Comm make_native(const std::vector<int>& world_ranks, int tag) {
-  const MPI_Comm world = natives_of_world();
-  if (world == MPI_COMM_NULL || World::current()->lost_count() != 0) return MPI_COMM_NULL;
-  MPI_Group everybody = MPI_GROUP_NULL;
+void make_native(MPI_Comm comm) {
+  if (!natives().is_open || comm == MPI_COMM_NULL) return;
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.is_native || communicator.is_inter) return;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  PMPI_Comm_group(world, &everybody);
-  PMPI_Group_incl(everybody, static_cast<int>(world_ranks.size()), world_ranks.data(), &group);
-  const int code = PMPI_Comm_create_group(world, group, tag, &made);
+  PMPI_Comm_group(comm, &group);
+  const int code = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
-  PMPI_Group_free(&everybody);
-  if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return MPI_COMM_NULL;
-  add(made, world_ranks);
-  return made;
+  if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return;
+  PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  communicator.native = made;
+  const std::lock_guard guard(natives().mutex);
+  natives().open.push_back({made, communicator.world_ranks});
 }
 
 void free_native(MPI_Comm native) {

@@ -5,7 +5,7 @@
 // library's own progress (progress_hook.hpp) if it is blocked there. Only an MPI with ULFM can.
 //
 // Invariants
-//  1. A session has one everywhere or nowhere: its members agree on that after making it.
+//  1. A session uses one everywhere or nowhere: its members agree on that before the first use.
 //  2. Once a process knows of a lost member, it has revoked the communicator before it says
 //     anything of ours in an operation that the library was to carry.
 // Thread rule: `open_natives` and `close_natives` once; the rest from any thread.
@@ -13,18 +13,17 @@
 
 #include <mpi.h>
 
-#include <vector>
-
 namespace resprout::shim {
 
-// In MPI_Init, collective over MPI_COMM_WORLD, before anybody can be lost.
+// In MPI_Init, collective over MPI_COMM_WORLD, before anybody can be lost: makes the world's.
 void open_natives();
 // In MPI_Finalize. What is still open is left to MPI.
 void close_natives();
 
-// A communicator for those of MPI_COMM_WORLD, made by all of them together, which are told apart
-// from others that make one at the same time by `tag`. MPI_COMM_NULL if that failed here.
-MPI_Comm make_native(const std::vector<int>& world_ranks, int tag);
+// Makes one for `comm`, where a program has just made that: collective over `comm`. Making one
+// cannot be interrupted (Open MPI 5.0 waits for ever for who is lost meanwhile), so it is done
+// where the program itself has taken that risk.
+void make_native(MPI_Comm comm);
 // REQUIRES: made by make_native, and nobody is in it or will be.
 void free_native(MPI_Comm native);
 
