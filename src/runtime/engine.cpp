@@ -144,6 +144,11 @@ void Engine::drive(Lock&) {
   }
 }
 
+void Engine::maybe_drive() {
+  Lock lock(mutex_, std::try_to_lock);
+  if (lock) drive(lock);
+}
+
 void Engine::finish_tasks(Lock& lock) {
   wait_until(lock, [&] { return busy_.empty(); });
 }

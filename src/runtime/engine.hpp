@@ -57,6 +57,8 @@ class Engine final : public Receiver {
   void tick();
   // Drives everything for a while, on a thread of the program that does not wait.
   void drive(Lock& lock);
+  // The same unless another thread is at it. REQUIRES: this thread does not hold the lock.
+  void maybe_drive();
   // Waits until no session has anything to do for itself.
   void finish_tasks(Lock& lock);
   // Drives everything until `is_done`, giving up the lock whenever there is nothing to do.

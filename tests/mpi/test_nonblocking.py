@@ -48,6 +48,11 @@ def test_a_rank_that_waits_for_a_message_goes_on_with_a_sum(ranks: int) -> None:
     check("needed", ranks)
 
 
+@pytest.mark.parametrize("collectives", ["auto", "native", "resprout"])
+def test_a_rank_in_a_collective_elsewhere_goes_on_with_a_sum(collectives: str) -> None:
+    check("elsewhere", 4, options=("--collectives", collectives))
+
+
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_what_needs_no_operator_goes_on_while_ranks_compute(ranks: int, tmp_path: Path) -> None:
     check("alone", ranks, tmp_path / "through")

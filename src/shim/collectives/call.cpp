@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/native_call.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/payload.hpp"
@@ -39,6 +40,7 @@ class NativeCollective final : public runtime::NativeCall {
   NativeCollective(const NativeParts& parts, Run run) : parts_(parts), run_(run) {}
 
   bool run() override {
+    const InsideMpi inside;
     code_ = run_();
     if (is_interruption(code_)) return false;
     return is_kept() || !is_interruption(PMPI_Barrier(parts_.comm));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/ulfm.hpp"
@@ -53,6 +54,7 @@ std::vector<MPI_Comm> mark_revoked(Predicate is_meant) {
 int look() {
   const World* world = World::current();
   if (world == nullptr) return 0;
+  drive_from_inside();
   const int losses = world->lost_count();
   if (losses == natives().looked_at_losses.load(std::memory_order_relaxed)) return 0;
   natives().looked_at_losses.store(losses);

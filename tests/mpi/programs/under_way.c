@@ -1,10 +1,11 @@
 /* Collectives under way, in what is easily wrong about them.
  *
- *   under_way many|needed|persistent|freed|mistakes|lost
+ *   under_way many|needed|elsewhere|persistent|freed|mistakes|lost
  *   under_way alone FILE
  *
  * many        hundreds at once on two communicators, together with messages, in any order
  * needed      a rank waits for a message whose sender waits for that rank's part in a sum
+ * elsewhere   the same, and it is in a collective of another communicator
  * alone       all but one rank ask nothing until that one is through (it makes FILE)
  * persistent  requests that are started again and again, alone and together
  * freed       datatypes, operators and communicators are freed while they are needed
@@ -106,6 +107,31 @@ static void be_needed(void) {
     }
     for (int i = 0; i < count; ++i) CHECK(out[i] == size * (size - 1) / 2 + size * i);
   }
+  MPI_Op_free(&op);
+}
+
+/* The same, and rank 0 is inside of a collective of another communicator, whose root waits for the
+ * sum first; small and large, and often, so that the MPI library may carry it. */
+static void be_needed_elsewhere(void) {
+  static int in[large], out[large];
+  MPI_Comm elsewhere;
+  MPI_Op op;
+  MPI_Op_create(add, 0, &op);
+  MPI_Comm_dup(MPI_COMM_WORLD, &elsewhere);
+  for (int round = 0; round < 40; ++round) {
+    MPI_Request request;
+    int count = round % 2 ? large : 1;
+    for (int i = 0; i < count; ++i) in[i] = rank == size - 1 ? round : -1;
+    int mine = rank + round, sum = -1;
+    MPI_Iallreduce(&mine, &sum, 1, MPI_INT, op, MPI_COMM_WORLD, &request);
+    if (rank > 0) CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Bcast(in, count, MPI_INT, size - 1, elsewhere) == MPI_SUCCESS);
+    CHECK(MPI_Allreduce(in, out, count, MPI_INT, MPI_MAX, elsewhere) == MPI_SUCCESS);
+    if (rank == 0) CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(sum == size * (size - 1) / 2 + size * round);
+    for (int i = 0; i < count; ++i) CHECK(in[i] == round && out[i] == round);
+  }
+  MPI_Comm_free(&elsewhere);
   MPI_Op_free(&op);
 }
 
@@ -268,6 +294,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(argv[1], "many") == 0) be_many();
   if (strcmp(argv[1], "needed") == 0) be_needed();
+  if (strcmp(argv[1], "elsewhere") == 0) be_needed_elsewhere();
   if (strcmp(argv[1], "alone") == 0) be_alone(argv[2]);
   if (strcmp(argv[1], "persistent") == 0) persist();
   if (strcmp(argv[1], "freed") == 0) free_early();

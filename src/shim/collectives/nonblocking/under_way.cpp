@@ -45,6 +45,8 @@ Table& table() {
 
 using Guard = std::lock_guard<std::mutex>;
 
+thread_local int calls_inside = 0;
+
 // REQUIRES: the mutex is held.
 void prepare() {
   Table& t = table();
@@ -184,6 +186,14 @@ void drive() {
     world->engine().drive(lock);
   }
   complete_ended();
+}
+
+InsideMpi::InsideMpi() { ++calls_inside; }
+InsideMpi::~InsideMpi() { --calls_inside; }
+
+void drive_from_inside() {
+  World* world = World::current();
+  if (calls_inside > 0 && is_any_under_way() && world != nullptr) world->engine().maybe_drive();
 }
 
 Watch::Watch(int count, const MPI_Request* requests) {

@@ -38,6 +38,17 @@ class Patience {
   runtime::Idle idle_{runtime::IdleStrategy{}};
 };
 
+// While one lives, this thread is inside of a blocking call of MPI, without the engine's lock:
+// others may need it for what is under way. MPI's own progress calls `drive_from_inside` there.
+class InsideMpi {
+ public:
+  InsideMpi();
+  ~InsideMpi();
+  InsideMpi(const InsideMpi&) = delete;
+  InsideMpi& operator=(const InsideMpi&) = delete;
+};
+void drive_from_inside();
+
 // The requests that one call is about to complete, some of which may be collectives.
 class Watch {
  public:
