@@ -108,14 +108,16 @@ void Member::handle_end(const Connection& connection) {
   if (!machine_ && !contacts_.empty() && contacts_.front() == connection.peer.address)
     ask_at_ = std::min(ask_at_, monotonic_ns() + options_.period_ns / 4);
   if (!id_of(connection.peer)) return;
-  if (how == Link::State::refused)
+  // Refused, or open to somebody who is not the one that was meant and went away at that.
+  const bool is_gone =
+      how == Link::State::refused ||
+      (connection.is_second_try && connection.link.has_opened() && !connection.is_given_up);
+  if (is_gone)
     suspect(connection.peer, protocols::Evidence::death);
-  else if (!connection.is_second_try)
-    connect(connection.peer, true);
-  else if (connection.link.has_opened() && !connection.is_given_up)
-    suspect(connection.peer, protocols::Evidence::death);  // somebody else is there now
-  else
+  else if (connection.is_second_try)
     suspect(connection.peer, protocols::Evidence::silence);
+  else
+    connect(connection.peer, true);
 }
 
 std::optional<std::int32_t> Member::id_of(const Place& place) const {
