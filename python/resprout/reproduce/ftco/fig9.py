@@ -32,17 +32,6 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         tolerance=0.05,
         why="the paper gives tenths",
     )
-    falling = [
-        found[p, 1]["penalty"] > found[p, 10]["penalty"] > found[p, 100]["penalty"] for p in sizes
-    ]
-    claims.holds(
-        "as the latency's, the penalty a fault falls with the number of faults (sizes)",
-        "as figure 8",
-        f"{sum(falling)} of {len(sizes)}",
-        sum(falling) * 2 > len(sizes),
-        sum(row["runs"] for row in rows),
-        rule="at more than half of the sizes",
-    )
     return claims
 
 

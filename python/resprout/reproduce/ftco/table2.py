@@ -43,8 +43,11 @@ POLLINGS = ("written", "simulated")
 _TOLERANCE = 0.1
 # With --full; the paper does not say of how many.
 _RUNS = 100
-# So many ticks of spread are simulated for a point; at least one run.
-_TICKS = {"written": 1024, "simulated": 16384}
+# So many ticks of spread are simulated for a point, and the fewest runs of it.
+_TICKS = {"written": 1024, "simulated": 8192}
+_RUNS_MIN = {"written": 1, "simulated": 2}
+# A spread of twice that costs, with polling as written, as much as all others together.
+_WRITTEN_MAX = 8192
 _LARGEST = 65536
 
 
@@ -62,6 +65,7 @@ def _campaigns(study: Study) -> list[Campaign]:
         )
         for polling in POLLINGS
         for spread in _spreads(study)
+        if polling == "simulated" or spread <= _WRITTEN_MAX or study.scale.is_full
     ]
     together = [point(_spec(study, polling), procs) for polling in POLLINGS]
     return [*every, campaign("together", together, 2)]
@@ -69,7 +73,7 @@ def _campaigns(study: Study) -> list[Campaign]:
 
 def _runs(study: Study, polling: str, spread: int) -> int:
     """Means hardly differ between runs of so many processes; a large spread is run once."""
-    stated = _TICKS[polling] // spread
+    stated = max(_RUNS_MIN[polling], _TICKS[polling] // spread)
     return study.scale.runs(stated, _RUNS) if study.scale.is_full or stated > 1 else 1
 
 
@@ -148,6 +152,7 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
             axes.plot(spreads, printed, color=color, marker="x", linestyle="", label=label)
             for polling, line in lines.items():
                 of = {row["spread"]: row for row in own if row["polling"] == polling}
+                spreads = sorted(of)
                 values = [of[spread][name.replace(" ", "_")] for spread in spreads]
                 label = f"{distribution}, as {polling}"
                 axes.plot(spreads, values, color=color, linestyle=line, label=label)
