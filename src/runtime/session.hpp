@@ -15,9 +15,9 @@
 //  6. Whether an operation is left to the library below is decided by all alike. It is settled if
 //     it did not end well everywhere; it is the last one so left if it did so nowhere.
 //  7. One operation begins only when the one before is over here, whether somebody waits for it or
-//     a task goes on with it (task.hpp). So who takes part in one has completed all before it, which
-//     is what 2 rests on; and internal barriers wait for nobody whose earlier tasks do not go on by
-//     themselves.
+//     a task goes on with it (task.hpp). So who takes part in one has completed all before it,
+//     which is what 2 rests on; and internal barriers wait for nobody whose earlier tasks do not go
+//     on by themselves.
 //  8. What calls an operator of the program's is done on the program's threads: what comes while
 //     the lifeline's thread drives the engine waits for them, in the order in which it came.
 // Thread rule: under the engine's lock; one thread at a time calls operations of one session, as

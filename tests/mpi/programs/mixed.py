@@ -97,7 +97,10 @@ class Mix:
             self.comm.Bcast([data, MPI.BYTE], root=self.root)
         except MPI.Exception as error:
             assert error.Get_error_class() == MPI.ERR_PROC_FAILED and not is_root
-            assert data == b"\xa5" * len(payload), "the buffer of a failed broadcast is touched"
+            # The library's own broadcast may have brought a part of it, nothing else.
+            if os.environ.get("RESPROUT_COLLECTIVES") == "resprout":
+                assert data == b"\xa5" * len(payload), "the buffer of a failed broadcast is touched"
+            assert all(b in (0xA5, p) for b, p in zip(data, payload, strict=True)), "it is spoilt"
             assert self.contributors() == 0
             self.leave(code=1)
             return
