@@ -1,8 +1,8 @@
 // Operations of a library below that can be interrupted at any moment: at some it ends well, at
 // others not, and then what is settled has to be the same everywhere.
-#include <random>
 #include <string>
 
+#include "core/random.hpp"
 #include "doctest/doctest.h"
 #include "runtime/native_call.hpp"
 #include "runtime/session_test.hpp"
@@ -118,9 +118,9 @@ Got tell(const Story& story) {
   Library library;
   Job job(ranks, story.is_star);
   job.run([&](int rank, Engine& engine, Session& session) {
-    std::mt19937 random(story.seed * 97 + static_cast<unsigned>(rank));
+    Random random(story.seed * 97 + static_cast<unsigned>(rank));
     for (int i = 0; i < operations; ++i) {
-      for (unsigned naps = random() % 8 == 0 ? random() % 64 : 0; naps > 0; --naps)
+      for (auto naps = random.below(8) == 0 ? random.below(64) : 0; naps > 0; --naps)
         std::this_thread::yield();
       const bool is_last = rank == story.victim && i == story.dies_in;
       if (is_last && !story.dies_inside) return job.die(rank);
@@ -188,13 +188,13 @@ TEST_CASE("native operations: all are the library's, if nobody is lost") {
 }
 
 TEST_CASE("native operations: whatever a loss interrupts comes out the same at all survivors") {
-  std::mt19937 random(2);
+  Random random(2);
   for (unsigned seed = 0; seed < 240; ++seed) {
     const Story story{.is_star = seed % 2 == 0,
                       .has_broadcasts = seed % 4 < 2,
-                      .victim = static_cast<int>(random() % ranks),
-                      .dies_in = static_cast<int>(random() % operations),
-                      .dies_inside = random() % 2 == 0,
+                      .victim = static_cast<int>(random.below(ranks)),
+                      .dies_in = static_cast<int>(random.below(operations)),
+                      .dies_inside = random.below(2) == 0,
                       .seed = seed};
     CAPTURE(story.victim);
     CAPTURE(story.dies_in);
