@@ -191,7 +191,9 @@ std::optional<Event> FtcoAllreduce::poll_event(const Context& context) {
       if (kept->tag < decision_ || (kept->tag == decision_ && decision_ != 0)) continue;
       const bool is_partial = kept->tag == 0;
       decision_ = kept->tag;
-      if (kept->slot == Slot::none) {  // of a broadcast: its sender has nothing, or has failed
+      // Of a broadcast: its sender has nothing, or has failed. Of a settlement it is combined or
+      // adopted like any other: its exclusions count, and that nobody has a payload is a decision.
+      if (kept->slot == Slot::none && config_->is_broadcast) {
         if (!is_partial) slot_ = Slot::none;
         continue;
       }

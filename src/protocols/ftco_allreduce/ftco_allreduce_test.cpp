@@ -113,6 +113,21 @@ TEST_CASE("a coordinator takes a reported decision over, whatever it has summed 
         "result>5/result");
 }
 
+TEST_CASE("in a settlement 'nothing' is combined, and as a decision it is taken over") {
+  OneProcess process(eight, 1, {0});
+  process.contribution(2, 1);
+  process.hear(MessageKind::contribution, 3, 1, 1, Slot::none);
+  process.hear(MessageKind::contribution, 5, 1, 0, Slot::none);
+  CHECK(process.said() ==
+        "exclude:0 combine:2 adopt:3 deliver:1 result>2/result result>3/result "
+        "result>5/result");
+
+  OneProcess other(eight, 4);
+  other.hear(MessageKind::contribution, 5, 0, 0, Slot::none);
+  other.hear(MessageKind::contribution, 6, 0, 0, Slot::none);
+  CHECK(other.said() == "combine:5 combine:6 contribution>0/accumulator");
+}
+
 TEST_CASE("of two decisions the one of the later round wins") {
   OneProcess process(eight, 2, {0, 1});
   process.contribution(3, 2, 1);
