@@ -130,7 +130,7 @@ std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* c
 // An operation cannot be begun by a dead root; an allreduce has none, a membership another one. To
 // a root that dies as it begins nothing is wrong: fail-at has it.
 bool is_dead_root(const sim::Machinery& machinery, const sim::Faults& faults) {
-  return machinery.spec.protocol != registry::ProtocolId::ftco_allreduce &&
+  return !registry::is_allreduce(machinery.spec.protocol) &&
          machinery.spec.protocol != registry::ProtocolId::membership &&
          faults.names(machinery.root);
 }

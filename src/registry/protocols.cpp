@@ -122,6 +122,10 @@ constexpr Option ftco_allreduce_options[] = {
 
 constexpr Option ftco_options[] = {ftco_tree, ftco_k, ftco_detection, ftco_service};
 
+constexpr Option native_until_loss_options[] = {
+    {"k", "2..1048576", "2", "radix of the trees after a loss; the library's is binomial", set_k},
+};
+
 constexpr Option corrected_gossip_options[] = {
     {"time", "1..1048576", "32", "when gossip ends and correction begins", set_gossip_time},
     {"rounds", "0..1048576", "0", "ends gossip instead of the time; 0: the time does",
@@ -188,6 +192,9 @@ constexpr Protocol all[] = {
      "corrected gossip, settled by agreement if the root dies", reliable_gossip_options},
     {"membership", ProtocolId::membership, "view",
      "one agreed view of who is alive, over a radix tree; any process may die", membership_options},
+    {"native-until-loss", ProtocolId::native_until_loss, "allreduce",
+     "by the library below; a loss is settled by agreement, or all begin again",
+     native_until_loss_options},
 };
 
 }  // namespace

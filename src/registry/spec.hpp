@@ -29,6 +29,7 @@ enum class ProtocolId : std::uint8_t {
   reliable_gossip,
   ftco_broadcast,
   membership,
+  native_until_loss,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
@@ -58,6 +59,11 @@ struct Spec {
 
   bool operator==(const Spec&) const = default;
 };
+
+// Whose result everybody has: no rank is its root.
+constexpr bool is_allreduce(ProtocolId protocol) {
+  return protocol == ProtocolId::ftco_allreduce || protocol == ProtocolId::native_until_loss;
+}
 
 // The spec, or one line that names the option, what was given and what is valid.
 std::variant<Spec, std::string> parse(std::string_view text);

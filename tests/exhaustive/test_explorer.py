@@ -79,6 +79,13 @@ RELIABLE_GOSSIP = {
     "rounds=1,correction=failure-proof,f=1": [f"--procs 3 --crashes 2 {ALL_FAULTS} --offers"],
     "rounds=1,correction=none": ["--procs 4 --crashes 1"],
 }
+NATIVE_UNTIL_LOSS = [
+    f"--procs 2 --crashes 1 {ALL_FAULTS}",
+    f"--procs 3 --crashes 2 {ALL_FAULTS}",
+    "--procs 4 --crashes 3 --loss",
+    "--procs 4 --crashes 2 --slander --enter-first",
+    "--procs 5 --crashes 1",
+]
 BASELINES = {
     "corrected-gossip:rounds=2,correction=checked": ["--procs 3 --crashes 1 --dead 1 --loss"],
     "corrected-gossip:rounds=2,correction=failure-proof,f=2": [
@@ -117,6 +124,7 @@ CASES = [
         ("corrected-tree:correction=checked,start=synchronized", SYNCHRONIZED),
         *((f"reliable-broadcast:{rest}", o) for rest, o in RELIABLE_BROADCAST.items()),
         *((f"reliable-gossip:{rest}", o) for rest, o in RELIABLE_GOSSIP.items()),
+        ("native-until-loss", NATIVE_UNTIL_LOSS),
         *BASELINES.items(),
         *MEMBERSHIP.items(),
     ]
@@ -153,6 +161,8 @@ def test_all_promises_are_kept_in_every_state(options: str) -> None:
         ("--spec ftco-allreduce --defect suspicions", "never returned"),
         ("--spec reliable-broadcast --defect suspicions", "never returned"),
         ("--spec reliable-gossip --defect suspicions", "never returned"),
+        ("--spec native-until-loss --defect suspicions", "never returned"),
+        ("--spec native-until-loss --defect memory", "never returned"),
     ],
 )
 def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(

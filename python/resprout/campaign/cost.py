@@ -19,7 +19,7 @@ _STEPPED_PROCESS_NS = 2000
 _LATE_NS = 14  # for each tick of the spread
 # Each process is told of each death, where there is a detector.
 _SUSPICION_NS = 10
-_WITH_DETECTOR = ("ftco-", "reliable-broadcast")
+_WITH_DETECTOR = ("ftco-", "reliable-broadcast", "native-until-loss")
 _IN_BAND = "detection=in-band"
 # A run that is computed (docs/exact.md): what the faults touch, at most all processes; and what
 # follows from each fault, more where borders of gaps are followed one by one.

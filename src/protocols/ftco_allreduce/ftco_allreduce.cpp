@@ -99,7 +99,7 @@ void FtcoAllreduce::join(std::int32_t round) {
 }
 
 Disposition FtcoAllreduce::handle_message(const Context&, const Message& message) {
-  const auto round = static_cast<std::int32_t>(message.round);
+  const std::int32_t round = round_of(message);
   const bool is_stale = round < round_ || (round == round_ && phase_ == Phase::announcing);
   if (is_stale || phase_ == Phase::closed || coordinator(round) > self_) return Disposition::done;
 
@@ -115,7 +115,7 @@ Disposition FtcoAllreduce::handle_message(const Context&, const Message& message
 }
 
 void FtcoAllreduce::accept_result(const Message& message) {
-  round_ = static_cast<std::int32_t>(message.round);
+  round_ = round_of(message);
   become_announcing();
   if (decided_ == 0) {
     decided_ = static_cast<std::uint16_t>(round_ + 1);
@@ -184,7 +184,7 @@ std::optional<Event> FtcoAllreduce::poll_event(const Context& context) {
       ++cursor_;
       continue;
     }
-    const auto round = static_cast<std::uint32_t>(round_);
+    const std::uint32_t round = told(round_);
     const Message* kept = context.mailbox.find(MessageKind::contribution, round, rank_of(at));
     if (kept != nullptr) {
       cursor_ += tree().size(at);
@@ -232,7 +232,7 @@ std::optional<Event> FtcoAllreduce::poll_partial(const Context& context) {
   if (parent_ < others) return std::nullopt;
   if (joined_ < others) {
     const Message* kept =
-        context.mailbox.find(MessageKind::contribution, 0, rank_of(other_root(joined_)));
+        context.mailbox.find(MessageKind::contribution, told(0), rank_of(other_root(joined_)));
     if (kept == nullptr) return std::nullopt;
     ++joined_;
     slot_ = Slot::accumulator;
@@ -244,9 +244,9 @@ std::optional<Event> FtcoAllreduce::poll_partial(const Context& context) {
 
 Deadline FtcoAllreduce::poll_timeout(const Context& context) const {
   if (phase_ != Phase::exchanging || parent_ < config_->roots - 1) return {};
-  const bool has_next =
-      joined_ == config_->roots - 1 ||
-      context.mailbox.find(MessageKind::contribution, 0, rank_of(other_root(joined_))) != nullptr;
+  const bool has_next = joined_ == config_->roots - 1 ||
+                        context.mailbox.find(MessageKind::contribution, told(0),
+                                             rank_of(other_root(joined_))) != nullptr;
   return has_next ? Deadline{context.now, "a partial result to be folded"} : Deadline{};
 }
 
@@ -277,7 +277,7 @@ void FtcoAllreduce::raise(EventKind kind, const Message& subject) {
 Message FtcoAllreduce::message_to(std::int32_t virtual_rank, MessageKind kind, Slot slot) const {
   return {.from = rank_of(self_),
           .to = rank_of(virtual_rank),
-          .round = static_cast<std::uint32_t>(round_),
+          .round = told(round_),
           .kind = kind,
           .slot = slot};
 }
@@ -317,7 +317,7 @@ Rank FtcoAllreduce::next_due(const Context& context, std::int32_t& place) const 
   if (phase_ == Phase::exchanging) {
     for (place = std::max(place, joined_); place < config_->roots - 1;) {
       const Rank other = rank_of(other_root(place++));
-      if (context.mailbox.find(MessageKind::contribution, 0, other) == nullptr) return other;
+      if (context.mailbox.find(MessageKind::contribution, told(0), other) == nullptr) return other;
     }
     return no_rank;
   }
@@ -327,7 +327,7 @@ Rank FtcoAllreduce::next_due(const Context& context, std::int32_t& place) const 
     place = 1;
     return rank_of(nearest_ancestor(context));
   }
-  const auto round = static_cast<std::uint32_t>(round_);
+  const std::uint32_t round = told(round_);
   for (place = std::max(place, cursor_); place < end_;) {
     const std::int32_t at = place;
     if (at == self_ || is_suspected(context, at)) {

@@ -53,6 +53,10 @@ struct FtcoAllreduceConfig {
   bool is_broadcast = false;  // of the root's input; REQUIRES: result_everywhere
   // Of the forest of round 0, if they are looked up: for drivers of many machines.
   const topology::RangeRelatives* relatives = nullptr;
+  // Round r is `first_round + r * round_step` in messages and events: operations that share a
+  // mailbox are told apart by it.
+  std::uint32_t first_round = 0;
+  std::uint32_t round_step = 1;
 };
 
 class FtcoAllreduce {
@@ -116,6 +120,12 @@ class FtcoAllreduce {
   };
 
   topology::RangeForest tree() const;
+  std::uint32_t told(std::int32_t round) const {
+    return config_->first_round + static_cast<std::uint32_t>(round) * config_->round_step;
+  }
+  std::int32_t round_of(const Message& message) const {
+    return static_cast<std::int32_t>((message.round - config_->first_round) / config_->round_step);
+  }
   bool is_suspected(const Context& context, std::int32_t virtual_rank) const;
   bool is_coordinator() const { return self_ == coordinator(round_); }
   bool is_joint() const { return coordinator(round_) < 0; }

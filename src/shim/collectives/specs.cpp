@@ -85,7 +85,8 @@ std::string choose_allreduce(const std::string& text) {
   if (const auto* error = std::get_if<std::string>(&parsed)) return "RESPROUT_ALLREDUCE: " + *error;
   const Spec spec = std::get<Spec>(parsed);
   if (spec.protocol != ProtocolId::ftco_allreduce)
-    return "RESPROUT_ALLREDUCE: '" + text + "' is no allreduce; valid protocols: ftco-allreduce";
+    return "RESPROUT_ALLREDUCE: '" + text +
+           "' is no allreduce to choose here; valid protocols: ftco-allreduce";
   if (spec.detection != registry::Detection::suspicion || spec.has_many_roots ||
       spec.tree != registry::TreeKind::knomial)
     return "RESPROUT_ALLREDUCE: '" + text +

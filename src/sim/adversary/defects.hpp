@@ -80,6 +80,21 @@ class WithoutMemory : public Defective<M> {
   }
 };
 
+// Native until a loss whose processes take part in the settlement as if they had not returned.
+template <Machine M>
+class WithoutReturn : public Defective<M> {
+ public:
+  using Defective<M>::Defective;
+
+  std::optional<Message> poll_send(const Context& context) {
+    auto message = this->machine_.poll_send(context);
+    const bool is_settlement = message && message->round % 2 == 0;
+    if (is_settlement && message->kind == MessageKind::contribution && message->tag == 0)
+      message->slot = Slot::none;
+    return message;
+  }
+};
+
 // Any machine that is told of suspicions only at its start.
 template <Machine M>
 class WithoutSuspicions : public Defective<M> {

@@ -1,12 +1,8 @@
 // Ways of an allreduce that random choice hardly finds: survivors must agree although a suspected
 // process, which still runs, remembers a decision of its own.
-#include <optional>
-#include <string>
-#include <vector>
-
+#include "sim/adversary/scenario_test.hpp"
 #include "doctest/doctest.h"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
-#include "sim/adversary/world.hpp"
 
 namespace resprout::sim {
 namespace {
@@ -14,73 +10,15 @@ namespace {
 using protocols::FtcoAllreduce;
 using protocols::FtcoAllreduceConfig;
 
-class Scenario {
- public:
-  Scenario(int procs, int radix) : config_{procs, radix, Rank{0}, true}, world_(make_world()) {
-    for (int rank = 0; rank < procs; ++rank) act(ActionKind::enter, rank);
-  }
+using Scenario = testing::Scenario<FtcoAllreduce>;
 
-  void dies(int rank) { act(ActionKind::crash, rank); }
-  void suspects(int rank, const std::vector<int>& suspected) {
-    for (int other : suspected) act(ActionKind::suspect, rank, other);
-  }
-  // `from` sends what it has to send, up to a message to `to`, which arrives.
-  void tells(int from, int to) {
-    sends_up_to(from, to);
-    act(ActionKind::deliver, from, to);
-  }
-  void sends_up_to(int from, int to) {
-    while (!has_action({ActionKind::deliver, as_byte(from), as_byte(to)}))
-      act(ActionKind::send, from);
-  }
-
-  // Lets everything else happen, in one order, and says what promise was broken.
-  Verdict verdict() {
-    for (;;) {
-      list();
-      std::optional<Action> next;
-      for (const Action& action : actions_)
-        if (action.kind != ActionKind::crash || world_.is_doomed(action.a))
-          if (!next || action.kind != ActionKind::crash) next = action;
-      if (!next) break;
-      world_.apply(*next);
-    }
-    if (!world_.violation().empty()) return world_.violation();
-    return check_allreduce(world_.outcomes());
-  }
-
- private:
-  static std::uint8_t as_byte(int rank) { return static_cast<std::uint8_t>(rank); }
-
-  World<FtcoAllreduce> make_world() const {
-    std::vector<FtcoAllreduce> machines;
-    std::vector<Payload> inputs;
-    for (int rank = 0; rank < config_.procs; ++rank) {
-      machines.emplace_back(config_, rank_at(rank));
-      inputs.push_back({std::uint64_t{1} << rank, 0});
-    }
-    return {machines, inputs, 0};
-  }
-
-  void list() {
-    Mischief mischief;
-    mischief.suspects_the_living = true;
-    world_.list_actions(mischief, actions_);
-  }
-  bool has_action(const Action& action) {
-    list();
-    return std::find(actions_.begin(), actions_.end(), action) != actions_.end();
-  }
-  void act(ActionKind kind, int a, int b = 0) { world_.apply({kind, as_byte(a), as_byte(b)}); }
-
-  FtcoAllreduceConfig config_;
-  World<FtcoAllreduce> world_;
-  std::vector<Action> actions_;
-};
+constexpr FtcoAllreduceConfig five_quaternary{5, 4, Rank{0}, true};
+constexpr FtcoAllreduceConfig six_quaternary{6, 4, Rank{0}, true};
+constexpr FtcoAllreduceConfig six_binary{6, 2, Rank{0}, true};
 
 // 0 decides and tells 3 alone; 1 decides without 3 and tells 4 alone; 2 hears both.
 TEST_CASE("of two decisions that are reported to a coordinator the later one stands") {
-  Scenario five(5, 4);
+  Scenario five(five_quaternary);
   for (int from : {1, 2, 3, 4}) five.tells(from, 0);
   five.tells(0, 3);
   five.dies(0);
@@ -98,7 +36,7 @@ TEST_CASE("of two decisions that are reported to a coordinator the later one sta
 // 0 decides and tells 4 alone; 1 decides without 4 and tells 5 alone; 2 takes the latter over and
 // tells 4 alone, which has delivered already. 3 hears both.
 TEST_CASE("a process that hears of a later decision goes on to report its own, by its own round") {
-  Scenario six(6, 4);
+  Scenario six(six_quaternary);
   six.tells(5, 4);
   for (int from : {1, 2, 3, 4}) six.tells(from, 0);
   six.tells(0, 4);
@@ -119,7 +57,7 @@ TEST_CASE("a process that hears of a later decision goes on to report its own, b
 
 // 0 decides and tells 4 alone; 1 decides without 4. `informed` is told by 1, nobody else is.
 Scenario six_of_which_four_knows_too_much(int informed) {
-  Scenario six(6, 2);
+  Scenario six(six_binary);
   six.tells(1, 0);
   six.tells(3, 2);
   six.tells(2, 0);

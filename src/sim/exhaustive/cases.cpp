@@ -10,6 +10,7 @@
 #include "protocols/corrected_tree/corrected_tree.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/multi_tree/multi_tree.hpp"
+#include "protocols/native_until_loss/native_until_loss.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
 #include "registry/ftco.hpp"
 #include "registry/trees.hpp"
@@ -123,6 +124,18 @@ Finding explore_allreduce(const Task& task, bool everywhere) {
   if (defect == "suspicions")
     return task.run<WithoutSuspicions<FtcoAllreduce>>(config, inputs, root, check);
   return task.run<FtcoAllreduce>(config, inputs, root, check, folding);
+}
+
+Finding explore_native_until_loss(const Task& task) {
+  const NativeUntilLossConfig config(task.given.procs, task.spec.k);
+  const auto check = [](std::span<const Outcome> outcomes, std::uint64_t) {
+    return check_allreduce(outcomes);
+  };
+  if (task.given.defect == "memory")
+    return task.run<WithoutReturn<NativeUntilLoss>>(config, task.own_inputs(), 0, check);
+  if (task.given.defect == "suspicions")
+    return task.run<WithoutSuspicions<NativeUntilLoss>>(config, task.own_inputs(), 0, check);
+  return task.run<NativeUntilLoss>(config, task.own_inputs(), 0, check);
 }
 
 Finding explore_ftco_broadcast(const Task& task) {
@@ -239,12 +252,13 @@ std::string refuse(const Case& given) {
   if (spec.protocol == ProtocolId::membership) return refuse_membership(given);
   if (given.joiners != 0 || given.proves) return "--joiners and --proofs are for membership";
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
-  if (spec.protocol == ProtocolId::ftco_allreduce && given.root != 0)
+  if (registry::is_allreduce(spec.protocol) && given.root != 0)
     return "--root is 0 for an allreduce";
+  const bool is_native = spec.protocol == ProtocolId::native_until_loss;
   const bool is_reliable = spec.protocol == ProtocolId::reliable_broadcast ||
                            spec.protocol == ProtocolId::reliable_gossip;
   if (given.dead > 0 &&
-      (is_allreduce || is_reliable || spec.protocol == ProtocolId::ftco_broadcast))
+      (is_allreduce || is_native || is_reliable || spec.protocol == ProtocolId::ftco_broadcast))
     return "--dead is for protocols without a detector; others may die with --crashes";
   if (given.offers && !is_reliable)
     return "--offers is for reliable-broadcast and reliable-gossip: others cannot ask for a "
@@ -254,10 +268,11 @@ std::string refuse(const Case& given) {
   const bool is_known = given.defect.empty() || given.defect == "suspicions" ||
                         given.defect == "promise" || given.defect == "memory";
   if (!is_known) return "--defect is one of promise, memory, suspicions";
-  const bool can_have_defect = is_allreduce || (is_reliable && given.defect == "suspicions");
+  const bool can_have_defect = is_allreduce || (is_native && given.defect != "promise") ||
+                               (is_reliable && given.defect == "suspicions");
   if (!given.defect.empty() && !can_have_defect)
-    return "--defect is for ftco-allreduce and ftco-reduce; suspicions for reliable-broadcast and "
-           "reliable-gossip too";
+    return "--defect is for ftco-allreduce and ftco-reduce; memory and suspicions for "
+           "native-until-loss, suspicions for reliable-broadcast and reliable-gossip too";
   return "";
 }
 
@@ -268,6 +283,8 @@ Finding explore_case(const Case& given) {
       return explore_allreduce(task, true);
     case ProtocolId::ftco_reduce:
       return explore_allreduce(task, false);
+    case ProtocolId::native_until_loss:
+      return explore_native_until_loss(task);
     case ProtocolId::ftco_broadcast:
       return explore_ftco_broadcast(task);
     case ProtocolId::reliable_broadcast:

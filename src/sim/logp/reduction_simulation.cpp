@@ -1,5 +1,6 @@
-// The fault-tolerant allreduce and reduce on the LogP machine.
+// The fault-tolerant allreduces and reduce on the LogP machine.
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+#include "protocols/native_until_loss/native_until_loss.hpp"
 #include "registry/ftco.hpp"
 #include "sim/logp/reduction_metrics.hpp"
 #include "sim/logp/runner.hpp"
@@ -10,12 +11,14 @@ namespace {
 
 using protocols::FtcoAllreduce;
 using protocols::FtcoAllreduceConfig;
+using protocols::NativeUntilLoss;
+using protocols::NativeUntilLossConfig;
 
+template <Machine M, typename Config>
 class ReductionSimulation final : public Simulation {
  public:
-  explicit ReductionSimulation(const Machinery& machinery)
-      : config_(registry::ftco_config(machinery.spec, machinery.procs, machinery.root)),
-        runner_(machinery) {
+  ReductionSimulation(const Machinery& machinery, const Config& config)
+      : config_(config), runner_(machinery) {
     runner_.set_detection(detection_delay(machinery.model));
   }
 
@@ -37,14 +40,20 @@ class ReductionSimulation final : public Simulation {
     return result;
   }
 
-  FtcoAllreduceConfig config_;
-  Runner<FtcoAllreduce, ReductionMetrics> runner_;
+  Config config_;
+  Runner<M, ReductionMetrics> runner_;
 };
 
 }  // namespace
 
 Made make_reduction(const Machinery& machinery) {
-  return std::make_unique<ReductionSimulation>(machinery);
+  return std::make_unique<ReductionSimulation<FtcoAllreduce, FtcoAllreduceConfig>>(
+      machinery, registry::ftco_config(machinery.spec, machinery.procs, machinery.root));
+}
+
+Made make_native_until_loss(const Machinery& machinery) {
+  return std::make_unique<ReductionSimulation<NativeUntilLoss, NativeUntilLossConfig>>(
+      machinery, NativeUntilLossConfig(machinery.procs, machinery.spec.k));
 }
 
 }  // namespace resprout::sim

@@ -26,7 +26,7 @@ std::string out_of_range(const Machinery& machinery) {
   const std::int32_t root = index(machinery.root);
   if (root < 0 || root >= machinery.procs)
     return wrong("root", root, "from 0 to " + std::to_string(machinery.procs - 1));
-  if (machinery.spec.protocol == ProtocolId::ftco_allreduce && root != 0)
+  if (registry::is_allreduce(machinery.spec.protocol) && root != 0)
     return wrong("root", root, "0: an allreduce has no root");
   if (machinery.spec.protocol == ProtocolId::membership) {
     if (root != 0) return wrong("root", root, "0: the lowest member is the root");
@@ -52,7 +52,7 @@ bool has_tree(ProtocolId protocol) {
   return protocol != ProtocolId::ftco_allreduce && protocol != ProtocolId::ftco_reduce &&
          protocol != ProtocolId::ftco_broadcast && protocol != ProtocolId::corrected_gossip &&
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
-         protocol != ProtocolId::membership;
+         protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss;
 }
 
 }  // namespace
@@ -78,6 +78,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
     case ProtocolId::ftco_reduce:
     case ProtocolId::ftco_broadcast:
       return make_reduction(machinery);
+    case ProtocolId::native_until_loss:
+      return make_native_until_loss(machinery);
     case ProtocolId::corrected_gossip:
       return make_corrected_gossip(machinery);
     case ProtocolId::reliable_gossip:

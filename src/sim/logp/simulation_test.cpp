@@ -2,6 +2,7 @@
 #include "sim/logp/simulation.hpp"
 
 #include <set>
+#include <span>
 
 #include "core/random.hpp"
 #include "doctest/doctest.h"
@@ -28,6 +29,8 @@ std::string refusal(std::string_view spec, std::int32_t procs, const LogP& model
   return wrong == nullptr ? "nothing" : *wrong;
 }
 
+using Specs = std::span<const char* const>;
+
 struct Draw {
   std::string spec;
   std::int32_t procs;
@@ -35,15 +38,16 @@ struct Draw {
   Rank root;
   std::vector<Death> deaths;
 
-  explicit Draw(Random& random, const char* const (&specs)[6]) {
-    spec = specs[random.below(6)];
+  explicit Draw(Random& random, Specs specs) {
+    spec = specs[random.below(specs.size())];
     procs = static_cast<std::int32_t>(1 + random.below(random.chance(1, 2) ? 9 : 150));
     const auto below_procs = [&] {
       return rank_at(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(procs))));
     };
     model = {static_cast<Duration>(random.below(9)), static_cast<Duration>(1 + random.below(4)),
              static_cast<Duration>(random.below(6))};
-    root = spec.starts_with("ftco-allreduce") ? rank_at(0) : below_procs();
+    root = spec.starts_with("ftco-allreduce") || spec.starts_with("native") ? rank_at(0)
+                                                                            : below_procs();
     for (auto left = random.below(static_cast<std::uint64_t>(procs) / 2 + 1); left > 0; --left)
       deaths.push_back({below_procs(), Time{static_cast<std::int64_t>(random.below(60))}});
   }
@@ -58,8 +62,9 @@ constexpr const char* broadcasts[] = {
     "corrected-tree:start=overlapped,early=abstain"};
 
 constexpr const char* with_detector[] = {
-    "ftco-allreduce",  "ftco-allreduce:k=3", "ftco-reduce",
-    "ftco-reduce:k=4", "reliable-broadcast", "reliable-broadcast:tree=kary,k=4,correction=none"};
+    "ftco-allreduce",    "ftco-allreduce:k=3",   "ftco-reduce",
+    "ftco-reduce:k=4",   "reliable-broadcast",   "reliable-broadcast:tree=kary,k=4,correction=none",
+    "native-until-loss", "native-until-loss:k=3"};
 
 }  // namespace
 
@@ -143,6 +148,9 @@ TEST_CASE("fault-free reductions send one message up and one down, and count eve
     const Result all = simulation("ftco-allreduce", procs)->run({});
     CHECK(all.totals.messages == 2 * (procs - 1));
     CHECK(all.contributors == procs);
+    const Result native = simulation("native-until-loss", procs)->run({});
+    CHECK(native.totals.messages == 2 * (procs - 1));
+    CHECK(native.contributors == procs);
     CHECK(simulation("ftco-reduce:k=4", procs)->run({}).contributors == procs);
   }
 }
@@ -151,7 +159,7 @@ TEST_CASE("equal runs have equal digests, on the same simulation or another one,
   Random random(4);
   std::set<std::uint64_t> digests;
   for (int i = 0; i < 200; ++i) {
-    const Draw draw(random, i % 2 == 0 ? broadcasts : with_detector);
+    const Draw draw(random, i % 2 == 0 ? Specs(broadcasts) : Specs(with_detector));
     const auto first = simulation(draw.spec, draw.procs, draw.model, draw.root);
     const std::uint64_t digest = first->run(draw.deaths).totals.digest;
     first->run({});

@@ -3,6 +3,7 @@
 
 #include "protocols/corrected_reduce/corrected_reduce.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+#include "protocols/native_until_loss/native_until_loss.hpp"
 #include "sim/swarm/draw.hpp"
 #include "sim/swarm/protocols.hpp"
 
@@ -37,6 +38,18 @@ RunReport run_allreduce(std::uint64_t seed, std::ostream* trace) {
   const Folding folding = config.roots > 1 ? Folding::once : Folding::in_order;
   World world(make_machines<protocols::FtcoAllreduce>(config, procs), own_inputs(procs, 0), 0,
               folding);
+  return run_world(world, random, plan, 0, trace, check_allreduce);
+}
+
+RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace) {
+  Random random(seed);
+  const int procs = draw_procs(random);
+  const protocols::NativeUntilLossConfig config(procs, draw_radix(random));
+  const FaultPlan plan = draw_fault_plan(random, procs);
+  if (trace != nullptr)
+    *trace << "native-until-loss of " << procs << ", radix " << config.redo.radix << ", seed "
+           << seed << '\n';
+  World world(make_machines<protocols::NativeUntilLoss>(config, procs), own_inputs(procs, 0), 0);
   return run_world(world, random, plan, 0, trace, check_allreduce);
 }
 
