@@ -77,7 +77,9 @@ bool CollectiveCall::has_native_everywhere(const Communicator& communicator) {
   before_ = session_->allreduce(
       lock_, reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
       [&](std::span<const std::byte> all) { has_everybody = all[0] != std::byte{0}; });
-  return has_everybody && session_->may_go_natively();
+  if (!has_everybody || !session_->may_go_natively()) return false;
+  use_native(communicator.native, communicator.world_ranks);
+  return true;
 }
 
 int CollectiveCall::finish(runtime::Outcome outcome, int code) {

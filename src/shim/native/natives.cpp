@@ -21,8 +21,8 @@ struct Native {
 
 struct Natives {
   std::atomic<bool> is_open = false;
-  std::mutex mutex;  // guards what follows
-  std::vector<Native> open;
+  std::mutex mutex;                       // guards what follows
+  std::vector<Native> open;               // that are used
   std::atomic<int> looked_at_losses = 0;  // how many were known when the hook last looked
 };
 
@@ -92,22 +92,21 @@ void make_native(MPI_Comm comm) {
   if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return;
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   communicator.native = made;
+}
+
+void use_native(MPI_Comm native, const std::vector<int>& world_ranks) {
   const std::lock_guard guard(natives().mutex);
-  natives().open.push_back({made, communicator.world_ranks});
+  natives().open.push_back({native, world_ranks});
+  natives().looked_at_losses.store(0);  // what was known before has to be seen again
 }
 
 void free_native(MPI_Comm native) {
   {
     const std::lock_guard guard(natives().mutex);
-    auto& open = natives().open;
-    const auto at =
-        std::find_if(open.begin(), open.end(), [&](const Native& it) { return it.comm == native; });
-    if (at == open.end()) return;
-    const bool is_revoked = at->is_revoked;
-    open.erase(at);
-    if (is_revoked) return;  // freeing it would need those who are lost
+    std::erase_if(natives().open, [&](const Native& it) { return it.comm == native; });
   }
-  PMPI_Comm_free(&native);
+  // After a loss it may need those who are lost.
+  if (World::current()->lost_count() == 0) PMPI_Comm_free(&native);
 }
 
 void revoke_native(MPI_Comm native) {

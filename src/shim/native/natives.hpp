@@ -5,13 +5,16 @@
 // library's own progress (progress_hook.hpp) if it is blocked there. Only an MPI with ULFM can.
 //
 // Invariants
-//  1. A session uses one everywhere or nowhere: its members agree on that before the first use.
+//  1. A session uses one everywhere or nowhere: its members agree on that before the first use. Not
+//     before that is it revoked: a process that is still at making it would not live through that.
 //  2. Once a process knows of a lost member, it has revoked the communicator before it says
 //     anything of ours in an operation that the library was to carry.
 // Thread rule: `open_natives` and `close_natives` once; the rest from any thread.
 #pragma once
 
 #include <mpi.h>
+
+#include <vector>
 
 namespace resprout::shim {
 
@@ -24,6 +27,8 @@ void close_natives();
 // cannot be interrupted (Open MPI 5.0 waits for ever for who is lost meanwhile), so it is done
 // where the program itself has taken that risk.
 void make_native(MPI_Comm comm);
+// Its members have agreed to use it.
+void use_native(MPI_Comm native, const std::vector<int>& world_ranks);
 // REQUIRES: made by make_native, and nobody is in it or will be.
 void free_native(MPI_Comm native);
 
