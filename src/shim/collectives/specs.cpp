@@ -58,13 +58,14 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
   return "";
 }
 
-// As measured on one host (docs/benchmarks.md). Where ranks outnumber cores, a wait costs a switch
-// of processes: trees of ours have fewer of them, and the library's algorithms for much data fewer
-// bytes.
+// Between hosts Open MPI's TCP ends who sends to a dying process (docs/open-mpi.md): never there.
+// Else as measured on one host (docs/benchmarks.md). Where ranks outnumber cores, a wait costs a
+// switch of processes: trees of ours have fewer of them, and the library's algorithms for much data
+// fewer bytes.
 bool is_native_faster(const Communicator& communicator, Kind kind, std::size_t bytes) {
   constexpr std::size_t kib = 1024;
   const runtime::Session& session = *communicator.session;
-  if (!session.is_on_one_host()) return true;
+  if (!session.is_on_one_host()) return false;
   if (!World::current()->is_oversubscribed())
     return kind != Kind::broadcast || bytes < 256 || bytes > 64 * kib;
   const bool are_few = session.everybody().size() <= 4;
