@@ -26,7 +26,7 @@ TEST_CASE("an environment without a word of Resprout gives the defaults") {
   CHECK(parsed.error.empty());
   CHECK(parsed.options.on_loss == OnLoss::go_on);
   CHECK(parsed.options.transport == TransportChoice::automatic);
-  CHECK(parsed.options.collectives == Collectives::native);
+  CHECK(parsed.options.collectives == Collectives::automatic);
   CHECK(parsed.options.sum == Sum::any);
   CHECK(parsed.options.missing.what == Missing::What::nothing);
   CHECK(parsed.options.faults.empty());
@@ -42,6 +42,7 @@ TEST_CASE("each variable reaches its option") {
   REQUIRE(parsed.error == "");
   CHECK(parsed.options.on_loss == OnLoss::error);
   CHECK(parsed.options.transport == TransportChoice::tcp);
+  CHECK(parsed.options.collectives == Collectives::native);
   CHECK(parsed.options.sum == Sum::reproducible);
   CHECK(parsed.options.missing.what == Missing::What::value);
   CHECK(parsed.options.missing.value == -2.5L);
