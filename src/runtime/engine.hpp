@@ -19,7 +19,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/biased_mutex.hpp"
 #include "runtime/buffer.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/session.hpp"
@@ -148,7 +147,7 @@ class Engine final : public Receiver {
   const IdleStrategy idle_;
   std::function<void(int)> ask_;
   void (*meanwhile_)() = nullptr;
-  BiasedMutex mutex_;
+  std::mutex mutex_;
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far

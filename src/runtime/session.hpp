@@ -33,7 +33,6 @@
 #include <span>
 #include <vector>
 
-#include "runtime/biased_mutex.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
@@ -44,7 +43,7 @@ namespace resprout::runtime {
 
 class Engine;
 class NativeCall;
-using Lock = std::unique_lock<BiasedMutex>;
+using Lock = std::unique_lock<std::mutex>;
 
 inline constexpr int unsynchronized_max = 256;
 inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
