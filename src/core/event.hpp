@@ -22,6 +22,8 @@ enum class EventKind : std::uint8_t {
   fail,     // the operation ended here without a result; the caller may return
   suspect,  // `subject.from` is suspected: a failure detector says so, or an operation that detects
             // by itself; the driver adds it to context.suspects and calls handle_suspicion
+  revoked,  // the communicator: `subject.from` has said so, or it is the machine's own rank. What
+            // is pending on it, and whatever will be begun, ends with the error for that
 };
 
 struct Event {

@@ -22,6 +22,7 @@ enum class MessageKind : std::uint8_t {
   acknowledgment,  // acknowledged tree: everybody below the sender has the payload; in-band
                    // detection: the sender lives
   keepalive,       // in-band detection: does the receiver live? It answers
+  revocation,      // revoke: the communicator that the driver names is revoked
 };
 
 // Where the driver takes the payload bytes of a message from.

@@ -37,6 +37,13 @@ class OneProcess {
   }
   void result(int from, int round) { hear(MessageKind::result, from, round); }
 
+  // What a driver says to this kind of machine only: call(machine, context).
+  template <typename Call>
+  void tell(Call call) {
+    call(machine_, context());
+    drain();
+  }
+
   void suspect(int rank) {
     add_suspect(rank_at(rank));
     drain();
@@ -56,9 +63,9 @@ class OneProcess {
 
   // What has been said and sent since the last time, e.g. "combine:1 contribution>0/accumulator".
   std::string said() {
-    static constexpr const char* kinds[] = {"tree",      "correction",     "pull",
-                                            "supply",    "contribution",   "result",
-                                            "heartbeat", "acknowledgment", "keepalive"};
+    static constexpr const char* kinds[] = {
+        "tree",   "correction", "pull",           "supply",    "contribution",
+        "result", "heartbeat",  "acknowledgment", "keepalive", "revocation"};
     static constexpr const char* slots[] = {"none", "input", "accumulator", "result"};
     while (const auto message = machine_.poll_send(context())) {
       say(std::string(kinds[static_cast<int>(message->kind)]) + ">", index(message->to));
@@ -79,8 +86,9 @@ class OneProcess {
   }
 
   void drain() {
-    static constexpr const char* names[] = {"colored:", "combine:", "adopt:", "restart@",
-                                            "exclude:", "deliver:", "fail:",  "suspect:"};
+    static constexpr const char* names[] = {
+        "colored:", "combine:", "adopt:",   "restart@", "exclude:",
+        "deliver:", "fail:",    "suspect:", "revoked:"};
     while (const auto event = machine_.poll_event(context())) {
       const bool is_restart = event->kind == EventKind::restart;
       const int round = static_cast<int>(event->subject.round);

@@ -115,6 +115,7 @@ void Operation::act(const Event& event, const Message* current, Payload* payload
       state_ = State::failed;
       break;
     case EventKind::suspect:
+    case EventKind::revoked:  // no machine of an operation says so
       break;
   }
 }

@@ -66,6 +66,7 @@ Disposition ReliableBroadcastOf<D>::handle_message(const Context& context, const
     case MessageKind::heartbeat:
     case MessageKind::acknowledgment:
     case MessageKind::keepalive:
+    case MessageKind::revocation:
       break;
   }
   return Disposition::done;

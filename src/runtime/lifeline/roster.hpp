@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "topology/binomial_graph.hpp"
+
 namespace resprout::runtime {
 
 enum class Standing : std::uint8_t { alive, left, lost };
@@ -35,9 +37,10 @@ class Roster {
   // self + 2^i on. With the links that others keep to it this is the binomial graph, as long as
   // nobody is gone, and never less than the ring of the living.
   std::vector<int> link_targets() const {
+    const topology::BinomialGraph graph{size()};
     std::vector<int> targets;
-    for (int step = 1; step < size(); step *= 2) {
-      int target = (self_ + step) % size();
+    for (int i = 0; i < graph.steps(); ++i) {
+      int target = graph.right(self_, i);
       while (target != self_ && !is_alive(target)) target = (target + 1) % size();
       if (target != self_ && !contains(targets, target)) targets.push_back(target);
     }

@@ -15,7 +15,8 @@
 //  6. Corrections may travel without their payload, as offers: all or none of them.
 //
 // While it runs the world itself checks what can only be seen on the way: contributions are folded
-// in order and nobody twice, and no payload is sent or used by who does not have it.
+// in order and nobody twice, no payload is sent or used by who does not have it, and only who is
+// revoked says so, to nobody twice.
 // Thread rule: a value; a copy is a fork.
 #pragma once
 
@@ -136,6 +137,7 @@ class World {
     bool wants_to_send = false;
     std::uint8_t delivered = 0;
     std::uint8_t failed = 0;
+    std::uint64_t told = 0;  // bit i: that rank has had its revocation
     // Of all of the above that counts; computed when it is asked for.
     mutable std::optional<std::pair<std::uint64_t, std::uint64_t>> digest;
   };
@@ -167,6 +169,7 @@ class World {
   void enter(int rank);
   void deliver(int from, int to);
   int send(int rank);
+  void note_told(int rank, int to);
   void wake(int rank);
   void suspect(int rank, int suspected);
   void crash(int rank);

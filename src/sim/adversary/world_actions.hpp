@@ -61,9 +61,9 @@ bool World<M>::is_at_rest(const World& world, const std::vector<Action>& actions
 
 template <Machine M>
 std::string World<M>::describe(const Action& action) const {
-  static constexpr const char* kinds[] = {"tree",      "correction",     "pull",
-                                          "supply",    "contribution",   "result",
-                                          "heartbeat", "acknowledgment", "keepalive"};
+  static constexpr const char* kinds[] = {
+      "tree",   "correction", "pull",           "supply",    "contribution",
+      "result", "heartbeat",  "acknowledgment", "keepalive", "revocation"};
   static constexpr const char* slots[] = {"nothing", "input", "accumulator", "result"};
   const std::string a = std::to_string(action.a);
   const std::string b = std::to_string(action.b);
@@ -146,6 +146,7 @@ std::pair<std::uint64_t, std::uint64_t> World<M>::digest_of(const Process& proce
   digest.add_bytes(process.machine);
   digest.add(process.accumulator);
   digest.add(process.result);
+  digest.add(process.told);
   std::uint64_t suspects = 0;
   for (const Rank suspect : process.suspects) suspects |= std::uint64_t{1} << index(suspect);
   digest.add(suspects);

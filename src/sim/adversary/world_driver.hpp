@@ -88,12 +88,22 @@ int World<M>::send(int rank) {
     complain(rank, "sends a message from or to nobody");
     return rank;
   }
+  if (message->kind == MessageKind::revocation) note_told(rank, to);
   ++messages_sent_;
   // The receiver has no use for the sender's slot, only for whether a payload came along.
   if (message->slot != Slot::none) envelope.message.slot = Slot::input;
   if (at(to).is_alive) in_flight_.insert(channel(rank, to).second, envelope);
   drain(rank, nullptr);
   return to;
+}
+
+template <Machine M>
+void World<M>::note_told(int rank, int to) {
+  Process& process = own(rank);
+  const std::uint64_t bit = std::uint64_t{1} << to;
+  if (process.delivered == 0) complain(rank, "says that it is revoked, and is not");
+  if ((process.told & bit) != 0) complain(rank, "tells " + std::to_string(to) + " twice");
+  process.told |= bit;
 }
 
 template <Machine M>
@@ -223,6 +233,10 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
       ++process.failed;
       break;
     case EventKind::suspect:
+      break;
+    case EventKind::revoked:  // its result is whose word that was
+      ++process.delivered;
+      process.result.contributors = std::uint64_t{1} << position(subject.from);
       break;
   }
 }

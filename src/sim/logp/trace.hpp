@@ -43,6 +43,8 @@ constexpr const char* name_of(MessageKind kind) {
       return "acknowledgment";
     case MessageKind::keepalive:
       return "keepalive";
+    case MessageKind::revocation:
+      return "revocation";
   }
   return "unknown";
 }
@@ -65,6 +67,8 @@ constexpr const char* name_of(EventKind kind) {
       return "fail";
     case EventKind::suspect:
       return "suspect";
+    case EventKind::revoked:
+      return "revoked";
   }
   return "unknown";
 }
