@@ -38,6 +38,26 @@ typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int c
 int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
     __attribute__((weak));
 
+/* ULFM's functions (MPIX_Comm_revoke, ..._shrink, ..._agree, ...), for programs that repair their
+ * communicators themselves: docs/ulfm.md. Open MPI declares its own in <mpi-ext.h>; under Resprout
+ * the same names are Resprout's. */
+#if defined(OPEN_MPI) && defined(__has_include)
+#  if __has_include(<mpi-ext.h>)
+#    include <mpi-ext.h>
+#  endif
+#endif
+#if !defined(OMPI_HAVE_MPI_EXT_FTMPI) || !OMPI_HAVE_MPI_EXT_FTMPI
+int MPIX_Comm_revoke(MPI_Comm comm) __attribute__((weak));
+int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag) __attribute__((weak));
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp) __attribute__((weak));
+int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked) __attribute__((weak));
+int MPIX_Comm_failure_ack(MPI_Comm comm) __attribute__((weak));
+int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp) __attribute__((weak));
+int MPIX_Comm_agree(MPI_Comm comm, int* flag) __attribute__((weak));
+int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) __attribute__((weak));
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) __attribute__((weak));
+#endif
+
 #ifdef __cplusplus
 }
 #endif

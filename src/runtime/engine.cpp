@@ -18,6 +18,12 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return splitmix64(state);
 }
 
+std::uint64_t mix(const std::vector<int>& ranks) {
+  std::uint64_t hash = ranks.size();
+  for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
+  return hash;
+}
+
 }  // namespace
 
 Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle)
@@ -35,10 +41,12 @@ Time Engine::read_clock() {
   return {ts.tv_sec * 1000000000 + ts.tv_nsec};
 }
 
-Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
-  std::uint64_t group = world_ranks.size();
-  for (const int rank : world_ranks) group = mix(group, static_cast<std::uint64_t>(rank));
-  const std::uint64_t id = mix(group, opened_[group]++);
+Session& Engine::open_session(Lock& lock, const std::vector<int>& world_ranks) {
+  return open_session(lock, opened_[mix(world_ranks)]++, world_ranks);
+}
+
+Session& Engine::open_session(Lock&, std::uint64_t name, const std::vector<int>& world_ranks) {
+  const std::uint64_t id = mix(mix(world_ranks), name);
   std::vector<Member> members;
   int self_comm_rank = -1;
   const bool is_on_one_host = std::all_of(world_ranks.begin(), world_ranks.end(), [&](int rank) {
@@ -190,9 +198,7 @@ void Engine::wake_at_deadline(Session& session, std::uint64_t operation) {
 void Engine::flush_waiting() {
   flushing_.clear();
   flushing_.swap(to_flush_);
-  for (const Waiting& waiting : flushing_)
-    if (Operation* operation = waiting.session->find(waiting.operation))
-      waiting.session->flush(*operation);
+  for (const Waiting& waiting : flushing_) waiting.session->flush(waiting.operation);
 }
 
 void Engine::settle_one() {

@@ -41,6 +41,9 @@ class Engine final : public Receiver {
   // The session of a communicator whose members are these world ranks, in communicator order. The
   // n-th session of the same members has the same identity at all of them.
   Session& open_session(Lock& lock, const std::vector<int>& world_ranks);
+  // The same under a name that all members know (Session::child): the same name and members give
+  // the same identity.
+  Session& open_session(Lock& lock, std::uint64_t name, const std::vector<int>& world_ranks);
   // Everybody is done with it (a barrier was its last operation). It stays able to answer.
   void close_session(Lock& lock, Session& session);
 
@@ -73,6 +76,12 @@ class Engine final : public Receiver {
   // Called with the lock held. May stay empty.
   void ask_about_broken_peers(std::function<void(int world_rank)> ask) { ask_ = std::move(ask); }
 
+  // Who is told that a session was revoked, by this process or another: once, with the lock held,
+  // on any thread. Before the first session.
+  void tell_of_revocations(void (*tell)(const Session&)) { tell_ = tell; }
+  // How many sessions were revoked so far. Safe without the lock.
+  int revocation_count() const { return revocation_count_.load(std::memory_order_acquire); }
+
   // What else has to go on while a thread of the program waits: called by that thread, without the
   // lock, now and then. Before the first wait.
   void do_meanwhile(void (*work)()) { meanwhile_ = work; }
@@ -93,6 +102,10 @@ class Engine final : public Receiver {
   std::vector<Rank> lost_members(const Members& members) const;
   void come_back(Session& session, std::uint64_t operation);
   void wake_at_deadline(Session& session, std::uint64_t operation);
+  void tell_of_revocation(const Session& session) {
+    revocation_count_.fetch_add(1, std::memory_order_release);
+    if (tell_ != nullptr) tell_(session);
+  }
   // The lifeline's thread is driving.
   bool is_lifelines() const { return is_lifelines_; }
   // Has the session tell the operation what it missed, on a thread of the program.
@@ -147,6 +160,8 @@ class Engine final : public Receiver {
   const IdleStrategy idle_;
   std::function<void(int)> ask_;
   void (*meanwhile_)() = nullptr;
+  void (*tell_)(const Session&) = nullptr;
+  std::atomic<int> revocation_count_{0};
   std::mutex mutex_;
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;

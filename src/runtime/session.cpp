@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/invariant.hpp"
+#include "core/random.hpp"
 #include "runtime/engine.hpp"
 
 namespace resprout::runtime {
@@ -35,7 +36,15 @@ Session::Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members
       members_(std::move(members)),
       is_on_one_host_(is_on_one_host),
       prefers_star_(is_on_one_host && everybody_->size() <= star_ranks_max),
-      log_(engine.transport(), log_bytes) {}
+      log_(engine.transport(), log_bytes),
+      revocation_({everybody_->size()}, everybody_->self()) {
+  revocation_.start(revocation_context());
+}
+
+std::uint64_t Session::child(std::uint64_t key) const {
+  std::uint64_t state = id_ ^ (key * 0x9e3779b97f4a7c15);
+  return splitmix64(state);
+}
 
 Operation::Setup Session::setup() {
   Operation::Setup setup;
@@ -168,7 +177,7 @@ std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
   kept.root = root;
   if (members_->self() == root) kept.payload = log_.append(payload);
   if (!early_.empty()) handle_early_frames(number);
-  for (const Rank rank : engine_.lost_members(*members_)) handle_suspicion(kept, number, rank);
+  for (const Rank rank : lost_members(*members_)) handle_suspicion(kept, number, rank);
   return number;
 }
 
@@ -255,8 +264,7 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
                            {*kept.payload, std::move(kept.owned), lies_elsewhere});
   }
   operation.skip_sends(engine_.now(), kept.sent);
-  for (const Rank rank : engine_.lost_members(*members_))
-    operation.handle_suspicion(engine_.now(), rank);
+  for (const Rank rank : lost_members(*members_)) operation.handle_suspicion(engine_.now(), rank);
   return operation;
 }
 
@@ -327,7 +335,7 @@ std::vector<int> Session::contributors() const {
 }
 
 void Session::start(Operation& operation) {
-  operation.start(engine_.now(), engine_.lost_members(operation.members()));
+  operation.start(engine_.now(), lost_members(operation.members()));
   if (!early_.empty()) handle_early_frames(operation.number());
   flush(operation);
 }
@@ -340,14 +348,18 @@ void Session::handle_early_frames(std::uint64_t number) {
 }
 
 void Session::forget_before(std::uint64_t number) {
-  const std::uint64_t first = next_ - operations_.size();
-  const auto keep = operations_.begin() + static_cast<std::ptrdiff_t>(number - first);
-  for (auto it = operations_.begin(); it != keep; ++it)
-    if (it->operation && it->operation->is_being_sent()) engine_.linger(std::move(it->operation));
-  operations_.erase(operations_.begin(), keep);
-  log_.forget();
+  std::uint64_t first = next_ - operations_.size();
   unsynchronized_ = 0;
   kept_bytes_ = 0;
+  const auto keep = operations_.begin() + static_cast<std::ptrdiff_t>(number - first);
+  for (auto it = operations_.begin(); it != keep; ++it, ++first) {
+    if (is_revoked() && first < revoked_at_)
+      buried_.push_back(std::move(*it));
+    else if (it->operation && it->operation->is_being_sent())
+      engine_.linger(std::move(it->operation));
+  }
+  operations_.erase(operations_.begin(), keep);
+  if (!is_revoked()) log_.forget();
 }
 
 Kept* Session::find_kept(std::uint64_t number) {
@@ -369,8 +381,15 @@ void Session::flush(Operation& operation) {
   if (operation.deadline().at != never) engine_.wake_at_deadline(*this, operation.number());
 }
 
+void Session::flush(std::uint64_t number) {
+  if (number == revocation_number) return flush_revocation();
+  if (Operation* operation = find(number)) flush(*operation);
+}
+
 void Session::handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                            Arrival arrival) {
+  if (header.operation == revocation_number) return handle_notice(peer, header.message);
+  if (is_revoked()) return;
   const Kept* kept = find_kept(header.operation);
   const bool is_running_natively = kept != nullptr && kept->is_native() && !is_over(*kept);
   if (header.operation >= next_ || is_running_natively) {
@@ -399,6 +418,10 @@ void Session::handle_due_frame(std::uint64_t number, const Message& message,
 }
 
 void Session::handle_loss(int world_rank) {
+  if (is_revoked()) {
+    revocation_.handle_suspicion(revocation_context(), everybody_->index_of_world_rank(world_rank));
+    return flush(revocation_number);
+  }
   for (std::uint64_t number = next_; number-- > next_ - operations_.size();) {
     Kept& kept = *find_kept(number);
     const Rank rank = members_of(kept).index_of_world_rank(world_rank);
@@ -412,6 +435,7 @@ void Session::handle_loss(int world_rank) {
 void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
   if (kept.is_native() && !is_over(kept)) return;  // its caller will see the loss
   if (!kept.operation && is_over(kept)) {
+    if (is_revoked()) return;
     if (kept.is_native() || rank == kept.root) engine_.settle_later(*this, number);
     return;
   }
@@ -430,7 +454,7 @@ void Session::catch_up(std::uint64_t number) {
   if (kept == nullptr || !kept->operation) return;
   handle_early_frames(number);
   Operation& operation = *kept->operation;
-  for (const Rank rank : engine_.lost_members(operation.members()))
+  for (const Rank rank : lost_members(operation.members()))
     operation.handle_suspicion(engine_.now(), rank);
   flush(operation);
 }
@@ -461,12 +485,13 @@ void Session::finish_tasks(Lock& lock) {
 
 void Session::settle(std::uint64_t number) {
   Kept* kept = find_kept(number);
-  if (kept != nullptr && !kept->operation) flush(revive(*kept, number));
+  if (kept != nullptr && !kept->operation && !is_revoked()) flush(revive(*kept, number));
 }
 
 bool Session::try_send(int world_rank, std::uint64_t operation, const Message& message,
                        std::span<const std::byte> prefix, std::span<const std::byte> data,
                        Transfer& transfer) {
+  if (is_revoked()) return true;
   return engine_.transport().try_send(world_rank, FrameHeader{id_, operation, message}, prefix,
                                       data, transfer);
 }
@@ -481,9 +506,9 @@ Buffer Session::allocate(std::size_t bytes) {
 
 std::string Session::describe() const {
   std::string text = "session " + std::to_string(id_) + ": " + std::to_string(members_->size()) +
-                     " of " + std::to_string(everybody_->size()) + " members, next operation " +
-                     std::to_string(next_) + ", frames for " + std::to_string(early_.size()) +
-                     " later operations";
+                     " of " + std::to_string(everybody_->size()) + " members, " +
+                     (is_revoked() ? "revoked, " : "") + "next operation " + std::to_string(next_) +
+                     ", frames for " + std::to_string(early_.size()) + " later operations";
   std::uint64_t number = next_ - operations_.size();
   for (const Kept& kept : operations_) {
     const bool is_running =

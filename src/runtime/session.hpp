@@ -18,21 +18,26 @@
 //     a task goes on with it (task.hpp). So who takes part in one has completed all before it,
 //     which is what 2 rests on; and internal barriers wait for nobody whose earlier tasks do not go
 //     on by themselves.
-//  8. What calls an operator of the program's is done on the program's threads: what comes while
+//  8. Who knows that the session is revoked says nothing more in it but that, and believes nothing
+//     but that; what was said before stays where others may read it.
+//  9. What calls an operator of the program's is done on the program's threads: what comes while
 //     the lifeline's thread drives the engine waits for them, in the order in which it came.
 // Thread rule: under the engine's lock; one thread at a time calls operations of one session, as
 // MPI demands of collectives on one communicator.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "protocols/revoke/revoke.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
@@ -48,6 +53,8 @@ using Lock = std::unique_lock<std::mutex>;
 inline constexpr int unsynchronized_max = 256;
 inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t large_bytes = std::size_t{1} << 20;
+// In a frame's header: it belongs to the revocation of the session, not to an operation.
+inline constexpr std::uint64_t revocation_number = ~std::uint64_t{0};
 
 // How an operation ended.
 struct Outcome {
@@ -111,7 +118,19 @@ class Session final : public Outlet {
   // True if a task came to its end.
   bool advance_tasks();
 
+  // Nobody waits in it any more, here or, soon, at any live member; what is started in it ends at
+  // once, and its outcome means nothing. Once revoked, always revoked.
+  void revoke();
+  // Safe without the lock.
+  bool is_revoked() const { return is_revoked_.load(std::memory_order_acquire); }
+
   std::uint64_t id() const { return id_; }
+  // Some operation was called; the same answer at all members between two operations.
+  bool has_begun() const { return next_ != 0; }
+  // Names for sessions that all members of this one open in the same order, or for one that is
+  // told apart by `key`.
+  std::uint64_t next_child() { return child(++children_); }
+  std::uint64_t child(std::uint64_t key) const;
   // Ranks of the communicator that all have agreed to go on with.
   const Members& members() const { return *members_; }
   const Members& everybody() const { return *everybody_; }
@@ -132,12 +151,16 @@ class Session final : public Outlet {
   // a native operation, if it is still kept and has not been revived since.
   void settle(std::uint64_t number);
   // Everybody is done with it.
-  void close() { log_.release(); }
+  void close() {
+    if (!is_revoked()) log_.release();
+  }
   // The operation with this number, if it is neither forgotten nor still to come, and if a machine
   // carries it.
   Operation* find(std::uint64_t number);
   // Sends what the operation has to say; asks the engine to come back when it could not.
   void flush(Operation& operation);
+  // The same for what has this number, if it is still there.
+  void flush(std::uint64_t number);
 
   bool try_send(int world_rank, std::uint64_t operation, const Message& message,
                 std::span<const std::byte> prefix, std::span<const std::byte> data,
@@ -192,7 +215,12 @@ class Session final : public Outlet {
   Operation& revive_native(Kept& kept, std::uint64_t number);
   Outcome note_native_end(Lock& lock, std::uint64_t number, NativeCall& call);
   Outcome settle_native(Lock& lock, std::uint64_t number, NativeCall& call);
+  std::vector<Rank> lost_members(const Members& members) const;
   bool has_lost_members() const;
+  Context revocation_context();
+  void handle_notice(int peer, const Message& message);
+  void flush_revocation();
+  void fall_silent();
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
@@ -228,6 +256,14 @@ class Session final : public Outlet {
   bool is_native_over_ = false;
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;
+  std::uint64_t children_ = 0;
+
+  protocols::Revoke revocation_;
+  std::vector<Rank> lost_to_revocation_;
+  std::optional<Message> unsent_notice_;
+  std::atomic<bool> is_revoked_ = false;
+  std::uint64_t revoked_at_ = 0;  // operations before this one may have said something
+  std::vector<Kept> buried_;      // of those, what is over
 };
 
 }  // namespace resprout::runtime

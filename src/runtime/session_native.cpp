@@ -7,7 +7,7 @@
 namespace resprout::runtime {
 
 bool Session::may_go_natively() const {
-  return !is_native_over_ && members_->size() == everybody_->size();
+  return !is_native_over_ && !is_revoked() && members_->size() == everybody_->size();
 }
 
 Outcome Session::run_natively(Lock& lock, NativeCall& call) {
@@ -77,12 +77,12 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
   }
   const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
   kept.operation = make_allreduce(std::move(with), spec);
-  kept.operation->start(engine_.now(), engine_.lost_members(*members_));
+  kept.operation->start(engine_.now(), lost_members(*members_));
   return *kept.operation;
 }
 
 bool Session::has_lost_members() const {
-  return engine_.lost_count() != 0 && !engine_.lost_members(*members_).empty();
+  return is_revoked() || (engine_.lost_count() != 0 && !lost_members(*members_).empty());
 }
 
 }  // namespace resprout::runtime

@@ -37,7 +37,7 @@ class Wire {
     std::atomic<int> frames{0};
     std::atomic<std::size_t> bytes{0};
   };
-  std::array<Count, 8> sent;
+  std::array<Count, 16> sent;
   Count& sent_as(MessageKind kind) { return sent[static_cast<std::size_t>(kind)]; }
 
  private:

@@ -7,10 +7,14 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
+#include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
 namespace {
+
+// Tells the session for repairs apart from those of communicators, which are counted.
+constexpr std::uint64_t for_repair = ~std::uint64_t{0};
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 thread_local MPI_Comm last_comm = MPI_COMM_NULL;
@@ -89,10 +93,31 @@ Communicator* communicator_of(MPI_Comm comm) {
 runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock) {
   Communicator* communicator = communicator_of(comm);
   if (communicator->is_native) return nullptr;
-  if (communicator->session == nullptr)
+  if (communicator->session == nullptr) {
     communicator->session =
         &World::current()->engine().open_session(lock, communicator->world_ranks);
+    note_session(comm, *communicator->session);
+  }
   return communicator->session;
+}
+
+runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock) {
+  runtime::Session* session = session_of(comm, lock);
+  if (session == nullptr) return nullptr;
+  Communicator* communicator = communicator_of(comm);
+  if (communicator->repair == nullptr)
+    communicator->repair = &World::current()->engine().open_session(
+        lock, session->child(for_repair), communicator->world_ranks);
+  return communicator->repair;
+}
+
+void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
+  if (comm == MPI_COMM_NULL) return;
+  Communicator* communicator = communicator_of(comm);
+  if (communicator->is_native || communicator->session != nullptr) return;
+  communicator->session =
+      &World::current()->engine().open_session(lock, name, communicator->world_ranks);
+  note_session(comm, *communicator->session);
 }
 
 void close_communicator(MPI_Comm comm) {
@@ -104,10 +129,14 @@ void close_communicator(MPI_Comm comm) {
   runtime::Lock lock = engine.lock();
   communicator->session->finish_tasks(lock);
   leave_communicator(comm);
-  communicator->session->barrier(lock);
+  // Nothing was ever said in it: nobody has to hear that it ends.
+  if (communicator->session->has_begun()) communicator->session->barrier(lock);
+  if (communicator->repair != nullptr) engine.close_session(lock, *communicator->repair);
+  forget_session(*communicator->session);
   if (communicator->native != MPI_COMM_NULL) free_native(communicator->native);
   engine.close_session(lock, *communicator->session);
   communicator->session = nullptr;
+  communicator->repair = nullptr;
 }
 
 void forget_communicators() {

@@ -1,14 +1,17 @@
 // What the shim knows of a communicator: its world ranks, and its session if it has one.
 //
 // The knowledge hangs on the communicator as an attribute, made when it is first asked for, so it
-// does not matter how the communicator came to be (dup, split, create, a library's own). A session
-// is opened by the first collective, which all members enter in the same order; so all give it the
-// same identity without a message.
+// does not matter how the communicator came to be (dup, split, create, a library's own). Its
+// session is opened where the communicator is made, under a name that follows from that of the
+// communicator it is made of; so all members give it the same identity without a message. If it
+// came to be otherwise, the first collective opens it, which all members enter in the same order.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,11 +52,15 @@ struct Communicator {
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
                                  // MPI_UNDEFINED for processes that are not of this world
   runtime::Session* session = nullptr;
+  runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
   CallCounts calls;
   std::unique_ptr<StandIns> stand_ins;              // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;  // what a hint asks for
   bool is_native = false;                           // its collectives are left to the MPI library
   MPI_Comm native = MPI_COMM_NULL;                  // where the MPI library may carry ours
+  std::atomic<bool> is_revoked = false;             // though it has no session
+  std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
+  std::size_t acknowledged = 0;                                               // so many of them
   enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`
 };
 
@@ -62,6 +69,12 @@ Communicator* communicator_of(MPI_Comm comm);
 
 // The session for a collective on `comm`; null if its collectives are the MPI library's business.
 runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
+
+// The session for what the members do about losses: agree, shrink. It is never revoked.
+runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);
+
+// For the wrappers that make a communicator: opens its session under a name that all members know.
+void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock);
 
 // For the wrappers that end a communicator, before MPI does.
 void close_communicator(MPI_Comm comm);

@@ -3,6 +3,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/pending.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/failures.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -11,7 +12,9 @@ bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_
 
 // MPI has broken off a wildcard receive of this program, and it is for us to decide what becomes
 // of it.
-bool is_broken_off(int code) { return is_pending(code) && is_continuing(); }
+bool is_broken_off(const GuardedCall& call, int code) {
+  return is_pending(code) && (is_continuing() || is_all_acknowledged(call.communicator_in_error()));
+}
 
 // Open MPI 5.0 goes on to speak of the loss if the message came just after it, and keeps the
 // request.
@@ -33,7 +36,7 @@ std::vector<MPI_Request> copy_of(Requests requests) {
 // For an MPI that does not notice losses: the first request from `first` on whose peer is lost and
 // that is over now; -1 if there is none. `code` tells how it ended.
 int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
-  if (World::current()->lost_count() == 0) return -1;
+  if (!has_anything_happened()) return -1;
   for (int i = first; i < requests.count; ++i) {
     const auto pending = recall(requests[i]);
     if (!pending || !pending->is_started || !is_hopeless(pending->comm, pending->peer)) continue;
@@ -131,7 +134,7 @@ int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Statu
   if (!ulfm::is_active()) return test_remembered(request, flag, status);
   for (;;) {
     const int code = PMPI_Test(&request, &flag, &status);
-    if (!is_broken_off(code)) {
+    if (!is_broken_off(call, code)) {
       if (is_loss(code) && !is_pending(code)) flag = 1;
       return code;
     }
@@ -156,7 +159,7 @@ int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) 
   }
   for (;;) {
     int code = PMPI_Wait(&request, &status);
-    if (!is_broken_off(code)) return code;
+    if (!is_broken_off(call, code)) return code;
     int is_done = 0;
     code = test_one(call, request, is_done, status);
     if (is_done != 0 || code != MPI_SUCCESS) return code;
@@ -205,7 +208,7 @@ int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
   for (;;) {
     int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
     if (is_loss(code) && !is_pending(code)) flag = 1;
-    if (!is_broken_off(code)) return code;
+    if (!is_broken_off(call, code)) return code;
     code = test_one(call, requests[index], flag, status);
     if (flag != 0) return code;
   }

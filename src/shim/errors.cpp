@@ -101,7 +101,7 @@ void pass_on(MPI_Comm comm, int code) {
 }
 
 bool is_for_program(int code) {
-  if (!is_loss(code)) return true;
+  if (!is_loss(code) || is_revoked(code)) return true;  // who revokes expects it
   World* world = World::current();
   return world != nullptr && world->options().on_loss == OnLoss::error;
 }

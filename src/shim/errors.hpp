@@ -3,9 +3,10 @@
 // In `continue` mode a loss is never fatal, although most programs leave MPI_ERRORS_ARE_FATAL in
 // place. So each of the program's handlers is installed in a wrapping of our own that looks at the
 // error first: a loss goes back to the caller as an error code and is counted, everything else goes
-// to the program's handler. In `error` mode losses go there too. The program sets and gets its own
-// handlers and never sees the wrapping. Communicators inherit the wrapping as they inherit any
-// handler, whatever made them.
+// to the program's handler. In `error` mode losses go there too, and a revocation, which the
+// program itself has asked for, always does. The program sets and gets its own handlers and never
+// sees the wrapping. Communicators inherit the wrapping as they inherit any handler, whatever made
+// them.
 //
 // Thread rule: `install_error_handlers` once; everything else from any thread.
 #pragma once

@@ -7,6 +7,8 @@
 #include "shim/inject/inject.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/failures.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -36,7 +38,7 @@ bool is_everybody_else_lost(MPI_Comm comm) {
   for (int rank = 0; rank < size; ++rank) lost += is_lost(comm, rank) ? 1 : 0;
   if (is_inter != 0) return lost == size;
   // MPI may have learned it first, and will not tell again what was acknowledged once.
-  return std::max(lost, ulfm::failed_count(comm)) >= size - 1;
+  return std::max(lost, static_cast<int>(ulfm::failed_ranks(comm).size())) >= size - 1;
 }
 
 // This process has sent itself a message that waits to be received. MPI answers this question also
@@ -48,6 +50,8 @@ bool has_own_message(MPI_Comm comm, int self, int tag) {
 
 }  // namespace
 
+bool has_anything_happened() { return World::current()->lost_count() != 0 || is_any_revoked(); }
+
 bool is_lost(MPI_Comm comm, int rank) {
   World* world = World::current();
   Refused* by_mpi = refused.load(std::memory_order_acquire);
@@ -58,6 +62,10 @@ bool is_lost(MPI_Comm comm, int rank) {
          (by_mpi != nullptr && by_mpi->by_world_rank[static_cast<std::size_t>(world_rank)].load());
 }
 
+bool is_out_of_reach(MPI_Comm comm, int rank) { return is_revoked(comm) || is_lost(comm, rank); }
+
+int code_of_loss(MPI_Comm comm) { return is_revoked(comm) ? ulfm::revoked_class() : proc_failed(); }
+
 void note_code(MPI_Comm comm, int rank, int code) {
   if (rank < 0 || !is_loss(code) || is_pending(code) || is_revoked(code)) return;
   const int world_rank = World::current()->world_rank_of(comm, rank);
@@ -66,12 +74,14 @@ void note_code(MPI_Comm comm, int rank, int code) {
 }
 
 bool is_hopeless(MPI_Comm comm, int source) {
+  if (is_revoked(comm)) return true;
   return source == MPI_ANY_SOURCE ? is_everybody_else_lost(comm) : is_lost(comm, source);
 }
 
 bool goes_on(MPI_Comm comm, int& source, int tag, int code) {
   if (source != MPI_ANY_SOURCE || !is_loss(code) || is_revoked(code)) return false;
-  if (World::current()->options().on_loss == OnLoss::error) return false;
+  const bool is_told = World::current()->options().on_loss == OnLoss::error;
+  if (is_told && !is_all_acknowledged(comm)) return false;
   if (!is_hopeless(comm, source)) {
     ulfm::acknowledge(comm);
     return true;
@@ -93,6 +103,7 @@ GuardedCall::GuardedCall(const char* name) : GuardedCall(name, MPI_COMM_WORLD) {
 GuardedCall::GuardedCall(const char* name, MPI_Comm comm)
     : name_(name), comm_(comm), is_ours_(World::current() != nullptr && comm != MPI_COMM_NULL) {
   if (!is_ours_) return;
+  pass_on_revocations();
   entering(name);
   World::current()->report().count_call(name);
 }

@@ -10,15 +10,23 @@
 
 namespace resprout::shim {
 
+// Somebody is lost, or a communicator is revoked: two loads, to see that nothing is amiss.
+bool has_anything_happened();
+
 // The process that has this rank in `comm` is lost: the lifeline says so, or MPI has. Nothing but
 // a load while nobody is.
 bool is_lost(MPI_Comm comm, int rank);
+
+// Nothing can be sent to it: it is lost, or the communicator is revoked.
+bool is_out_of_reach(MPI_Comm comm, int rank);
+// What a call on `comm` returns that would wait for ever: MPIX_ERR_REVOKED if that is why.
+int code_of_loss(MPI_Comm comm);
 
 // MPI has ended a call with `code` whose only peer was `rank`; MPI may know before the lifeline.
 void note_code(MPI_Comm comm, int rank, int code);
 
 // Nobody is left who could send what `source` names: a lost process, or MPI_ANY_SOURCE and all
-// others are lost.
+// others are lost; or the communicator is revoked.
 bool is_hopeless(MPI_Comm comm, int source);
 
 // For a call that MPI ended with `code` and that waits for a message from `source`: true if a loss

@@ -37,7 +37,7 @@ void update(MPI_Request request, const Pending& pending) {
 }
 
 bool is_given_up(Pending& pending) {
-  if (World::current()->lost_count() == 0 || !is_hopeless(pending.comm, pending.peer)) return false;
+  if (!has_anything_happened() || !is_hopeless(pending.comm, pending.peer)) return false;
   const std::int64_t now = wall_clock_ns();
   if (pending.hopeless_looks++ == 0) pending.hopeless_since_ns = now;
   return pending.hopeless_looks > hopeless_looks_min &&
@@ -102,8 +102,8 @@ int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& statu
   if (request != MPI_REQUEST_NULL && !pending.is_persistent) PMPI_Request_free(&request);
   note_communicator_in_error(pending.comm);
   status.MPI_SOURCE = pending.peer;
-  status.MPI_ERROR = proc_failed();
-  return proc_failed();
+  status.MPI_ERROR = code_of_loss(pending.comm);
+  return status.MPI_ERROR;
 }
 
 int test_patiently(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status) {

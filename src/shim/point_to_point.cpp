@@ -21,7 +21,7 @@ bool may_block() { return ulfm::is_active() && !is_any_under_way(); }
 // `blocking()` is MPI's call, `start(request)` its non-blocking form.
 template <typename Blocking, typename Start>
 int send(const GuardedCall& call, MPI_Comm comm, int dest, Blocking blocking, Start start) {
-  if (is_lost(comm, dest)) return proc_failed();
+  if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
   if (may_block()) return blocking();
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
@@ -123,7 +123,7 @@ extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int 
 extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm) {
   GuardedCall call("bsend", comm);
-  if (call.is_ours() && is_lost(comm, dest)) return call.finish(proc_failed());
+  if (call.is_ours() && is_out_of_reach(comm, dest)) return call.finish(code_of_loss(comm));
   return call.finish(PMPI_Bsend(buf, count, datatype, dest, tag, comm));
 }
 

@@ -15,9 +15,9 @@ template <typename Start>
 int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, Start start) {
   GuardedCall call(name, comm);
   if (!call.is_ours()) return start();
-  if (is_lost(comm, dest)) {
+  if (is_out_of_reach(comm, dest)) {
     *request = MPI_REQUEST_NULL;
-    return call.finish(proc_failed());
+    return call.finish(code_of_loss(comm));
   }
   const int code = start();
   if (code == MPI_SUCCESS) remember(*request, {comm, dest, Pending::Kind::send});
@@ -34,16 +34,19 @@ int init(const char* name, MPI_Comm comm, int peer, Pending::Kind kind, MPI_Requ
   return call.finish(code);
 }
 
-bool would_send_to_lost(MPI_Request request) {
+// What starting it again would come to: a send that nobody can receive.
+int code_of_start(MPI_Request request) {
   const std::optional<Pending> pending = recall(request);
-  return pending && pending->kind == Pending::Kind::send && is_lost(pending->comm, pending->peer);
+  if (!pending || pending->kind != Pending::Kind::send) return MPI_SUCCESS;
+  return is_out_of_reach(pending->comm, pending->peer) ? code_of_loss(pending->comm) : MPI_SUCCESS;
 }
 
 // A request that is not started stays inactive: to wait for it is no mistake, and no wait.
 int start(MPI_Request& request) {
   if (is_collective(request)) return start_again(request);
-  if (would_send_to_lost(request)) return proc_failed();
-  const int code = PMPI_Start(&request);
+  int code = code_of_start(request);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Start(&request);
   if (code == MPI_SUCCESS) note_start(request);
   return code;
 }

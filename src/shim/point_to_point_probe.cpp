@@ -18,10 +18,10 @@ int look_once(MPI_Comm comm, int source, int tag, int& flag, Look look) {
     code = look(source, flag);
   } while (goes_on(comm, source, tag, code));
   if (code != MPI_SUCCESS || flag != 0 || ulfm::is_active()) return code;
-  if (World::current()->lost_count() == 0 || !is_hopeless(comm, source)) return code;
+  if (!has_anything_happened() || !is_hopeless(comm, source)) return code;
   for (int i = 0; i < last_looks && code == MPI_SUCCESS && flag == 0; ++i)
     code = look(source, flag);
-  return code == MPI_SUCCESS && flag == 0 ? proc_failed() : code;
+  return code == MPI_SUCCESS && flag == 0 ? code_of_loss(comm) : code;
 }
 
 template <typename Blocking, typename Look>

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <mpi.h>
+
+#include <numeric>
+#include <vector>
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #  include <mpi-ext.h>
 #endif
@@ -36,14 +39,43 @@ inline void acknowledge(MPI_Comm comm) { PMPIX_Comm_failure_ack(comm); }
 // Whoever is in a call on `comm`, or enters one, leaves it with an error.
 inline void revoke(MPI_Comm comm) { PMPIX_Comm_revoke(comm); }
 
-// How many processes of `comm` MPI knows to be lost.
-inline int failed_count(MPI_Comm comm) {
+inline bool is_revoked(MPI_Comm comm) {
+  int flag = 0;
+  return PMPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag != 0;
+}
+
+// Whom MPI knows to be lost, as ranks of `comm` (of its remote group, if it has one).
+inline std::vector<int> failed_ranks(MPI_Comm comm) {
   MPI_Group failed = MPI_GROUP_NULL;
+  if (PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS) return {};
   int count = 0;
-  if (PMPIX_Comm_get_failed(comm, &failed) != MPI_SUCCESS) return 0;
   PMPI_Group_size(failed, &count);
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  if (count > 0) {
+    std::vector<int> numbers(ranks.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    int is_inter = 0;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    is_inter != 0 ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group);
+    PMPI_Group_translate_ranks(failed, count, numbers.data(), group, ranks.data());
+    PMPI_Group_free(&group);
+    std::erase(ranks, MPI_UNDEFINED);
+  }
   if (failed != MPI_GROUP_EMPTY) PMPI_Group_free(&failed);
-  return count;
+  return ranks;
+}
+
+inline int agree(MPI_Comm comm, int* flag) { return PMPIX_Comm_agree(comm, flag); }
+inline int iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
+  return PMPIX_Comm_iagree(comm, flag, request);
+}
+
+// Collective over those of whom MPI does not know that they are lost, and bears that others are
+// lost meanwhile: a communicator of those who are left; MPI_COMM_NULL if it fails.
+inline MPI_Comm shrink(MPI_Comm comm) {
+  MPI_Comm shrunken = MPI_COMM_NULL;
+  return PMPIX_Comm_shrink(comm, &shrunken) == MPI_SUCCESS ? shrunken : MPI_COMM_NULL;
 }
 
 #else
@@ -91,7 +123,11 @@ inline void prepare() {
 inline bool is_active() { return false; }
 inline void acknowledge(MPI_Comm) {}
 inline void revoke(MPI_Comm) {}
-inline int failed_count(MPI_Comm) { return 0; }
+inline bool is_revoked(MPI_Comm) { return false; }
+inline std::vector<int> failed_ranks(MPI_Comm) { return {}; }
+inline int agree(MPI_Comm, int*) { return MPI_ERR_COMM; }
+inline int iagree(MPI_Comm, int*, MPI_Request*) { return MPI_ERR_COMM; }
+inline MPI_Comm shrink(MPI_Comm) { return MPI_COMM_NULL; }
 
 #endif
 

@@ -20,6 +20,7 @@
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/report/report.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 extern "C" char** environ;
 
@@ -141,6 +142,11 @@ void begin() {
     std::fprintf(stderr, "resprout: cannot start: %s\n", error.what());
     std::_Exit(2);
   }
+  open_revocations(live.load()->engine());
+  {
+    runtime::Lock lock = live.load()->engine().lock();
+    session_of(MPI_COMM_WORLD, lock);
+  }
   PMPI_Barrier(MPI_COMM_WORLD);
   if (live.load()->options().collectives != Collectives::resprout) open_natives();
   install_error_handlers();
@@ -155,7 +161,10 @@ void end() {
   {
     runtime::Lock lock = engine.lock();
     engine.finish_tasks(lock);
-    if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
+    runtime::Session* session = session_of(MPI_COMM_WORLD, lock);
+    if (session != nullptr && session->is_revoked())
+      session = repair_session_of(MPI_COMM_WORLD, lock);
+    if (session != nullptr) session->barrier(lock);
     engine.wait_until_flushed(lock);
   }
   close_requests();
@@ -164,6 +173,7 @@ void end() {
                                  world->job().lifeline->rejected_connections() +
                                      world->job().transport->rejected_connections());
   world->report().note_finalized();
+  close_revocations();
   close_natives();
   forget_communicators();
   live.store(nullptr);

@@ -8,6 +8,8 @@
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/report/report.hpp"
+#include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -27,6 +29,7 @@ class And final : public runtime::Combiner {
 CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
+  pass_on_revocations();
   entering(name);
   world->report().count_call(name);
   lock_ = world->engine().lock();
@@ -86,8 +89,11 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
   World* world = World::current();
   const bool lacks_members = session_->members().size() < session_->everybody().size();
-  if (outcome.is_touched) note_recovery(comm_, name_, number_, session_->id(), outcome);
+  if (outcome.is_touched && !session_->is_revoked())
+    note_recovery(comm_, name_, number_, session_->id(), outcome);
+  const bool is_revoked = session_->is_revoked();
   lock_.unlock();
+  if (is_revoked) return shim::finish(comm_, name_, ulfm::revoked_class());
   if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);
   if (!outcome.is_delivered) return shim::finish(comm_, name_, proc_failed());
   const bool is_error_wanted = world->options().on_loss == OnLoss::error;

@@ -1,8 +1,8 @@
 // A collective that the MPI library carries until a loss.
 //
-// Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A call
-// with more, or of a kind whose ranks need different things, ends with a barrier of the library's:
-// then it ends well only if everybody has all of it.
+// Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
+// call with more, or of a kind whose ranks need different things, ends with a barrier of the
+// library's: then it ends well only if everybody has all of it.
 #pragma once
 
 #include <mpi.h>

@@ -2,11 +2,14 @@
 // whole. On one that has lost a member it would wait for ever, or fail at some members only; there
 // all members get the same error.
 //
-// A new communicator gets a private one of the library's at once (native/natives.hpp).
-//
 // All members agree on that in a barrier of ours, so that none of them enters MPI without the
 // others. Somebody may still be lost while MPI is at it.
+//
+// A new communicator gets its session, and a private one of the library's (native/natives.hpp), at
+// once. Then there is another barrier: nobody may revoke it before all have it, because Open MPI
+// 5.0 does not live through that.
 #include "shim/collectives/call.hpp"
+#include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/native/natives.hpp"
 
@@ -29,9 +32,18 @@ int if_whole(MPI_Comm comm, const char* name, Native native) {
 // The same for a call that makes a communicator.
 template <typename Native>
 int make_if_whole(MPI_Comm comm, const char* name, MPI_Comm* made, Native native) {
-  const int code = if_whole(comm, name, native);
+  CollectiveCall call(comm, name);
+  if (!call.is_ours()) return call.leave_to(native);
+  const runtime::Outcome outcome = call.session().barrier(call.lock());
+  if (call.session().members().size() < call.size()) return call.finish(outcome, proc_failed());
+  const std::uint64_t child = call.session().next_child();
+  call.lock().unlock();
+  const int code = native();
   if (code == MPI_SUCCESS) make_native(*made);
-  return code;
+  call.lock().lock();
+  if (code == MPI_SUCCESS) open_communicator(*made, child, call.lock());
+  call.session().barrier(call.lock());
+  return call.leave_to([&] { return code; });
 }
 
 }  // namespace

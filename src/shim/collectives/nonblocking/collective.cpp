@@ -5,6 +5,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/options.hpp"
+#include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -32,8 +33,10 @@ void Collective::end() {
   const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
   result_ = code();
   if (result_ == MPI_SUCCESS &&
-      (!outcome_.is_delivered || (is_error_wanted && (lacks_members || outcome_.is_touched))))
+      (!outcome_.is_delivered ||
+       (is_error_wanted && is_harmed_by_loss() && (lacks_members || outcome_.is_touched))))
     result_ = proc_failed();
+  if (session_.is_revoked()) result_ = ulfm::revoked_class();
   if (outcome_.is_touched)
     note_recovery(call_.comm, call_.name, call_.number, session_.id(), outcome_);
   detail::note_end(call_.ticket);

@@ -51,6 +51,8 @@ class Collective : public runtime::Task {
   int run(CollectiveCall& call);
   // What the call that completes it returns. REQUIRES: it is over.
   int result() const { return result_; }
+  // Where it is an operation.
+  runtime::Session& session() const { return session_; }
   // It refers to that datatype, or that operator, until it is over.
   virtual bool uses(MPI_Datatype) const { return false; }
   virtual bool uses(MPI_Op) const { return false; }
@@ -58,7 +60,6 @@ class Collective : public runtime::Task {
  protected:
   explicit Collective(runtime::Session& session) : session_(session), started_(session) {}
 
-  runtime::Session& session() { return session_; }
   // In the communicator, which may have lost members.
   int rank() const { return session_.everybody().comm_rank(session_.everybody().self()); }
   int size() const { return session_.everybody().size(); }
@@ -78,6 +79,8 @@ class Collective : public runtime::Task {
   virtual void take(std::span<const std::byte> result) = 0;
   // MPI_SUCCESS, or what else went wrong.
   virtual int code() const { return MPI_SUCCESS; }
+  // A loss that it met is an error, if the program wants to know of losses.
+  virtual bool is_harmed_by_loss() const { return true; }
 
  private:
   void end();

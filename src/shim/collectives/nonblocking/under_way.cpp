@@ -119,12 +119,11 @@ int add_request(Entry entry, MPI_Request* request) {
 }
 
 // Under the engine's lock.
-void launch(const std::shared_ptr<Collective>& collective, Collective::Call call,
-            runtime::Lock& lock) {
+void launch(const std::shared_ptr<Collective>& collective, Collective::Call call) {
   call.number = communicator_of(call.comm)->calls.next(call.name);
   collective->set_call(call);
   table().under_way.fetch_add(1);
-  session_of(call.comm, lock)->enqueue(collective);
+  collective->session().enqueue(collective);
 }
 
 // The common part of starting and of preparing to start.
@@ -148,7 +147,7 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
     return finish(comm, name, MPI_ERR_NO_MEM);
   }
   if (is_persistent) return MPI_SUCCESS;
-  launch(collective, {comm, name, 0, ticket}, lock);
+  launch(collective, {comm, name, 0, ticket});
   lock.unlock();
   complete_ended();
   return MPI_SUCCESS;
@@ -256,7 +255,7 @@ int start_again(MPI_Request request) {
     entry.collective = collective;
     entry.is_started = true;
   }
-  launch(collective, call, lock);
+  launch(collective, call);
   lock.unlock();
   complete_ended();
   return MPI_SUCCESS;

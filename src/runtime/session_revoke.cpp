@@ -1,0 +1,69 @@
+// Sessions that were revoked (Plan B, section 3): docs/protocols/revoke.md.
+//
+// The notice spreads over the binomial graph of the communicator, each process passing it on once.
+// Who has it says nothing more in this session and believes no frame of it: to itself it is the
+// only one left. So whatever it waits for ends by the protocols' own rules, and nobody who does not
+// know yet can get a result that was made without the others.
+#include "runtime/engine.hpp"
+#include "runtime/session.hpp"
+
+namespace resprout::runtime {
+
+void Session::revoke() {
+  revocation_.revoke(revocation_context());
+  fall_silent();
+  flush(revocation_number);
+}
+
+void Session::handle_notice(int peer, const Message& message) {
+  if (everybody_->index_of_world_rank(peer) != message.from) return;
+  revocation_.handle_message(revocation_context(), message);
+  fall_silent();
+  engine_.come_back(*this, revocation_number);  // the transport that delivers must not be called
+}
+
+Context Session::revocation_context() {
+  lost_to_revocation_ = engine_.lost_members(*everybody_);
+  return {engine_.now(),
+          {lost_to_revocation_.data(), static_cast<std::uint32_t>(lost_to_revocation_.size())},
+          {}};
+}
+
+void Session::flush_revocation() {
+  const Context context = revocation_context();
+  for (;;) {
+    if (!unsent_notice_) unsent_notice_ = revocation_.poll_send(context);
+    if (!unsent_notice_) return;
+    Transfer nothing;
+    if (!engine_.transport().try_send(everybody_->world_rank(unsent_notice_->to),
+                                      {id_, revocation_number, *unsent_notice_}, {}, {}, nothing))
+      return engine_.come_back(*this, revocation_number);
+    unsent_notice_.reset();
+  }
+}
+
+// What was said before may still lie in the memory of this process, for others to read: of that
+// nothing is forgotten.
+void Session::fall_silent() {
+  if (is_revoked_.load() || !revocation_.poll_event(revocation_context())) return;
+  is_revoked_.store(true);
+  revoked_at_ = next_;
+  early_.clear();
+  for (std::uint64_t number = next_; number-- > next_ - operations_.size();) {
+    Kept& kept = *find_kept(number);
+    const Members& members = members_of(kept);
+    for (int i = 0; i < members.size(); ++i)
+      if (rank_at(i) != members.self()) handle_suspicion(*find_kept(number), number, rank_at(i));
+  }
+  engine_.tell_of_revocation(*this);
+}
+
+std::vector<Rank> Session::lost_members(const Members& members) const {
+  if (!is_revoked()) return engine_.lost_members(members);
+  std::vector<Rank> others;
+  for (int i = 0; i < members.size(); ++i)
+    if (rank_at(i) != members.self()) others.push_back(rank_at(i));
+  return others;
+}
+
+}  // namespace resprout::runtime

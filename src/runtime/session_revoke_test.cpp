@@ -1,0 +1,154 @@
+// Sessions that are revoked while their members wait in them: everybody gets out, and nobody out of
+// an operation that was made without the others.
+#include "core/random.hpp"
+#include "doctest/doctest.h"
+#include "runtime/session_test.hpp"
+
+using namespace resprout;
+using namespace resprout::runtime;
+
+namespace {
+
+std::span<const std::byte> bytes_of(const long& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+// Notices that were sent, all together.
+int notices(Job& job) { return job.wire.sent_as(MessageKind::revocation).frames; }
+
+}  // namespace
+
+TEST_CASE("revoke: who waits in any operation leaves it") {
+  for (int operation = 0; operation < 5; ++operation)
+    for (const int ranks : {2, 5, 8}) {
+      CAPTURE(operation);
+      CAPTURE(ranks);
+      std::atomic<int> left{0};
+      Job job(ranks, operation % 2 == 0);
+      job.run([&](int rank, Engine& engine, Session& session) {
+        const int revoker = ranks - 1;
+        REQUIRE(allreduce(engine, session, 1) == ranks);
+        Lock lock = engine.lock();
+        const long value = rank;
+        Sum sum;
+        if (rank == revoker) {
+          session.revoke();
+        } else if (operation == 0) {
+          session.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nullptr);
+        } else if (operation == 1) {
+          session.barrier(lock);
+        } else if (operation == 2) {
+          session.broadcast(lock, BroadcastSpec::star(), revoker, bytes_of(value), nullptr);
+        } else if (operation == 3) {
+          session.broadcast(lock, BroadcastSpec{}, revoker, bytes_of(value), nullptr);
+        } else {
+          session.allgather(lock, ReduceSpec{}, Buffer(bytes_of(value)), nullptr);
+        }
+        CHECK(session.is_revoked());
+        CHECK(engine.revocation_count() == 1);
+        ++left;
+        // What is begun later ends as well.
+        session.barrier(lock);
+        session.broadcast(lock, BroadcastSpec::star(), 0, bytes_of(value), nullptr);
+      });
+      CHECK(left == ranks);
+    }
+}
+
+TEST_CASE("revoke: nobody gets a result without those who were revoked before") {
+  constexpr int ranks = 6;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    std::atomic<int> wrong{0};
+    Job job(ranks, seed % 2 == 0);
+    job.run([&](int rank, Engine& engine, Session& session) {
+      Random random(seed * 31 + static_cast<unsigned>(rank));
+      const auto revokes_in = rank < 2 ? random.below(20) : 1000;
+      for (unsigned i = 0; !session.is_revoked(); ++i) {
+        if (i == revokes_in) {
+          const Lock lock = engine.lock();
+          session.revoke();
+          break;
+        }
+        const long sum = allreduce(engine, session, 1L << rank);
+        if (!session.is_revoked() && sum != 63) ++wrong;
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("revoke: other sessions of the same members go on, and a child under its own name") {
+  Job job(4);
+  job.run([&](int rank, Engine& engine, Session& session) {
+    REQUIRE(allreduce(engine, session, 1) == 4);
+    Lock lock = engine.lock();
+    Session& child = engine.open_session(lock, session.next_child(), {0, 1, 2, 3});
+    Session& repair = engine.open_session(lock, session.child(77), {0, 1, 2, 3});
+    CHECK(child.id() != repair.id());
+    if (rank == 2) session.revoke();
+    lock.unlock();
+    for (int i = 0; i < 20; ++i) {
+      CHECK(allreduce(engine, child, 1) == 4);
+      CHECK(allreduce(engine, repair, 2) == 8);
+    }
+    CHECK(!child.is_revoked());
+  });
+}
+
+TEST_CASE("revoke: nothing is sent before, and each tells its neighbors once") {
+  constexpr int ranks = 8;
+  Job job(ranks);
+  job.run([&](int rank, Engine& engine, Session& session) {
+    for (int i = 0; i < 10; ++i) REQUIRE(allreduce(engine, session, 1) == ranks);
+    CHECK(notices(job) == 0);
+    allreduce(engine, session, 1);
+    Lock lock = engine.lock();
+    session.revoke();  // all of them
+    session.revoke();
+    engine.wait_until_flushed(lock);
+    (void)rank;
+  });
+  CHECK(notices(job) == ranks * 5);  // v +- 1, v +- 2, v + 4
+}
+
+TEST_CASE("revoke: deaths during the flood keep nobody in") {
+  constexpr int ranks = 9;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    std::atomic<int> left{0};
+    Job job(ranks);
+    job.run([&](int rank, Engine& engine, Session& session) {
+      if (rank == 3 || rank == 5) return job.die(rank);
+      if (rank == 4) {
+        const Lock lock = engine.lock();
+        session.revoke();
+      }
+      while (!session.is_revoked()) allreduce(engine, session, 1);
+      ++left;
+    });
+    CHECK(left == ranks - 2);
+  }
+}
+
+TEST_CASE("revoke: a notice for a session that is not open yet waits for it") {
+  Job job(3);
+  std::atomic<int> opened{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    Lock lock = engine.lock();
+    if (rank == 2) {
+      lock.unlock();
+      while (opened < 2) std::this_thread::yield();
+      for (int i = 0; i < 100; ++i) engine.tick();
+      lock.lock();
+    }
+    Session& late = engine.open_session(lock, session.child(5), {0, 1, 2});
+    if (rank != 2) {
+      late.revoke();
+      engine.wait_until_flushed(lock);
+      ++opened;
+    }
+    late.barrier(lock);
+    CHECK(late.is_revoked());
+  });
+}

@@ -1,0 +1,116 @@
+#include "shim/ulfm/revocations.hpp"
+
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "shim/communicator.hpp"
+#include "shim/native/natives.hpp"
+#include "shim/native/progress_hook.hpp"
+#include "shim/ulfm.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace detail {
+std::atomic<int> revoked_count{0};
+std::atomic<bool> has_untold_revocations{false};
+}  // namespace detail
+
+namespace {
+
+// Never destroyed: the lifeline's thread may still find a notice.
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, MPI_Comm> comms;  // by session
+  std::vector<MPI_Comm> untold;                       // revoked, but MPI has not been told
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+// Under the engine's lock, on any thread.
+void note_revocation(const runtime::Session& session) {
+  const std::lock_guard guard(table().mutex);
+  detail::revoked_count.fetch_add(1, std::memory_order_release);
+  const auto it = table().comms.find(session.id());
+  if (it == table().comms.end()) return;
+  table().untold.push_back(it->second);
+  detail::has_untold_revocations.store(true, std::memory_order_release);
+}
+
+int look() {
+  pass_on_revocations();
+  return 0;
+}
+
+}  // namespace
+
+void open_revocations(runtime::Engine& engine) {
+  engine.tell_of_revocations(note_revocation);
+  if (ulfm::is_active()) add_progress_hook(look);
+}
+
+void close_revocations() {
+  if (ulfm::is_active()) remove_progress_hook(look);
+  const std::lock_guard guard(table().mutex);
+  table().comms.clear();
+  table().untold.clear();
+}
+
+void note_session(MPI_Comm comm, const runtime::Session& session) {
+  const std::lock_guard guard(table().mutex);
+  table().comms[session.id()] = comm;
+  if (!session.is_revoked()) return;  // before it was opened here
+  table().untold.push_back(comm);
+  detail::has_untold_revocations.store(true, std::memory_order_release);
+}
+
+void forget_session(const runtime::Session& session) {
+  const std::lock_guard guard(table().mutex);
+  const auto it = table().comms.find(session.id());
+  if (it == table().comms.end()) return;
+  std::erase(table().untold, it->second);
+  table().comms.erase(it);
+}
+
+// Revoking makes progress in MPI, and so may come back here: nothing is held meanwhile.
+void detail::pass_on_revocations() {
+  std::vector<MPI_Comm> untold;
+  {
+    const std::lock_guard guard(table().mutex);
+    untold.swap(table().untold);
+    has_untold_revocations.store(false, std::memory_order_relaxed);
+  }
+  for (const MPI_Comm comm : untold) {
+    ulfm::revoke(comm);
+    const MPI_Comm native = communicator_of(comm)->native;
+    if (native != MPI_COMM_NULL) revoke_native(native);
+  }
+}
+
+bool detail::is_revoked(MPI_Comm comm) {
+  const Communicator* communicator = communicator_of(comm);
+  return communicator->is_revoked ||
+         (communicator->session != nullptr && communicator->session->is_revoked());
+}
+
+void revoke(MPI_Comm comm) {
+  runtime::Engine& engine = World::current()->engine();
+  runtime::Lock lock = engine.lock();
+  if (runtime::Session* session = session_of(comm, lock)) {
+    session->revoke();
+    lock.unlock();
+    pass_on_revocations();
+    return;
+  }
+  // One process, or processes that have nobody in common but MPI.
+  communicator_of(comm)->is_revoked = true;
+  detail::revoked_count.fetch_add(1, std::memory_order_release);
+  lock.unlock();
+  ulfm::revoke(comm);
+}
+
+}  // namespace resprout::shim

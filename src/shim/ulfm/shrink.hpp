@@ -1,0 +1,15 @@
+// A communicator of the living members of another one, which may be revoked.
+//
+// The members first agree on who is left (session for repairs), then MPI makes the communicator,
+// and then they agree that all have it and that its members are those. If somebody is lost
+// meanwhile they begin again, with fewer.
+#pragma once
+
+#include <mpi.h>
+
+namespace resprout::shim {
+
+// As MPIX_Comm_shrink, for a communicator that has a session; errors are not passed to a handler.
+int shrink(MPI_Comm comm, MPI_Comm* shrunken);
+
+}  // namespace resprout::shim

@@ -1,0 +1,215 @@
+/* A communicator is revoked while its members wait in all kinds of calls on it: every one of them
+ * ends with MPIX_ERR_REVOKED, and so does all that is called on it later. Other communicators go
+ * on.
+ *
+ *   revoke CALL [REVOKERS]     e.g. revoke recv, revoke allreduce 3
+ *
+ * The last rank (with REVOKERS: the last ones) revokes; it takes no part in CALL, so nobody can
+ * leave that otherwise.
+ */
+#include <mpi.h>
+#include <resprout/resprout.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { large = 1 << 20 };
+static int rank, size, revoker;
+static char *there, *here;
+static MPI_Comm comm, other;
+
+static void fail(const char* what, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "no error";
+  int length;
+  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+  fprintf(stderr, "WRONG: rank %d: %s: %d (%s)\n", rank, what, code, text);
+  fflush(stderr);
+  _exit(1);
+}
+
+static int is_revoked_error(int code) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  return error_class == MPIX_ERR_REVOKED;
+}
+
+static void expect_revoked(const char* what, int code) {
+  if (!is_revoked_error(code)) fail(what, code);
+}
+
+/* Open MPI 5.0 may call a send complete that a revocation has broken off. */
+static int end_of_send(int code) {
+  return code != MPI_SUCCESS ? code
+                             : MPI_Recv(here, 8, MPI_CHAR, revoker, 1, comm, MPI_STATUS_IGNORE);
+}
+
+/* The calls that wait for one process; *is_known becomes 0 if `name` is none of them. */
+static int wait_for_peer(const char* name, int* is_known) {
+  MPI_Message message;
+  *is_known = 1;
+  if (strcmp(name, "recv") == 0)
+    return MPI_Recv(here, 8, MPI_CHAR, revoker, 1, comm, MPI_STATUS_IGNORE);
+  if (strcmp(name, "recv_any") == 0)
+    return MPI_Recv(here, 8, MPI_CHAR, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE);
+  if (strcmp(name, "ssend") == 0)
+    return end_of_send(MPI_Ssend(there, 8, MPI_CHAR, revoker, 1, comm));
+  if (strcmp(name, "send") == 0)
+    return end_of_send(MPI_Send(there, large, MPI_CHAR, revoker, 1, comm));
+  if (strcmp(name, "sendrecv") == 0)
+    return MPI_Sendrecv(there, 8, MPI_CHAR, (rank + 1) % size, 1, here, 8, MPI_CHAR, revoker, 2,
+                        comm, MPI_STATUS_IGNORE);
+  if (strcmp(name, "probe") == 0) return MPI_Probe(revoker, 1, comm, MPI_STATUS_IGNORE);
+  if (strcmp(name, "mprobe") == 0)
+    return MPI_Mprobe(MPI_ANY_SOURCE, 1, comm, &message, MPI_STATUS_IGNORE);
+  *is_known = 0;
+  return MPI_SUCCESS;
+}
+
+/* The same for requests. */
+static int wait_for_request(const char* name, int* is_known) {
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Status statuses[2];
+  int code, flag = 0, index;
+  *is_known = 1;
+  if (strcmp(name, "isend") == 0) {
+    MPI_Isend(there, large, MPI_CHAR, revoker, 1, comm, requests);
+    return end_of_send(MPI_Wait(requests, MPI_STATUS_IGNORE));
+  }
+  if (strcmp(name, "issend") == 0) {
+    MPI_Issend(there, 8, MPI_CHAR, revoker, 1, comm, requests);
+    return end_of_send(MPI_Wait(requests, MPI_STATUS_IGNORE));
+  }
+  if (strcmp(name, "start") == 0) {
+    MPI_Recv_init(here, 8, MPI_CHAR, revoker, 1, comm, requests);
+    MPI_Start(requests);
+    return MPI_Wait(requests, MPI_STATUS_IGNORE);
+  }
+  MPI_Irecv(here, 8, MPI_CHAR, revoker, 1, comm, requests);
+  if (strcmp(name, "wait") == 0) return MPI_Wait(requests, MPI_STATUS_IGNORE);
+  if (strcmp(name, "waitany") == 0) return MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+  if (strcmp(name, "test") == 0) {
+    do code = MPI_Test(requests, &flag, MPI_STATUS_IGNORE);
+    while (code == MPI_SUCCESS && flag == 0);
+    return code;
+  }
+  if (strcmp(name, "waitall") == 0)
+    MPI_Irecv(here + 8, 8, MPI_CHAR, (rank + size - 1) % size, 2, comm, requests + 1);
+  else if (strcmp(name, "ibarrier") == 0)
+    MPI_Ibarrier(comm, requests + 1);
+  else
+    *is_known = 0;
+  if (!*is_known) {
+    MPI_Cancel(requests);
+    return MPI_Wait(requests, MPI_STATUS_IGNORE);
+  }
+  code = MPI_Waitall(2, requests, statuses);
+  return code == MPI_ERR_IN_STATUS ? statuses[0].MPI_ERROR : code;
+}
+
+static int wait_for_all(const char* name) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (strcmp(name, "barrier") == 0) return MPI_Barrier(comm);
+  if (strcmp(name, "bcast") == 0) return MPI_Bcast(here, 8, MPI_CHAR, revoker, comm);
+  if (strcmp(name, "bcast_large") == 0) return MPI_Bcast(here, large, MPI_CHAR, revoker, comm);
+  if (strcmp(name, "reduce") == 0) { /* only its root has to wait in it */
+    int code = MPI_Reduce(there, here, 8, MPI_CHAR, MPI_MAX, 0, comm);
+    return rank == 0 || code != MPI_SUCCESS ? code : MPI_Barrier(comm);
+  }
+  if (strcmp(name, "allreduce") == 0) return MPI_Allreduce(there, here, 1, MPI_LONG, MPI_SUM, comm);
+  if (strcmp(name, "allreduce_large") == 0)
+    return MPI_Allreduce(there, here, large, MPI_CHAR, MPI_MAX, comm);
+  if (strcmp(name, "alltoall") == 0)
+    return MPI_Alltoall(there, 64, MPI_CHAR, here, 64, MPI_CHAR, comm);
+  if (strcmp(name, "allgather") == 0)
+    return MPI_Allgather(there, 64, MPI_CHAR, here, 64, MPI_CHAR, comm);
+  if (strcmp(name, "iallreduce") == 0) {
+    MPI_Iallreduce(there, here, 1, MPI_LONG, MPI_SUM, comm, &request);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  fprintf(stderr, "unknown: %s\n", name);
+  _exit(2);
+}
+
+static int call_and_wait(const char* name) {
+  int is_known, code = wait_for_peer(name, &is_known);
+  if (!is_known) code = wait_for_request(name, &is_known);
+  return is_known ? code : wait_for_all(name);
+}
+
+/* Everything that is started on it now ends at once. */
+static void check_all_is_over(void) {
+  int flag = 0, next = (rank + 1) % size;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Comm_is_revoked(comm, &flag);
+  if (!flag) fail("is_revoked", MPI_SUCCESS);
+  expect_revoked("send", MPI_Send(there, 8, MPI_CHAR, next, 1, comm));
+  expect_revoked("recv", MPI_Recv(here, 8, MPI_CHAR, next, 1, comm, MPI_STATUS_IGNORE));
+  expect_revoked("probe", MPI_Probe(MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE));
+  expect_revoked("barrier", MPI_Barrier(comm));
+  expect_revoked("bcast", MPI_Bcast(here, 8, MPI_CHAR, 0, comm));
+  expect_revoked("allreduce", MPI_Allreduce(there, here, 1, MPI_LONG, MPI_SUM, comm));
+  expect_revoked("gather", MPI_Gather(there, 8, MPI_CHAR, here, 8, MPI_CHAR, 0, comm));
+  expect_revoked("scan", MPI_Scan(there, here, 1, MPI_LONG, MPI_SUM, comm));
+  int code = MPI_Isend(there, 8, MPI_CHAR, next, 1, comm, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_revoked("isend", code);
+  code = MPI_Iallreduce(there, here, 1, MPI_LONG, MPI_SUM, comm, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_revoked("iallreduce", code);
+}
+
+static void check_goes_on(MPI_Comm on) {
+  int flag = 1, sum = 0, one = 1, from = -1, members, self;
+  MPI_Comm_size(on, &members);
+  MPI_Comm_rank(on, &self);
+  MPIX_Comm_is_revoked(on, &flag);
+  if (flag) fail("is_revoked of another one", MPI_SUCCESS);
+  int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, on);
+  if (code != MPI_SUCCESS || sum != members) fail("allreduce elsewhere", code);
+  code = MPI_Sendrecv(&self, 1, MPI_INT, (self + 1) % members, 3, &from, 1, MPI_INT,
+                      (self + members - 1) % members, 3, on, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS || from != (self + members - 1) % members) fail("ring elsewhere", code);
+}
+
+int main(int argc, char** argv) {
+  int flag = 7, revokers = argc > 2 ? atoi(argv[2]) : 1;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  there = calloc(large, 2);
+  here = calloc(large, 2);
+  revoker = size - 1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  check_goes_on(comm);
+  if (rank < size - revokers) {
+    expect_revoked(argv[1], call_and_wait(argv[1]));
+  } else {
+    nanosleep(&(struct timespec){0, 30000000}, NULL); /* the others are in it by now, mostly */
+    if (MPIX_Comm_revoke(comm) != MPI_SUCCESS) fail("revoke", MPI_SUCCESS);
+  }
+  check_all_is_over();
+  check_goes_on(other);
+  /* What does go on a revoked one. */
+  if (rank == 0) flag = 3;
+  int code = MPIX_Comm_agree(comm, &flag);
+  if (code != MPI_SUCCESS || flag != 3) fail("agree", code);
+  MPI_Comm whole;
+  code = MPIX_Comm_shrink(comm, &whole);
+  if (code != MPI_SUCCESS) fail("shrink", code);
+  check_goes_on(whole);
+  MPI_Comm_free(&comm);
+  MPI_Comm_dup(whole, &comm); /* its identifier may be used again */
+  check_goes_on(comm);
+  MPI_Comm_free(&comm);
+  MPI_Comm_free(&whole);
+  MPI_Comm_free(&other);
+  if (rank == 0) printf("all is over\n");
+  free(there);
+  free(here);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,48 @@
+"""Programs that repair their communicators themselves, in ULFM's way, while ranks are killed."""
+
+import re
+
+import jobs
+import pytest
+
+CARRIERS = [[], ["--collectives", "native"], ["--collectives", "resprout"], ["--transport", "tcp"]]
+
+
+def repaired(ranks: int, faults: str, carrier: list[str], rounds: int = 3000) -> jobs.Ended:
+    """What is left of a job of `ranks`; all that it reports lost is gone from its communicator."""
+    program = [jobs.PROGRAMS / "repair", str(rounds)]
+    ended = jobs.resprout_run(
+        ranks, program, ["--on-loss", "error", *carrier], {"RESPROUT_INJECT": faults}
+    )
+    left = re.fullmatch(r"(\d+) are left after (\d+) repairs\n", ended.out)
+    assert ended.status == 0 and left, str(ended)
+    assert int(left[1]) >= ranks - len(ended.lost), str(ended)
+    return ended
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whoever_is_killed_the_others_shrink_and_do_the_rounds_again(seed: int) -> None:
+    ranks = (4, 8, 3, 16)[seed % 4]
+    faults = f"kill:count={min(ranks - 1, 1 + seed % 3)},seed={seed},within=300ms"
+    repaired(ranks, faults, CARRIERS[seed % len(CARRIERS)])
+
+
+@pytest.mark.parametrize("call", ["comm_shrink", "comm_agree", "comm_revoke"])
+@pytest.mark.parametrize("victim", [0, 3])
+def test_a_rank_that_dies_in_the_repair_is_left_out_too(call: str, victim: int) -> None:
+    number = 2 if call == "comm_agree" else 1
+    faults = f"kill:rank=1,at=allreduce#30;kill:rank={victim},at={call}#{number}"
+    ended = repaired(5, faults, CARRIERS[victim % len(CARRIERS)])
+    assert {1, victim} <= ended.lost, str(ended)
+
+
+def test_a_rank_that_hangs_is_ended_and_left_out() -> None:
+    ended = repaired(4, "stop:rank=2,at=allreduce#50", [])
+    assert ended.lost == {2}, str(ended)
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_mpi4py_finds_its_names(ranks: int) -> None:
+    program = [jobs.BIN / "python", jobs.ROOT / "tests" / "mpi" / "programs" / "repair.py"]
+    ended = jobs.resprout_run(ranks, program, ["--on-loss", "error"])
+    assert ended.status == 0 and ended.out == f"{ranks - 1} are left\n", str(ended)
