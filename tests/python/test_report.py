@@ -37,7 +37,7 @@ class RunDirectory:
             "ended_ns": 15 * SECOND,
             "finalized": finalized,
             "exit_status": status,
-            "operations": {"allreduce": {"calls": 10, "touched": 1, "errors": 0}},
+            "operations": {"allreduce": {"calls": 10, "native": 4, "touched": 1, "errors": 0}},
             "losses": [],
             "recoveries": [],
             "transport": {"rejected_connections": 1},
@@ -128,6 +128,7 @@ def test_an_operation_costs_what_its_slowest_rank_needed(lossy: RunDirectory) ->
 def test_calls_and_transport_are_summed(lossy: RunDirectory) -> None:
     report = lossy.report()
     assert report.operations["allreduce"].calls == 30
+    assert report.operations["allreduce"].native == 12
     assert report.operations["allreduce"].touched == 3
     assert report.transport == {"rejected_connections": 3}
 

@@ -45,15 +45,20 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often a call was made, was touched by a loss, and returned an error for a loss."""
+    """How often a call was made, was carried by the MPI library, was touched by a loss, and
+    returned an error for a loss."""
 
     calls: int = 0
+    native: int = 0
     touched: int = 0
     errors: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
-            self.calls + other.calls, self.touched + other.touched, self.errors + other.errors
+            self.calls + other.calls,
+            self.native + other.native,
+            self.touched + other.touched,
+            self.errors + other.errors,
         )
 
 
@@ -146,7 +151,7 @@ def _parse_rank(value: dict[str, Any]) -> RankPart:
         finalized=bool(value["finalized"]),
         exit_status=None if status is None else int(status),
         operations={
-            str(name): Tally(int(t["calls"]), int(t["touched"]), int(t["errors"]))
+            str(name): Tally(int(t["calls"]), int(t["native"]), int(t["touched"]), int(t["errors"]))
             for name, t in value["operations"].items()
         },
         losses=[

@@ -85,6 +85,11 @@ bool CollectiveCall::has_native_everywhere(const Communicator& communicator) {
   return true;
 }
 
+int CollectiveCall::finish_native(const runtime::Outcome& outcome, int code) {
+  World::current()->report().count_native(name_);
+  return finish(outcome, code);
+}
+
 int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
   World* world = World::current();

@@ -44,7 +44,7 @@ class CollectiveCall {
   template <typename Run>
   std::optional<int> run(NativeCollective<Run> collective) {
     const runtime::Outcome outcome = session_->run_natively(lock_, collective);
-    if (outcome.is_delivered) return finish(outcome, collective.code());
+    if (outcome.is_delivered) return finish_native(outcome, collective.code());
     before_ = outcome;
     return std::nullopt;
   }
@@ -54,6 +54,7 @@ class CollectiveCall {
   int finish(runtime::Outcome outcome, int code = MPI_SUCCESS);
 
  private:
+  int finish_native(const runtime::Outcome& outcome, int code);
   bool has_native_everywhere(const Communicator& communicator);
 
   MPI_Comm comm_;

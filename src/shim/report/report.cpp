@@ -53,12 +53,13 @@ void write_ranks(Json& json, const char* key, const std::vector<int>& ranks) {
 
 void write_operations(Json& json, const Tallies& tallies) {
   struct Sum {
-    std::uint64_t calls = 0, touched = 0, errors = 0;
+    std::uint64_t calls = 0, native = 0, touched = 0, errors = 0;
   };
   std::map<std::string, Sum> sums;
   tallies.for_each([&](const Tally& tally) {
     Sum& sum = sums[tally.call.load()];
     sum.calls += tally.calls.load();
+    sum.native += tally.native.load();
     sum.touched += tally.touched.load();
     sum.errors += tally.errors.load();
   });
@@ -66,6 +67,7 @@ void write_operations(Json& json, const Tallies& tallies) {
   for (const auto& [call, sum] : sums) {
     json.key(call).begin_object();
     json.key("calls").number(static_cast<std::int64_t>(sum.calls));
+    json.key("native").number(static_cast<std::int64_t>(sum.native));
     json.key("touched").number(static_cast<std::int64_t>(sum.touched));
     json.key("errors").number(static_cast<std::int64_t>(sum.errors)).end_object();
   }

@@ -78,6 +78,7 @@ TEST_CASE("the report's file has everything that was noted") {
   Report report(setup_of(2, directory.path()));
   report.count_call("allreduce");
   report.count_call("allreduce");
+  report.count_native("allreduce");
   report.count_touched("allreduce");
   report.count_error("recv");
   report.note_loss(loss_of(3));
@@ -89,8 +90,8 @@ TEST_CASE("the report's file has everything that was noted") {
       const char* part :
       {R"("schema":1)", R"("rank":2)", R"("world_size":4)", R"("pid":102)", R"("host":"b \"c\"")",
        R"("finalized":true)", R"("exit_status":null)",
-       R"("allreduce":{"calls":2,"touched":1,"errors":0})",
-       R"("recv":{"calls":0,"touched":0,"errors":1})",
+       R"("allreduce":{"calls":2,"native":1,"touched":1,"errors":0})",
+       R"("recv":{"calls":0,"native":0,"touched":0,"errors":1})",
        R"({"rank":3,"kind":"exited","detected_ns":123456789,"found_by":2,"pid":103,"died_ns":null})",
        R"("number":41,"communicator":"world","lost":[3,1],"began_ns":5,"ended_ns":9)",
        R"("transport":{"rejected_connections":2})"}) {

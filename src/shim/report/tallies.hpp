@@ -1,4 +1,5 @@
-// How often each MPI call was made, was touched by a loss, and returned an error for a loss.
+// How often each MPI call was made, was carried by the MPI library, was touched by a loss, and
+// returned an error for a loss.
 //
 // A fixed table, found by the address of the call's name, so that counting is a few instructions
 // and takes no lock. Equal names at several addresses are several rows; `for_each` says a name as
@@ -15,6 +16,7 @@ namespace resprout::shim {
 struct Tally {
   std::atomic<const char*> call{nullptr};
   std::atomic<std::uint64_t> calls{0};
+  std::atomic<std::uint64_t> native{0};
   std::atomic<std::uint64_t> touched{0};
   std::atomic<std::uint64_t> errors{0};
 };
