@@ -9,16 +9,16 @@ second the algorithm's.
 
 import array
 import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resprout.bench.program import compile_program
 from resprout.errors import UserError
 from resprout.launch import job
 from resprout.launch.command import Plan
-from resprout.launch.mpi import Mpi, find_mpi
+from resprout.launch.mpi import find_mpi
 from resprout.launch.shim import check_fits, find_shim
 from resprout.report.ranks import read_parts
 
@@ -87,7 +87,7 @@ class Bench:
         self._program = Path(self._folder.name) / "recovery"
 
     def __enter__(self) -> "Bench":
-        _compile(self.mpi, self._program)
+        compile_program(self.mpi, _SOURCE, self._program)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -135,14 +135,6 @@ def _sample(
         procs, faults.name, way.name, (done - max(deaths)) / 1e3, (known - min(deaths)) / 1e3,
         (done - known) / 1e3,
     )  # fmt: skip
-
-
-def _compile(mpi: Mpi, program: Path) -> None:
-    command = [str(mpi.mpicc), "-O2", "-o", str(program), str(_SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        why = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        raise UserError(f"{mpi.mpicc} cannot compile the benchmark: {why}")
 
 
 def measure(
