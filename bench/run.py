@@ -68,7 +68,8 @@ def output_of(command: Sequence[str | Path]) -> str:
 
 def preloaded(ranks: int, *command: str | Path) -> list[str | Path]:
     """The command line of a job under Resprout."""
-    return [BIN / "resprout", "run", "-n", str(ranks), "--", *command]
+    by_rule = ["--calibration", "none"]
+    return [BIN / "resprout", "run", "-n", str(ranks), *by_rule, "--", *command]
 
 
 def plain(ranks: int, *command: str | Path) -> list[str | Path]:

@@ -72,6 +72,7 @@ def run_command(
     bcast: Annotated[str | None, _option("--bcast")] = None,
     allreduce: Annotated[str | None, _option("--allreduce")] = None,
     collectives: Annotated[str, _option("--collectives")] = "auto",
+    calibration: Annotated[str | None, _option("--calibration")] = None,
     on_loss: Annotated[str, _option("--on-loss")] = "continue",
     inject: Annotated[list[str] | None, _option("--inject")] = None,
     report: Annotated[Path | None, _option("--report")] = None,
@@ -109,6 +110,7 @@ def run_command(
             inject=inject or [],
             report=report,
             strict=strict,
+            calibration=calibration,
             mpi=mpi,
             hostfile=hostfile,
             mpirun_args=mpirun_arg or [],
@@ -349,6 +351,47 @@ def bench_recovery_command(
     from resprout.bench.recovery.command import bench_recovery
 
     return bench_recovery(ranks, repetitions, format, output, mpi)
+
+
+CALIBRATE_HELP = """Measure which collectives the MPI library carries faster here, and keep it.
+
+    resprout calibrate
+    resprout calibrate -n 4,16 --seconds 30
+    resprout calibrate --output calibration.json --json
+
+It takes turns between the library's own and Resprout's trees, in one job for each number of ranks,
+on this host. `resprout run` chooses by it from then on. Have the machine to yourself meanwhile.
+docs/calibrate.md says what is kept and when it is used."""
+
+
+@app.command("calibrate", help=_with_examples(CALIBRATE_HELP))
+def calibrate_command(
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            "--ranks",
+            "-n",
+            metavar="N,...",
+            help="Processes. Without it: powers of two up to the cores, twice and four times them.",
+            show_default=False,
+        ),
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="How long it may take, about.")] = 60.0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Keep it there. Without it: ~/.config/resprout/calibration.json.",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    mpi: Annotated[str | None, _option("--mpi")] = None,
+) -> int:
+    from resprout.calibrate.command import calibrate
+
+    return calibrate(ranks, seconds, output, mpi, json)
 
 
 REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, tables, lemmas.

@@ -67,6 +67,15 @@ OPTIONS = (
         "wherever it can be interrupted, or never (docs/run.md).",
     ),
     Option(
+        "--calibration",
+        "RESPROUT_CALIBRATION",
+        "FILE|none",
+        "a file of `resprout calibrate` with this machine in it, or none",
+        "the one that `resprout calibrate` leaves, if it has this machine in it",
+        "What --collectives auto chooses by on this machine (docs/calibrate.md).",
+        reaches_ranks=False,
+    ),
+    Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
         "continue|error",
@@ -231,8 +240,18 @@ def _is_missing(value: str) -> bool:
         return False
 
 
+# As src/shim/collectives/carrier.hpp has it.
+_CALIBRATED = re.compile(
+    r"auto:cores=[0-9]+(;ranks=[0-9]+,barrier=0?,bcast=[0-9.]*,reduce=[0-9.]*,allreduce=[0-9.]*)+"
+)
+
+
+def _is_collectives(text: str) -> bool:
+    return text in ("auto", "native", "resprout") or _CALIBRATED.fullmatch(text) is not None
+
+
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    "--collectives": _one_of("auto", "native", "resprout"),
+    "--collectives": _is_collectives,
     "--on-loss": _one_of("continue", "error"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/session.hpp"
+#include "shim/options.hpp"
 
 namespace resprout::shim {
 
@@ -54,13 +55,15 @@ struct Communicator {
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
   CallCounts calls;
-  std::unique_ptr<StandIns> stand_ins;              // of its reductions, if it has any
-  std::optional<runtime::BroadcastSpec> broadcast;  // what a hint asks for
-  bool is_native = false;                           // its collectives are left to the MPI library
-  MPI_Comm native = MPI_COMM_NULL;                  // where the MPI library may carry ours
-  std::atomic<bool> is_revoked = false;             // though it has no session
+  std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any
+  std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
+  std::optional<Collectives> collectives;             // likewise
+  std::optional<const Calibration::Row*> calibrated;  // null: none fits; nothing: not looked up yet
+  bool is_native = false;                             // its collectives are left to the MPI library
+  MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
+  std::atomic<bool> is_revoked = false;               // though it has no session
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
-  std::size_t acknowledged = 0;                                               // so many of them
+  std::size_t acknowledged = 0;  // so many of them
   enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`
 };
 

@@ -20,8 +20,8 @@ constexpr string_view fault_forms =
 
 // Options of `resprout run` that are the launcher's business alone, but may stand in its
 // environment and so in ours.
-constexpr std::array launcher_names{"RESPROUT_MPI", "RESPROUT_MPIRUN_ARGS", "RESPROUT_REPORT",
-                                    "RESPROUT_STRICT"};
+constexpr std::array launcher_names{"RESPROUT_CALIBRATION", "RESPROUT_MPI", "RESPROUT_MPIRUN_ARGS",
+                                    "RESPROUT_REPORT", "RESPROUT_STRICT"};
 
 // Splits off what stands before the first `separator`; all of it if there is none.
 string_view take_until(string_view& rest, char separator) {
@@ -183,12 +183,12 @@ string parse_sum(string_view value, Options& options) {
   return parse_choice(value, table, options.sum);
 }
 
-string parse_collectives(string_view value, Options& options) {
-  using Row = std::pair<string_view, Collectives>;
-  static constexpr std::array table{Row{"auto", Collectives::automatic},
-                                    Row{"native", Collectives::native},
-                                    Row{"resprout", Collectives::resprout}};
-  return parse_choice(value, table, options.collectives);
+string parse_calibrated(string_view value, Options& options) {
+  constexpr string_view measured = "auto:";
+  if (!value.starts_with(measured)) return parse_collectives(value, options.collectives);
+  options.collectives = Collectives::automatic;
+  const string wrong = Calibration::parse(value.substr(measured.size()), options.calibration);
+  return wrong.empty() ? wrong : "what follows auto: is no calibration: " + wrong;
 }
 
 string parse_verbose(string_view value, Options& options) {
@@ -222,7 +222,7 @@ constexpr std::array variables{
     Variable{"RESPROUT_BCAST",
              [](string_view v, int, Options& o) { return o.bcast = v, string{}; }},
     Variable{"RESPROUT_COLLECTIVES",
-             [](string_view v, int, Options& o) { return parse_collectives(v, o); }},
+             [](string_view v, int, Options& o) { return parse_calibrated(v, o); }},
     Variable{"RESPROUT_HEARTBEAT_PERIOD_MS",
              [](string_view v, int, Options& o) {
                return parse_milliseconds(v, o.heartbeat_period_ms);
@@ -265,6 +265,14 @@ string parse_variable(string_view name, string_view value, int world_size, Optio
 }
 
 }  // namespace
+
+std::string parse_collectives(std::string_view value, Collectives& collectives) {
+  using Row = std::pair<string_view, Collectives>;
+  static constexpr std::array table{Row{"auto", Collectives::automatic},
+                                    Row{"native", Collectives::native},
+                                    Row{"resprout", Collectives::resprout}};
+  return parse_choice(value, table, collectives);
+}
 
 ParsedOptions parse_environment(char** environment, int world_size) {
   ParsedOptions parsed;

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "shim/collectives/carrier.hpp"
 
 namespace resprout::shim {
 
@@ -16,7 +19,7 @@ enum class Collectives {
   automatic,
   native,
   resprout
-};  // RESPROUT_COLLECTIVES=auto|native|resprout
+};  // RESPROUT_COLLECTIVES=auto|auto:CALIBRATION|native|resprout
 enum class Sum { any, reproducible };  // RESPROUT_SUM=any|reproducible
 
 // RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
@@ -42,6 +45,7 @@ struct Options {
   std::string bcast;      // protocol spec; empty: the default for the payload's size
   std::string allreduce;  // protocol spec; empty: the default
   Collectives collectives = Collectives::automatic;
+  Calibration calibration;  // of `automatic`; without rows if nothing was measured here
   Sum sum = Sum::any;
   Missing missing;
   std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
@@ -51,6 +55,9 @@ struct Options {
   bool verbose = false;
   std::vector<Fault> faults;
 };
+
+// What a communicator's hint says of `collectives`. Empty, or what is wrong.
+std::string parse_collectives(std::string_view value, Collectives& collectives);
 
 // Options from the environment, or one line that names the variable, what was given and what is
 // valid. Unknown RESPROUT_* variables are errors too.

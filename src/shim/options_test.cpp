@@ -55,6 +55,21 @@ TEST_CASE("each variable reaches its option") {
   CHECK(parsed.options.run_directory == "/somewhere/with = in it");
 }
 
+TEST_CASE("what was measured on this machine comes with auto") {
+  const ParsedOptions parsed =
+      parse({"RESPROUT_COLLECTIVES=auto:cores=2;ranks=4,barrier=,bcast=,reduce=,allreduce=4096"});
+  REQUIRE(parsed.error == "");
+  CHECK(parsed.options.collectives == Collectives::automatic);
+  const Calibration::Row* row = parsed.options.calibration.row_for({4, true});
+  REQUIRE(row != nullptr);
+  CHECK(row->is_native_faster(Kind::allreduce, 4096));
+  CHECK_FALSE(row->is_native_faster(Kind::allreduce, 4095));
+  const std::string error = error_of("RESPROUT_COLLECTIVES=auto:cores=2;ranks=many");
+  CHECK(speaks_of(error, "RESPROUT_COLLECTIVES: what follows auto: is no calibration"));
+  CHECK(speaks_of(error, "'ranks=many'"));
+  CHECK(speaks_of(error_of("RESPROUT_COLLECTIVES=mine"), "auto, native or resprout"));
+}
+
 TEST_CASE("a variable that is set to nothing counts as not set") {
   const ParsedOptions parsed = parse({"RESPROUT_ON_LOSS=", "RESPROUT_INJECT="});
   CHECK(parsed.error.empty());

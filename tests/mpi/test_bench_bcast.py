@@ -50,4 +50,4 @@ def test_a_communicator_has_the_broadcast_that_its_hint_asks_for() -> None:
     assert ended.status == 0 and ended.out.split() == ["ok"], str(ended)
     refused = "resprout: resprout_bcast: corrected-tree: tree='oak' is not one of"
     assert ended.err.count(refused) == 4, str(ended)
-    assert ended.calls("bcast") == 4 * 2 * 3, str(ended)
+    assert ended.calls("bcast") == 4 * 2 * 5, str(ended)

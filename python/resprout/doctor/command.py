@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from resprout import __version__
+from resprout.doctor.calibration import check_calibration
 from resprout.doctor.check import Check, Verdict
 from resprout.doctor.machine import check_machine
 from resprout.doctor.probes import check_by_trying
@@ -43,6 +44,7 @@ def _examine(mpi: Mpi) -> Iterator[Check]:
     shim, check = _check_shim(mpi)
     yield check
     yield _check_variables()
+    yield from check_calibration(mpi, os.environ)
     yield from check_machine()
     yield from check_by_trying(mpi, shim)
 

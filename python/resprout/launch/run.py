@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from resprout.calibrate.store import text_for_ranks
 from resprout.errors import UserError
 from resprout.faults import parse_faults
 from resprout.launch import job
@@ -18,6 +19,7 @@ from resprout.report.merge import Report, merge
 from resprout.report.ranks import read_parts
 from resprout.report.show import show
 
+_COLLECTIVES = BY_FLAG["--collectives"].variable
 _OPERATION_OF = {"--bcast": "broadcast", "--allreduce": "allreduce"}
 
 
@@ -32,6 +34,7 @@ class Request:
     inject: Sequence[str] = ()
     report: Path | None = None
     strict: bool = False
+    calibration: str | None = None
     mpi: str | None = None
     hostfile: str | None = None
     mpirun_args: Sequence[str] = ()
@@ -63,6 +66,9 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     mpi = find_mpi(request.mpi, os.environ)
     if shim is not None:
         check_fits(shim, mpi)
+        if variables.get(_COLLECTIVES, "auto") == "auto":
+            measured = text_for_ranks(request.calibration, mpi, os.environ)
+            variables |= {_COLLECTIVES: f"auto:{measured}"} if measured else {}
     return Plan(
         mpi=mpi,
         ranks=request.ranks,
@@ -80,6 +86,8 @@ def execute(plan: Plan, request: Request) -> Report:
         print(f"resprout: {plan.ranks} ranks with {plan.mpi} of {plan.mpi.prefix}", file=sys.stderr)
         for setting in plan.settings():
             print(f"resprout:   {setting}  ({setting.reason})", file=sys.stderr)
+        if plan.variables.get(_COLLECTIVES, "").startswith("auto:"):
+            print("resprout:   collectives as measured on this machine", file=sys.stderr)
     parent = None if request.run_dir is None else str(request.run_dir)
     with job.run_directory(parent) as directory:
         end = job.run(plan, directory)

@@ -1,37 +1,60 @@
-// Hints: a communicator can have a protocol of its own for its broadcasts.
+// Hints: a communicator can have a protocol of its own for its broadcasts, and somebody of its own
+// who carries its collectives.
 //
-// MPI's way to tell a library how to treat a communicator is an info object. The key is
-// `resprout_bcast`, the value a spec as for RESPROUT_BCAST. Programs that run without Resprout lose
-// nothing by it: unknown keys are ignored.
+// MPI's way to tell a library how to treat a communicator is an info object. The keys are
+// `resprout_bcast`, with a spec as for RESPROUT_BCAST, and `resprout_collectives`, with auto,
+// native or resprout. Programs that run without Resprout lose nothing by it: unknown keys are
+// ignored.
 #include <array>
 #include <cstdio>
+#include <optional>
+#include <string>
 
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/world.hpp"
 
+using namespace resprout;
 using namespace resprout::shim;
 
 namespace {
 
-constexpr const char* key = "resprout_bcast";
+constexpr const char* bcast_key = "resprout_bcast";
+constexpr const char* collectives_key = "resprout_collectives";
+
+std::optional<std::string> value_of(MPI_Info info, const char* key) {
+  std::array<char, MPI_MAX_INFO_VAL + 1> text{};
+  int is_given = 0;
+  PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, text.data(), &is_given);
+  return is_given != 0 ? std::optional<std::string>(text.data()) : std::nullopt;
+}
+
+bool is_right(const char* key, const std::string& wrong) {
+  if (!wrong.empty()) std::fprintf(stderr, "resprout: %s: %s\n", key, wrong.c_str());
+  return wrong.empty();
+}
+
+// False: nothing has changed, and one line says why.
+bool take_hints(MPI_Info info, Communicator& communicator) {
+  std::optional<runtime::BroadcastSpec> broadcast = communicator.broadcast;
+  std::optional<Collectives> collectives = communicator.collectives;
+  if (const auto text = value_of(info, bcast_key))
+    if (!is_right(bcast_key, read_broadcast(*text, broadcast))) return false;
+  if (const auto text = value_of(info, collectives_key))
+    if (!is_right(collectives_key, parse_collectives(*text, collectives.emplace()))) return false;
+  communicator.broadcast = broadcast;
+  communicator.collectives = collectives;
+  return true;
+}
 
 }  // namespace
 
-// As MPI demands, all members call it with the same hints, and no broadcast is running meanwhile. A
-// wrong spec changes nothing: one line on stderr, and MPI_ERR_INFO_VALUE.
+// As MPI demands, all members call it with the same hints, and no collective is running meanwhile.
+// A wrong value changes nothing: one line on stderr, and MPI_ERR_INFO_VALUE.
 extern "C" int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  std::array<char, MPI_MAX_INFO_VAL + 1> text{};
-  int is_given = 0;
-  if (World::current() != nullptr && comm != MPI_COMM_NULL && info != MPI_INFO_NULL)
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, text.data(), &is_given);
-  if (is_given != 0) {
-    const std::string wrong = read_broadcast(text.data(), communicator_of(comm)->broadcast);
-    if (!wrong.empty()) {
-      std::fprintf(stderr, "resprout: %s: %s\n", key, wrong.c_str());
-      return finish(comm, "comm_set_info", MPI_ERR_INFO_VALUE);
-    }
-  }
+  if (World::current() != nullptr && comm != MPI_COMM_NULL && info != MPI_INFO_NULL &&
+      !take_hints(info, *communicator_of(comm)))
+    return finish(comm, "comm_set_info", MPI_ERR_INFO_VALUE);
   return PMPI_Comm_set_info(comm, info);
 }

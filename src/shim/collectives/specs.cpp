@@ -59,26 +59,16 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
 }
 
 // Between hosts Open MPI's TCP ends who sends to a dying process (docs/open-mpi.md): never there.
-// Else as measured on one host (docs/benchmarks.md). Where ranks outnumber cores, a wait costs a
-// switch of processes: trees of ours have fewer of them, and the library's algorithms for much data
-// fewer bytes.
-bool is_native_faster(const Communicator& communicator, Kind kind, std::size_t bytes) {
-  constexpr std::size_t kib = 1024;
+bool is_native_faster(Communicator& communicator, Kind kind, std::size_t bytes) {
   const runtime::Session& session = *communicator.session;
   if (!session.is_on_one_host()) return false;
-  if (!World::current()->is_oversubscribed())
-    return kind != Kind::broadcast || bytes < 256 || bytes > 64 * kib;
-  const bool are_few = session.everybody().size() <= 4;
-  switch (kind) {
-    case Kind::broadcast:
-      return bytes >= 512 * kib;
-    case Kind::reduce:
-    case Kind::allreduce:
-      return are_few && bytes >= 128 * kib;
-    case Kind::barrier:
-      return false;
-  }
-  return false;
+  const World& world = *World::current();
+  const Place place{session.everybody().size(), world.is_oversubscribed()};
+  if (!communicator.calibrated)
+    communicator.calibrated = world.options().calibration.row_for(place);
+  const Calibration::Row* row = *communicator.calibrated;
+  return row != nullptr ? row->is_native_faster(kind, bytes)
+                        : is_native_faster_mostly(place, kind, bytes);
 }
 
 std::string choose_allreduce(const std::string& text) {
@@ -129,7 +119,7 @@ std::string choose_specs(const Options& options) {
   return error;
 }
 
-bool prefers_native(const Communicator& communicator, Kind kind, std::size_t bytes) {
+bool prefers_native(Communicator& communicator, Kind kind, std::size_t bytes) {
   const Options& options = World::current()->options();
   const bool is_broadcast = kind == Kind::broadcast;
   const bool is_given =
@@ -139,8 +129,8 @@ bool prefers_native(const Communicator& communicator, Kind kind, std::size_t byt
   if (is_given || has_stand_ins || options.sum == Sum::reproducible) return false;
   // Without data nobody needs to wait for anybody.
   if (bytes == 0 && kind != Kind::barrier) return false;
-  if (options.collectives != Collectives::automatic)
-    return options.collectives == Collectives::native;
+  const Collectives collectives = communicator.collectives.value_or(options.collectives);
+  if (collectives != Collectives::automatic) return collectives == Collectives::native;
   return is_native_faster(communicator, kind, bytes);
 }
 

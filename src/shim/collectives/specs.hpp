@@ -6,17 +6,15 @@
 #include <string>
 
 #include "runtime/session.hpp"
+#include "shim/collectives/carrier.hpp"
 #include "shim/options.hpp"
 
 namespace resprout::shim {
 
 struct Communicator;
 
-// What a call does, for the choice of who carries it.
-enum class Kind { barrier, broadcast, reduce, allreduce };
-
 // The MPI library shall carry it until a loss, if it can. The same answer at all members.
-bool prefers_native(const Communicator& communicator, Kind kind, std::size_t bytes);
+bool prefers_native(Communicator& communicator, Kind kind, std::size_t bytes);
 
 // Reads the specs of `options`, once, before anything else here. Empty, or one line that says what
 // is wrong.

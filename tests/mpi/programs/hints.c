@@ -49,6 +49,11 @@ int main(int argc, char** argv) {
   check_broadcasts(comm);
   CHECK(set_hint(comm, "resprout_bcast", "corrected-tree:tree=lame,k=2") == MPI_SUCCESS);
   check_broadcasts(comm);
+  CHECK(set_hint(comm, "resprout_collectives", "native") == MPI_SUCCESS);
+  check_broadcasts(comm);
+  CHECK(set_hint(comm, "resprout_collectives", "mine") == MPI_ERR_INFO_VALUE);
+  CHECK(set_hint(comm, "resprout_collectives", "resprout") == MPI_SUCCESS);
+  check_broadcasts(comm);
   MPI_Comm_free(&comm);
   if (rank == 0) puts("ok");
   MPI_Finalize();

@@ -1,0 +1,1 @@
+"""`resprout calibrate`: who carries which collective faster on this machine, measured and kept."""
