@@ -10,16 +10,20 @@
 #include <string>
 
 #include "runtime/member/member.hpp"
+#include "runtime/net/clock.hpp"
 
 using resprout::runtime::member::Member;
 using resprout::runtime::member::MemberEvent;
 using resprout::runtime::member::MemberOptions;
 using resprout::runtime::member::parse_address;
+using resprout::runtime::member::Statistics;
+using resprout::runtime::member::Traffic;
 
 struct resprout_member {
   explicit resprout_member(const MemberOptions& options) : member(options) {}
   Member member;
   std::string line;
+  std::string statistics;
 };
 
 namespace {
@@ -60,21 +64,40 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   return options;
 }
 
+// The time in seconds since 1970.
+std::string head(const char* event, std::int64_t time_ns) {
+  char time[32];
+  std::snprintf(time, sizeof time, "%.6f", static_cast<double>(time_ns) * 1e-9);
+  return std::string("{\"event\":\"") + event + "\",\"time\":" + time;
+}
+
 std::string as_json(const MemberEvent& event, const std::string& address) {
   static constexpr const char* kinds[] = {"joining", "view",     "suspected",
                                           "decided", "excluded", "isolated"};
   std::string members;
   for (const std::int32_t id : event.members)
     members += (members.empty() ? "" : ",") + std::to_string(id);
-  char time[32];
-  std::snprintf(time, sizeof time, "%.6f", static_cast<double>(event.time_ns) * 1e-9);
   std::string line =
-      std::string("{\"event\":\"") + kinds[static_cast<int>(event.kind)] + "\",\"time\":" + time +
+      head(kinds[static_cast<int>(event.kind)], event.time_ns) +
       ",\"epoch\":" + std::to_string(event.epoch) + ",\"members\":[" + members +
       "],\"root\":" + (event.members.empty() ? "null" : std::to_string(event.members.front())) +
       ",\"self\":" + (event.self < 0 ? "null" : std::to_string(event.self));
   if (event.about >= 0) line += ",\"about\":" + std::to_string(event.about);
   return line + ",\"address\":\"" + address + "\"}";
+}
+
+std::string as_json(const Statistics& statistics, const std::string& address) {
+  const auto traffic = [](const char* verb, const Traffic& all) {
+    const std::string end = std::string("_") + verb + "\":";
+    return ",\"bytes" + end + std::to_string(all.bytes) + ",\"messages" + end +
+           std::to_string(all.frames) + ",\"heartbeats" + end + std::to_string(all.heartbeats);
+  };
+  const auto memory = resprout::runtime::member::memory_of_this_process();
+  return head("statistics", resprout::runtime::realtime_ns()) + traffic("sent", statistics.sent) +
+         traffic("received", statistics.received) +
+         ",\"connections\":" + std::to_string(statistics.connections) +
+         ",\"resident_bytes\":" + std::to_string(memory.resident) +
+         ",\"own_bytes\":" + std::to_string(memory.own) + ",\"address\":\"" + address + "\"}";
 }
 
 }  // namespace
@@ -97,6 +120,11 @@ const char* resprout_member_run(resprout_member* member, int timeout_ms) {
   if (!event) return nullptr;
   member->line = as_json(*event, member->member.address().text());
   return member->line.c_str();
+}
+
+const char* resprout_member_statistics(resprout_member* member) {
+  member->statistics = as_json(member->member.statistics(), member->member.address().text());
+  return member->statistics.c_str();
 }
 
 void resprout_member_free(resprout_member* member) { delete member; }

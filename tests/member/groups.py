@@ -17,6 +17,9 @@ from resprout.member import Member
 PATIENCE = 120.0
 """Seconds after which a test gives up; nothing of what is waited for takes nearly as long."""
 
+OF_FOUNDERS = "127.0.0.2:0"
+"""Connections begin at 127.0.0.1: nobody takes the port of who died here and is started again."""
+
 Event = dict[str, Any]
 
 
@@ -63,13 +66,18 @@ class Process:
 
 def _serve(writer: int, listen: str, join: str | None, options: dict[str, int]) -> None:
     """The life of a child: it ends by a signal, or when nobody reads its pipe any more."""
+    asked: list[int] = []
+    signal.signal(signal.SIGUSR1, lambda number, _: asked.append(number))
     try:
         parent = os.getppid()
         member = Member(listen, join, **options)
         while os.getppid() == parent:
             line = member.poll(200)
-            if line is not None:
-                os.write(writer, line.encode() + b"\n")
+            lines = [line] if line is not None else []
+            lines += [member.statistics() for _ in range(len(asked))]
+            asked.clear()
+            for text in lines:
+                os.write(writer, text.encode() + b"\n")
     except BaseException:
         traceback.print_exc()
     finally:
@@ -83,10 +91,10 @@ class Group:
         self.processes: list[Process] = []
 
     def found(self, size: int) -> None:
-        self.start()
+        self.start(listen=OF_FOUNDERS)
         self.wait(lambda: bool(self.processes[0].events))
         for _ in range(size - 1):
-            self.start(join=self.processes[0].address)
+            self.start(join=self.processes[0].address, listen=OF_FOUNDERS)
         self.agree(range(size))
 
     def start(self, join: str | None = None, listen: str = "127.0.0.1:0") -> Process:
@@ -105,10 +113,15 @@ class Group:
         deadline = time.monotonic() + PATIENCE
         while not is_true():
             pipes = {process.pipe: process for process in self.processes}
-            ready, _, _ = select.select(list(pipes), [], [], 1.0)
+            ready, _, _ = select.select(list(pipes), [], [], 0.2)
             for pipe in ready:
                 pipes[pipe].read()
             assert time.monotonic() < deadline, {p.view for p in self.processes}
+
+    def wait_for(self, seconds: float) -> None:
+        """Reads what they say meanwhile."""
+        end = time.monotonic() + seconds
+        self.wait(lambda: time.monotonic() >= end)
 
     def agree(self, members: Any) -> int:
         """Waits until all who live are in one view of these members; its epoch."""
@@ -117,6 +130,27 @@ class Group:
         self.wait(lambda: len({p.view for p in self.processes}) == 1)
         self.check()
         return self.processes[0].view[0]
+
+    def settle(self) -> set[int]:
+        """Waits until all who live are in one view, and it consists of them; their identifiers."""
+
+        def is_settled() -> bool:
+            if not all(p.view[0] for p in self.processes):
+                return False
+            living = tuple(sorted(p.id for p in self.processes))
+            return {p.view for p in self.processes} == {(self.processes[0].view[0], living)}
+
+        self.wait(is_settled)
+        self.check()
+        return {p.id for p in self.processes}
+
+    def statistics(self) -> list[Event]:
+        """What each member has cost until now."""
+        said = {p.pid: len(p.said("statistics")) for p in self.processes}
+        for process in self.processes:
+            os.kill(process.pid, signal.SIGUSR1)
+        self.wait(lambda: all(len(p.said("statistics")) > said[p.pid] for p in self.processes))
+        return [p.said("statistics")[-1] for p in self.processes]
 
     def check(self) -> None:
         """Epochs only grow, who installs a view is in it, all have the same one of an epoch."""

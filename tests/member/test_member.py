@@ -78,6 +78,20 @@ def test_a_root_that_is_started_again_is_root_again(group: Make) -> None:
     assert members.processes[-1].id == 0
 
 
+def test_an_identifier_is_kept_for_who_had_it_by_roots_that_joined_later(group: Make) -> None:
+    members = group(4)
+    places = {member: members.of(member).address for member in (0, 2)}
+    members.kill(2)
+    members.agree({0, 1, 3})
+    members.kill(0)
+    members.agree({1, 3})
+    members.start(join=members.of(3).address, listen=places[0])
+    members.agree({0, 1, 3})
+    members.start(join=members.of(3).address, listen=places[2])
+    members.agree(range(4))
+    assert members.processes[-1].id == 2
+
+
 def test_a_stopped_member_is_excluded_told_when_it_goes_on_and_joins_again(group: Make) -> None:
     members = group(5, heartbeat_timeout_ms=3000)
     stopped = members.of(3)
@@ -134,6 +148,25 @@ def test_the_command_prints_views_as_lines_of_json() -> None:
             assert event["epoch"] == 3
         finally:
             first.kill()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_says_what_it_has_cost_when_asked_and_at_its_end(end: int) -> None:
+    command = [sys.executable, "-m", "resprout", "member", "--listen", "127.0.0.1:0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as member:
+        try:
+            assert member.stdout is not None
+            address = json.loads(member.stdout.readline())["address"]
+            member.send_signal(signal.SIGUSR1)
+            asked = json.loads(member.stdout.readline())
+            assert (asked["event"], asked["address"]) == ("statistics", address)
+            assert (asked["messages_sent"], asked["connections"]) == (0, 0)
+            assert asked["resident_bytes"] >= asked["own_bytes"] > 0
+            member.send_signal(end)
+            assert json.loads(member.stdout.readline())["event"] == "statistics"
+            assert member.wait(timeout=PATIENCE) == 0
+        finally:
+            member.kill()
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ def _library() -> Any:
     library.resprout_member_refusal.restype = c_char_p
     library.resprout_member_run.restype = c_char_p
     library.resprout_member_run.argtypes = [c_void_p, c_int]
+    library.resprout_member_statistics.restype = c_char_p
+    library.resprout_member_statistics.argtypes = [c_void_p]
     library.resprout_member_free.restype = None
     library.resprout_member_free.argtypes = [c_void_p]
     return library
@@ -74,6 +76,10 @@ class Member:
         """What has happened, as one line of JSON; None: nothing in that time."""
         line = self._library.resprout_member_run(self._handle, timeout_ms)
         return None if line is None else str(line.decode())
+
+    def statistics(self) -> str:
+        """What it has cost since it was made, as one line of JSON; see resprout/member.h."""
+        return str(self._library.resprout_member_statistics(self._handle).decode())
 
     def events(self) -> Iterator[dict[str, Any]]:
         """All that happens, for ever; each has the keys that resprout/member.h names."""

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import signal
 from pathlib import Path
+from types import FrameType
 
 from resprout.errors import UserError
 from resprout.member import Member
@@ -24,6 +26,12 @@ def secret_of(file: Path | None) -> bytes | None:
 def describe(line: str) -> str:
     """An event for people."""
     event = json.loads(line)
+    if event["event"] == "statistics":
+        return (
+            f"sent {event['messages_sent']} messages, {event['bytes_sent']} bytes; "
+            f"received {event['messages_received']}, {event['bytes_received']} bytes; "
+            f"{event['connections']} connections; {event['own_bytes'] >> 10} KiB of memory"
+        )
     who = "?" if event["self"] is None else event["self"]
     if event["event"] == "view":
         members = " ".join(map(str, event["members"]))
@@ -50,12 +58,31 @@ def serve(
         heartbeat_timeout_ms=timeout_ms,
         secret=secret_of(secret_file),
     )
+    is_ended = is_asked = False
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_ended
+        is_ended = True
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_asked
+        is_asked = True
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGUSR1, ask)
+    say = (lambda line: line) if as_json else describe
     try:
-        while True:
-            line = member.poll(1000)
+        while not is_ended:
+            line = member.poll(200)
             if line is not None:
-                print(line if as_json else describe(line), flush=True)
-    except (KeyboardInterrupt, BrokenPipeError):
-        return 0
+                print(say(line), flush=True)
+            if is_asked:
+                is_asked = False
+                print(say(member.statistics()), flush=True)
+        print(say(member.statistics()), flush=True)
+    except BrokenPipeError:
+        pass
     finally:
         member.close()
+    return 0

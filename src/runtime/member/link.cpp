@@ -16,6 +16,10 @@ constexpr std::size_t unsent_bytes_max = std::size_t{16} << 20;
 // The handshake binds two numbers into its codes; identifiers come later, in the hello.
 constexpr int anybody = 0;
 
+void count(Traffic& traffic, FrameKind kind, std::size_t bytes) {
+  traffic += {bytes, 1, kind == FrameKind::heartbeat ? std::uint64_t{1} : 0};
+}
+
 bool would_wait(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 }  // namespace
@@ -63,9 +67,11 @@ void Link::advance(std::vector<Frame>& received) {
   receive(received);
 }
 
-void Link::say(const Bytes& frame) {
+void Link::say(const Frame& frame) {
   if (is_over()) return;
-  unsent_.insert(unsent_.end(), frame.begin(), frame.end());
+  const Bytes bytes = encode(frame);
+  count(sent_, frame.kind, bytes.size());
+  unsent_.insert(unsent_.end(), bytes.begin(), bytes.end());
   if (state_ == State::open) flush();
   if (unsent_.size() > unsent_bytes_max) state_ = State::closed;
 }
@@ -109,6 +115,7 @@ void Link::receive(std::vector<Frame>& received) {
       state_ = State::closed;
       return;
     }
+    count(received_, frame->kind, 4 + length);
     received.push_back(std::move(*frame));
     used += 4 + length;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/auth/handshake.hpp"
+#include "runtime/member/statistics.hpp"
 #include "runtime/member/wire.hpp"
 #include "runtime/net/poller.hpp"
 
@@ -37,8 +38,10 @@ class Link {
   // Moves what can be moved; the frames that have come are appended. A wrong one closes the link.
   void advance(std::vector<Frame>& received);
   // Says it as soon as the link is open and there is room.
-  void say(const Bytes& frame);
+  void say(const Frame& frame);
   void close() { state_ = State::closed; }
+  const Traffic& sent() const { return sent_; }
+  const Traffic& received() const { return received_; }
 
  private:
   Link(Fd socket, auth::Handshake handshake, bool is_own, State state)
@@ -53,6 +56,8 @@ class Link {
   State state_;
   Bytes unsent_;
   Bytes unread_;
+  Traffic sent_;
+  Traffic received_;
 };
 
 }  // namespace resprout::runtime::member

@@ -95,12 +95,30 @@ void Member::advance(std::uint64_t key) {
     poller_.modify(connection.link.socket(), key, connection.link.events());
     return;
   }
-  const std::unique_ptr<Connection> ended = std::move(connections_.at(key));
-  connections_.erase(key);
-  poller_.remove_and_close(ended->link.socket());
+  const std::unique_ptr<Connection> ended = forget(key);
   if (!ended->link.is_own()) return;
   own_connections_.erase(ended->peer.address);
   handle_end(*ended);
+}
+
+// Closes it, whatever its state is; its traffic stays counted.
+std::unique_ptr<Member::Connection> Member::forget(std::uint64_t key) {
+  std::unique_ptr<Connection> connection = std::move(connections_.at(key));
+  connections_.erase(key);
+  poller_.remove_and_close(connection->link.socket());
+  ended_.sent += connection->link.sent();
+  ended_.received += connection->link.received();
+  return connection;
+}
+
+Statistics Member::statistics() const {
+  Statistics sum = ended_;
+  sum.connections = connections_.size();
+  for (const auto& [key, connection] : connections_) {
+    sum.sent += connection->link.sent();
+    sum.received += connection->link.received();
+  }
+  return sum;
 }
 
 void Member::handle_end(const Connection& connection) {
@@ -143,7 +161,7 @@ void Member::connect(const Place& place, bool is_second_try) {
   hello.incarnation = own_.incarnation;
   hello.meant = place.incarnation;
   hello.address = own_.address;
-  connection->link.say(encode(hello));
+  connection->link.say(hello);
   if (connection->link.is_over()) {
     // The end is seen when the caller is done.
     connection->give_up_at = 0;
@@ -154,13 +172,22 @@ void Member::connect(const Place& place, bool is_second_try) {
   connections_[key] = std::move(connection);
 }
 
-void Member::send(const Place& place, const Frame& frame) {
+// The key of the connection on which this process speaks to it.
+std::uint64_t Member::connection_to(const Place& place) {
   if (!own_connections_.contains(place.address)) connect(place, false);
   const std::uint64_t key = own_connections_.at(place.address);
   Connection& connection = *connections_.at(key);
-  // One that joined again from the same address.
-  if (place.incarnation != 0) connection.peer.incarnation = place.incarnation;
-  connection.link.say(encode(frame));
+  // One that joined again from the same address: it has forgotten what it was told.
+  if (place.incarnation != 0 && place.incarnation != connection.peer.incarnation) {
+    connection.peer.incarnation = place.incarnation;
+    connection.has_told_book = false;
+  }
+  return key;
+}
+
+void Member::say(std::uint64_t key, const Frame& frame) {
+  Connection& connection = *connections_.at(key);
+  connection.link.say(frame);
   if (connection.link.is_over())
     connection.give_up_at = 0;
   else
@@ -232,8 +259,7 @@ void Member::handle_join(const Frame& frame) {
     machine_->handle_suspicion(now, rank_at(id), protocols::Evidence::death);
     // What was on its way to the one before is not for this one.
     if (const auto old = own_connections_.find(joiner.address); old != own_connections_.end()) {
-      poller_.remove_and_close(connections_.at(old->second)->link.socket());
-      connections_.erase(old->second);
+      forget(old->second);
       own_connections_.erase(old);
     }
   }
@@ -246,11 +272,17 @@ void Member::handle_join(const Frame& frame) {
   drain();
 }
 
-// Where those are whom a message speaks of. Of a member of the own view it is known already.
+// Where those are whom a message speaks of. Of a member of the own view it is known already; of who
+// is no member any more the sender may have old news.
 void Member::learn(const Frame& frame) {
   const bool is_newer = !machine_ || frame.message.view.epoch > machine_->view().epoch;
-  for (const auto& [id, place] : frame.places)
-    if (is_newer || !machine_->view().members.contains(rank_at(id))) book_[id] = place;
+  const Ids spoken_of = frame.message.view.members | frame.message.members;
+  for (const auto& [id, place] : frame.places) {
+    if (!spoken_of.contains(rank_at(id)))
+      book_.try_emplace(id, place);
+    else if (is_newer || !machine_->view().members.contains(rank_at(id)))
+      book_[id] = place;
+  }
 }
 
 void Member::handle_message(const Frame& frame) {
@@ -279,10 +311,19 @@ void Member::send_message(const Machine::Message& message) {
   Frame frame = frame_of(FrameKind::message);
   frame.message = message;
   frame.meant = place->second.incarnation;
-  (message.view.members | message.members).for_each([&](Rank id) {
-    if (const auto known = book_.find(index(id)); known != book_.end()) frame.places.insert(*known);
-  });
-  send(place->second, frame);
+  const std::uint64_t key = connection_to(place->second);
+  Connection& connection = *connections_.at(key);
+  if (connection.has_told_book) {
+    (message.view.members | message.members).for_each([&](Rank id) {
+      if (const auto known = book_.find(index(id)); known != book_.end())
+        frame.places.insert(*known);
+    });
+  } else {
+    // Also of those who are gone: whoever is root keeps their identifiers for them (section 3.7).
+    frame.places = book_;
+    connection.has_told_book = true;
+  }
+  say(key, frame);
 }
 
 void Member::note(MemberEvent::Kind kind, std::int32_t about) {
@@ -329,11 +370,20 @@ void Member::drain() {
 void Member::become_joining() {
   if (machine_) {
     old_id_ = index(machine_->self());
+    const Ids members = machine_->view().members;
     machine_.reset();
     silences_.clear();
     own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
-    for (const auto& [id, place] : book_)
-      if (place.address != own_.address) contacts_.push_back(place.address);
+    contacts_.clear();
+    for (const auto& [id, place] : book_) {
+      if (place.address == own_.address) continue;
+      // Those who are gone may be back, but are asked last.
+      if (members.contains(rank_at(id)))
+        contacts_.push_front(place.address);
+      else
+        contacts_.push_back(place.address);
+    }
+    if (contacts_.empty() && options_.join) contacts_.push_back(*options_.join);
   }
   note(MemberEvent::Kind::joining);
   ask_for_admission();
@@ -390,8 +440,8 @@ void Member::handle_time(std::int64_t now) {
   }
   if (!machine_ && now >= ask_at_) {
     // The next one; a scan of all who are known.
-    contacts_.push_back(contacts_.front());
-    contacts_.pop_front();
+    std::rotate(contacts_.begin(), contacts_.begin() + (contacts_.empty() ? 0 : 1),
+                contacts_.end());
     ask_for_admission();
   }
   if (machine_ && machine_->poll_timeout().at.ticks <= now) {

@@ -50,6 +50,8 @@ class Member {
   std::optional<MemberEvent> run(int timeout_ms);
 
   const Address& address() const { return own_.address; }
+  // Since it was made.
+  Statistics statistics() const;
 
  private:
   struct Connection {
@@ -58,11 +60,13 @@ class Member {
     bool is_second_try = false;  // the first one broke
     bool is_given_up = false;
     std::int64_t give_up_at = -1;  // unless it has opened the first time
+    bool has_told_book = false;    // who has been a member is known there
   };
 
   void serve(int timeout_ms);
   void accept_all();
   void advance(std::uint64_t key);
+  std::unique_ptr<Connection> forget(std::uint64_t key);
   void handle_end(const Connection& connection);
   void handle(std::uint64_t key, const Frame& frame);
   void handle_join(const Frame& frame);
@@ -74,7 +78,9 @@ class Member {
   void drain();
   void note(MemberEvent::Kind kind, std::int32_t about = -1);
   void suspect(const Place& place, protocols::Evidence evidence);
-  void send(const Place& place, const Frame& frame);
+  std::uint64_t connection_to(const Place& place);
+  void say(std::uint64_t key, const Frame& frame);
+  void send(const Place& place, const Frame& frame) { say(connection_to(place), frame); }
   void connect(const Place& place, bool is_second_try);
   void send_message(const Machine::Message& message);
 
@@ -100,6 +106,7 @@ class Member {
   std::map<std::int32_t, protocols::Silence> silences_;  // of the neighbors
   std::uint64_t next_key_ = 1;
   std::deque<MemberEvent> events_;
+  Statistics ended_;  // of connections that are over
 };
 
 }  // namespace resprout::runtime::member

@@ -7,7 +7,8 @@
 //   heartbeat  nothing
 //   join       4 identifier that it had (-1: none), 8 incarnation, its address
 //   redirect   an address: ask there
-//   message    8 incarnation of the receiver, the machine's message, the addresses of those in it
+//   message    8 incarnation of the receiver, the machine's message, the addresses of those in it;
+//              the first on a connection: of all whom the sender knows to be or have been members
 //
 // An address is 1 byte of length, the numeric host, 2 port. A set is 2 bytes of length in words and
 // those words.
