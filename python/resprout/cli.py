@@ -394,6 +394,36 @@ def calibrate_command(
     return calibrate(ranks, seconds, output, mpi, json)
 
 
+MEMBERSHIP_HELP = """Measure how long a dead member stays in some view: real ones, over TCP.
+
+    resprout bench membership
+    resprout bench membership -n 8,128 --radix 2,16 --repetitions 20 --output results
+    resprout bench membership -n 16 --format json
+
+Members of `resprout member` on the loopback; one of them, or the root, is killed (SIGKILL). Timed
+are when the first survivor suspects it, when the root has decided (from suspicion to there is the
+paper's T_s), and when the last one has the new view. The dead one is started again, then the next
+one dies. docs/bench.md has the figures."""
+
+
+@bench_app.command("membership", help=_with_examples(MEMBERSHIP_HELP))
+def bench_membership_command(
+    members: Annotated[
+        str, typer.Option("--members", "-n", metavar="N,...", help="Processes, 3 or more.")
+    ] = "8,16,32,64,128",
+    radix: Annotated[
+        str, typer.Option(metavar="N,...", help="Children in the tree, powers of two.")
+    ] = "2,4,8,16",
+    groups: Annotated[int, typer.Option(min=1, help="How often each is founded.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, help="Deaths of each kind in each.")] = 5,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+) -> int:
+    from resprout.bench.membership.command import bench_membership
+
+    return bench_membership(members, radix, groups, repetitions, format, output)
+
+
 REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, tables, lemmas.
 
     resprout reproduce corrected-trees

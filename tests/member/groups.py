@@ -1,156 +1,23 @@
-"""Members as processes of this machine: forked, so that a hundred of them are cheap.
+"""Groups of real members whose views are checked whenever they agree."""
 
-Each child serves one member and writes its events into a pipe. Waits are bounded, and nothing
-depends on how long they take.
-"""
+from collections.abc import Iterable
 
-import json
-import os
-import select
-import signal
-import time
-import traceback
-from typing import Any
+from resprout.member import group
+from resprout.member.group import PATIENCE, Process
 
-from resprout.member import Member
-
-PATIENCE = 120.0
-"""Seconds after which a test gives up; nothing of what is waited for takes nearly as long."""
-
-OF_FOUNDERS = "127.0.0.2:0"
-"""Connections begin at 127.0.0.1: nobody takes the port of who died here and is started again."""
-
-Event = dict[str, Any]
+__all__ = ["PATIENCE", "Group", "Process"]
 
 
-class Process:
-    """One member and what it has said."""
-
-    def __init__(self, listen: str, join: str | None, options: dict[str, int]) -> None:
-        self.events: list[Event] = []
-        self._rest = b""
-        self.pipe, writer = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            _serve(writer, listen, join, options)
-        os.close(writer)
-
-    @property
-    def address(self) -> str:
-        return str(self.events[0]["address"])
-
-    @property
-    def view(self) -> tuple[int, tuple[int, ...]]:
-        """Epoch and members of its last view; epoch 0: none."""
-        views = [e for e in self.events if e["event"] == "view"]
-        return (views[-1]["epoch"], tuple(views[-1]["members"])) if views else (0, ())
-
-    @property
-    def id(self) -> int:
-        return int(next(e for e in reversed(self.events) if e["event"] == "view")["self"])
-
-    def said(self, kind: str) -> list[Event]:
-        return [e for e in self.events if e["event"] == kind]
-
-    def read(self) -> None:
-        data = os.read(self.pipe, 1 << 20)
-        assert data, f"member {self.pid} has ended by itself"
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        self.events += [json.loads(line) for line in lines]
-
-    def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        os.close(self.pipe)
-
-
-def _serve(writer: int, listen: str, join: str | None, options: dict[str, int]) -> None:
-    """The life of a child: it ends by a signal, or when nobody reads its pipe any more."""
-    asked: list[int] = []
-    signal.signal(signal.SIGUSR1, lambda number, _: asked.append(number))
-    try:
-        parent = os.getppid()
-        member = Member(listen, join, **options)
-        while os.getppid() == parent:
-            line = member.poll(200)
-            lines = [line] if line is not None else []
-            lines += [member.statistics() for _ in range(len(asked))]
-            asked.clear()
-            for text in lines:
-                os.write(writer, text.encode() + b"\n")
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(1)
-
-
-class Group:
-    def __init__(self, **options: int) -> None:
-        # Silence is no sign of death on a busy machine; tests of hung members say less.
-        self.options = {"heartbeat_period_ms": 200, "heartbeat_timeout_ms": 60_000, **options}
-        self.processes: list[Process] = []
-
-    def found(self, size: int) -> None:
-        self.start(listen=OF_FOUNDERS)
-        self.wait(lambda: bool(self.processes[0].events))
-        for _ in range(size - 1):
-            self.start(join=self.processes[0].address, listen=OF_FOUNDERS)
-        self.agree(range(size))
-
-    def start(self, join: str | None = None, listen: str = "127.0.0.1:0") -> Process:
-        self.processes.append(Process(listen, join, self.options))
-        return self.processes[-1]
-
-    def of(self, member: int) -> Process:
-        return next(p for p in self.processes if p.events and p.id == member)
-
-    def kill(self, *members: int) -> None:
-        for process in [self.of(member) for member in members]:
-            process.kill()
-            self.processes.remove(process)
-
-    def wait(self, is_true: Any) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not is_true():
-            pipes = {process.pipe: process for process in self.processes}
-            ready, _, _ = select.select(list(pipes), [], [], 0.2)
-            for pipe in ready:
-                pipes[pipe].read()
-            assert time.monotonic() < deadline, {p.view for p in self.processes}
-
-    def wait_for(self, seconds: float) -> None:
-        """Reads what they say meanwhile."""
-        end = time.monotonic() + seconds
-        self.wait(lambda: time.monotonic() >= end)
-
-    def agree(self, members: Any) -> int:
-        """Waits until all who live are in one view of these members; its epoch."""
-        wanted = tuple(sorted(members))
-        self.wait(lambda: {p.view[1] for p in self.processes} == {wanted})
-        self.wait(lambda: len({p.view for p in self.processes}) == 1)
+class Group(group.Group):
+    def agree(self, members: Iterable[int]) -> int:
+        epoch = super().agree(members)
         self.check()
-        return self.processes[0].view[0]
+        return epoch
 
     def settle(self) -> set[int]:
-        """Waits until all who live are in one view, and it consists of them; their identifiers."""
-
-        def is_settled() -> bool:
-            if not all(p.view[0] for p in self.processes):
-                return False
-            living = tuple(sorted(p.id for p in self.processes))
-            return {p.view for p in self.processes} == {(self.processes[0].view[0], living)}
-
-        self.wait(is_settled)
+        members = super().settle()
         self.check()
-        return {p.id for p in self.processes}
-
-    def statistics(self) -> list[Event]:
-        """What each member has cost until now."""
-        said = {p.pid: len(p.said("statistics")) for p in self.processes}
-        for process in self.processes:
-            os.kill(process.pid, signal.SIGUSR1)
-        self.wait(lambda: all(len(p.said("statistics")) > said[p.pid] for p in self.processes))
-        return [p.said("statistics")[-1] for p in self.processes]
+        return members
 
     def check(self) -> None:
         """Epochs only grow, who installs a view is in it, all have the same one of an epoch."""
@@ -162,8 +29,3 @@ class Group:
                 assert event["self"] in event["members"]
                 assert event["root"] == min(event["members"])
                 assert views.setdefault(event["epoch"], event["members"]) == event["members"]
-
-    def end(self) -> None:
-        for process in self.processes:
-            process.kill()
-        self.processes.clear()

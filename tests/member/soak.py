@@ -15,6 +15,7 @@ import sys
 import time
 
 from groups import Group, Process
+from resprout.errors import UserError
 
 VICTIMS_MAX = 8
 
@@ -101,7 +102,7 @@ def main() -> int:
     soak = Soak(given.members, given.radix, given.seed)
     try:
         soak.run(given.minutes)
-    except AssertionError as error:
+    except (AssertionError, TimeoutError, UserError) as error:
         print(f"failed with --seed {given.seed}: {error}", file=sys.stderr)
         return 1
     finally:

@@ -131,6 +131,7 @@ def test_an_option_goes_before_its_variable(
         "query",
         "bench bcast",
         "bench recovery",
+        "bench membership",
         "reproduce",
         "doctor",
         "demo",
