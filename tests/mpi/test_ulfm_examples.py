@@ -1,0 +1,42 @@
+"""The three ways in which programs repair themselves, while ranks are killed at random times."""
+
+import re
+
+import jobs
+import pytest
+
+EXAMPLES = jobs.BUILD / "examples" / "ulfm"
+RESULTS = {
+    "shrink": r"pi is about 3\.1[34]\d\d: \d+ points",
+    # The same bits whoever dies, and the heat and its place as without a loss.
+    "rebalance": r"pi is 3\.141592653589799 \(0x1\.921fb54442d25p\+1\)",
+    "restart": r"1000\.000000 units of heat after 20000 steps, on average at cell 79\.289952103",
+}
+SIZES = {"shrink": "400", "rebalance": "8000", "restart": "20000"}
+
+
+def survivors(name: str, ranks: int, seed: int, kills: int) -> tuple[int, jobs.Ended]:
+    faults = f"kill:count={kills},seed={seed},within=400ms" if kills else ""
+    ended = jobs.resprout_run(
+        ranks,
+        [EXAMPLES / name, SIZES[name]],
+        ["--on-loss", "error"],
+        {"RESPROUT_INJECT": faults} if faults else {},
+    )
+    found = re.fullmatch(rf"{RESULTS[name]}.* (\d+) processes left\n", ended.out)
+    assert ended.status == 0 and found, str(ended)
+    return int(found[1]), ended
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_without_a_loss_all_are_left(name: str) -> None:
+    left, _ = survivors(name, 4, 0, 0)
+    assert left == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_result_is_right_whoever_dies(name: str, seed: int) -> None:
+    ranks = (3, 8, 6, 12)[seed]
+    left, ended = survivors(name, ranks, seed, 1 + seed % 3)
+    assert left >= ranks - len(ended.lost), str(ended)
