@@ -39,10 +39,16 @@ static int do_batch(MPI_Comm comm, int first, int tasks, double* parts) {
   return is_well ? count : 0;
 }
 
+static void shrink(MPI_Comm* comm) {
+  MPI_Comm shrunken;
+  MPIX_Comm_shrink(*comm, &shrunken);
+  if (*comm != MPI_COMM_WORLD) MPI_Comm_free(comm);
+  *comm = shrunken;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = MPI_COMM_WORLD;
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const int tasks = argc > 1 ? atoi(argv[1]) : 20000;
   double* parts = calloc((size_t)tasks, sizeof *parts);
@@ -51,11 +57,7 @@ int main(int argc, char** argv) {
   for (int done = 0; done < tasks;) {
     const int more = do_batch(comm, done, tasks, parts);
     done += more;
-    if (more > 0) continue;
-    MPI_Comm shrunken;
-    MPIX_Comm_shrink(comm, &shrunken);
-    MPI_Comm_free(&comm);
-    comm = shrunken;
+    if (more == 0) shrink(&comm);
   }
 
   double pi = 0.0;
@@ -66,7 +68,6 @@ int main(int argc, char** argv) {
   MPI_Comm_size(comm, &size);
   if (rank == 0) printf("pi is %.15f (%a), %d processes left\n", pi, pi, size);
   free(parts);
-  MPI_Comm_free(&comm);
   MPI_Finalize();
   return 0;
 }

@@ -21,11 +21,17 @@ static long hits_of_block(unsigned* state) {
   return hits;
 }
 
+static void shrink(MPI_Comm* comm) {
+  MPI_Comm shrunken;
+  MPIX_Comm_shrink(*comm, &shrunken);
+  if (*comm != MPI_COMM_WORLD) MPI_Comm_free(comm);
+  *comm = shrunken;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = MPI_COMM_WORLD;
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(comm, &rank);
   unsigned state = 1u + (unsigned)rank;
@@ -42,10 +48,7 @@ int main(int argc, char** argv) {
       total[1] += block[1];
       ++round;
     } else {
-      MPI_Comm shrunken;
-      MPIX_Comm_shrink(comm, &shrunken);
-      MPI_Comm_free(&comm);
-      comm = shrunken;
+      shrink(&comm);
     }
   }
 
@@ -55,7 +58,6 @@ int main(int argc, char** argv) {
   if (rank == 0)
     printf("pi is about %.4f: %ld points, %d processes left\n",
            4.0 * (double)total[0] / (double)total[1], total[1], size);
-  MPI_Comm_free(&comm);
   MPI_Finalize();
   return 0;
 }
