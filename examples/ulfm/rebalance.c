@@ -5,8 +5,8 @@
 // The integral of 4 / (1 + x^2) from 0 to 1, which is pi, in tasks that anybody can do. The result
 // is the same to the last bit, whoever dies: each task's part is computed in one way only, and they
 // are added up in one order.
-#include <mpi.h>
 #include <mpi-ext.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,8 +32,8 @@ static int do_batch(MPI_Comm comm, int first, int tasks, double* parts) {
   const int count = tasks - first < size * tasks_each ? tasks - first : size * tasks_each;
   for (int i = 0; i < count; ++i)
     parts[first + i] = i % size == rank ? do_task(first + i, tasks) : 0.0;
-  int is_well = MPI_Allreduce(MPI_IN_PLACE, parts + first, count, MPI_DOUBLE, MPI_SUM, comm) ==
-                MPI_SUCCESS;
+  int is_well =
+      MPI_Allreduce(MPI_IN_PLACE, parts + first, count, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS;
   if (!is_well) MPIX_Comm_revoke(comm);
   MPIX_Comm_agree(comm, &is_well);
   return is_well ? count : 0;

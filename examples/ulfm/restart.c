@@ -7,8 +7,8 @@
 // what the living have of the last checkpoint, and go on from there with more pieces each. The
 // result is that of a run in which nobody dies. If a process and its buddy are lost together the
 // rod begins anew.
-#include <mpi.h>
 #include <mpi-ext.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +118,8 @@ static int restore(void) {
   if (is_well) {
     give(rod, &own, best, 2);
     give(rod, &buddys, best, 1);
-    is_well = MPI_Allreduce(MPI_IN_PLACE, rod, pieces * cells, MPI_DOUBLE, MPI_SUM, comm) ==
-              MPI_SUCCESS;
+    is_well =
+        MPI_Allreduce(MPI_IN_PLACE, rod, pieces * cells, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS;
   }
   if (!agree(is_well)) return 0;
   for (int i = 0; i < pieces; ++i) {

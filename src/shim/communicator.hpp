@@ -63,7 +63,7 @@ struct Communicator {
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   std::atomic<bool> is_revoked = false;               // though it has no session
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
-  std::size_t acknowledged = 0;  // so many of them
+  std::size_t acknowledged = 0;                                               // so many of them
   enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`
 };
 

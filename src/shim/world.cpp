@@ -119,6 +119,12 @@ void handle_loss(const runtime::Loss& loss) {
   world->report().note_loss(loss);
 }
 
+// MPI's part of MPI_Init bears no loss; from here on one does no harm.
+void leave_together() {
+  runtime::Lock lock = live.load()->engine().lock();
+  if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
+}
+
 void begin() {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -150,6 +156,7 @@ void begin() {
   PMPI_Barrier(MPI_COMM_WORLD);
   if (live.load()->options().collectives != Collectives::resprout) open_natives();
   install_error_handlers();
+  leave_together();
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
 }

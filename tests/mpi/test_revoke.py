@@ -4,8 +4,9 @@ import jobs
 import pytest
 
 CALLS = ["recv", "recv_any", "send", "ssend", "isend", "issend", "sendrecv", "probe", "mprobe",
-         "wait", "test", "waitany", "waitall", "start", "barrier", "bcast", "bcast_large", "reduce",
-         "allreduce", "allreduce_large", "allgather", "alltoall", "iallreduce", "ibarrier"]  # fmt: skip
+         "wait", "test", "waitany", "waitall", "start", "barrier", "bcast", "bcast_large",
+         "reduce", "allreduce", "allreduce_large", "allgather", "alltoall", "iallreduce",
+         "ibarrier"]  # fmt: skip
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -80,26 +80,18 @@ void close_natives() {
   natives().open.clear();
 }
 
-bool may_make_native(MPI_Comm comm) {
-  if (!natives().is_open || comm == MPI_COMM_NULL) return false;
-  const Communicator& communicator = *communicator_of(comm);
-  return !communicator.is_native && !communicator.is_inter;
-}
-
 void make_native(MPI_Comm comm) {
-  if (!may_make_native(comm)) return;
+  if (!natives().is_open || comm == MPI_COMM_NULL) return;
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.is_native || communicator.is_inter) return;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   PMPI_Comm_group(comm, &group);
   const int code = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
   if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return;
-  adopt_native(comm, made);
-}
-
-void adopt_native(MPI_Comm comm, MPI_Comm native) {
-  PMPI_Comm_set_errhandler(native, MPI_ERRORS_RETURN);
-  communicator_of(comm)->native = native;
+  PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  communicator.native = made;
 }
 
 void use_native(MPI_Comm native, const std::vector<int>& world_ranks) {

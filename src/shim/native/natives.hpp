@@ -27,9 +27,6 @@ void close_natives();
 // cannot be interrupted (Open MPI 5.0 waits for ever for who is lost meanwhile), so it is done
 // where the program itself has taken that risk.
 void make_native(MPI_Comm comm);
-// The two halves of that, for who makes it otherwise.
-bool may_make_native(MPI_Comm comm);
-void adopt_native(MPI_Comm comm, MPI_Comm native);
 // Its members have agreed to use it.
 void use_native(MPI_Comm native, const std::vector<int>& world_ranks);
 // REQUIRES: made by make_native, and nobody is in it or will be.

@@ -9,7 +9,6 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
-#include "shim/native/natives.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/agreement.hpp"
@@ -81,13 +80,6 @@ bool all_have_it(runtime::Session& repair, runtime::Lock& lock, bool has_it) {
   return opinion.flag() != 0;
 }
 
-// The private one of the library's is made in the same way, which bears a loss.
-void make_native_of(MPI_Comm made) {
-  if (!may_make_native(made)) return;
-  const MPI_Comm native = ulfm::shrink(made);
-  if (has_members(native, communicator_of(made)->world_ranks)) adopt_native(made, native);
-}
-
 void copy_error_handler(MPI_Comm from, MPI_Comm to) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(from, &handler);
@@ -115,7 +107,6 @@ int shrink(MPI_Comm comm, MPI_Comm* shrunken) {
     if (has_it) open_communicator(made, name, lock);
     if (!all_have_it(repair, lock, has_it)) continue;
     lock.unlock();
-    make_native_of(made);
     *shrunken = made;
     return MPI_SUCCESS;
   }
