@@ -1,6 +1,5 @@
 """Runs the jobs that measure, one for each number of ranks, and hears from them what they found."""
 
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,8 +47,6 @@ def check_can_choose(mpi: Mpi) -> None:
             f"{mpi} of {mpi.prefix} has no ULFM: its collectives cannot be interrupted, so "
             "Resprout carries them all and there is nothing to calibrate"
         )
-    if os.environ.get("RESPROUT_TRANSPORT") == "tcp":
-        raise UserError("RESPROUT_TRANSPORT: over tcp Resprout carries all collectives; unset it")
 
 
 class _Listener(Listener):

@@ -92,11 +92,26 @@ TEST_CASE("a text that is no calibration is refused, and nothing of it is taken"
   }
 }
 
-TEST_CASE("the rule leaves a rank to each core mostly to the library, and crowds to trees") {
-  CHECK(is_native_faster_mostly({2, false}, Kind::allreduce, 8));
-  CHECK(is_native_faster_mostly({2, false}, Kind::barrier, 0));
-  CHECK_FALSE(is_native_faster_mostly({2, false}, Kind::broadcast, 4 * kib));
-  CHECK_FALSE(is_native_faster_mostly({8, true}, Kind::barrier, 0));
-  CHECK_FALSE(is_native_faster_mostly({8, true}, Kind::allreduce, 8));
-  CHECK_FALSE(is_native_faster_mostly({8, true}, Kind::broadcast, 4 * kib));
+TEST_CASE("the rule leaves all but small broadcasts to the library where each rank has a core") {
+  const Place place{2, false};
+  CHECK(is_native_faster_mostly(place, Kind::barrier, 0));
+  CHECK(is_native_faster_mostly(place, Kind::reduce, 8));
+  CHECK(is_native_faster_mostly(place, Kind::allreduce, 8));
+  CHECK(is_native_faster_mostly(place, Kind::broadcast, 16 * kib));
+  CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 16 * kib - 1));
+  CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 8));
+}
+
+TEST_CASE("the rule leaves the library only large data where ranks share cores") {
+  for (const int ranks : {2, 4, 5, 8, 64}) {
+    CAPTURE(ranks);
+    const Place place{ranks, true};
+    const bool are_few = ranks <= 4;
+    CHECK_FALSE(is_native_faster_mostly(place, Kind::barrier, 0));
+    CHECK_FALSE(is_native_faster_mostly(place, Kind::allreduce, 512 * kib - 1));
+    CHECK(is_native_faster_mostly(place, Kind::allreduce, 512 * kib) == are_few);
+    CHECK(is_native_faster_mostly(place, Kind::reduce, 4 * mib) == are_few);
+    CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, mib));
+    CHECK(is_native_faster_mostly(place, Kind::broadcast, 2 * mib) == !are_few);
+  }
 }
