@@ -31,6 +31,7 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
       transport_(transport),
       idle_(idle),
       incoming_(static_cast<std::size_t>(world_size)),
+      links_(self, transport),
       lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))) {}
 
 Engine::~Engine() = default;
@@ -101,14 +102,38 @@ void Engine::note_loss(int world_rank) {
   has_news_.store(true, std::memory_order_release);
 }
 
-void Engine::spread_news() {
+void Engine::handle_news() {
+  has_news_.exchange(false, std::memory_order_acquire);
+  transport_.progress(*this);  // what the dead said while they lived counts
+  spread_losses();
+  if (!links_.is_watching()) return;
+  links_.handle_notes(read_clock());
+  if (is_look_due_.exchange(false, std::memory_order_acquire)) look_at_links();
+}
+
+void Engine::look_at_links() {
+  std::set<int> awaited;
+  for (const auto& [id, session] : sessions_)
+    session->for_each_awaited([&](int rank) { awaited.insert(rank); });
+  std::erase_if(awaited, [&](int rank) { return is_lost(rank); });
+  links_.look(read_clock(), awaited);
+}
+
+void Engine::call_for_a_look() {
+  if (!links_.is_watching()) return;
+  const Time time = read_clock();
+  if (time.ticks < next_look_.load(std::memory_order_relaxed)) return;
+  next_look_.store(time.ticks + links_.look_period_ns(), std::memory_order_relaxed);
+  is_look_due_.store(true, std::memory_order_release);
+  has_news_.store(true, std::memory_order_release);
+}
+
+void Engine::spread_losses() {
   std::vector<int> news;
   {
     const std::lock_guard guard(news_mutex_);
     news.swap(news_);
-    has_news_.store(false, std::memory_order_relaxed);
   }
-  transport_.progress(*this);  // what the dead said while they lived counts
   for (const int rank : news) transport_.close_peer(rank, *this);
   for (const int rank : news)
     for (auto& [id, session] : sessions_) session->handle_loss(rank);
@@ -124,9 +149,10 @@ std::vector<Rank> Engine::lost_members(const Members& members) const {
 
 bool Engine::progress() {
   if (!to_catch_up_.empty() && !is_lifelines_) catch_up();
-  if (has_news_.load(std::memory_order_acquire)) spread_news();
+  if (has_news_.load(std::memory_order_acquire)) handle_news();
   bool has_moved = transport_.progress(*this);
   if (!to_flush_.empty()) flush_waiting();
+  if (links_.has_unsent()) links_.flush();
   if (!timed_.empty()) fire_deadlines();
   if (!lingering_.empty())
     std::erase_if(lingering_, [](const auto& operation) { return !operation->is_being_sent(); });
@@ -139,6 +165,7 @@ bool Engine::progress() {
 }
 
 void Engine::tick() {
+  call_for_a_look();
   if (waiting_.load(std::memory_order_relaxed) > 0 || !mutex_.try_lock()) return;
   const Lock lock(mutex_, std::adopt_lock);
   is_lifelines_ = true;
@@ -242,6 +269,8 @@ void Engine::handle_frame(int peer, const FrameHeader& header, std::span<const s
   const auto session = sessions_.find(header.communicator);
   if (session != sessions_.end()) {
     session->second->handle_frame(peer, header, prefix, std::move(arrival));
+  } else if (header.communicator == links_id) {
+    links_.handle_frame(peer, header.message);
   } else if (!gone_.contains(header.communicator)) {
     orphans_.push_back({peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
   }

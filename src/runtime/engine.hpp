@@ -1,11 +1,13 @@
 // The engine: everything of this process that outlives a call. It owns the sessions and the lock,
 // routes frames to operations, spreads the news of losses, and waits.
 //
+// Once links are watched (links.hpp), the lifeline's thread says when they have to be looked at,
+// and whoever drives the engine does it.
+//
 // Thread rule: one mutex guards engine, sessions and transport. A thread that waits for its
 // operation drives everything meanwhile; when no thread of the program is inside, `tick` (called by
 // the lifeline's thread every millisecond) does, but for what only the program's threads may do.
-// `note_loss` and the questions about losses are
-// safe without the lock.
+// The `note_` functions and the questions about losses are safe without the lock.
 #pragma once
 
 #include <atomic>
@@ -21,6 +23,7 @@
 
 #include "runtime/buffer.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/links.hpp"
 #include "runtime/session.hpp"
 #include "runtime/transport.hpp"
 
@@ -53,6 +56,18 @@ class Engine final : public Receiver {
     return lost_[static_cast<std::size_t>(world_rank)].load(std::memory_order_acquire);
   }
   int lost_count() const { return lost_count_.load(std::memory_order_acquire); }
+
+  // Before the first operation.
+  void watch_links(LinkWatching watching) { links_.watch(std::move(watching)); }
+  // As those of Links.
+  void note_question(int by) {
+    links_.note_question(by);
+    has_news_.store(true, std::memory_order_release);
+  }
+  void note_at_work(int world_rank) {
+    links_.note_at_work(world_rank);
+    has_news_.store(true, std::memory_order_release);
+  }
 
   // Progress on behalf of a program that computes. Returns at once if a thread is inside: what it
   // waits for it drives itself, so that combiners run on the program's own threads.
@@ -150,7 +165,10 @@ class Engine final : public Receiver {
   bool progress();
   void catch_up();
   bool advance_tasks();
-  void spread_news();
+  void handle_news();
+  void spread_losses();
+  void look_at_links();
+  void call_for_a_look();
   void flush_waiting();
   void settle_one();
   void fire_deadlines();
@@ -180,6 +198,9 @@ class Engine final : public Receiver {
   std::vector<Session*> busy_;  // have tasks
   bool is_lifelines_ = false;
   std::vector<std::unique_ptr<Operation>> lingering_;
+  Links links_;
+  std::atomic<std::int64_t> next_look_{0};  // at links
+  std::atomic<bool> is_look_due_{false};
 
   std::unique_ptr<std::atomic<bool>[]> lost_;
   std::atomic<int> lost_count_{0};

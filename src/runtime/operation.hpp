@@ -99,6 +99,17 @@ class Operation {
   // Hands messages to the outlet. False: the outlet has no room, call again.
   bool flush(Time now);
 
+  // Calls `function(world_rank)` for everybody without whom it does not go on: whose message it
+  // waits for, or for whom it has one that the outlet has no room for.
+  template <typename Function>
+  void for_each_awaited(Time now, Function function) const {
+    if (unsent_) function(members().world_rank(unsent_->to));
+    std::int32_t place = 0;
+    Rank rank;
+    while (state_ == State::running && (rank = machine_next_due(context(now), place)) != no_rank)
+      function(members().world_rank(rank));
+  }
+
   State state() const { return state_; }
   std::uint64_t number() const { return setup_.number; }
   const Members& members() const { return *setup_.members; }
@@ -135,6 +146,7 @@ class Operation {
   virtual std::optional<Event> machine_poll_event(const Context& context) = 0;
   virtual std::optional<Message> machine_poll_send(const Context& context) = 0;
   virtual Deadline machine_poll_timeout(const Context& context) const = 0;
+  virtual Rank machine_next_due(const Context& context, std::int32_t& place) const = 0;
 
  private:
   // Bytes that last as long as the operation: in memory of its own, or in some peer's shared
@@ -228,6 +240,9 @@ class OperationOf final : public Operation {
   }
   Deadline machine_poll_timeout(const Context& context) const override {
     return machine_.poll_timeout(context);
+  }
+  Rank machine_next_due(const Context& context, std::int32_t& place) const override {
+    return machine_.next_due(context, place);
   }
 
   const Config config_;

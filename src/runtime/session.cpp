@@ -504,6 +504,20 @@ Buffer Session::allocate(std::size_t bytes) {
   return bytes < shared_bytes_min ? Buffer(bytes) : Buffer(bytes, engine_.transport());
 }
 
+// What the library below carries is its business.
+void Session::for_each_awaited(const std::function<void(int)>& function) const {
+  for (const Kept& kept : operations_) {
+    if (kept.operation) {
+      kept.operation->for_each_awaited(engine_.now(), function);
+    } else if (kept.is_direct() && !is_over(kept)) {
+      const Rank rank = members_->self() == kept.root
+                            ? direct_message(kept.root, kept.sent, members_->size()).to
+                            : kept.root;
+      function(members_->world_rank(rank));
+    }
+  }
+}
+
 std::string Session::describe() const {
   std::string text = "session " + std::to_string(id_) + ": " + std::to_string(members_->size()) +
                      " of " + std::to_string(everybody_->size()) + " members, " +

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -167,6 +168,9 @@ class Session final : public Outlet {
                 Transfer& transfer) override;
   bool passes_by_reference(int world_rank, std::span<const std::byte> data) const override;
   Buffer allocate(std::size_t bytes) override;
+
+  // Calls `function(world_rank)` for everybody without whom an operation does not go on.
+  void for_each_awaited(const std::function<void(int)>& function) const;
 
   // One line a running operation, for a person who asks what this process waits for.
   std::string describe() const;

@@ -27,10 +27,11 @@ struct Frame {
 // Queues between all pairs, with little room, so that senders are refused now and then.
 class Wire {
  public:
-  explicit Wire(int size) : size_(size), queues_(static_cast<std::size_t>(size * size)) {}
-  std::deque<Frame>& queue(int from, int to) {
-    return queues_[static_cast<std::size_t>(from * size_ + to)];
-  }
+  explicit Wire(int size)
+      : size_(size),
+        queues_(static_cast<std::size_t>(size * size)),
+        cuts_(static_cast<std::size_t>(size * size)) {}
+  std::deque<Frame>& queue(int from, int to) { return queues_[index_of(from, to)]; }
   std::mutex mutex;
   // Of all frames so far, by kind of message.
   struct Count {
@@ -38,11 +39,19 @@ class Wire {
     std::atomic<std::size_t> bytes{0};
   };
   std::array<Count, 16> sent;
+  // From now on frames from one to the other vanish, and nobody is told.
+  void cut(int from, int to) { cuts_[index_of(from, to)] = true; }
+  bool is_cut(int from, int to) const { return cuts_[index_of(from, to)]; }
   Count& sent_as(MessageKind kind) { return sent[static_cast<std::size_t>(kind)]; }
 
  private:
+  std::size_t index_of(int from, int to) const {
+    return static_cast<std::size_t>(from * size_ + to);
+  }
+
   int size_;
   std::vector<std::deque<Frame>> queues_;
+  std::vector<std::atomic<bool>> cuts_;
 };
 
 class MemoryTransport final : public Transport {
@@ -61,6 +70,7 @@ class MemoryTransport final : public Transport {
     if (queue.size() >= 2) return is_closed_[static_cast<std::size_t>(peer)];
     wire_.sent_as(header.message.kind).frames += 1;
     wire_.sent_as(header.message.kind).bytes += data.size();
+    if (wire_.is_cut(self_, peer)) return true;
     queue.push_back({self_, header, {prefix.begin(), prefix.end()}, {data.begin(), data.end()}});
     return true;
   }
@@ -76,6 +86,7 @@ class MemoryTransport final : public Transport {
       for (const Frame& frame : arrived)
         receiver.handle_frame(frame.from, frame.header, frame.prefix, frame.data,
                               DataOwner::transport);
+      heard_[static_cast<std::size_t>(peer)] += arrived.size();
       has_moved = has_moved || !arrived.empty();
     }
     return has_moved;
@@ -85,6 +96,7 @@ class MemoryTransport final : public Transport {
     is_closed_[static_cast<std::size_t>(peer)] = true;
   }
   bool is_flushed() const override { return true; }
+  std::uint64_t heard_of(int peer) const override { return heard_[static_cast<std::size_t>(peer)]; }
 
  private:
   Wire& wire_;
@@ -92,6 +104,7 @@ class MemoryTransport final : public Transport {
   int size_;
   bool shares_memory_;
   std::array<bool, 64> is_closed_{};
+  std::array<std::uint64_t, 64> heard_{};
 };
 
 class Sum final : public Combiner {

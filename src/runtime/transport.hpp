@@ -95,6 +95,10 @@ class Transport {
   // False while something accepted by `try_send` has not left this process.
   virtual bool is_flushed() const = 0;
 
+  // Grows whenever something has come from `peer`, be it a part of a frame. 0 where that is not
+  // counted: of peers that share memory.
+  virtual std::uint64_t heard_of(int /*peer*/) const { return 0; }
+
   // `peer` can read what `allocate_shared` hands out here, and the other way round.
   virtual bool shares_memory_with(int /*peer*/) const { return false; }
 

@@ -44,6 +44,7 @@ class LiveWorld final : public World {
                                        static_cast<int>(std::thread::hardware_concurrency()))) {
     engine_.do_meanwhile(progress_mpi);
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
+    engine_.watch_links(link_watching());
   }
 
   const Options& options() const override { return options_; }
@@ -65,6 +66,23 @@ class LiveWorld final : public World {
   Job& job() { return job_; }
 
  private:
+  // Of links between hosts: inside of a host nothing can be cut.
+  runtime::LinkWatching link_watching() {
+    const auto is_remote = [this](int rank) {
+      const auto& peers = job_.peers;
+      return !peers[static_cast<std::size_t>(rank)].is_same_host(
+          peers[static_cast<std::size_t>(job_.rank)]);
+    };
+    runtime::LinkWatching watching;
+    for (int rank = 0; rank < job_.size; ++rank)
+      if (is_remote(rank)) watching.patience_ns = Duration{options_.heartbeat_timeout_ms} * 1000000;
+    watching.is_watched = is_remote;
+    watching.ask_detector = [this](int rank) { job_.lifeline->ask_whether_at_work(rank); };
+    watching.say_at_work = [this](int rank) { job_.lifeline->say_at_work(rank); };
+    watching.report = [this](int rank) { job_.lifeline->report_silent_link(rank); };
+    return watching;
+  }
+
   static Report::Setup report_setup(const Options& options, const Job& job) {
     Report::Setup setup;
     setup.rank = job.rank;
@@ -139,6 +157,12 @@ void begin() {
     if (LiveWorld* world = live.load()) world->engine().note_loss(rank);
   };
   callbacks.on_tick = tick;
+  callbacks.on_question = [](int by) {
+    if (LiveWorld* world = live.load()) world->engine().note_question(by);
+  };
+  callbacks.on_at_work = [](int rank) {
+    if (LiveWorld* world = live.load()) world->engine().note_at_work(rank);
+  };
   try {
     auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));
     live.store(world);

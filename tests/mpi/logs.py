@@ -59,6 +59,17 @@ def wait_for_work(folder: Path, ranks: int, job: jobs.Job) -> None:
     jobs.becomes_true(lambda: all_work() or job.process.poll() is not None, jobs.WATCHDOG_SECONDS)
 
 
+def wait_for_operations(folder: Path, ranks: int, count: int, job: jobs.Job) -> None:
+    """Until every rank has come so far, or the job is over."""
+
+    def all_are_there() -> bool:
+        return all(len(log.returned) >= count for log in read_logs(folder, ranks))
+
+    jobs.becomes_true(
+        lambda: all_are_there() or job.process.poll() is not None, jobs.WATCHDOG_SECONDS
+    )
+
+
 def say_enough(folder: Path) -> None:
     """Ranks that were started with 0 milliseconds may come to an end."""
     (folder / "enough").touch()

@@ -1,72 +1,34 @@
-"""Jobs over three hosts, which are network namespaces of this one: needs root and iproute2.
+"""Jobs over three hosts, two ranks on each (hosts.py)."""
 
-Ranks are placed two a host, in order: 0 and 1 on the first.
-"""
-
-import json
 import os
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import garbage
+import hosts
 import jobs
 import logs
 import pytest
+from hosts import mpirun, part_of
 
-# The tool that makes the hosts is kept beside the work tree.
-HOSTS = jobs.ROOT.parent / "shared" / "tools" / "hosts"
 RANKS = 6
-NETWORK = "10.77.0.0/24"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def three_hosts() -> Iterator[None]:
-    if not HOSTS.exists():
-        pytest.skip(f"{HOSTS} is not there")
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("making hosts needs root and iproute2")
-    if "rsw" in subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout:
-        pytest.skip("somebody else's hosts are up")
-    with pytest.MonkeyPatch.context() as patch:
-        state = Path("/tmp") / f"hosts-{os.getpid()}"
-        patch.setenv("HOSTS_STATE", str(state))
-        subprocess.run([HOSTS, "up", "3"], check=True)
-        try:
-            yield
-        finally:
-            subprocess.run([HOSTS, "down"], check=True)
-
-
-def mpirun(program: Sequence[str | Path], folder: Path, variables: dict[str, str]) -> list:
-    ours = jobs.by_hand() | variables
-    ours |= {"LD_PRELOAD": str(jobs.SHIM), "RESPROUT_NETWORK": NETWORK}
-    ours |= {"RESPROUT_RUN_DIR": str(folder)}
-    words: list[str | Path] = [HOSTS, "mpirun", jobs.BIN.parent, "--with-ft", "ulfm"]
-    for name, value in ours.items():
-        words += ["-x", f"{name}={value}"]
-    return ["env", *(f"{k}={v}" for k, v in jobs.by_hand().items()), *words, *program]
+    with hosts.up(3):
+        yield
 
 
 def mixed(folder: Path, work_ms: int = 0) -> list[str | Path]:
     return [jobs.PROGRAMS / "mixed", str(folder), "11", str(work_ms), "5"]
 
 
-def part_of(folder: Path, rank: int) -> dict:
-    """What a rank reports of itself."""
-    return json.loads((folder / f"rank-{rank}.json").read_text())
-
-
 def check(folder: Path, victims: set[int], ended: jobs.Ended) -> None:
-    survivors = set(range(RANKS)) - victims
-    wrong = list(logs.problems(logs.read_logs(folder, RANKS), survivors))
-    assert not wrong, "\n".join([*wrong[:10], str(ended)])
-    for rank in survivors:
-        part = part_of(folder, rank)
-        assert {loss["rank"] for loss in part["losses"]} == victims, f"rank {rank}: {part}\n{ended}"
+    hosts.check(folder, RANKS, victims, ended)
 
 
 def test_without_a_loss_every_result_contains_everybody(tmp_path: Path) -> None:
@@ -107,7 +69,7 @@ def test_garbage_at_the_ports_between_hosts_is_rejected_and_counted(tmp_path: Pa
         logs.wait_for_work(tmp_path, RANKS, job)
         found = [a for pid in job.processes_by_rank().values() for a in garbage.listening(pid)]
         assert len(found) == 2 * RANKS, f"a lifeline and a data port each: {found}"
-        command = [HOSTS, "in", "A", sys.executable, Path(garbage.__file__)]
+        command = [hosts.TOOL, "in", "A", sys.executable, Path(garbage.__file__)]
         command += [f"{host}:{port}" for host, port in found]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as thrower:
             time.sleep(1.5)

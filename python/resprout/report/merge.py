@@ -38,7 +38,7 @@ class Loss:
     pid: int | None
     host: str | None
     how: str
-    """killed, exited, hung or unreachable."""
+    """killed, exited, hung, unreachable or cut_off."""
     exit_status: int | None
     fault: str | None
     """The text of the fault that was injected, if one was."""

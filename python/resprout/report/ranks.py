@@ -25,7 +25,7 @@ class SeenLoss:
 
     rank: int
     kind: str
-    """exited, hung or unreachable."""
+    """exited, hung, unreachable or cut_off."""
     detected_ns: int
     found_by: int
     pid: int | None = None

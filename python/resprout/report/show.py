@@ -78,6 +78,7 @@ def _what(loss: Loss) -> str:
         "exited": "exited without MPI_Finalize",
         "hung": "hung and was ended",
         "unreachable": "could not be reached",
+        "cut_off": "was told to end because its data link was silent",
     }[loss.how]
     status = "" if loss.exit_status is None else f", status {loss.exit_status}"
     return words + status + (" (injected)" if loss.fault else "")

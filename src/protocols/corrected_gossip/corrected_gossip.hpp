@@ -110,6 +110,16 @@ class CorrectedGossip {
     return !context.suspects.empty() || tolerated_failures(config_->correction) < 0;
   }
 
+  // From whom an uncolored process expects the payload: anybody may bring it. From place 0 on,
+  // no_rank: no more.
+  Rank next_supplier(const Context& context, std::int32_t& place) const {
+    while (place < config_->procs) {
+      const Rank rank = rank_at(place++);
+      if (rank != self() && !context.suspects.contains(rank)) return rank;
+    }
+    return no_rank;
+  }
+
   void freeze() {
     receipt_.freeze();
     corrector_.leave();

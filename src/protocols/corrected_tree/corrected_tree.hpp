@@ -103,6 +103,17 @@ class CorrectedTreeOf {
     return false;
   }
 
+  // From whom an uncolored process expects the payload: its parent or, if that is suspected, the
+  // root. From place 0 on, no_rank: no more.
+  Rank next_supplier(const Context& context, std::int32_t& place) const {
+    if (place++ > 0 || is_root()) return no_rank;
+    const std::int32_t node =
+        topology::ring_distance(index(config_->root), index(self()), config_->procs);
+    const Rank parent = rank_at(
+        topology::ring_neighbor(config_->tree.parent(node), index(config_->root), config_->procs));
+    return context.suspects.contains(parent) ? config_->root : parent;
+  }
+
   void freeze() {
     receipt_.freeze();
     next_child_ = -1;

@@ -215,6 +215,14 @@ Deadline ReliableBroadcastOf<D>::poll_timeout(const Context& context) const {
   return {patience_end_, "patience before asking the root for the payload"};
 }
 
+template <Dissemination D>
+Rank ReliableBroadcastOf<D>::next_due(const Context& context, std::int32_t& place) const {
+  if (is_settling_) return settlement_.next_due(context, place);
+  if (has_payload()) return no_rank;
+  if (asked_ == no_rank) return dissemination_.next_supplier(context, place);
+  return place++ == 0 ? asked_ : no_rank;
+}
+
 template class ReliableBroadcastOf<CorrectedTree>;
 template class ReliableBroadcastOf<CorrectedGossip>;
 

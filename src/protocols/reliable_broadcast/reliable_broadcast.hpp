@@ -32,12 +32,14 @@ namespace resprout::protocols {
 // What a dissemination has to be able to do besides what every machine can.
 template <typename D>
 concept Dissemination =
-    Machine<D> && requires(D machine, const D constant, const Context& context,
-                           const Message& message, const typename D::Config& config) {
+    Machine<D> &&
+    requires(D machine, const D constant, const Context& context, const Message& message,
+             const typename D::Config& config, std::int32_t& place) {
       { config.needs_common_clock() } -> std::same_as<bool>;
       { constant.is_colored() } -> std::same_as<bool>;
       { constant.may_be_missed(context) } -> std::same_as<bool>;
       { constant.needs_correction(context) } -> std::same_as<bool>;
+      { constant.next_supplier(context, place) } -> std::same_as<Rank>;
       { machine.handle_offer(context, message) } -> std::same_as<void>;
       { machine.handle_supply(context, message) } -> std::same_as<void>;
       { machine.freeze() } -> std::same_as<void>;
@@ -78,6 +80,10 @@ class ReliableBroadcastOf {
   std::optional<Message> poll_send(const Context& context);
 
   Deadline poll_timeout(const Context& context) const;
+
+  // The next process whose message this one waits for, as FtcoAllreduce::next_due. From place 0 on,
+  // no_rank: no more.
+  Rank next_due(const Context& context, std::int32_t& place) const;
 
  private:
   enum class Patience : std::uint8_t { unlimited, running, over };

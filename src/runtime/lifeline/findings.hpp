@@ -13,6 +13,10 @@ class Findings {
   // `loss.rank` may be this process itself.
   virtual void handle_loss(const Loss& loss) = 0;
   virtual void handle_left(int rank) = 0;
+  // `by` hears nothing of this process on their data link.
+  virtual void handle_question(int by) = 0;
+  // `rank` has answered such a question of this process's.
+  virtual void handle_at_work(int rank) = 0;
 
  protected:
   ~Findings() = default;

@@ -49,6 +49,8 @@ const char* name_of(LossKind kind) {
       return "hung";
     case LossKind::unreachable:
       return "unreachable";
+    case LossKind::cut_off:
+      return "its data link is silent";
   }
   return "unknown";
 }
@@ -62,16 +64,25 @@ class Lifeline::Impl final : public Findings {
   PeerAddress listen();
   void connect(std::span<const PeerAddress> peers);
   void leave();
-  void suspect(int rank);
+  // What another thread wants to be done about `rank` on the lifeline's.
+  enum class Request : std::uint8_t { look_at, ask, say_at_work, report_silent };
+  void request(Request what, int rank);
   std::uint64_t rejected() const { return overlay_ ? overlay_->rejected() : 0; }
 
  private:
   void handle_loss(const Loss& loss) override;
   void handle_left(int rank) override;
+  void handle_question(int by) override {
+    if (options_.on_question) options_.on_question(by);
+  }
+  void handle_at_work(int rank) override {
+    if (options_.on_at_work) options_.on_at_work(rank);
+  }
 
   void run();
   void wait_and_handle(std::int64_t until);
   void handle_wake();
+  void handle_request(Request what, int rank);
   void handle_time(std::int64_t now);
   void say_goodbye();
   void wake() const;
@@ -94,7 +105,7 @@ class Lifeline::Impl final : public Findings {
   std::mutex mutex_;  // for what follows
   std::condition_variable connected_changed_;
   bool is_connected_ = false;
-  std::vector<int> suspects_;
+  std::vector<std::pair<Request, int>> requests_;
 };
 
 PeerAddress Lifeline::Impl::listen() {
@@ -162,10 +173,10 @@ void Lifeline::Impl::leave() {
   listener_.reset();
 }
 
-void Lifeline::Impl::suspect(int rank) {
+void Lifeline::Impl::request(Request what, int rank) {
   {
     const std::lock_guard guard(mutex_);
-    suspects_.push_back(rank);
+    requests_.emplace_back(what, rank);
   }
   wake();
 }
@@ -207,15 +218,30 @@ void Lifeline::Impl::wait_and_handle(std::int64_t until) {
 void Lifeline::Impl::handle_wake() {
   std::uint64_t count;
   if (read(wake_.get(), &count, sizeof count) < 0) return;
-  std::vector<int> suspects;
+  std::vector<std::pair<Request, int>> requests;
   {
     const std::lock_guard guard(mutex_);
-    suspects.swap(suspects_);
+    requests.swap(requests_);
   }
-  for (const int rank : suspects) {
-    if (!roster_->contains(rank) || !roster_->is_alive(rank)) continue;
-    siblings_->look_at(rank);
-    overlay_->look_at(rank, monotonic_ns());
+  for (const auto& [what, rank] : requests)
+    if (roster_->contains(rank) && roster_->is_alive(rank)) handle_request(what, rank);
+}
+
+void Lifeline::Impl::handle_request(Request what, int rank) {
+  switch (what) {
+    case Request::look_at:
+      siblings_->look_at(rank);
+      overlay_->look_at(rank, monotonic_ns());
+      break;
+    case Request::ask:
+      overlay_->ask_whether_at_work(rank);
+      break;
+    case Request::say_at_work:
+      overlay_->say_at_work(rank);
+      break;
+    case Request::report_silent:
+      overlay_->report_silent_link(rank, monotonic_ns());
+      break;
   }
 }
 
@@ -280,7 +306,10 @@ Lifeline::~Lifeline() { leave(); }
 PeerAddress Lifeline::listen() { return impl_->listen(); }
 void Lifeline::connect(std::span<const PeerAddress> peers) { impl_->connect(peers); }
 void Lifeline::leave() { impl_->leave(); }
-void Lifeline::suspect(int rank) { impl_->suspect(rank); }
+void Lifeline::suspect(int rank) { impl_->request(Impl::Request::look_at, rank); }
+void Lifeline::ask_whether_at_work(int rank) { impl_->request(Impl::Request::ask, rank); }
+void Lifeline::say_at_work(int rank) { impl_->request(Impl::Request::say_at_work, rank); }
+void Lifeline::report_silent_link(int rank) { impl_->request(Impl::Request::report_silent, rank); }
 std::uint64_t Lifeline::rejected_connections() const { return impl_->rejected(); }
 
 }  // namespace resprout::runtime

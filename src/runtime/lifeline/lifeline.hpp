@@ -11,6 +11,7 @@
 //  2. Every live process that can be reached learns of each loss.
 //  3. A process that learns that it has been declared lost itself says so on stderr and ends.
 //  4. A watcher that was itself kept from running accuses nobody for the time it missed.
+//  5. Of a data link between hosts that is silent though both ends live, one end at most goes on.
 //
 // Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
 // held. `listen`, `connect` and `leave` belong to one thread of the caller; the others may be
@@ -32,6 +33,7 @@ enum class LossKind : std::uint8_t {
   exited,       // it died or ended without a goodbye
   hung,         // it was alive but stopped or stuck, and was ended
   unreachable,  // nothing is heard of it, and nobody on its host answers
+  cut_off,      // it lives, but a data link of it is silent
 };
 
 struct Loss {
@@ -52,6 +54,11 @@ struct LifelineOptions {
   std::function<void(const Loss&)> on_loss;        // once per lost rank
   std::function<void(int rank)> on_left;           // once per rank that said goodbye; may be empty
   std::function<void()> on_tick;                   // every tick_ns or so; may be empty
+  // `by` hears nothing of this process on their data link: answer there, then call say_at_work. May
+  // be empty.
+  std::function<void(int by)> on_question;
+  // `rank` has answered: it is at work. May be empty.
+  std::function<void(int rank)> on_at_work;
 };
 
 class Lifeline {
@@ -75,6 +82,15 @@ class Lifeline {
 
   // The caller has reason to believe that `rank` is gone (a broken connection): look at it now.
   void suspect(int rank);
+
+  // Nothing comes from `rank` on its data link with this process: is it at work? Its answer comes
+  // by on_at_work, or never. `rank` is on another host.
+  void ask_whether_at_work(int rank);
+  // This process has answered `rank` on their data link.
+  void say_at_work(int rank);
+  // The data link with `rank`, which is on another host, is silent though both ends are at work:
+  // after a heartbeat timeout one of the two is declared lost, if both still live then.
+  void report_silent_link(int rank);
 
   // Connections to the listening port that were dropped before they proved to belong to the job.
   std::uint64_t rejected_connections() const;

@@ -39,6 +39,8 @@ struct Board {
   std::atomic<int> ticks[procs_max];
   std::atomic<bool> is_stuck[procs_max];  // its lifeline's thread does not come back from a tick
   std::atomic<std::uint64_t> rejected[procs_max];
+  std::atomic<int> questions[procs_max];  // about its data links
+  std::atomic<int> answers[procs_max];    // to its own ones
 };
 
 struct Job {
@@ -68,7 +70,14 @@ void run_rank(int rank, const Job& job, Board& board) {
     ++board.ticks[rank];
     while (board.is_stuck[rank]) nap_ms(10);
   };
+  Lifeline* itself = nullptr;
+  options.on_question = [&](int by) {
+    ++board.questions[rank];
+    itself->say_at_work(by);
+  };
+  options.on_at_work = [&](int) { ++board.answers[rank]; };
   Lifeline lifeline(options);
+  itself = &lifeline;
   board.addresses[rank] = lifeline.listen();
   board.addresses[rank].host_id[0] = static_cast<std::uint8_t>(rank % job.hosts);
   ++board.listening;
@@ -271,6 +280,44 @@ TEST_CASE("a suspicion of the caller about a living process comes to nothing") {
     nap_ms(300);
     scene.finish({}, LossKind::exited);
   }
+}
+
+TEST_CASE("who is asked whether it is at work answers whoever has asked, and nobody else hears") {
+  Scene scene({.procs = 6, .hosts = 6, .ordered = [](int, Lifeline& lifeline) {
+                 lifeline.ask_whether_at_work(3);
+               }});
+  Board& board = scene.board();
+  for (const int rank : {0, 5}) board.order[rank] = true;
+  CHECK(Scene::eventually([&] { return board.answers[0] == 1 && board.answers[5] == 1; }));
+  CHECK(board.questions[3] == 2);
+  scene.finish({}, LossKind::exited);
+  for (int rank = 0; rank < 6; ++rank) {
+    CHECK(board.answers[rank] == (rank == 0 || rank == 5 ? 1 : 0));
+    CHECK(board.questions[rank] == (rank == 3 ? 2 : 0));
+  }
+}
+
+TEST_CASE("both ends report their data link: one is lost and ends, and all are told why") {
+  Scene scene({.procs = 4, .hosts = 4, .ordered = [](int rank, Lifeline& lifeline) {
+                 lifeline.report_silent_link(rank == 1 ? 3 : 1);
+               }});
+  for (const int rank : {1, 3}) scene.board().order[rank] = true;
+  CHECK(scene.all_heard(3, {3}));
+  CHECK(scene.ranks().wait(3) == 70);
+  scene.finish({3}, LossKind::cut_off);
+}
+
+TEST_CASE("the data links of a host are cut: its ranks go, and the ranks of two others stay") {
+  Scene scene({.procs = 6, .hosts = 3, .ordered = [](int rank, Lifeline& lifeline) {
+                 for (int other = 0; other < 6; ++other)
+                   if ((rank % 3 == 0) != (other % 3 == 0)) lifeline.report_silent_link(other);
+               }});
+  for (int rank = 0; rank < 6; ++rank) scene.board().order[rank] = true;
+  for (const int rank : {0, 3}) {
+    CHECK(scene.all_heard(rank, {0, 3}));
+    CHECK(scene.ranks().wait(rank) == 70);
+  }
+  scene.finish({0, 3}, LossKind::cut_off);
 }
 
 TEST_CASE("everybody leaves at once, again and again, and nobody is taken for lost") {

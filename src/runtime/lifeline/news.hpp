@@ -2,8 +2,8 @@
 //
 //   byte 0   4  kind
 //        4   4  rank: whom it is about
-//        8   4  by: who found the loss; who accuses
-//       12   4  serial: of the accusation, counted by the accuser
+//        8   4  by: who found the loss; who accuses or asks
+//       12   4  serial: of the accusation or question, counted by who accuses or asks
 //       16   8  time: CLOCK_REALTIME ns of the detection
 //       24   4  loss kind
 //       28   4  zero
@@ -22,6 +22,9 @@ enum class NewsKind : std::uint32_t {
   left = 3,        // `rank` said goodbye
   accusation = 4,  // nothing is heard of `rank`: does anybody on its host know it to be alive?
   alive = 5,       // the answer: it is there, or is being looked after
+  question = 6,    // nothing comes from `rank` on its data link with `by`: is it at work?
+  at_work = 7,     // the answer: it is, and has answered on that link
+  silent = 8,      // the data link between `rank` and `by` is silent though both are at work
 };
 
 struct News {

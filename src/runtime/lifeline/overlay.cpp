@@ -26,7 +26,14 @@ void Overlay::start(std::vector<PeerAddress> peers, std::int64_t now) {
   is_needed_ = std::ranges::any_of(peers_, [&](const PeerAddress& peer) {
     return !peer.is_same_host(peers_[static_cast<std::size_t>(options_.rank)]);
   });
-  if (is_needed_) heal_at_ = now;
+  if (!is_needed_) return;
+  heal_at_ = now;
+  std::vector<int> hosts;
+  for (const PeerAddress& peer : peers_) {
+    const auto same = [&](const PeerAddress& other) { return other.is_same_host(peer); };
+    hosts.push_back(static_cast<int>(std::ranges::find_if(peers_, same) - peers_.begin()));
+  }
+  cuts_ = Cuts(std::move(hosts));
 }
 
 bool Overlay::is_remote(int rank) const {
@@ -148,9 +155,9 @@ void Overlay::handle_end(int rank, Link::State end, std::int64_t now) {
   }
 }
 
-void Overlay::report(int rank, LossKind kind) {
+void Overlay::report(int rank, LossKind kind, int found_by) {
   findings_.handle_loss(
-      {.rank = rank, .kind = kind, .found_by = options_.rank, .detected_ns = realtime_ns()});
+      {.rank = rank, .kind = kind, .found_by = found_by, .detected_ns = realtime_ns()});
 }
 
 void Overlay::handle_time(std::int64_t now) {
@@ -178,6 +185,7 @@ void Overlay::handle_heartbeat(std::int64_t now, std::int64_t late_ns) {
   }
   for (const int rank : watched)
     if (is_remote(rank)) watch_silence(rank, now, late_ns);
+  decide_on_cuts(now);
   sweep(now);
 }
 
@@ -249,6 +257,19 @@ void Overlay::handle_news(int from, const News& news, std::int64_t now) {
       spread(news);
       if (news.by == options_.rank) watch(news.rank).is_answered = true;
       break;
+    case NewsKind::question:
+      if (is_new(news)) handle_question(news);
+      break;
+    case NewsKind::at_work:
+      if (!is_new(news)) break;
+      spread(news);
+      if (news.by == options_.rank) findings_.handle_at_work(news.rank);
+      break;
+    case NewsKind::silent:
+      if (!is_new(news)) break;
+      spread(news);
+      cuts_.note(news.rank, news.by, now);
+      break;
   }
 }
 
@@ -266,6 +287,50 @@ void Overlay::handle_accusation(const News& news) {
   News answer = news;
   answer.kind = NewsKind::alive;
   if (is_new(answer)) spread(answer);
+}
+
+void Overlay::ask_whether_at_work(int rank) {
+  if (!is_needed_ || !is_remote(rank)) return;
+  const News question{.kind = NewsKind::question,
+                      .rank = rank,
+                      .by = options_.rank,
+                      .serial = ++accusations_,
+                      .time_ns = realtime_ns()};
+  if (is_new(question)) spread(question);
+}
+
+void Overlay::handle_question(const News& news) {
+  spread(news);
+  if (news.rank != options_.rank) return;
+  questions_[news.by] = news.serial;
+  findings_.handle_question(news.by);
+}
+
+void Overlay::say_at_work(int rank) {
+  const auto question = questions_.find(rank);
+  if (question == questions_.end()) return;
+  const News answer{.kind = NewsKind::at_work,
+                    .rank = options_.rank,
+                    .by = rank,
+                    .serial = question->second,
+                    .time_ns = realtime_ns()};
+  if (is_new(answer)) spread(answer);
+}
+
+void Overlay::report_silent_link(int rank, std::int64_t now) {
+  if (!is_needed_ || !is_remote(rank)) return;
+  const News report{.kind = NewsKind::silent,
+                    .rank = rank,
+                    .by = options_.rank,
+                    .serial = ++accusations_,
+                    .time_ns = realtime_ns()};
+  if (is_new(report)) spread(report);
+  cuts_.note(rank, options_.rank, now);
+}
+
+void Overlay::decide_on_cuts(std::int64_t now) {
+  while (const auto verdict = cuts_.verdict(roster_, now, options_.heartbeat_timeout_ns))
+    report(verdict->rank, LossKind::cut_off, verdict->found_by);
 }
 
 }  // namespace resprout::runtime

@@ -6,6 +6,9 @@
 // is accused; unless somebody (it, or a process on its host) answers in time, it is unreachable,
 // and so it is if it stays silent for long whatever others say.
 //
+// Of data links, which are others, it carries what their ends ask, answer and report, and decides
+// who goes if one is silent (cuts.hpp).
+//
 // On one host alone there are no links: everybody sees everybody's death.
 //
 // Thread rule: the lifeline's thread, but for `rejected`.
@@ -19,6 +22,7 @@
 #include <vector>
 
 #include "protocols/failure_detector/silence.hpp"
+#include "runtime/lifeline/cuts.hpp"
 #include "runtime/lifeline/findings.hpp"
 #include "runtime/lifeline/link.hpp"
 #include "runtime/lifeline/roster.hpp"
@@ -51,6 +55,11 @@ class Overlay {
   void handle_gone(int rank, std::int64_t heal_at);
   void look_at(int rank, std::int64_t now);
 
+  // As the lifeline's functions of these names. Nothing happens if `rank` is on this host.
+  void ask_whether_at_work(int rank);
+  void say_at_work(int rank);
+  void report_silent_link(int rank, std::int64_t now);
+
   bool is_needed() const { return is_needed_; }
   // Every link that this process keeps of its own accord is there.
   bool is_connected() const;
@@ -82,7 +91,10 @@ class Overlay {
   void handle_news(int from, const News& news, std::int64_t now);
   void handle_accusation(const News& news);
   void watch_silence(int rank, std::int64_t now, std::int64_t late_ns);
-  void report(int rank, LossKind kind);
+  void handle_question(const News& news);
+  void decide_on_cuts(std::int64_t now);
+  void report(int rank, LossKind kind, int found_by);
+  void report(int rank, LossKind kind) { report(rank, kind, options_.rank); }
   void drop_oldest_stranger();
   bool is_new(const News& news);
 
@@ -96,11 +108,13 @@ class Overlay {
   bool is_needed_ = false;  // there is more than one host
   LinkMap links_;           // erased by `sweep` only
   std::uint32_t next_serial_ = 0;
-  std::set<int> wanted_;        // living ranks to which this process keeps links
-  std::vector<Watch> watches_;  // by rank
-  std::int64_t heal_at_ = 0;    // 0: nothing to heal
-  std::vector<News> known_;     // who is gone: told to every new neighbour
-  std::uint32_t accusations_ = 0;
+  std::set<int> wanted_;                    // living ranks to which this process keeps links
+  std::vector<Watch> watches_;              // by rank
+  std::int64_t heal_at_ = 0;                // 0: nothing to heal
+  std::vector<News> known_;                 // who is gone: told to every new neighbour
+  std::uint32_t accusations_ = 0;           // and questions, and reports
+  std::map<int, std::uint32_t> questions_;  // that were asked last, by who asked
+  Cuts cuts_;
   std::set<std::tuple<NewsKind, int, std::uint32_t>> seen_;  // kind, accuser, serial
   std::atomic<std::uint64_t> rejected_{0};
 };

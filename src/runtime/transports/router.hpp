@@ -37,6 +37,9 @@ class Router final : public Transport {
     return (shm_ == nullptr || shm_->is_flushed()) && (tcp_ == nullptr || tcp_->is_flushed());
   }
 
+  std::uint64_t heard_of(int peer) const override {
+    return is_local(peer) ? 0 : tcp_->heard_of(peer);
+  }
   bool shares_memory_with(int peer) const override { return is_local(peer); }
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override {
     return is_local(peer) && shm_->passes_by_reference(peer, data);

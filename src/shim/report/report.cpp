@@ -23,6 +23,8 @@ const char* name_of(runtime::LossKind kind) {
       return "hung";
     case runtime::LossKind::unreachable:
       return "unreachable";
+    case runtime::LossKind::cut_off:
+      return "cut_off";
   }
   __builtin_unreachable();
 }
@@ -35,6 +37,8 @@ const char* sentence_of(runtime::LossKind kind) {
       return "hung and was ended";
     case runtime::LossKind::unreachable:
       return "cannot be reached any more";
+    case runtime::LossKind::cut_off:
+      return "lives, but its data link is silent, and was told to end";
   }
   __builtin_unreachable();
 }

@@ -41,6 +41,7 @@ class TcpTransport::Impl {
   bool progress(Receiver& receiver);
   void close_peer(int peer, Receiver& receiver);
   bool is_flushed() const;
+  std::uint64_t heard_of(int peer) const { return peers_[static_cast<std::size_t>(peer)].heard; }
   int pollable_fd() const { return poller_.fd(); }
   std::uint64_t rejected() const { return rejected_; }
 
@@ -50,6 +51,7 @@ class TcpTransport::Impl {
     std::unique_ptr<Outgoing> outgoing;  // from the first frame on
     bool is_closed = false;
     bool is_reported = false;  // as broken
+    std::uint64_t heard = 0;   // how often something was read
   };
   using IncomingMap = std::map<std::uint32_t, std::unique_ptr<Incoming>>;  // by serial: by age
 
@@ -176,6 +178,7 @@ bool TcpTransport::Impl::handle_incoming(std::uint32_t serial, Receiver& receive
     }
   }
   const bool moved = connection.read(receiver);
+  if (moved) ++peers_[static_cast<std::size_t>(connection.peer())].heard;
   if (connection.state() == Incoming::State::ended) {
     broken_.push_back(connection.peer());
     connection.abandon(receiver);
@@ -259,6 +262,7 @@ bool TcpTransport::try_send(int peer, const FrameHeader& header, std::span<const
 bool TcpTransport::progress(Receiver& receiver) { return impl_->progress(receiver); }
 void TcpTransport::close_peer(int peer, Receiver& receiver) { impl_->close_peer(peer, receiver); }
 bool TcpTransport::is_flushed() const { return impl_->is_flushed(); }
+std::uint64_t TcpTransport::heard_of(int peer) const { return impl_->heard_of(peer); }
 int TcpTransport::pollable_fd() const { return impl_->pollable_fd(); }
 std::uint64_t TcpTransport::rejected_connections() const { return impl_->rejected(); }
 

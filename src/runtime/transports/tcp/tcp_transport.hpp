@@ -42,6 +42,7 @@ class TcpTransport final : public Transport {
   bool progress(Receiver& receiver) override;
   void close_peer(int peer, Receiver& receiver) override;
   bool is_flushed() const override;
+  std::uint64_t heard_of(int peer) const override;
 
   // An epoll descriptor, readable when `progress` has something to do: for a waiter that sleeps.
   int pollable_fd() const;

@@ -1,0 +1,106 @@
+#include "runtime/links.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace resprout::runtime {
+
+using protocols::LinkWatch;
+
+void Links::look(Time now, const std::set<int>& awaited) {
+  std::erase_if(watches_, [&](const auto& entry) { return !awaited.contains(entry.first); });
+  Duration late = now - looked_at_ - look_period_ns();
+  looked_at_ = now;
+  // As for heartbeats: who looks late was kept from running, and may have been kept from reading.
+  if (late <= look_period_ns() / 2) late = 0;
+  for (auto& [rank, since] : unanswered_) since = std::min(now, since + late);
+  answer_questions(now);
+  for (const int rank : awaited) {
+    if (!watching_.is_watched(rank)) continue;
+    const std::uint64_t heard = transport_.heard_of(rank);
+    const auto [at, is_new] = watches_.try_emplace(rank, now, heard);
+    if (is_new) continue;
+    if (late != 0) at->second.forgive(now, late);
+    take(rank, at->second.handle_look(now, heard, watching_.patience_ns));
+  }
+}
+
+void Links::take(int rank, LinkWatch::Step step) {
+  switch (step) {
+    case LinkWatch::Step::none:
+      break;
+    case LinkWatch::Step::ask:
+      send(rank, MessageKind::keepalive);
+      break;
+    case LinkWatch::Step::ask_detector:
+      watching_.ask_detector(rank);
+      break;
+    case LinkWatch::Step::report:
+      watching_.report(rank);
+      break;
+  }
+}
+
+bool Links::try_send(int peer, MessageKind kind) {
+  FrameHeader header{.communicator = links_id};
+  header.message.from = rank_at(self_);
+  header.message.to = rank_at(peer);
+  header.message.kind = kind;
+  return transport_.try_send(peer, header, {}, {}, transfer_);
+}
+
+void Links::send(int peer, MessageKind kind) {
+  if (!try_send(peer, kind)) unsent_.insert({peer, kind});
+}
+
+// That anything came is all there is to an ACK: the transport counts it.
+void Links::handle_frame(int peer, const Message& message) {
+  if (message.kind == MessageKind::keepalive) send(peer, MessageKind::acknowledgment);
+}
+
+void Links::flush() {
+  std::erase_if(unsent_, [&](const auto& entry) { return try_send(entry.first, entry.second); });
+}
+
+// Who has its answer, or cannot be given one though this process has tried for as long as the peer
+// will wait for it, is told so where it has asked.
+void Links::answer_questions(Time now) {
+  std::erase_if(unanswered_, [&](const auto& question) {
+    const auto [by, since] = question;
+    const bool is_over = now - since >= watching_.patience_ns ||
+                         !unsent_.contains({by, MessageKind::acknowledgment});
+    if (is_over) watching_.say_at_work(by);
+    return is_over;
+  });
+}
+
+void Links::note_question(int by) {
+  const std::lock_guard guard(notes_mutex_);
+  questions_.push_back(by);
+}
+
+void Links::note_at_work(int rank) {
+  const std::lock_guard guard(notes_mutex_);
+  at_work_.push_back(rank);
+}
+
+void Links::handle_notes(Time now) {
+  std::vector<int> questions;
+  std::vector<int> at_work;
+  {
+    const std::lock_guard guard(notes_mutex_);
+    questions.swap(questions_);
+    at_work.swap(at_work_);
+  }
+  for (const int by : questions) {
+    send(by, MessageKind::acknowledgment);
+    unanswered_.try_emplace(by, now);
+  }
+  answer_questions(now);
+  for (const int rank : at_work) {
+    const auto watch = watches_.find(rank);
+    if (watch != watches_.end()) watch->second.handle_at_work(now);
+  }
+}
+
+}  // namespace resprout::runtime

@@ -1,0 +1,199 @@
+// Data links that swallow frames without a word, and peers that are merely late. Each rank is a
+// thread; another one ticks for all of them, and stands for the failure detector.
+#include "runtime/links.hpp"
+
+#include <chrono>
+
+#include "doctest/doctest.h"
+#include "runtime/session_test.hpp"
+
+using namespace resprout;
+using namespace resprout::runtime;
+
+namespace {
+
+constexpr Duration patience_ns = 20'000'000;
+constexpr auto long_time = std::chrono::milliseconds(500);  // many times the patience
+
+// A job whose links are watched. Of a silent link the end with the higher rank is lost.
+class WatchedJob {
+ public:
+  explicit WatchedJob(int ranks, bool shares_memory = false, Duration patience = patience_ns)
+      : job(ranks, shares_memory) {
+    for (int self = 0; self < ranks; ++self) {
+      LinkWatching watching;
+      watching.patience_ns = patience;
+      watching.is_watched = [](int) { return true; };
+      watching.ask_detector = [this, self](int rank) { engine(rank).note_question(self); };
+      watching.say_at_work = [this, self](int rank) { engine(rank).note_at_work(self); };
+      watching.report = [this, self](int rank) { lose(std::max(self, rank)); };
+      engine(self).watch_links(watching);
+    }
+  }
+
+  void run(const std::function<void(int rank, Engine&, Session&)>& body) {
+    std::thread ticker([this] {
+      while (job.running.load() > 0) {
+        for (auto& each : job.engines) each->tick();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    job.run(body);
+    ticker.join();
+  }
+
+  Engine& engine(int rank) { return *job.engines[static_cast<std::size_t>(rank)]; }
+  bool is_lost(int rank) const { return job.is_dead[static_cast<std::size_t>(rank)]; }
+  int sent(MessageKind kind) { return job.wire.sent_as(kind).frames.load(); }
+  void cut(int one, int other) {
+    job.wire.cut(one, other);
+    job.wire.cut(other, one);
+  }
+
+  Job job;
+  std::atomic<int> reports{0};
+
+ private:
+  // Who is lost would end; here it goes on alone.
+  void lose(int loser) {
+    ++reports;
+    if (job.is_dead[static_cast<std::size_t>(loser)].exchange(true)) return;
+    for (int rank = 0; rank < job.size; ++rank) {
+      if (rank == loser) continue;
+      engine(rank).note_loss(loser);
+      engine(loser).note_loss(rank);
+    }
+  }
+};
+
+class SlowSum final : public Combiner {
+ public:
+  bool is_commutative() const override { return true; }
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    std::this_thread::sleep_for(long_time);
+    Sum sum;
+    sum.combine(lower, upper);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("links: while nobody is late nothing is asked") {
+  WatchedJob watched(4, false, 600'000'000'000);
+  watched.run([&](int rank, Engine& engine, Session& session) {
+    for (int i = 0; i < 300; ++i) allreduce(engine, session, rank);
+  });
+  CHECK(watched.sent(MessageKind::keepalive) == 0);
+  CHECK(watched.sent(MessageKind::acknowledgment) == 0);
+}
+
+TEST_CASE("links: a process that comes late answers, and is not accused") {
+  WatchedJob watched(4);
+  std::atomic<int> wrong{0};
+  watched.run([&](int rank, Engine& engine, Session& session) {
+    for (const int late : {3, 0, 1}) {
+      if (rank == late) std::this_thread::sleep_for(long_time);
+      if (allreduce(engine, session, 1L << rank) != 15) ++wrong;
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(watched.reports == 0);
+  CHECK(watched.sent(MessageKind::keepalive) > 0);
+  CHECK(watched.sent(MessageKind::acknowledgment) > 0);
+}
+
+TEST_CASE("links: an operator that keeps the engine to itself for long is no fault") {
+  WatchedJob watched(3);
+  std::atomic<int> wrong{0};
+  watched.run([&](int rank, Engine& engine, Session& session) {
+    const long value = 1L << rank;
+    long result = 0;
+    SlowSum sum;
+    Lock lock = engine.lock();
+    session.allreduce(lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
+                      [&](std::span<const std::byte> bytes) {
+                        std::memcpy(&result, bytes.data(), sizeof result);
+                      });
+    if (result != 7) ++wrong;
+  });
+  CHECK(wrong == 0);
+  CHECK(watched.reports == 0);
+}
+
+TEST_CASE("links: of a link that is cut under allreduces one end is lost, and the others go on") {
+  for (const auto& [one, other] : {std::pair{0, 1}, {0, 2}, {2, 3}}) {
+    for (const int ways : {1, 2, 3}) {  // from one to the other, back, both
+      CAPTURE(one);
+      CAPTURE(other);
+      CAPTURE(ways);
+      WatchedJob watched(4);
+      std::atomic<int> wrong{0};
+      watched.run([&](int rank, Engine& engine, Session& session) {
+        for (int i = 0; i < 20; ++i) {
+          if (rank == 0 && i == 5) {
+            if (ways & 1) watched.job.wire.cut(one, other);
+            if (ways & 2) watched.job.wire.cut(other, one);
+          }
+          const long sum = allreduce(engine, session, 1L << rank);
+          const bool is_right = sum == 15 || (i >= 4 && sum == 15 - (1L << other));
+          if (rank != other && !is_right) ++wrong;
+        }
+      });
+      CHECK(wrong == 0);
+      CHECK(watched.is_lost(other));
+      CHECK_FALSE(watched.is_lost(one));
+    }
+  }
+}
+
+TEST_CASE("links: a cut under broadcasts is found by who gets no payload, machine or not") {
+  for (const bool shares_memory : {false, true}) {
+    CAPTURE(shares_memory);
+    WatchedJob watched(3, shares_memory);
+    std::atomic<int> wrong{0};
+    const BroadcastSpec spec = shares_memory ? BroadcastSpec::star() : BroadcastSpec{};
+    watched.run([&](int rank, Engine& engine, Session& session) {
+      for (long i = 0; i < 20; ++i) {
+        if (rank == 0 && i == 5) {
+          watched.cut(0, 2);
+          watched.cut(1, 2);
+        }
+        const long sent = rank == 0 ? 1000 + i : 0;
+        long got = rank == 0 ? sent : -1;
+        Lock lock = engine.lock();
+        session.broadcast(
+            lock, spec, 0, std::as_bytes(std::span(&sent, 1)),
+            [&](std::span<const std::byte> bytes) { std::memcpy(&got, bytes.data(), sizeof got); });
+        if (rank != 2 && got != 1000 + i) ++wrong;
+      }
+    });
+    CHECK(wrong == 0);
+    CHECK(watched.is_lost(2));
+    CHECK_FALSE(watched.is_lost(1));
+  }
+}
+
+TEST_CASE("links: under gossip anybody may bring the payload, so all are asked") {
+  WatchedJob watched(3);
+  BroadcastSpec spec;
+  spec.gossip_rounds = 2;
+  spec.correction.kind = protocols::Correction::checked;
+  std::atomic<int> wrong{0};
+  watched.run([&](int rank, Engine& engine, Session& session) {
+    for (long i = 0; i < 10; ++i) {
+      if (rank == 0 && i == 3) {
+        watched.cut(0, 2);
+        watched.cut(1, 2);
+      }
+      const long sent = rank == 0 ? 1000 + i : 0;
+      long got = rank == 0 ? sent : -1;
+      Lock lock = engine.lock();
+      session.broadcast(
+          lock, spec, 0, std::as_bytes(std::span(&sent, 1)),
+          [&](std::span<const std::byte> bytes) { std::memcpy(&got, bytes.data(), sizeof got); });
+      if (rank != 2 && got != 1000 + i) ++wrong;
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(watched.is_lost(2));
+}
