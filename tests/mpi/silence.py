@@ -27,15 +27,33 @@ def cut(processes: Mapping[int, int], rank: int, sources: set[str]) -> int:
 
     `processes`: all ranks' process ids. Returns how many connections that are open now are cut.
     """
-    ports = {of: data_port(pid) for of, pid in processes.items()}
     cut_now = 0
-    for connection in _sockets(processes[rank]):
-        local, remote = connection.getsockname(), _remote(connection)
-        is_data = local[1] == ports[rank] or (remote is not None and remote[1] in ports.values())
-        if is_data:
-            _drop(connection, sources)
-            cut_now += remote is not None and remote[0] in sources
+    for connection, remote in _data_sockets(processes, rank):
+        _drop(connection, sources)
+        cut_now += remote is not None and remote[0] in sources
     return cut_now
+
+
+def break_off(processes: Mapping[int, int], rank: int, sources: set[str]) -> int:
+    """End a rank's data connections with these addresses, though the processes live; how many."""
+    broken = 0
+    for connection, remote in _data_sockets(processes, rank):
+        if remote is not None and remote[0] in sources:
+            connection.shutdown(socket.SHUT_RDWR)
+            broken += 1
+    return broken
+
+
+def _data_sockets(
+    processes: Mapping[int, int], rank: int
+) -> Iterator[tuple[socket.socket, tuple[str, int] | None]]:
+    """A rank's connections for data, each with its other end, and where it listens for them."""
+    ports = {of: data_port(pid) for of, pid in processes.items()}
+    for connection in _sockets(processes[rank]):
+        remote = _remote(connection)
+        is_ours = connection.getsockname()[1] == ports[rank]
+        if is_ours or (remote is not None and remote[1] in ports.values()):
+            yield connection, remote
 
 
 def data_port(pid: int) -> int:

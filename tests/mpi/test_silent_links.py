@@ -2,7 +2,7 @@
 processes that are merely late."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hosts
@@ -30,26 +30,28 @@ def told_to_end(ended: jobs.Ended) -> set[int]:
     return {int(rank) for rank in re.findall(pattern, ended.err)}
 
 
-def cut_between(job: jobs.Job, some: set[int], others: set[int], both_ways: bool = True) -> None:
+Disturbance = Callable[[dict[int, int]], int]
+
+
+def cut_between(
+    processes: dict[int, int], some: set[int], others: set[int], both_ways: bool = True
+) -> int:
     """`some` and `others` hear no data of each other from now on, or only `others` hear none."""
-    processes = job.processes_by_rank()
     cut = 0
     for rank in others:
         cut += silence.cut(processes, rank, {hosts.address_of(one) for one in some})
     for rank in some if both_ways else ():
         cut += silence.cut(processes, rank, {hosts.address_of(one) for one in others})
-    assert cut > 0, "there is no connection to be cut"
+    return cut
 
 
-def run_and_cut(
-    folder: Path, some: set[int], others: set[int], both_ways: bool = True
-) -> tuple[jobs.Ended, set[int]]:
+def run_and(cut: Disturbance, folder: Path) -> tuple[jobs.Ended, set[int]]:
     """A job whose links are cut while it works; how it ended, and who had to go."""
 
     def disturb(job: jobs.Job) -> None:
         logs.wait_for_work(folder, RANKS, job)
         logs.wait_for_operations(folder, RANKS, 100, job)
-        cut_between(job, some, others, both_ways)
+        assert cut(job.processes_by_rank()) > 0, "there is no connection to be cut"
         jobs.becomes_true(lambda: "its data link is silent" in job.said().err, 60)
         logs.say_enough(folder)
 
@@ -63,7 +65,7 @@ def run_and_cut(
 def test_a_host_that_hears_no_data_goes_and_the_others_go_on(
     both_ways: bool, tmp_path: Path
 ) -> None:
-    ended, gone = run_and_cut(tmp_path, {0, 1, 2, 3}, {4, 5}, both_ways)
+    ended, gone = run_and(lambda of: cut_between(of, {0, 1, 2, 3}, {4, 5}, both_ways), tmp_path)
     assert gone == {4, 5}, str(ended)
     hosts.check(tmp_path, RANKS, gone, ended)
     kinds = {loss["kind"] for loss in hosts.part_of(tmp_path, 0)["losses"]}
@@ -75,9 +77,19 @@ def test_of_each_link_that_is_cut_one_end_at_most_goes_on(
     cut_off: set[int], tmp_path: Path
 ) -> None:
     others = set(range(RANKS)) - cut_off
-    ended, gone = run_and_cut(tmp_path, cut_off, others)
+    ended, gone = run_and(lambda of: cut_between(of, cut_off, others), tmp_path)
     survivors = set(range(RANKS)) - gone
     assert survivors and not (survivors & cut_off and survivors & others), str(ended)
+    hosts.check(tmp_path, RANKS, gone, ended)
+
+
+def test_data_connections_that_break_though_their_processes_live_are_silent_links(
+    tmp_path: Path,
+) -> None:
+    """As those that a firewall has forgotten: frames are lost with them, and nobody has died."""
+    elsewhere = {hosts.address_of(rank) for rank in (0, 2)}
+    ended, gone = run_and(lambda of: silence.break_off(of, 4, elsewhere), tmp_path)
+    assert gone == {4}, str(ended)
     hosts.check(tmp_path, RANKS, gone, ended)
 
 
