@@ -35,8 +35,8 @@ format: .venv/dev.stamp ## rewrite all sources in the house's format
 bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, JSON=FILE
 	@$(BIN)/python bench/run.py $(if $(JSON),--json $(JSON))
 
-soak: build ## random faults in the simulator, then among real members, MINUTES=10 each
-	@$(BUILD)/bin/resprout_swarm --minutes $(or $(MINUTES),10)
+soak: build .venv/dev.stamp ## random faults in the simulator and in real jobs, then among members, MINUTES=10
+	@$(BIN)/python tests/mpi/soak.py --minutes $(or $(MINUTES),10)
 	@$(BIN)/python tests/member/soak.py --minutes $(or $(MINUTES),10)
 
 build: .venv/package.stamp $(BUILD)/build.ninja ## build everything; a second time, only what changed

@@ -43,6 +43,8 @@ class Case:
     """As for --inject; or with `after=...us` in place of `at=`: a signal that the test sends."""
     large_percent: int = 2
     collectives: str = "auto"
+    repeat: str = ""
+    """The command that runs it again; without one, that of the test which runs now."""
 
     @property
     def victims(self) -> set[int]:
@@ -74,7 +76,9 @@ class Case:
         return "-".join([*words, *self.faults])
 
 
-def repeat_command() -> str:
+def repeat_command(case: Case) -> str:
+    if case.repeat:
+        return f"repeat with: {case.repeat}"
     name = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
     return f"repeat with: .venv/bin/python -m pytest '{name}'"
 
@@ -90,8 +94,8 @@ def run(
     ended = jobs.resprout_run(
         case.ranks, program, options, meanwhile=lambda job: _send_signals(case, folder, job)
     )
-    assert ended.status == 0, f"{ended}\n{repeat_command()}"
-    assert ended.lost == case.victims, f"{ended}\n{repeat_command()}"
+    assert ended.status == 0, f"{ended}\n{repeat_command(case)}"
+    assert ended.lost == case.victims, f"{ended}\n{repeat_command(case)}"
     check_logs(case, folder, ended)
     return ended
 
@@ -112,4 +116,4 @@ def _send_signals(case: Case, folder: Path, job: jobs.Job) -> None:
 def check_logs(case: Case, folder: Path, ended: jobs.Ended) -> None:
     survivors = set(range(case.ranks)) - case.victims
     wrong = list(logs.problems(logs.read_logs(folder, case.ranks), survivors))
-    assert not wrong, "\n".join([*wrong[:10], repeat_command(), str(ended)])
+    assert not wrong, "\n".join([*wrong[:10], repeat_command(case), str(ended)])
