@@ -430,6 +430,7 @@ REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, ta
     resprout reproduce corrected-trees fig8 --output again --format json
     resprout reproduce corrected-trees all --full      # at the paper's sample sizes; hours
     resprout reproduce ftco table2
+    resprout reproduce membership fig6
 
 It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
 What has been simulated is not simulated again. docs/reproduce.md has more."""
@@ -437,14 +438,16 @@ What has been simulated is not simulated again. docs/reproduce.md has more."""
 
 @app.command("reproduce", help=_with_examples(REPRODUCE_HELP), no_args_is_help=True)
 def reproduce_command(
-    paper: Annotated[str, typer.Argument(help="`corrected-trees` or `ftco`.", show_default=False)],
+    paper: Annotated[
+        str, typer.Argument(help="`corrected-trees`, `ftco` or `membership`.", show_default=False)
+    ],
     figure: Annotated[
         str,
         typer.Argument(
             metavar="FIGURE",
             help="Of corrected-trees: `fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, "
             "`table1`, `opportunistic`, `lemmas`; of ftco: `fig7`, `fig8`, `fig9`, `fig10`, "
-            "`table2`; or `all`.",
+            "`table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; or `all`.",
         ),
     ] = "all",
     output: Annotated[

@@ -158,6 +158,23 @@ class _CTracedDeath(Structure):
     _fields_ = [("at", c_int64), ("rank", c_int64)]
 
 
+class _CScene(Structure):
+    _fields_ = [
+        (name, c_int64)
+        for name in (
+            *("procs", "radix", "victim", "network"),
+            *("latency", "processing", "service", "talkers"),
+        )
+    ]
+
+
+class _CStabilized(Structure):
+    _fields_ = [(name, c_int64) for name in ("stabilized", "installed", "messages")]
+
+
+NETWORKS = ("uniform", "torus", "ethernet")
+
+
 @functools.cache
 def _library() -> Any:
     """The library beside this file, with the types of its functions. Calls release the GIL."""
@@ -194,6 +211,8 @@ def _library() -> Any:
         "simulation_messages": (POINTER(_CTracedMessage), [c_void_p, count]),
         "simulation_events": (POINTER(_CTracedEvent), [c_void_p, count]),
         "simulation_deaths": (POINTER(_CTracedDeath), [c_void_p, count]),
+        "stabilize": (c_int, [POINTER(_CScene), POINTER(_CStabilized)]),
+        "contention_latency": (c_int64, [c_int64] * 4),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, f"resprout_{name}")
@@ -414,3 +433,45 @@ class Simulation:
 
 def _number(value: int) -> int | None:
     return None if value == NONE else value
+
+
+class Stabilized(TypedDict):
+    stabilized: int  # nanoseconds, as below: T_s, until the root has all acceptances
+    installed: int  # until the last live process has the view
+    messages: int
+
+
+def stabilize(
+    *,
+    procs: int,
+    radix: int,
+    victim: int,
+    network: str = "uniform",
+    latency: int,
+    processing: int,
+    service: int = 0,
+    talkers: int = 0,
+) -> Stabilized:
+    """A membership whose root is told that `victim` is dead; sim/membership/stabilization.hpp."""
+    if network not in NETWORKS:
+        raise ValueError(f"network={network!r} is none of {', '.join(NETWORKS)}")
+    scene = _CScene(
+        *(procs, radix, victim, NETWORKS.index(network)),
+        *(latency, processing, service, talkers),
+    )
+    found = _CStabilized()
+    if _library().resprout_stabilize(ctypes.byref(scene), ctypes.byref(found)) != 0:
+        raise _refuse()
+    return {
+        "stabilized": found.stabilized,
+        "installed": found.installed,
+        "messages": found.messages,
+    }
+
+
+def contention_latency(nodes: int, children: int, *, latency: int, service: int) -> int:
+    """Nanoseconds that a message takes when groups of a parent and its children always talk."""
+    found = int(_library().resprout_contention_latency(nodes, children, latency, service))
+    if found < 0:
+        raise _refuse()
+    return found

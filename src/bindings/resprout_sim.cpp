@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "bindings/refusal.hpp"
 #include "registry/spec.hpp"
 #include "sim/exact/exact_broadcast.hpp"
 #include "sim/logp/simulation.hpp"
@@ -166,6 +167,8 @@ resprout_run measured(const sim::Result& result, const sim::Machinery& machinery
 }
 
 }  // namespace
+
+void bindings::refuse(std::string why) { last_refusal = std::move(why); }
 
 const char* resprout_refusal(void) { return last_refusal.c_str(); }
 

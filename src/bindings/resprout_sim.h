@@ -138,6 +138,39 @@ RESPROUT_API const resprout_traced_event* resprout_simulation_events(
 RESPROUT_API const resprout_traced_death* resprout_simulation_deaths(
     const resprout_simulation* simulation, size_t* count);
 
+// --- the experiments of Scalable Membership
+// -------------------------------------------------------
+
+#define RESPROUT_NETWORK_UNIFORM 0
+#define RESPROUT_NETWORK_TORUS 1
+#define RESPROUT_NETWORK_ETHERNET 2
+
+// Nanoseconds; sim/membership/stabilization.hpp says what they mean.
+typedef struct {
+  int64_t procs;
+  int64_t radix;
+  int64_t victim;
+  int64_t network;
+  int64_t latency;
+  int64_t processing;
+  int64_t service;
+  int64_t talkers;
+} resprout_stabilization_scene;
+
+typedef struct {
+  int64_t stabilized;
+  int64_t installed;
+  int64_t messages;
+} resprout_stabilized;
+
+// 0, or 1: refused.
+RESPROUT_API int resprout_stabilize(const resprout_stabilization_scene* scene,
+                                    resprout_stabilized* found);
+
+// Nanoseconds; -1: refused.
+RESPROUT_API int64_t resprout_contention_latency(int64_t nodes, int64_t children, int64_t latency,
+                                                 int64_t service);
+
 #ifdef __cplusplus
 }
 #endif

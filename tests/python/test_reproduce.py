@@ -19,6 +19,7 @@ from resprout.reproduce.store import Store, campaign
 
 NAMES = [experiment.name for experiment in papers()["corrected-trees"].experiments]
 FTCO_NAMES = [experiment.name for experiment in papers()["ftco"].experiments]
+MEMBERSHIP_NAMES = [experiment.name for experiment in papers()["membership"].experiments]
 KEYS = {"figure", "claim", "paper", "ours", "within", "sample_size"}
 
 
@@ -55,7 +56,9 @@ def test_every_figure_has_a_name_and_the_help_names_it(
     monkeypatch.setenv("COLUMNS", "250")
     assert main(["reproduce", "--help"]) == 0
     said = capsys.readouterr().out
-    assert [name for name in [*NAMES, *FTCO_NAMES, "all"] if name not in said] == []
+    assert [
+        name for name in [*NAMES, *FTCO_NAMES, *MEMBERSHIP_NAMES, "all"] if name not in said
+    ] == []
     wanted = {"fig1b", "fig6", "fig7", "fig8", "fig9", "fig10", "fig14", "table1", "lemmas"}
     assert wanted <= set(NAMES)
 
@@ -66,9 +69,10 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
     line = refusal(capsys, "corrected-trees", "fig99", "-o", tmp_path / "out")
     assert "'fig99'" in line
     assert [name for name in [*NAMES, "all"] if name not in line] == []
-    assert "give corrected-trees, ftco" in refusal(capsys, "corrected-forests")
+    assert "give corrected-trees, ftco, membership" in refusal(capsys, "corrected-forests")
     for figure in ("table1", "fig6"):
         assert "`resprout bench recovery`" in refusal(capsys, "ftco", figure)
+    assert "docs/protocols/membership.md" in refusal(capsys, "membership", "fig3")
     assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
     assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")
     assert list(tmp_path.iterdir()) == []
@@ -167,7 +171,9 @@ def test_other_results_in_the_folder_are_refused_and_left_alone(
     assert bytes_of(tmp_path, "part-*") == before
 
 
-@pytest.mark.parametrize(("name", "procs_max"), [("corrected-trees", 16384), ("ftco", 4096)])
+@pytest.mark.parametrize(
+    ("name", "procs_max"), [("corrected-trees", 16384), ("ftco", 4096), ("membership", 64)]
+)
 def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, procs_max: int) -> None:
     """Verdicts mean little here; that all is simulated, judged, drawn and said does."""
     paper = papers()[name]

@@ -48,8 +48,9 @@ class Paper:
 def papers() -> Mapping[str, Paper]:
     from resprout.reproduce.corrected_trees.paper import CORRECTED_TREES
     from resprout.reproduce.ftco.paper import FTCO
+    from resprout.reproduce.membership.paper import MEMBERSHIP
 
-    return {paper.name: paper for paper in (CORRECTED_TREES, FTCO)}
+    return {paper.name: paper for paper in (CORRECTED_TREES, FTCO, MEMBERSHIP)}
 
 
 def reproduce(

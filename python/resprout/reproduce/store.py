@@ -4,8 +4,9 @@ What a folder has already is not simulated again; a stop at any moment loses sec
 """
 
 import glob
+import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,18 @@ class Store:
             for part, rows in work(missing):
                 homes[id(part)].write(part, rows)
                 bar.finish(part)
+
+    def keep(self, name: str, make: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        """What is made once and kept as JSON: measurements of this machine."""
+        path = self._folder / f"{name}.json"
+        if not path.exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with self._timed():
+                made = make()
+            with replacing(path) as file:
+                file.write_text(json.dumps(made, indent=1) + "\n")
+        kept: list[dict[str, Any]] = json.loads(path.read_text())
+        return kept
 
     @property
     def seconds(self) -> float:
