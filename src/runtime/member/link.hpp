@@ -6,56 +6,42 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "runtime/auth/handshake.hpp"
 #include "runtime/member/statistics.hpp"
 #include "runtime/member/wire.hpp"
-#include "runtime/net/poller.hpp"
+#include "runtime/net/proven_stream.hpp"
 
 namespace resprout::runtime::member {
 
 class Link {
  public:
-  enum class State : std::uint8_t {
-    connecting,
-    proving,
-    open,
-    refused,  // nobody listens there: the process is gone
-    closed,   // it broke, or did not come to be for another reason
-  };
+  using State = ProvenStream::State;
 
   static Link accept(Fd socket, const auth::Secret& secret);
   static Link connect(const Address& address, const auth::Secret& secret);
 
-  State state() const { return state_; }
-  bool is_own() const { return is_own_; }
-  bool is_over() const { return state_ == State::refused || state_ == State::closed; }
-  bool has_opened() const { return has_opened_; }
-  Fd& socket() { return socket_; }
-  std::uint32_t events() const;
+  State state() const { return stream_.state(); }
+  bool is_own() const { return stream_.is_own(); }
+  bool is_over() const { return stream_.is_over(); }
+  bool has_opened() const { return stream_.has_opened(); }
+  Fd& socket() { return stream_.socket(); }
+  std::uint32_t events() const { return stream_.events(); }
 
   // Moves what can be moved; the frames that have come are appended. A wrong one closes the link.
   void advance(std::vector<Frame>& received);
   // Says it as soon as the link is open and there is room.
   void say(const Frame& frame);
-  void close() { state_ = State::closed; }
+  void close() { stream_.end(); }
   const Traffic& sent() const { return sent_; }
   const Traffic& received() const { return received_; }
 
  private:
-  Link(Fd socket, auth::Handshake handshake, bool is_own, State state)
-      : socket_(std::move(socket)), handshake_(handshake), is_own_(is_own), state_(state) {}
-  void flush();
-  void receive(std::vector<Frame>& received);
+  explicit Link(ProvenStream stream) : stream_(std::move(stream)) {}
+  std::optional<std::size_t> take(std::span<const std::uint8_t> bytes, std::vector<Frame>& frames);
 
-  Fd socket_;
-  auth::Handshake handshake_;
-  bool is_own_;
-  bool has_opened_ = false;
-  State state_;
-  Bytes unsent_;
-  Bytes unread_;
+  ProvenStream stream_;
   Traffic sent_;
   Traffic received_;
 };
