@@ -3,20 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
 
 from resprout.bench.membership.measure import Sample
+from resprout.bench.quartiles import Figure, figure_of
 
 TIMES = ("total", "detection", "stabilization", "installation")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Of one time, in microseconds."""
-
-    lower: float
-    median: float
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -38,11 +29,7 @@ class Row:
         }  # fmt: skip
         for name in TIMES:
             figure: Figure = getattr(self, name)
-            values |= {
-                f"{name}_lower_us": figure.lower,
-                f"{name}_us": figure.median,
-                f"{name}_upper_us": figure.upper,
-            }
+            values |= figure.as_dict(name)
         return values
 
 
@@ -55,17 +42,13 @@ def rows_of(samples: Sequence[Sample]) -> list[Row]:
         Row(
             *key,
             len(groups[key]),
-            *(_figure([getattr(sample, f"{name}_us") for sample in groups[key]]) for name in TIMES),
+            *(
+                figure_of([getattr(sample, f"{name}_us") for sample in groups[key]])
+                for name in TIMES
+            ),
         )
         for key in sorted(groups, key=lambda key: (key[2], key[0], key[1]))
     ]
-
-
-def _figure(values: list[float]) -> Figure:
-    if len(values) == 1:
-        return Figure(values[0], values[0], values[0])
-    lower, _, upper = quantiles(values, n=4, method="inclusive")
-    return Figure(lower, median(values), upper)
 
 
 def growth(rows: Sequence[Row]) -> list[str]:

@@ -2,21 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
 
+from resprout.bench.quartiles import Figure, figure_of
 from resprout.bench.recovery.measure import Sample
 
 OURS, ULFM = "resprout", "ulfm"
 RESTS = ("detection", "recovery")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Of one time, in microseconds."""
-
-    lower: float
-    median: float
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -37,11 +28,7 @@ class Row:
         }  # fmt: skip
         for name in ("total", *RESTS):
             figure: Figure = getattr(self, name)
-            values |= {
-                f"{name}_lower_us": figure.lower,
-                f"{name}_us": figure.median,
-                f"{name}_upper_us": figure.upper,
-            }
+            values |= figure.as_dict(name)
         return values
 
 
@@ -54,19 +41,12 @@ def rows_of(samples: Sequence[Sample]) -> list[Row]:
         Row(
             *key,
             jobs=len(group),
-            total=_figure([sample.total_us for sample in group]),
-            detection=_figure([sample.detection_us for sample in group]),
-            recovery=_figure([sample.recovery_us for sample in group]),
+            total=figure_of([sample.total_us for sample in group]),
+            detection=figure_of([sample.detection_us for sample in group]),
+            recovery=figure_of([sample.recovery_us for sample in group]),
         )
         for key, group in groups.items()
     ]
-
-
-def _figure(values: list[float]) -> Figure:
-    if len(values) == 1:
-        return Figure(values[0], values[0], values[0])
-    lower, _, upper = quantiles(values, n=4, method="inclusive")
-    return Figure(lower, median(values), upper)
 
 
 def comparisons(rows: Sequence[Row]) -> list[str]:
