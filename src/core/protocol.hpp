@@ -47,8 +47,9 @@ enum class Disposition : std::uint8_t {
   keep,  // the machine will ask for it later: into the mailbox, payload and all
 };
 
-template <typename M>
-concept Machine =
+// A machine with words of its own.
+template <typename M, typename Message, typename Event>
+concept MachineOf =
     std::is_trivially_copyable_v<M> && requires(M machine, const M constant, const Context& context,
                                                 const Message& message, Rank rank) {
       { machine.start(context) } -> std::same_as<void>;
@@ -59,5 +60,8 @@ concept Machine =
       { machine.poll_send(context) } -> std::same_as<std::optional<Message>>;
       { constant.poll_timeout(context) } -> std::same_as<Deadline>;
     };
+
+template <typename M>
+concept Machine = MachineOf<M, Message, Event>;
 
 }  // namespace resprout

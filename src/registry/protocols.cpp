@@ -45,6 +45,11 @@ void set_detection(Spec& spec, std::int32_t value) {
 void set_service(Spec& spec, std::int32_t value) {
   spec.service = static_cast<protocols::Service>(value);
 }
+void set_vote_method(Spec& spec, std::int32_t value) {
+  spec.vote_method = static_cast<protocols::VoteMethod>(value);
+}
+void set_corruption(Spec& spec, std::int32_t value) { spec.is_corrupted = value == 1; }
+void set_degree(Spec& spec, std::int32_t value) { spec.degree = 2 + value; }
 void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Polling>(value); }
 
 constexpr std::string_view corrections =
@@ -167,6 +172,15 @@ constexpr Option membership_options[] = {
     {"radix", "2|4|8|16", "2", "how many children a process has", set_radix},
 };
 
+constexpr Option digest_vote_options[] = {
+    {"method", "all-to-all|msg-plus-hash|async|async-hash", "async-hash",
+     "every copy to everybody, or a copy and a digest; given out when compared, or before",
+     set_vote_method},
+    {"degree", "2|3", "2", "replicas of a rank: 2 detect a corruption, 3 out-vote it", set_degree},
+    {"corruption", "none|sender", "none", "simulated: the send buffer of process 0 is corrupted",
+     set_corruption},
+};
+
 constexpr Protocol all[] = {
     {"corrected-tree", ProtocolId::corrected_tree, "broadcast",
      "down a tree, then corrected on the ring; needs no failure detector", corrected_tree_options},
@@ -195,6 +209,9 @@ constexpr Protocol all[] = {
     {"native-until-loss", ProtocolId::native_until_loss, "allreduce",
      "by the library below; a loss is settled by agreement, or all begin again",
      native_until_loss_options},
+    {"digest-vote", ProtocolId::digest_vote, "message",
+     "from a replicated rank to another: silent corruption is detected or out-voted",
+     digest_vote_options},
 };
 
 }  // namespace

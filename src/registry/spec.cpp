@@ -69,10 +69,10 @@ std::string conflict(const Spec& spec) {
   if (is_grown && spec.numbering == topology::Numbering::in_order)
     return "numbering=in-order: lame and optimal trees are interleaved; valid with them: "
            "interleaved";
-  const bool has_tree = spec.protocol != ProtocolId::corrected_gossip &&
-                        spec.protocol != ProtocolId::reliable_gossip &&
-                        spec.protocol != ProtocolId::membership &&
-                        spec.protocol != ProtocolId::native_until_loss;
+  const bool has_tree =
+      spec.protocol != ProtocolId::corrected_gossip &&
+      spec.protocol != ProtocolId::reliable_gossip && spec.protocol != ProtocolId::membership &&
+      spec.protocol != ProtocolId::native_until_loss && spec.protocol != ProtocolId::digest_vote;
   if (!has_tree) return "";
   if (spec.protocol == ProtocolId::multi_tree) {
     if (spec.trees > 1 && spec.k <= spec.trees)

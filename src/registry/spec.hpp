@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "protocols/corrected_tree/config.hpp"
+#include "protocols/digest_vote/method.hpp"
 #include "protocols/ftco_in_band/service_distance.hpp"
 #include "topology/tree.hpp"
 
@@ -30,6 +31,7 @@ enum class ProtocolId : std::uint8_t {
   ftco_broadcast,
   membership,
   native_until_loss,
+  digest_vote,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
@@ -49,13 +51,16 @@ struct Spec {
   protocols::CorrectionRules correction;  // its delay: beyond the time of a message
   protocols::StartMode start;
   protocols::EarlyPolicy early;
-  std::int32_t gossip_time;    // when gossip ends, if it has no rounds
-  std::int32_t gossip_rounds;  // 0: it ends by time
-  std::int32_t trees;          // of a multi-tree
-  bool has_many_roots;         // FTCO: as many as k
-  Detection detection;         // FTCO
-  protocols::Service service;  // FTCO, in-band
-  Polling polling;             // likewise, allreduce
+  std::int32_t gossip_time;           // when gossip ends, if it has no rounds
+  std::int32_t gossip_rounds;         // 0: it ends by time
+  std::int32_t trees;                 // of a multi-tree
+  bool has_many_roots;                // FTCO: as many as k
+  Detection detection;                // FTCO
+  protocols::Service service;         // FTCO, in-band
+  Polling polling;                    // likewise, allreduce
+  protocols::VoteMethod vote_method;  // of a digest-vote
+  std::int32_t degree;                // likewise: replicas of a rank
+  bool is_corrupted;                  // likewise, simulated: the copy of process 0 is
 
   bool operator==(const Spec&) const = default;
 };
@@ -82,7 +87,7 @@ struct Option {
 struct Protocol {
   std::string_view name;
   ProtocolId id;
-  std::string_view operation;  // broadcast, allreduce, reduce
+  std::string_view operation;  // broadcast, allreduce, reduce, view, message
   std::string_view summary;
   std::span<const Option> options;
 };

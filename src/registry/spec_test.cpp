@@ -51,7 +51,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
         "multi-tree, corrected-reduce, reliable-gossip, membership, "
-        "native-until-loss");
+        "native-until-loss, digest-vote");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -87,6 +87,9 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("native-until-loss:k=3").k == 3);
   CHECK(good("corrected-reduce:d=2").correction.distance == 2);
   CHECK(good("membership:radix=8").k == 8);
+  CHECK(good("digest-vote").degree == 2);
+  CHECK(good("digest-vote:method=async,degree=3").vote_method == protocols::VoteMethod::async);
+  CHECK(wrong("digest-vote:degree=4") == "digest-vote: degree='4' is not one of 2, 3");
   CHECK(wrong("membership:radix=3") == "membership: radix='3' is not one of 2, 4, 8, 16");
 }
 

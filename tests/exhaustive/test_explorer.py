@@ -114,6 +114,31 @@ MEMBERSHIP = {
         "--procs 5 --crashes 1 --slander --loss",
     ],
 }
+# One thing is silently corrupted at any moment, and somebody dies at any moment.
+DIGEST_VOTE = {
+    **{
+        f"digest-vote:degree=2,method={method}": [
+            f"--procs 4 --crashes 1 --corruption {ALL_FAULTS}",
+            f"--procs 4 --crashes 2 --corruption {ALL_FAULTS}",
+        ]
+        for method in ("all-to-all", "msg-plus-hash", "async", "async-hash")
+    },
+    **{
+        f"digest-vote:degree=3,method={method}": [
+            "--procs 6 --corruption",
+            "--procs 6 --crashes 1 --corruption --enter-first --loss",
+        ]
+        for method in ("all-to-all", "async")
+    },
+    **{
+        f"digest-vote:degree=3,method={method}": [
+            "--procs 6 --corruption",
+            f"--procs 6 --crashes 1 --corruption {ALL_FAULTS} --enter-first",
+            "--procs 6 --crashes 2 --loss --enter-first",
+        ]
+        for method in ("msg-plus-hash", "async-hash")
+    },
+}
 CASES = [
     f"--spec {spec} {options}"
     for spec, cases in [
@@ -127,6 +152,7 @@ CASES = [
         ("native-until-loss", NATIVE_UNTIL_LOSS),
         *BASELINES.items(),
         *MEMBERSHIP.items(),
+        *DIGEST_VOTE.items(),
     ]
     for options in cases
 ]
@@ -188,3 +214,19 @@ def test_a_membership_without_one_of_its_rules_is_found_out(options: str, violat
     assert done.returncode == 1
     assert violation in done.stdout
     assert "which still runs" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "violation"),
+    [
+        ("--defect origins", "confirms a corrupted copy"),
+        ("--defect shares", "ends while a copy or a digest is due"),
+        ("--defect suspicions --crashes 1", "never ended"),
+    ],
+)
+def test_a_vote_without_one_of_its_rules_is_found_out(options: str, violation: str) -> None:
+    done = explore(f"--spec digest-vote:degree=3 --procs 6 --corruption --enter-first {options}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert "receives from" in done.stdout

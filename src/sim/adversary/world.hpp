@@ -45,8 +45,9 @@ enum class ActionKind : std::uint8_t {
   suspect,  // a learns to suspect b
   crash,    // a dies
   lose,     // the last message on its way from the dead a to b is lost
+  corrupt,  // something of a is silently corrupted; only in worlds of replicas
 };
-inline constexpr int action_kinds = 7;
+inline constexpr int action_kinds = 8;
 
 struct Action {
   ActionKind kind;

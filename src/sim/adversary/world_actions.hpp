@@ -92,6 +92,8 @@ std::string World<M>::describe(const Action& action) const {
       return a + " dies";
     case ActionKind::lose:
       return "the last message from " + a + " to " + b + " is lost";
+    case ActionKind::corrupt:
+      break;
   }
   return "?";
 }

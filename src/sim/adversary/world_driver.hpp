@@ -30,6 +30,8 @@ int World<M>::apply(const Action& action) {
     case ActionKind::lose:
       in_flight_.erase(channel(action.a, action.b).second - 1);
       break;
+    case ActionKind::corrupt:
+      break;
   }
   return action.a;
 }

@@ -16,6 +16,7 @@
 #include "registry/trees.hpp"
 #include "sim/adversary/defects.hpp"
 #include "sim/checkers/coloring.hpp"
+#include "sim/exhaustive/digest_vote_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
 
 namespace resprout::sim {
@@ -249,8 +250,10 @@ std::string refuse(const Case& given) {
   if (spec.detection == registry::Detection::in_band)
     return "--spec: detection=in-band needs time, which there is none of here";
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
-  if (spec.protocol == ProtocolId::membership) return refuse_membership(given);
+  if (spec.protocol == ProtocolId::membership && !given.corrupts) return refuse_membership(given);
   if (given.joiners != 0 || given.proves) return "--joiners and --proofs are for membership";
+  if (spec.protocol == ProtocolId::digest_vote) return refuse_digest_vote(given, spec);
+  if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (registry::is_allreduce(spec.protocol) && given.root != 0)
     return "--root is 0 for an allreduce";
@@ -301,6 +304,8 @@ Finding explore_case(const Case& given) {
       return explore_corrected_reduce(task);
     case ProtocolId::membership:
       return explore_membership(given, task.spec);
+    case ProtocolId::digest_vote:
+      return explore_digest_vote(given, task.spec);
     case ProtocolId::corrected_tree:
       break;
   }

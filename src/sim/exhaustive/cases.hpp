@@ -18,6 +18,7 @@ struct Case {
   int joiners = 0;  // membership: so many of the processes join later
   bool joins_low = false;   // membership: joiners are the first processes, not the last
   bool proves = false;      // membership: suspicions of the dead are proofs
+  bool corrupts = false;    // digest-vote: one thing may be silently corrupted
   bool offers = false;      // corrections travel without their payload
   bool enters_late = true;  // processes enter at any time; false: all before anything else
   std::string defect;       // see adversary/defects.hpp; empty: none

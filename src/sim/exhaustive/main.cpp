@@ -26,8 +26,9 @@ constexpr const char* usage =
     "  --states-max N      give up there; 0: never\n"
     "  --joiners N         membership: the last N of the processes join later; --low: the first N\n"
     "  --proofs            membership: that somebody is dead is proven to who suspects it\n"
+    "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
     "  --defect WORD       break a rule on purpose: promise, memory or suspicions; of membership:\n"
-    "                      fence or proof\n";
+    "                      fence or proof; of digest-vote: origins, shares or suspicions\n";
 
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "resprout_explore: " << why << '\n' << usage;
@@ -50,6 +51,8 @@ bool parse_flag(std::string_view option, Case& given) {
     given.limits.mischief.loses_messages = true;
   else if (option == "--proofs")
     given.proves = true;
+  else if (option == "--corruption")
+    given.corrupts = true;
   else if (option == "--low")
     given.joins_low = true;
   else if (option == "--offers")

@@ -34,6 +34,14 @@ std::string out_of_range(const Machinery& machinery) {
       return wrong("procs", machinery.procs, "from 1 to " + std::to_string(memberships_max));
     if (machinery.wants_trace) return "trace: there is none of membership";
   }
+  if (machinery.spec.protocol == ProtocolId::digest_vote) {
+    const std::int32_t degree = machinery.spec.degree;
+    if (root != 0) return wrong("root", root, "0: every rank sends to the next one");
+    if (machinery.procs < 2 * degree || machinery.procs % degree != 0)
+      return wrong("procs", machinery.procs,
+                   "a multiple of the degree, " + std::to_string(2 * degree) + " at least");
+    if (machinery.wants_trace) return "trace: there is none of digest-vote";
+  }
   const bool is_in_band = machinery.spec.detection == registry::Detection::in_band;
   if (machinery.entries.kind != Entries::Kind::together && !is_in_band)
     return "late: only processes of a protocol with detection=in-band enter late";
@@ -52,7 +60,8 @@ bool has_tree(ProtocolId protocol) {
   return protocol != ProtocolId::ftco_allreduce && protocol != ProtocolId::ftco_reduce &&
          protocol != ProtocolId::ftco_broadcast && protocol != ProtocolId::corrected_gossip &&
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
-         protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss;
+         protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
+         protocol != ProtocolId::digest_vote;
 }
 
 }  // namespace
@@ -88,6 +97,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       return make_multi_tree(machinery);
     case ProtocolId::membership:
       return make_membership(machinery);
+    case ProtocolId::digest_vote:
+      return make_digest_vote(machinery);
     default:
       break;  // those over one tree
   }

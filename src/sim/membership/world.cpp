@@ -113,6 +113,7 @@ int MembershipWorld::apply(const Action& action) {
                        static_cast<std::ptrdiff_t>(last_of(action.a, action.b)));
       break;
     case ActionKind::wake:
+    case ActionKind::corrupt:
       break;
   }
   return action.a;
@@ -247,6 +248,7 @@ std::string MembershipWorld::describe(const Action& action) const {
     case ActionKind::lose:
       return "the last message from " + a + " to " + b + " is lost";
     case ActionKind::wake:
+    case ActionKind::corrupt:
       break;
   }
   return "?";

@@ -45,6 +45,8 @@ Chooser::Category Chooser::category_of(const Action& action, std::uint64_t doome
       return is_doomed(action.a) ? fence : fault;
     case ActionKind::lose:
       return lose;
+    case ActionKind::corrupt:
+      return fault;
   }
   return categories;
 }

@@ -1,0 +1,19 @@
+// What the explorer explores of the exchange of a replicated message: a world of its own, the same
+// questions.
+// Thread rule: no shared state.
+#pragma once
+
+#include <string>
+
+#include "registry/spec.hpp"
+#include "sim/exhaustive/cases.hpp"
+
+namespace resprout::sim {
+
+// The empty string, or what is wrong with the case. REQUIRES: its spec is of a digest-vote.
+std::string refuse_digest_vote(const Case& given, const registry::Spec& spec);
+
+// REQUIRES: not refused.
+Finding explore_digest_vote(const Case& given, const registry::Spec& spec);
+
+}  // namespace resprout::sim
