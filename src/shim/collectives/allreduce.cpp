@@ -31,7 +31,8 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   }
   const runtime::Outcome outcome = call.session().allreduce(
       call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
-      reduction.combiner(),
-      [&](std::span<const std::byte> result) { reduction.write(result, recvbuf); });
+      reduction.combiner(), [&](std::span<const std::byte> result) {
+        if (!call.session().is_revoked()) reduction.write(result, recvbuf);
+      });
   return call.finish(outcome, reduction.code());
 }
