@@ -292,14 +292,13 @@ BenchOutput = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
 ]
+BenchRanks = Annotated[str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes.")]
 BenchFormat = Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")]
 
 
 @bench_app.command("bcast", help=_with_examples(BENCH_HELP))
 def bench_bcast_command(
-    ranks: Annotated[
-        str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes.")
-    ] = "4,8",
+    ranks: BenchRanks = "4,8",
     sizes: Annotated[
         str, typer.Option(metavar="SIZE,...", help="Of the payload, as 8, 64KiB or 4MiB.")
     ] = "8,256,4KiB,64KiB,1MiB,4MiB",
@@ -351,6 +350,36 @@ def bench_recovery_command(
     from resprout.bench.recovery.command import bench_recovery
 
     return bench_recovery(ranks, repetitions, format, output, mpi)
+
+
+REVOKE_HELP = """Measure how fast a revocation ends a collective: ours, and ULFM's on the same MPI.
+
+    resprout bench revoke
+    resprout bench revoke -n 2,4,8 --repetitions 200 --output results
+
+A barrier or an allreduce is repeated until one rank revokes the communicator instead, then on
+another one: by ranks, and with the most of them by initiator and size. Both ways take turns.
+docs/bench.md has the figures."""
+
+
+@bench_app.command("revoke", help=_with_examples(REVOKE_HELP))
+def bench_revoke_command(
+    ranks: BenchRanks = "2,4,8,16",
+    sizes: Annotated[
+        str, typer.Option(metavar="SIZE,...", help="Of an allreduce, as 8, 64KiB or 4MiB.")
+    ] = "8,512,4KiB,64KiB,512KiB,4MiB",
+    repetitions: Annotated[int, typer.Option(help="Of each, in turns.")] = 50,
+    pause: Annotated[int, typer.Option(help="Of the initiator before it revokes, in µs.")] = 0,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, _option("--mpi")] = None,
+    collectives: Annotated[str, _option("--collectives")] = "auto",
+) -> int:
+    from resprout.bench.revoke.command import bench_revoke
+    from resprout.bench.revoke.plan import make_measurement
+
+    measurement = make_measurement(ranks, sizes, repetitions, pause)
+    return bench_revoke(measurement, format, output, mpi, collectives)
 
 
 CALIBRATE_HELP = """Measure which collectives the MPI library carries faster here, and keep it.

@@ -132,6 +132,7 @@ def test_an_option_goes_before_its_variable(
         "bench bcast",
         "bench recovery",
         "bench membership",
+        "bench revoke",
         "reproduce",
         "doctor",
         "demo",

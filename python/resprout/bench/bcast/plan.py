@@ -67,7 +67,7 @@ def make_measurement(request: Request) -> Measurement:
     ranks = _numbers("--ranks", request.ranks, _count, f"2 to {RANKS_MAX}", 2, RANKS_MAX)
     dead = _numbers("--dead", request.dead, _count, f"0 to {RANKS_MAX}", 0, RANKS_MAX)
     sizes = _numbers(
-        "--sizes", request.sizes, _size, "1 to 1GiB, as 8, 64KiB or 4MiB", 1, BYTES_MAX
+        "--sizes", request.sizes, size_of, "1 to 1GiB, as 8, 64KiB or 4MiB", 1, BYTES_MAX
     )
     for flag, value, most in (
         ("--jobs", request.jobs, JOBS_MAX),
@@ -113,7 +113,7 @@ def _count(word: str) -> int | None:
     return int(word) if re.fullmatch(r"[0-9]{1,6}", word) else None
 
 
-def _size(word: str) -> int | None:
+def size_of(word: str) -> int | None:
     match = re.fullmatch(r"([0-9]{1,10}) ?(B|KiB|MiB|GiB|)", word)
     return int(match[1]) * _UNITS[match[2]] if match else None
 

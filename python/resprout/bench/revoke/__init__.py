@@ -1,0 +1,1 @@
+"""`resprout bench revoke`: a communicator that is revoked in the middle of a collective."""
