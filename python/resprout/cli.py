@@ -127,6 +127,7 @@ SIM_HELP = """Simulate a protocol on the LogP machine.
     resprout sim ftco-allreduce --procs 64 --fail-at 0@5 --fail-at 3@12 --format json
     resprout sim ftco-allreduce:k=9,roots=multi,detection=in-band --procs 65536 --latency 10 \\
         --faults 10+5@50 --late uniform:256
+    resprout sim revoke --procs 6000 --initiators 0,17@5 --faults 10% --fail-at 0@12
     resprout sim corrected-tree --procs 16 --trace trace.json     # open it in ui.perfetto.dev
 
 Times are ticks; in-band detection runs in FTCO's model of steps. One run is one row, or one JSON
@@ -151,6 +152,9 @@ def sim_command(
         typer.Option(metavar="none|uniform:S|normal:S", help="Who enters when: in-band detection."),
     ] = "none",
     root: Annotated[int, typer.Option(help="Of a broadcast or reduction.")] = 0,
+    initiators: Annotated[
+        str, typer.Option(metavar="root|none|RANK[@T],...", help="Who revokes when: revoke.")
+    ] = "root",
     seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
     format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
@@ -161,9 +165,8 @@ def sim_command(
     from resprout.sim.command import simulate
     from resprout.sim.runs import Experiment
 
-    experiment = Experiment(
-        spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs, late=late
-    )
+    machine = (spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs)
+    experiment = Experiment(*machine, late=late, initiators=initiators)
     return simulate(experiment, format, trace)
 
 

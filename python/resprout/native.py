@@ -16,6 +16,8 @@ from resprout.errors import UserError
 LIBRARY = "libresprout_sim.so"
 # Stands in columns for what does not apply or never happened.
 NONE = -1
+# Of initiators: the root alone revokes, at 0.
+ROOT = "root"
 
 
 class Option(TypedDict):
@@ -27,7 +29,7 @@ class Option(TypedDict):
 
 class Protocol(TypedDict):
     name: str
-    operation: str  # broadcast, allreduce, reduce
+    operation: str  # broadcast, allreduce, reduce, view, revocation
     summary: str
     options: list[Option]
 
@@ -70,20 +72,20 @@ class _Run(TypedDict):
     overhead: int  # o
     seed: int
     faults: str
-    coloring_latency: int | None  # broadcasts
+    coloring_latency: int | None  # broadcasts, revocations
     quiescence_latency: int
     correction_start: int | None  # None: there was no correction
     messages: int
     messages_per_process: float
     g_max: int | None  # broadcasts
-    uncolored: int  # live processes without the broadcast, or that did not return
+    uncolored: int  # live ones without the broadcast, that did not return, or have not heard
     trace_digest: str
 
 
 class Run(_Run, total=False):
     contributors: int | None  # reductions; None: no live process has a result
-    completion_latency: int  # reductions: the last live process returns
-    output_spread: int | None  # in-band detection, here and below; docs/sim.md
+    completion_latency: int  # reductions: the last live process returns; revoke's plans
+    output_spread: int | None  # in-band detection, here and below, and revoke's plans; docs/sim.md
     longest_queue: int
     keepalives: int
     false_suspicions: int
@@ -114,6 +116,7 @@ class _CMachine(Structure):
             )
         ),
         ("late", c_char_p),
+        ("initiators", c_char_p),
     ]
 
 
@@ -269,9 +272,10 @@ def check_simulation(
     faults: str = "none",
     fail_at: Sequence[str] = (),
     late: str = "none",
+    initiators: str = ROOT,
 ) -> None:
     """Raises ValueError with one line if there can be no such run. Takes none of a run's memory."""
-    machine = _machine(procs, latency, overhead, gap, root, late=late)
+    machine = _machine(procs, latency, overhead, gap, root, late=late, initiators=initiators)
     refused = _library().resprout_check_simulation(
         spec.encode(), ctypes.byref(machine), faults.encode(), _texts(fail_at), len(fail_at)
     )
@@ -309,13 +313,15 @@ def _machine(
     trace: bool = False,
     digest: bool = True,
     late: str = "none",
+    initiators: str = ROOT,
 ) -> _CMachine:
     numbers = {"procs": procs, "latency": latency, "overhead": overhead, "gap": gap, "root": root}
     for name, value in numbers.items():
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"{name}={value} is out of range")
     wanted = {"wants_trace": int(trace), "wants_digest": int(digest)}
-    return _CMachine(**numbers, **wanted, late=late.encode())
+    texts = {"late": late.encode(), "initiators": initiators.encode()}
+    return _CMachine(**numbers, **wanted, **texts)
 
 
 def _texts(texts: Sequence[str]) -> Any:
@@ -340,10 +346,12 @@ class Simulation:
         trace: bool = False,
         digest: bool = True,
         late: str = "none",
+        initiators: str = ROOT,
     ) -> None:
         self._spec = spec
+        options = {"late": late, "initiators": initiators}
         self._machine = _machine(
-            procs, latency, overhead, gap, root, trace=trace, digest=digest, late=late
+            procs, latency, overhead, gap, root, trace=trace, digest=digest, **options
         )
         self._handle = _library().resprout_simulation_new(
             spec.encode(), ctypes.byref(self._machine)
@@ -398,8 +406,9 @@ class Simulation:
         if measured.completion_latency != NONE:
             run["contributors"] = _number(measured.contributors)
             run["completion_latency"] = measured.completion_latency
-        if measured.longest_queue != NONE:
+        if max(measured.longest_queue, measured.output_spread) != NONE:
             run["output_spread"] = _number(measured.output_spread)
+        if measured.longest_queue != NONE:
             run["longest_queue"] = measured.longest_queue
             run["keepalives"] = measured.keepalives
             run["false_suspicions"] = measured.false_suspicions

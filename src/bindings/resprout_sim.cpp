@@ -14,6 +14,7 @@
 #include "registry/spec.hpp"
 #include "sim/exact/exact_broadcast.hpp"
 #include "sim/logp/simulation.hpp"
+#include "sim/revoke/initiators.hpp"
 
 using namespace resprout;
 
@@ -95,7 +96,8 @@ std::optional<sim::Machinery> machinery_of(const char* spec, const resprout_mach
                         .root = rank_at(narrow(machine.root)),
                         .wants_trace = machine.wants_trace != 0,
                         .wants_digest = machine.wants_digest != 0,
-                        .entries = *entries};
+                        .entries = *entries,
+                        .initiators = machine.initiators};
 }
 
 // One that Simulation::make would accept.
@@ -113,6 +115,10 @@ using Deaths = std::vector<sim::Death>;
 
 // The simulator of FTCO's authors is followed only while nobody fails.
 bool bears_deaths(const sim::Machinery& machinery) {
+  if (machinery.spec.plan != registry::Plan::none) {
+    last_refusal = "faults: the operations of a plan bear none; give none, and no fail-at";
+    return false;
+  }
   if (machinery.spec.polling != registry::Polling::simulated) return true;
   last_refusal = "faults: with polling=simulated nobody dies; give none, and no fail-at";
   return false;
@@ -131,6 +137,9 @@ std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* c
 // An operation cannot be begun by a dead root; an allreduce and a step of replicas have none, a
 // membership another one. To a root that dies as it begins nothing is wrong: fail-at has it.
 bool is_dead_root(const sim::Machinery& machinery, const sim::Faults& faults) {
+  if (machinery.spec.protocol == registry::ProtocolId::revoke &&
+      machinery.initiators != sim::root_revokes)
+    return false;
   return !registry::is_allreduce(machinery.spec.protocol) &&
          machinery.spec.protocol != registry::ProtocolId::membership &&
          machinery.spec.protocol != registry::ProtocolId::digest_vote &&

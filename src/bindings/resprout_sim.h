@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
   const char* name;
-  const char* operation;  // broadcast, allreduce, reduce
+  const char* operation;  // broadcast, allreduce, reduce, view, revocation
   const char* summary;
   const resprout_option* options;
   size_t option_count;
@@ -55,22 +55,25 @@ typedef struct {
   int64_t overhead;  // o
   int64_t gap;       // g
   int64_t root;
-  int64_t wants_trace;   // 0, 1
-  int64_t wants_digest;  // 0, 1; without digest and trace many runs cost less: docs/exact.md
-  const char* late;      // none | uniform:S | normal:S: who enters when, with in-band detection
+  int64_t wants_trace;     // 0, 1
+  int64_t wants_digest;    // 0, 1; without digest and trace many runs cost less: docs/exact.md
+  const char* late;        // none | uniform:S | normal:S: who enters when, with in-band detection
+  const char* initiators;  // root | none | RANK[@T],...: who revokes when, of revoke
 } resprout_machine;
 
 // What was measured in one run.
 typedef struct {
-  int64_t coloring_latency;  // broadcasts
+  int64_t coloring_latency;  // broadcasts, revocations
   int64_t quiescence_latency;
   int64_t correction_start;
   int64_t messages;
   int64_t g_max;               // broadcasts
-  int64_t uncolored;           // live processes without the broadcast, or that did not return
+  int64_t uncolored;           // live processes without the broadcast, that did not return, or
+                               // that have not heard of the revocation
   int64_t contributors;        // reductions; none: no live process has a result
-  int64_t completion_latency;  // reductions: the last live process returns
-  // In-band detection:
+  int64_t completion_latency;  // reductions: the last live process returns; revoke's plans: the
+                               // most that a process spent in the operation
+  // In-band detection; the first of them revoke's plans, too:
   int64_t output_spread;     // between the first and the last live process's end
   int64_t longest_queue;     // of messages that had arrived, at a live process
   int64_t keepalives;        // among the messages

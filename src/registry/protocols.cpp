@@ -52,6 +52,10 @@ void set_corruption(Spec& spec, std::int32_t value) { spec.is_corrupted = value 
 void set_degree(Spec& spec, std::int32_t value) { spec.degree = 2 + value; }
 void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Polling>(value); }
 
+void set_ring(Spec& spec, std::int32_t value) { spec.closes_ring = value == 0; }
+void set_plan(Spec& spec, std::int32_t value) { spec.plan = static_cast<Plan>(value); }
+void set_operation(Spec& spec, std::int32_t value) { spec.operation = value; }
+
 constexpr std::string_view corrections =
     "none|opportunistic|optimized-opportunistic|checked|failure-proof|delayed";
 constexpr std::string_view arities = "1..1048576";
@@ -181,6 +185,16 @@ constexpr Option digest_vote_options[] = {
      set_corruption},
 };
 
+constexpr Option revoke_options[] = {
+    {"ring", "closed|open", "closed",
+     "whether the ring is closed over the dead, or only the graph's links carry notices", set_ring},
+    {"plan", "none|barrier|allreduce", "none",
+     "what the program repeats: 4 times, once more until it is revoked, then anew", set_plan},
+    {"operation", "-4..32", "0",
+     "of the plan: whose latency is measured; 0 is the revoked one, 1 the first one after it",
+     set_operation},
+};
+
 constexpr Protocol all[] = {
     {"corrected-tree", ProtocolId::corrected_tree, "broadcast",
      "down a tree, then corrected on the ring; needs no failure detector", corrected_tree_options},
@@ -212,6 +226,9 @@ constexpr Protocol all[] = {
     {"digest-vote", ProtocolId::digest_vote, "message",
      "from a replicated rank to another: silent corruption is detected or out-voted",
      digest_vote_options},
+    {"revoke", ProtocolId::revoke, "revocation",
+     "a flood over a binomial graph that interrupts everybody; any process may die",
+     revoke_options},
 };
 
 }  // namespace

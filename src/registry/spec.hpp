@@ -32,6 +32,7 @@ enum class ProtocolId : std::uint8_t {
   membership,
   native_until_loss,
   digest_vote,
+  revoke,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
@@ -41,6 +42,9 @@ enum class Detection : std::uint8_t { suspicion, in_band };
 // Who asks whom, and when, with in-band detection: as the paper writes, or, while nobody fails, as
 // the simulator of its authors does.
 enum class Polling : std::uint8_t { written, simulated };
+
+// What the program does beside revoking, again and again: its plans A and B.
+enum class Plan : std::uint8_t { none, barrier, allreduce };
 
 // Of the parameters only those have a meaning that the protocol has options for.
 struct Spec {
@@ -61,6 +65,9 @@ struct Spec {
   protocols::VoteMethod vote_method;  // of a digest-vote
   std::int32_t degree;                // likewise: replicas of a rank
   bool is_corrupted;                  // likewise, simulated: the copy of process 0 is
+  bool closes_ring;            // revoke: over the dead
+  Plan plan;                   // revoke
+  std::int32_t operation;      // of the plan, that is measured
 
   bool operator==(const Spec&) const = default;
 };
@@ -87,7 +94,7 @@ struct Option {
 struct Protocol {
   std::string_view name;
   ProtocolId id;
-  std::string_view operation;  // broadcast, allreduce, reduce, view, message
+  std::string_view operation;  // broadcast, allreduce, reduce, view, message, revocation
   std::string_view summary;
   std::span<const Option> options;
 };

@@ -96,6 +96,19 @@ BASELINES = {
     "multi-tree:trees=3,k=4": ["--procs 4 --crashes 2 --loss"],
     "corrected-reduce": ["--procs 3 --crashes 1 --loss", "--procs 4 --enter-first --root 2"],
 }
+REVOKE = {
+    "revoke": [
+        f"--procs 2 --crashes 1 {ALL_FAULTS}",
+        f"--procs 3 --crashes 2 {ALL_FAULTS} --initiators 3",
+        f"--procs 3 --crashes 2 {ALL_FAULTS} --initiators 0",
+        f"--procs 4 --crashes 2 {ALL_FAULTS}",
+        "--procs 4 --crashes 3 --loss --initiators 2",
+        "--procs 4 --crashes 2 --loss --initiators 4",
+        "--procs 5 --crashes 1 --enter-first",
+    ],
+    # Nobody closes the ring: who is linked over survivors hears of it all the same.
+    "revoke:ring=open": ["--procs 4 --crashes 3 --loss", "--procs 5 --crashes 1 --enter-first"],
+}
 # With and without proofs of deaths, with joiners at either end of the list.
 MEMBERSHIP = {
     "membership": [
@@ -151,6 +164,7 @@ CASES = [
         *((f"reliable-gossip:{rest}", o) for rest, o in RELIABLE_GOSSIP.items()),
         ("native-until-loss", NATIVE_UNTIL_LOSS),
         *BASELINES.items(),
+        *REVOKE.items(),
         *MEMBERSHIP.items(),
         *DIGEST_VOTE.items(),
     ]
@@ -189,6 +203,7 @@ def test_all_promises_are_kept_in_every_state(options: str) -> None:
         ("--spec reliable-gossip --defect suspicions", "never returned"),
         ("--spec native-until-loss --defect suspicions", "never returned"),
         ("--spec native-until-loss --defect memory", "never returned"),
+        ("--spec revoke --defect forwarding", "never heard"),
     ],
 )
 def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(

@@ -1,6 +1,6 @@
 """Random operations with random faults in an asynchronous world: every promise is kept.
 
-All protocols, 1 to 64 processes, all roots; more than 500,000 operations in all. A failing one
+All protocols, 1 to 64 processes, all roots; more than 600,000 operations in all. A failing one
 prints the command that replays it.
 """
 
@@ -16,7 +16,7 @@ BUILD = Path(os.environ.get("RESPROUT_BUILD", ROOT / "build" / "release"))
 RUNS = 52_000
 RELIABLE = ["reliable-broadcast", "reliable-gossip"]
 MAY_FAIL = ["ftco-broadcast", *RELIABLE, "membership"]
-WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", "native-until-loss", *MAY_FAIL]
+WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", "native-until-loss", "revoke", *MAY_FAIL]
 PROTOCOLS = [
     *WITH_DETECTOR,
     "corrected-tree",

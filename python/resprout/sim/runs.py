@@ -32,6 +32,7 @@ class Experiment:
     runs: int
     wants_trace: bool = False
     late: str = "none"
+    initiators: str = "root"
 
     def run_all(self) -> Iterator["Run"]:
         from resprout import native
@@ -46,6 +47,7 @@ class Experiment:
                 root=self.root,
                 trace=self.wants_trace,
                 late=self.late,
+                initiators=self.initiators,
             )
             for seed in range(self.seed, self.seed + self.runs):
                 yield simulation.run(faults=self.faults, fail_at=self.fail_at, seed=seed)

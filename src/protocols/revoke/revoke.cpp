@@ -50,7 +50,7 @@ std::int32_t Revoke::next_on_ring(const Suspects& suspects, std::int32_t& covere
   const auto at_distance = [&](std::int32_t distance) {
     return topology::ring_neighbor(self_, side * distance, graph_.procs);
   };
-  while (!is_others_covered() && suspects.contains(rank_at(at_distance(covered)))) {
+  while (!is_ring_covered() && suspects.contains(rank_at(at_distance(covered)))) {
     const std::int32_t target = at_distance(++covered);
     if (!suspects.contains(rank_at(target)) && !graph_.are_linked(self_, target)) return target;
   }

@@ -13,7 +13,7 @@
 //  1. Once revoked, always revoked; `revoked` is said once. Nothing is sent before.
 //  2. Nobody is told twice by the same process, and no suspect is told.
 //  3. Who is revoked tells, in the end, the first rank to its right and to its left that it does
-//     not suspect.
+//     not suspect, if the ring is closed.
 // Thread rule: a value.
 #pragma once
 
@@ -27,13 +27,18 @@
 namespace resprout::protocols {
 
 struct RevokeConfig {
-  std::int32_t procs;  // of the communicator
+  std::int32_t procs;       // of the communicator
+  bool closes_ring = true;  // over the dead; without, it is the paper's
 };
 
 class Revoke {
  public:
   // REQUIRES: 0 <= self < config.procs. `config` is copied.
-  Revoke(const RevokeConfig& config, Rank self) : graph_{config.procs}, self_(index(self)) {}
+  Revoke(const RevokeConfig& config, Rank self)
+      : graph_{config.procs},
+        self_(index(self)),
+        right_(config.closes_ring ? 1 : config.procs),
+        left_(right_) {}
 
   // The program of this process revokes the communicator. May come at any time after start, and
   // again.
@@ -59,15 +64,15 @@ class Revoke {
   // Whom to tell next, which counts as done then; -1: nobody.
   std::int32_t next_target(const Suspects& suspects);
   std::int32_t next_on_ring(const Suspects& suspects, std::int32_t& covered, std::int32_t side);
-  bool is_others_covered() const { return right_ + left_ >= graph_.procs - 1; }
+  bool is_ring_covered() const { return std::int64_t{right_} + left_ >= graph_.procs - 1; }
 
   topology::BinomialGraph graph_;
   std::int32_t self_;
   Rank by_ = no_rank;  // whose word it was
   // The ring to the right, and to the left, up to this distance: all have been told or are
-  // suspected. The two never overlap.
-  std::int32_t right_ = 1;
-  std::int32_t left_ = 1;
+  // suspected, or nobody cares. The two grow only as long as they do not overlap.
+  std::int32_t right_;
+  std::int32_t left_;
   std::int16_t links_done_ = 0;
   std::uint8_t is_revoked_ = 0;
   std::uint8_t is_said_ = 0;

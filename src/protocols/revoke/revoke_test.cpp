@@ -76,6 +76,15 @@ TEST_CASE("suspects are not told; behind them the ring is closed") {
   CHECK(process.said() == "revoked:0 revocation>4/none revocation>6/none revocation>3/none");
 }
 
+TEST_CASE("with the ring left open, suspects are only passed over") {
+  const RevokeConfig open{8, false};
+  OneProcess process(open, 0, {1, 2, 7});
+  process.revokes();
+  CHECK(process.said() == "revoked:0 revocation>4/none revocation>6/none");
+  process.suspect(6);
+  CHECK(process.said() == "");
+}
+
 TEST_CASE("who is suspected after it was told is passed over, on both sides of the ring") {
   OneProcess process(eight, 0);
   process.revokes();

@@ -104,4 +104,23 @@ class WithoutSuspicions : public Defective<M> {
   void handle_suspicion(const Context&, Rank) {}
 };
 
+// Revoke whose notices go no further than to whom the initiators tell them.
+template <Machine M>
+class WithoutForwarding : public Defective<M> {
+ public:
+  using Defective<M>::Defective;
+
+  std::optional<Event> poll_event(const Context& context) {
+    auto event = this->machine_.poll_event(context);
+    if (event && event->subject.from != event->subject.to) is_silent_ = 1;
+    return event;
+  }
+  std::optional<Message> poll_send(const Context& context) {
+    return is_silent_ != 0 ? std::nullopt : this->machine_.poll_send(context);
+  }
+
+ private:
+  std::uint64_t is_silent_ = 0;
+};
+
 }  // namespace resprout::sim

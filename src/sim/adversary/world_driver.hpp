@@ -237,6 +237,8 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
     case EventKind::suspect:
       break;
     case EventKind::revoked:  // its result is whose word that was
+      if (index(subject.from) != rank && (handled == nullptr || handled->message != subject))
+        complain(rank, "speaks of a message that it did not just get");
       ++process.delivered;
       process.result.contributors = std::uint64_t{1} << position(subject.from);
       break;

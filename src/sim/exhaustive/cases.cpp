@@ -16,8 +16,10 @@
 #include "registry/trees.hpp"
 #include "sim/adversary/defects.hpp"
 #include "sim/checkers/coloring.hpp"
+#include "sim/checkers/revocation.hpp"
 #include "sim/exhaustive/digest_vote_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
+#include "sim/revoke/revoker.hpp"
 
 namespace resprout::sim {
 namespace {
@@ -239,6 +241,43 @@ Finding explore_corrected_reduce(const Task& task) {
                                    Folding::freely);
 }
 
+Finding explore_revoke(const Task& task) {
+  const int procs = task.given.procs;
+  RevokerConfig config{{procs, task.spec.closes_ring}, {}};
+  std::uint64_t initiators = 0;
+  for (int rank = 0; rank < procs; ++rank) {
+    if ((rank - task.given.root + procs) % procs >= task.given.initiators) continue;
+    config.initiators.push_back({rank_at(rank), Time{0}});
+    initiators |= std::uint64_t{1} << rank;
+  }
+  const Reach reach = task.spec.closes_ring ? Reach::detector : Reach::graph;
+  const auto check = [=](std::span<const Outcome> outcomes, std::uint64_t) {
+    return check_revocation(outcomes, initiators, reach);
+  };
+  const std::vector<Payload> inputs(static_cast<std::size_t>(procs));
+  if (task.given.defect == "forwarding")
+    return task.run<WithoutForwarding<Revoker>>(config, inputs, 0, check);
+  return task.run<Revoker>(config, inputs, 0, check);
+}
+
+// Which protocols can have which rule broken; the empty string, or what is wrong.
+std::string refuse_defect(ProtocolId protocol, const std::string& defect) {
+  if (defect.empty()) return "";
+  const bool is_revoke = protocol == ProtocolId::revoke;
+  const bool is_ftco =
+      protocol == ProtocolId::ftco_allreduce || protocol == ProtocolId::ftco_reduce;
+  const bool is_native = protocol == ProtocolId::native_until_loss;
+  const bool is_reliable =
+      protocol == ProtocolId::reliable_broadcast || protocol == ProtocolId::reliable_gossip;
+  if (defect == "forwarding" && is_revoke) return "";
+  if (defect == "suspicions" && (is_ftco || is_native || is_reliable)) return "";
+  if (defect == "memory" && (is_ftco || is_native)) return "";
+  if (defect == "promise" && is_ftco) return "";
+  return "--defect is suspicions, for ftco-allreduce, ftco-reduce, native-until-loss, "
+         "reliable-broadcast and reliable-gossip; memory, for the first three; promise, "
+         "for the first two; or forwarding, for revoke";
+}
+
 }  // namespace
 
 std::string refuse(const Case& given) {
@@ -268,15 +307,13 @@ std::string refuse(const Case& given) {
            "payload";
   if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
     return "--spec: gossip that ends by time sends for ever where there is no time; give rounds=";
-  const bool is_known = given.defect.empty() || given.defect == "suspicions" ||
-                        given.defect == "promise" || given.defect == "memory";
-  if (!is_known) return "--defect is one of promise, memory, suspicions";
-  const bool can_have_defect = is_allreduce || (is_native && given.defect != "promise") ||
-                               (is_reliable && given.defect == "suspicions");
-  if (!given.defect.empty() && !can_have_defect)
-    return "--defect is for ftco-allreduce and ftco-reduce; memory and suspicions for "
-           "native-until-loss, suspicions for reliable-broadcast and reliable-gossip too";
-  return "";
+  const bool is_revoke = spec.protocol == ProtocolId::revoke;
+  if (is_revoke && spec.plan != registry::Plan::none)
+    return "--spec: a plan is for `resprout sim`; give none";
+  if (!is_revoke && given.initiators != 1) return "--initiators is for revoke";
+  if (given.initiators < 0 || given.initiators > given.procs)
+    return "--initiators is from 0 to --procs";
+  return refuse_defect(spec.protocol, given.defect);
 }
 
 Finding explore_case(const Case& given) {
@@ -306,6 +343,8 @@ Finding explore_case(const Case& given) {
       return explore_membership(given, task.spec);
     case ProtocolId::digest_vote:
       return explore_digest_vote(given, task.spec);
+    case ProtocolId::revoke:
+      return explore_revoke(task);
     case ProtocolId::corrected_tree:
       break;
   }

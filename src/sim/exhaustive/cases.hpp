@@ -14,8 +14,9 @@ struct Case {
   std::string spec = "ftco-allreduce";
   int procs = 4;
   int root = 0;
-  int dead = 0;     // so many, whoever they are but the root, are dead before anything happens
-  int joiners = 0;  // membership: so many of the processes join later
+  int dead = 0;        // so many, whoever they are but the root, are dead before anything happens
+  int joiners = 0;     // membership: so many of the processes join later
+  int initiators = 1;  // revoke: so many revoke, from the root on
   bool joins_low = false;   // membership: joiners are the first processes, not the last
   bool proves = false;      // membership: suspicions of the dead are proofs
   bool corrupts = false;    // digest-vote: one thing may be silently corrupted

@@ -25,10 +25,12 @@ constexpr const char* usage =
     "  --full              without the reduction for messages that are ignored\n"
     "  --states-max N      give up there; 0: never\n"
     "  --joiners N         membership: the last N of the processes join later; --low: the first N\n"
+    "  --initiators N      revoke: so many revoke, from the root on\n"
     "  --proofs            membership: that somebody is dead is proven to who suspects it\n"
     "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
-    "  --defect WORD       break a rule on purpose: promise, memory or suspicions; of membership:\n"
-    "                      fence or proof; of digest-vote: origins, shares or suspicions\n";
+    "  --defect WORD       break a rule on purpose: promise, memory, suspicions or forwarding; of\n"
+    "                      membership: fence or proof; of digest-vote: origins, shares or\n"
+    "                      suspicions\n";
 
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "resprout_explore: " << why << '\n' << usage;
@@ -92,6 +94,8 @@ Case parse(char** arguments) {
       given.dead = number();
     else if (option == "--joiners")
       given.joiners = number();
+    else if (option == "--initiators")
+      given.initiators = number();
     else if (option == "--states-max")
       given.limits.states_max = parse_number(option, value);
     else

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/logp/simulations.hpp"
+#include "sim/revoke/initiators.hpp"
 
 namespace resprout::sim {
 namespace {
@@ -42,6 +43,15 @@ std::string out_of_range(const Machinery& machinery) {
                    "a multiple of the degree, " + std::to_string(2 * degree) + " at least");
     if (machinery.wants_trace) return "trace: there is none of digest-vote";
   }
+  if (machinery.spec.protocol == ProtocolId::revoke) {
+    auto initiators = parse_initiators(machinery.initiators, machinery.procs, machinery.root);
+    if (auto* refusal = std::get_if<std::string>(&initiators)) return std::move(*refusal);
+    const bool is_timed = machinery.initiators.find('@') != std::string::npos;
+    if (machinery.spec.plan != registry::Plan::none && is_timed)
+      return "initiators: with a plan they revoke after its 4th operation; give no times";
+  } else if (machinery.initiators != root_revokes) {
+    return "initiators: only processes of revoke revoke";
+  }
   const bool is_in_band = machinery.spec.detection == registry::Detection::in_band;
   if (machinery.entries.kind != Entries::Kind::together && !is_in_band)
     return "late: only processes of a protocol with detection=in-band enter late";
@@ -61,7 +71,7 @@ bool has_tree(ProtocolId protocol) {
          protocol != ProtocolId::ftco_broadcast && protocol != ProtocolId::corrected_gossip &&
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
          protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
-         protocol != ProtocolId::digest_vote;
+         protocol != ProtocolId::digest_vote && protocol != ProtocolId::revoke;
 }
 
 }  // namespace
@@ -99,6 +109,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       return make_membership(machinery);
     case ProtocolId::digest_vote:
       return make_digest_vote(machinery);
+    case ProtocolId::revoke:
+      return make_revoke(machinery);
     default:
       break;  // those over one tree
   }

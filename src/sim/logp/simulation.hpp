@@ -23,14 +23,14 @@ namespace resprout::sim {
 struct Result {
   Totals totals;               // the digest says nothing if it was not asked for
   std::int32_t uncolored = 0;  // live ones without the broadcast, or that did not return
-  // Of broadcasts:
+  // Of broadcasts, and of revocations, whose uncolored ones have not heard:
   std::optional<Time> coloring_latency;  // the last live one that was colored
   std::optional<Time> correction_start;  // synchronized: the agreed time; else the first correction
   std::optional<std::int32_t> g_max;
   // Of reductions:
   std::optional<std::int32_t> contributors;  // of the result; nothing: no live one has a result
   std::optional<Time> completion_latency;    // the last live one that returned
-  // Of FTCO with in-band detection, in its model of steps; completion counts from the last entry:
+  // Of FTCO with in-band detection, in steps, from the last entry; the first one of revoke's plans:
   std::optional<Duration> output_spread;         // between the first and the last live one's end
   std::optional<std::int64_t> longest_queue;     // of messages that had arrived, at a live one
   std::optional<std::int64_t> keepalives;        // among the messages
@@ -46,6 +46,7 @@ struct Machinery {
   bool wants_trace = false;
   bool wants_digest = true;  // without it, and without a trace, much can be computed: docs/exact.md
   Entries entries = {};      // in-band detection
+  std::string initiators = "root";  // revoke: see parse_initiators()
 };
 
 class Simulation {

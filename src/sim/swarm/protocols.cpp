@@ -14,7 +14,7 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 13> swarm_protocols{{
+const std::array<SwarmProtocol, 14> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"ftco-broadcast", run_ftco_broadcast},
@@ -28,6 +28,7 @@ const std::array<SwarmProtocol, 13> swarm_protocols{{
     {"membership", run_membership},
     {"native-until-loss", run_native_until_loss},
     {"digest-vote", run_digest_vote},
+    {"revoke", run_revoke},
 }};
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name) {

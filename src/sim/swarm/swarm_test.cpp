@@ -5,6 +5,8 @@
 #include "doctest/doctest.h"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "sim/adversary/defects.hpp"
+#include "sim/checkers/revocation.hpp"
+#include "sim/revoke/revoker.hpp"
 #include "sim/swarm/run.hpp"
 
 namespace resprout::sim {
@@ -51,6 +53,34 @@ TEST_CASE("the swarm finds who waits for ever when suspicions are not heard") {
 
 TEST_CASE("without a defect the same runs keep all promises") {
   CHECK(first_violation<FtcoAllreduce>() == "");
+}
+
+// The first violation among many revocations in which the ring may be broken, or "".
+template <Machine M>
+std::string first_silence(bool closes_ring) {
+  const RevokerConfig config{{8, closes_ring}, {{Rank{2}, Time{0}}}};
+  std::vector<M> machines;
+  for (int rank = 0; rank < 8; ++rank) machines.emplace_back(config, rank_at(rank));
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+    Random random(seed);
+    const FaultPlan plan = draw_fault_plan(random, 8);
+    World<M> world(machines, std::vector<Payload>(8), 0);
+    const auto check = [](std::span<const Outcome> outcomes) {
+      return check_revocation(outcomes, 0b100, Reach::detector);
+    };
+    const RunReport report = run_world(world, random, plan, 2, nullptr, check);
+    if (!report.violation.empty()) return report.violation;
+  }
+  return "";
+}
+
+TEST_CASE("the swarm finds who never hears of a revocation that nobody passes on") {
+  CHECK(contains(first_silence<WithoutForwarding<Revoker>>(true), "never heard"));
+}
+
+TEST_CASE("the swarm finds who is cut off where the ring is left open over the dead") {
+  CHECK(contains(first_silence<Revoker>(false), "never heard"));
+  CHECK(first_silence<Revoker>(true) == "");
 }
 
 TEST_CASE("the same seed is the same run, step by step") {
