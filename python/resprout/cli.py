@@ -463,6 +463,7 @@ REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, ta
     resprout reproduce corrected-trees all --full      # at the paper's sample sizes; hours
     resprout reproduce ftco table2
     resprout reproduce membership fig6
+    resprout reproduce revoke fig3
 
 It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
 What has been simulated is not simulated again. docs/reproduce.md has more."""
@@ -471,7 +472,10 @@ What has been simulated is not simulated again. docs/reproduce.md has more."""
 @app.command("reproduce", help=_with_examples(REPRODUCE_HELP), no_args_is_help=True)
 def reproduce_command(
     paper: Annotated[
-        str, typer.Argument(help="`corrected-trees`, `ftco` or `membership`.", show_default=False)
+        str,
+        typer.Argument(
+            help="`corrected-trees`, `ftco`, `membership` or `revoke`.", show_default=False
+        ),
     ],
     figure: Annotated[
         str,
@@ -479,7 +483,8 @@ def reproduce_command(
             metavar="FIGURE",
             help="Of corrected-trees: `fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, "
             "`table1`, `opportunistic`, `lemmas`; of ftco: `fig7`, `fig8`, `fig9`, `fig10`, "
-            "`table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; or `all`.",
+            "`table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; of revoke: `fig3`, "
+            "`fig4`, `overlay`; or `all`.",
         ),
     ] = "all",
     output: Annotated[

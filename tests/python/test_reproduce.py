@@ -20,6 +20,7 @@ from resprout.reproduce.store import Store, campaign
 NAMES = [experiment.name for experiment in papers()["corrected-trees"].experiments]
 FTCO_NAMES = [experiment.name for experiment in papers()["ftco"].experiments]
 MEMBERSHIP_NAMES = [experiment.name for experiment in papers()["membership"].experiments]
+REVOKE_NAMES = [experiment.name for experiment in papers()["revoke"].experiments]
 KEYS = {"figure", "claim", "paper", "ours", "within", "sample_size"}
 
 
@@ -56,9 +57,8 @@ def test_every_figure_has_a_name_and_the_help_names_it(
     monkeypatch.setenv("COLUMNS", "250")
     assert main(["reproduce", "--help"]) == 0
     said = capsys.readouterr().out
-    assert [
-        name for name in [*NAMES, *FTCO_NAMES, *MEMBERSHIP_NAMES, "all"] if name not in said
-    ] == []
+    names = [*NAMES, *FTCO_NAMES, *MEMBERSHIP_NAMES, *REVOKE_NAMES, "all"]
+    assert [name for name in names if name not in said] == []
     wanted = {"fig1b", "fig6", "fig7", "fig8", "fig9", "fig10", "fig14", "table1", "lemmas"}
     assert wanted <= set(NAMES)
 
@@ -69,10 +69,11 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
     line = refusal(capsys, "corrected-trees", "fig99", "-o", tmp_path / "out")
     assert "'fig99'" in line
     assert [name for name in [*NAMES, "all"] if name not in line] == []
-    assert "give corrected-trees, ftco, membership" in refusal(capsys, "corrected-forests")
+    assert "give corrected-trees, ftco, membership, revoke" in refusal(capsys, "corrected-forests")
     for figure in ("table1", "fig6"):
         assert "`resprout bench recovery`" in refusal(capsys, "ftco", figure)
     assert "docs/protocols/membership.md" in refusal(capsys, "membership", "fig3")
+    assert "with real processes" in refusal(capsys, "revoke", "fig5")
     assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
     assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")
     assert list(tmp_path.iterdir()) == []
@@ -172,7 +173,8 @@ def test_other_results_in_the_folder_are_refused_and_left_alone(
 
 
 @pytest.mark.parametrize(
-    ("name", "procs_max"), [("corrected-trees", 16384), ("ftco", 4096), ("membership", 64)]
+    ("name", "procs_max"),
+    [("corrected-trees", 16384), ("ftco", 4096), ("membership", 64), ("revoke", 1000)],
 )
 def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, procs_max: int) -> None:
     """Verdicts mean little here; that all is simulated, judged, drawn and said does."""

@@ -19,7 +19,10 @@ _STEPPED_PROCESS_NS = 2000
 _LATE_NS = 14  # for each tick of the spread
 # Each process is told of each death, where there is a detector.
 _SUSPICION_NS = 10
-_WITH_DETECTOR = ("ftco-", "reliable-broadcast", "native-until-loss")
+_WITH_DETECTOR = ("ftco-", "reliable-broadcast", "native-until-loss", "revoke")
+# Revocations, likewise: two messages a process for each doubling, and those of the plans.
+_REVOKE_PROCESS_NS = 600
+_PLAN_PROCESS_NS = 3000
 _IN_BAND = "detection=in-band"
 # A run that is computed (docs/exact.md): what the faults touch, at most all processes; and what
 # follows from each fault, more where borders of gaps are followed one by one.
@@ -43,6 +46,8 @@ def run_ns(point: Point) -> int:
     if _IN_BAND in point.protocol:
         return _ROW_NS + point.procs * (_STEPPED_PROCESS_NS + _spread(point) * _LATE_NS)
     process = _PROCESS_NS
+    if point.protocol.startswith("revoke"):
+        process = _PLAN_PROCESS_NS if "plan=" in point.protocol else _REVOKE_PROCESS_NS
     if point.protocol.startswith(_WITH_DETECTOR):
         process += deaths * _SUSPICION_NS
     return _ROW_NS + point.procs * process

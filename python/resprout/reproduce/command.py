@@ -49,8 +49,9 @@ def papers() -> Mapping[str, Paper]:
     from resprout.reproduce.corrected_trees.paper import CORRECTED_TREES
     from resprout.reproduce.ftco.paper import FTCO
     from resprout.reproduce.membership.paper import MEMBERSHIP
+    from resprout.reproduce.revoke.paper import REVOKE
 
-    return {paper.name: paper for paper in (CORRECTED_TREES, FTCO, MEMBERSHIP)}
+    return {paper.name: paper for paper in (CORRECTED_TREES, FTCO, MEMBERSHIP, REVOKE)}
 
 
 def reproduce(

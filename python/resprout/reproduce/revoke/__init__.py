@@ -1,0 +1,1 @@
+"""The figures of Plan B (Revoke) as far as a LogP machine can show them."""

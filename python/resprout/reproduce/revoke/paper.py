@@ -1,0 +1,17 @@
+"""All that is reproduced of the paper."""
+
+from resprout.reproduce.command import Paper
+from resprout.reproduce.revoke.fig3 import FIG3
+from resprout.reproduce.revoke.fig4 import FIG4
+from resprout.reproduce.revoke.overlay import OVERLAY
+
+REVOKE = Paper(
+    "revoke",
+    "Plan B (Revoke), reproduced",
+    (FIG3, FIG4, OVERLAY),
+    ("What is outside is explained in [errata.md](../errata.md).",),
+    {
+        "fig5": "is about the bytes of a message and the time of computing on them, which a LogP "
+        "machine does not have; it is to be measured with real processes"
+    },
+)
