@@ -38,8 +38,9 @@ const char* resprout_member_run(resprout_member* member, int timeout_ms);
 
 /* What the member has cost since it was made, as one line of JSON, valid until the next call:
  * "event" is statistics; "bytes_sent", "messages_sent" and "heartbeats_sent", which are messages,
- * too; the same with "_received"; "connections" that it has; "resident_bytes" of its process, of
- * which no other shares "own_bytes"; "time" and "address". Bytes are those of messages, without
+ * too; the same with "_received"; "connections" that it has; "rejected" ones of others, who did
+ * not prove that they know the secret; "resident_bytes" of its process, of which no other shares
+ * "own_bytes"; "time" and "address". Bytes are those of messages, without
  * handshakes and TCP's own. */
 const char* resprout_member_statistics(resprout_member* member);
 

@@ -96,6 +96,7 @@ std::string as_json(const Statistics& statistics, const std::string& address) {
   return head("statistics", resprout::runtime::realtime_ns()) + traffic("sent", statistics.sent) +
          traffic("received", statistics.received) +
          ",\"connections\":" + std::to_string(statistics.connections) +
+         ",\"rejected\":" + std::to_string(statistics.rejected) +
          ",\"resident_bytes\":" + std::to_string(memory.resident) +
          ",\"own_bytes\":" + std::to_string(memory.own) + ",\"address\":\"" + address + "\"}";
 }

@@ -1,5 +1,6 @@
 """`resprout member`, the membership over TCP: real processes, real kills, one view in the end."""
 
+import contextlib
 import json
 import os
 import signal
@@ -116,6 +117,25 @@ def test_foreign_bytes_and_a_wrong_secret_change_nothing(group: Make) -> None:
     stranger_member.close()
     members.kill(2)
     assert members.agree({0, 1}) == before[0] + 1
+
+
+def test_hundreds_of_connections_from_nobody_are_bounded_counted_and_change_nothing(
+    group: Make,
+) -> None:
+    members = group(3)
+    before = members.processes[0].view
+    root = members.of(0)
+    host, port = root.address.rsplit(":", 1)
+    with contextlib.ExitStack() as stack:
+        for _ in range(600):
+            stack.enter_context(socket.create_connection((host, int(port))))
+        members.wait(lambda: members.statistics_of(root)["rejected"] >= 600 - 256)
+        assert members.statistics_of(root)["connections"] < 300
+        assert members.processes[0].view == before
+        members.start(join=root.address)
+        members.agree(range(4))
+        members.kill(1)
+        members.agree({0, 2, 3})
 
 
 def test_a_fifth_of_many_members_comes_and_goes(group: Make) -> None:

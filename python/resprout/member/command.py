@@ -30,7 +30,8 @@ def describe(line: str) -> str:
         return (
             f"sent {event['messages_sent']} messages, {event['bytes_sent']} bytes; "
             f"received {event['messages_received']}, {event['bytes_received']} bytes; "
-            f"{event['connections']} connections; {event['own_bytes'] >> 10} KiB of memory"
+            f"{event['connections']} connections, {event['rejected']} rejected; "
+            f"{event['own_bytes'] >> 10} KiB of memory"
         )
     who = "?" if event["self"] is None else event["self"]
     if event["event"] == "view":

@@ -164,6 +164,9 @@ class Group:
         self.wait(lambda: all(len(p.said("statistics")) > said[p.pid] for p in self.processes))
         return [p.said("statistics")[-1] for p in self.processes]
 
+    def statistics_of(self, process: Process) -> Event:
+        return self.statistics()[self.processes.index(process)]
+
     def end(self) -> None:
         for process in self.processes:
             process.kill()

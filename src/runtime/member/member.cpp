@@ -11,6 +11,8 @@ namespace resprout::runtime::member {
 namespace {
 
 constexpr std::uint64_t listener_key = 0;
+// So many may be about to prove that they know the secret; far more than join at once.
+constexpr std::ptrdiff_t strangers_max = 256;
 
 Frame frame_of(FrameKind kind) {
   Frame frame;
@@ -79,7 +81,19 @@ void Member::accept_all() {
     connection->give_up_at = monotonic_ns() + options_.timeout_ns;
     poller_.add(connection->link.socket(), key, EPOLLIN);
     connections_[key] = std::move(connection);
+    drop_oldest_stranger();
   }
+}
+
+// Who connects and says nothing must not use up the descriptors that members need.
+void Member::drop_oldest_stranger() {
+  const auto is_stranger = [](const auto& entry) {
+    return !entry.second->link.is_own() && !entry.second->link.has_opened();
+  };
+  if (std::ssize(connections_) <= strangers_max) return;
+  if (std::ranges::count_if(connections_, is_stranger) <= strangers_max) return;
+  // Keys are in the order of age.
+  forget(std::ranges::find_if(connections_, is_stranger)->first);
 }
 
 void Member::advance(std::uint64_t key) {
@@ -108,6 +122,7 @@ std::unique_ptr<Member::Connection> Member::forget(std::uint64_t key) {
   poller_.remove_and_close(connection->link.socket());
   ended_.sent += connection->link.sent();
   ended_.received += connection->link.received();
+  if (!connection->link.is_own() && !connection->link.has_opened()) ++ended_.rejected;
   return connection;
 }
 

@@ -65,6 +65,7 @@ class Member {
 
   void serve(int timeout_ms);
   void accept_all();
+  void drop_oldest_stranger();
   void advance(std::uint64_t key);
   std::unique_ptr<Connection> forget(std::uint64_t key);
   void handle_end(const Connection& connection);
