@@ -115,8 +115,7 @@ void Engine::look_at_links() {
   std::set<int> awaited;
   for (const auto& [id, session] : sessions_)
     session->for_each_awaited([&](int rank) { awaited.insert(rank); });
-  std::erase_if(awaited, [&](int rank) { return is_lost(rank); });
-  links_.look(read_clock(), awaited);
+  links_.look(read_clock(), std::move(awaited), [this](int rank) { return is_lost(rank); });
 }
 
 void Engine::call_for_a_look() {

@@ -68,6 +68,10 @@ class Engine final : public Receiver {
     links_.note_at_work(world_rank);
     has_news_.store(true, std::memory_order_release);
   }
+  void note_silent_link(int one, int other) {
+    links_.note_silent_link(one, other);
+    has_news_.store(true, std::memory_order_release);
+  }
 
   // Progress on behalf of a program that computes. Returns at once if a thread is inside: what it
   // waits for it drives itself, so that combiners run on the program's own threads.

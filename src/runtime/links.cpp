@@ -7,7 +7,12 @@ namespace resprout::runtime {
 
 using protocols::LinkWatch;
 
-void Links::look(Time now, const std::set<int>& awaited) {
+void Links::look(Time now, std::set<int> awaited, const std::function<bool(int)>& is_lost) {
+  std::erase_if(doubted_, [&](const auto& doubt) {
+    return is_lost(doubt.first) || transport_.heard_of(doubt.first) != doubt.second;
+  });
+  for (const auto& [rank, heard] : doubted_) awaited.insert(rank);
+  std::erase_if(awaited, [&](int rank) { return is_lost(rank) || host(rank) == host(self_); });
   std::erase_if(watches_, [&](const auto& entry) { return !awaited.contains(entry.first); });
   Duration late = now - looked_at_ - look_period_ns();
   looked_at_ = now;
@@ -16,9 +21,10 @@ void Links::look(Time now, const std::set<int>& awaited) {
   for (auto& [rank, since] : unanswered_) since = std::min(now, since + late);
   answer_questions(now);
   for (const int rank : awaited) {
-    if (!watching_.is_watched(rank)) continue;
     const std::uint64_t heard = transport_.heard_of(rank);
-    const auto [at, is_new] = watches_.try_emplace(rank, now, heard);
+    // Whose link is doubted is asked at once.
+    const Time since = doubted_.contains(rank) ? now + -watching_.patience_ns : now;
+    const auto [at, is_new] = watches_.try_emplace(rank, since, heard);
     if (is_new) continue;
     if (late != 0) at->second.forgive(now, late);
     take(rank, at->second.handle_look(now, heard, watching_.patience_ns));
@@ -84,13 +90,25 @@ void Links::note_at_work(int rank) {
   at_work_.push_back(rank);
 }
 
+void Links::note_silent_link(int one, int other) {
+  const std::lock_guard guard(notes_mutex_);
+  silent_.emplace_back(one, other);
+}
+
+void Links::doubt_links_with(int host) {
+  for (int rank = 0; rank < static_cast<int>(watching_.hosts.size()); ++rank)
+    if (this->host(rank) == host) doubted_.try_emplace(rank, transport_.heard_of(rank));
+}
+
 void Links::handle_notes(Time now) {
   std::vector<int> questions;
   std::vector<int> at_work;
+  std::vector<std::pair<int, int>> silent;
   {
     const std::lock_guard guard(notes_mutex_);
     questions.swap(questions_);
     at_work.swap(at_work_);
+    silent.swap(silent_);
   }
   for (const int by : questions) {
     send(by, MessageKind::acknowledgment);
@@ -100,6 +118,10 @@ void Links::handle_notes(Time now) {
   for (const int rank : at_work) {
     const auto watch = watches_.find(rank);
     if (watch != watches_.end()) watch->second.handle_at_work(now);
+  }
+  for (const auto& [one, other] : silent) {
+    if (host(one) == host(self_)) doubt_links_with(host(other));
+    if (host(other) == host(self_)) doubt_links_with(host(one));
   }
 }
 

@@ -3,8 +3,10 @@
 //
 // A question (KEEPALIVE) is answered (ACK) by the peer's engine, in whichever thread drives it, so
 // nobody has to have entered anything. While nobody is late nothing is sent and nothing is kept.
+// Once a link is reported as silent, all processes on its two hosts try all links between them, so
+// that a cut costs the time of one link and not that of one after the other.
 //
-// Thread rule: under the engine's lock, but for `note_question` and `note_at_work`.
+// Thread rule: under the engine's lock, but for the `note_` functions.
 #pragma once
 
 #include <atomic>
@@ -13,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/time.hpp"
@@ -28,7 +31,7 @@ inline constexpr std::uint64_t links_id = 0;
 // under the engine's lock and must not wait.
 struct LinkWatching {
   Duration patience_ns = 0;                    // with a silent peer; 0: no link is watched
-  std::function<bool(int rank)> is_watched;    // it is on another host
+  std::vector<int> hosts;                      // of each rank, as the lowest rank on it
   std::function<void(int rank)> ask_detector;  // is it at work?
   std::function<void(int rank)> say_at_work;   // this process has answered it, or tried for long
   std::function<void(int rank)> report;        // the link with it is silent
@@ -42,20 +45,24 @@ class Links {
   bool is_watching() const { return watching_.patience_ns != 0; }
   Duration look_period_ns() const { return watching_.patience_ns / 8; }
 
-  // Once per `look_period_ns` or so. `awaited`: world ranks, living ones.
-  void look(Time now, const std::set<int>& awaited);
+  // Once per `look_period_ns` or so. `awaited`: world ranks; `is_lost` tells which of all are lost.
+  void look(Time now, std::set<int> awaited, const std::function<bool(int)>& is_lost);
   void handle_frame(int peer, const Message& message);
   // Sends what could not be sent.
   void flush();
   bool has_unsent() const { return !unsent_.empty(); }
 
   // From any thread. The peer hears nothing of this process, and wants to know whether it is at
-  // work; the peer has said that it is. They take effect with `handle_notes`.
+  // work; the peer has said that it is; the link between two ranks was reported as silent. They
+  // take effect with `handle_notes`.
   void note_question(int by);
   void note_at_work(int rank);
+  void note_silent_link(int one, int other);
   void handle_notes(Time now);
 
  private:
+  int host(int rank) const { return watching_.hosts[static_cast<std::size_t>(rank)]; }
+  void doubt_links_with(int host);
   bool try_send(int peer, MessageKind kind);
   void send(int peer, MessageKind kind);
   void answer_questions(Time now);
@@ -65,6 +72,8 @@ class Links {
   Transport& transport_;
   LinkWatching watching_;
   std::map<int, protocols::LinkWatch> watches_;  // of those who are awaited
+  // Tried though nobody may wait for them, until something comes: what had been heard before.
+  std::map<int, std::uint64_t> doubted_;
   Time looked_at_{};
   std::set<std::pair<int, MessageKind>> unsent_;
   std::map<int, Time> unanswered_;  // questions of the failure detector's, since when
@@ -72,6 +81,7 @@ class Links {
   std::mutex notes_mutex_;
   std::vector<int> questions_;
   std::vector<int> at_work_;
+  std::vector<std::pair<int, int>> silent_;
 };
 
 }  // namespace resprout::runtime

@@ -23,7 +23,7 @@ class WatchedJob {
     for (int self = 0; self < ranks; ++self) {
       LinkWatching watching;
       watching.patience_ns = patience;
-      watching.is_watched = [](int) { return true; };
+      for (int rank = 0; rank < ranks; ++rank) watching.hosts.push_back(rank);
       watching.ask_detector = [this, self](int rank) { engine(rank).note_question(self); };
       watching.say_at_work = [this, self](int rank) { engine(rank).note_at_work(self); };
       watching.report = [this, self](int rank) { lose(std::max(self, rank)); };
@@ -171,6 +171,56 @@ TEST_CASE("links: a cut under broadcasts is found by who gets no payload, machin
     CHECK(watched.is_lost(2));
     CHECK_FALSE(watched.is_lost(1));
   }
+}
+
+TEST_CASE("links: once one link between two hosts is silent, all between them are tried at once") {
+  Job job(4);
+  std::mutex mutex;
+  std::set<std::pair<int, int>> reported;
+  const auto is_complete = [&] {
+    const std::lock_guard guard(mutex);
+    return reported.size() == 4;
+  };
+  for (int self = 0; self < 4; ++self) {
+    const auto engine = [&job](int rank) {
+      return job.engines[static_cast<std::size_t>(rank)].get();
+    };
+    LinkWatching watching;
+    watching.patience_ns = patience_ns;
+    watching.hosts = {0, 0, 2, 2};
+    watching.ask_detector = [=](int rank) { engine(rank)->note_question(self); };
+    watching.say_at_work = [=](int rank) { engine(rank)->note_at_work(self); };
+    watching.report = [=, &mutex, &reported](int rank) {
+      const std::lock_guard guard(mutex);
+      reported.insert(std::minmax(self, rank));
+      for (int each = 0; each < 4; ++each) engine(each)->note_silent_link(self, rank);
+    };
+    engine(self)->watch_links(watching);
+  }
+  for (const int one : {0, 1})
+    for (const int other : {2, 3}) {
+      job.wire.cut(one, other);
+      job.wire.cut(other, one);
+    }
+  std::thread ticker([&] {
+    while (!is_complete()) {
+      for (auto& each : job.engines) each->tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    for (const int one : {0, 1})
+      for (const int other : {2, 3}) {
+        job.engines[static_cast<std::size_t>(one)]->note_loss(other);
+        job.engines[static_cast<std::size_t>(other)]->note_loss(one);
+      }
+  });
+  std::atomic<int> wrong{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    // Nobody waits for 3, nor it for anybody, before its links are reported as well.
+    while (rank == 3 && !is_complete()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (allreduce(engine, session, 1L << rank) != (rank < 2 ? 3 : 12)) ++wrong;
+  });
+  ticker.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("links: under gossip anybody may bring the payload, so all are asked") {

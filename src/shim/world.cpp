@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -68,15 +69,14 @@ class LiveWorld final : public World {
  private:
   // Of links between hosts: inside of a host nothing can be cut.
   runtime::LinkWatching link_watching() {
-    const auto is_remote = [this](int rank) {
-      const auto& peers = job_.peers;
-      return !peers[static_cast<std::size_t>(rank)].is_same_host(
-          peers[static_cast<std::size_t>(job_.rank)]);
-    };
     runtime::LinkWatching watching;
-    for (int rank = 0; rank < job_.size; ++rank)
-      if (is_remote(rank)) watching.patience_ns = Duration{options_.heartbeat_timeout_ms} * 1000000;
-    watching.is_watched = is_remote;
+    for (const auto& peer : job_.peers) {
+      const auto same = [&](const auto& other) { return other.is_same_host(peer); };
+      const auto first = std::find_if(job_.peers.begin(), job_.peers.end(), same);
+      watching.hosts.push_back(static_cast<int>(first - job_.peers.begin()));
+    }
+    const bool has_others = std::count(watching.hosts.begin(), watching.hosts.end(), 0) < job_.size;
+    if (has_others) watching.patience_ns = Duration{options_.heartbeat_timeout_ms} * 1000000;
     watching.ask_detector = [this](int rank) { job_.lifeline->ask_whether_at_work(rank); };
     watching.say_at_work = [this](int rank) { job_.lifeline->say_at_work(rank); };
     watching.report = [this](int rank) { job_.lifeline->report_silent_link(rank); };
@@ -162,6 +162,9 @@ void begin() {
   };
   callbacks.on_at_work = [](int rank) {
     if (LiveWorld* world = live.load()) world->engine().note_at_work(rank);
+  };
+  callbacks.on_silent_link = [](int one, int other) {
+    if (LiveWorld* world = live.load()) world->engine().note_silent_link(one, other);
   };
   try {
     auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));

@@ -17,6 +17,8 @@ class Findings {
   virtual void handle_question(int by) = 0;
   // `rank` has answered such a question of this process's.
   virtual void handle_at_work(int rank) = 0;
+  // Somebody reports the link between the two.
+  virtual void handle_silent_link(int one, int other) = 0;
 
  protected:
   ~Findings() = default;

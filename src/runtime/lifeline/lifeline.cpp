@@ -78,6 +78,9 @@ class Lifeline::Impl final : public Findings {
   void handle_at_work(int rank) override {
     if (options_.on_at_work) options_.on_at_work(rank);
   }
+  void handle_silent_link(int one, int other) override {
+    if (options_.on_silent_link) options_.on_silent_link(one, other);
+  }
 
   void run();
   void wait_and_handle(std::int64_t until);

@@ -59,6 +59,8 @@ struct LifelineOptions {
   std::function<void(int by)> on_question;
   // `rank` has answered: it is at work. May be empty.
   std::function<void(int rank)> on_at_work;
+  // The link between the two was reported as silent, by whomever; may be said often. May be empty.
+  std::function<void(int one, int other)> on_silent_link;
 };
 
 class Lifeline {

@@ -269,6 +269,7 @@ void Overlay::handle_news(int from, const News& news, std::int64_t now) {
       if (!is_new(news)) break;
       spread(news);
       cuts_.note(news.rank, news.by, now);
+      findings_.handle_silent_link(news.rank, news.by);
       break;
   }
 }
@@ -326,6 +327,7 @@ void Overlay::report_silent_link(int rank, std::int64_t now) {
                     .time_ns = realtime_ns()};
   if (is_new(report)) spread(report);
   cuts_.note(rank, options_.rank, now);
+  findings_.handle_silent_link(rank, options_.rank);
 }
 
 void Overlay::decide_on_cuts(std::int64_t now) {
