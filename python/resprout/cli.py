@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from resprout import __version__
+from resprout.bench.commands import bench_app
+from resprout.cli_words import table_option, with_examples
 from resprout.errors import UserError
-from resprout.options import BY_FLAG, OPTIONS
+from resprout.options import OPTIONS
 
 STATUS_USAGE = 2
 
@@ -21,25 +23,7 @@ app = typer.Typer(
     help="Keeps MPI programs running when processes die.",
     epilog="`resprout COMMAND --help` has examples; `resprout doctor` says what works here.",
 )
-
-
-def _option(flag: str, *short: str) -> typer.models.OptionInfo:
-    """An option of the table in options.py."""
-    option = BY_FLAG[flag]
-    info: typer.models.OptionInfo = typer.Option(
-        flag,
-        *short,
-        envvar=option.variable,
-        help=option.cli_help,
-        metavar=option.metavar or None,
-        show_default=False,
-    )
-    return info
-
-
-def _with_examples(text: str) -> str:
-    """Help whose first block of examples is shown as it stands."""
-    return text.replace("\n    ", "\n\n    ", 1)
+app.add_typer(bench_app, name="bench")
 
 
 RUN_HELP = """Run an MPI program that goes on when some of its processes die.
@@ -60,7 +44,7 @@ Every option has a variable in the environment; the option goes first."""
 
 @app.command(
     "run",
-    help=_with_examples(RUN_HELP),
+    help=with_examples(RUN_HELP),
     context_settings={"allow_interspersed_args": False},
     no_args_is_help=True,
 )
@@ -69,25 +53,25 @@ def run_command(
     program: Annotated[
         list[str], typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
     ],
-    bcast: Annotated[str | None, _option("--bcast")] = None,
-    allreduce: Annotated[str | None, _option("--allreduce")] = None,
-    collectives: Annotated[str, _option("--collectives")] = "auto",
-    calibration: Annotated[str | None, _option("--calibration")] = None,
-    on_loss: Annotated[str, _option("--on-loss")] = "continue",
-    inject: Annotated[list[str] | None, _option("--inject")] = None,
-    report: Annotated[Path | None, _option("--report")] = None,
-    strict: Annotated[bool, _option("--strict")] = False,
-    mpi: Annotated[str | None, _option("--mpi")] = None,
-    sum_: Annotated[str | None, _option("--sum")] = None,
-    missing: Annotated[str | None, _option("--missing")] = None,
-    transport: Annotated[str, _option("--transport")] = "auto",
-    network: Annotated[str | None, _option("--network")] = None,
-    heartbeat_period: Annotated[str | None, _option("--heartbeat-period")] = None,
-    heartbeat_timeout: Annotated[str | None, _option("--heartbeat-timeout")] = None,
+    bcast: Annotated[str | None, table_option("--bcast")] = None,
+    allreduce: Annotated[str | None, table_option("--allreduce")] = None,
+    collectives: Annotated[str, table_option("--collectives")] = "auto",
+    calibration: Annotated[str | None, table_option("--calibration")] = None,
+    on_loss: Annotated[str, table_option("--on-loss")] = "continue",
+    inject: Annotated[list[str] | None, table_option("--inject")] = None,
+    report: Annotated[Path | None, table_option("--report")] = None,
+    strict: Annotated[bool, table_option("--strict")] = False,
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+    sum_: Annotated[str | None, table_option("--sum")] = None,
+    missing: Annotated[str | None, table_option("--missing")] = None,
+    transport: Annotated[str, table_option("--transport")] = "auto",
+    network: Annotated[str | None, table_option("--network")] = None,
+    heartbeat_period: Annotated[str | None, table_option("--heartbeat-period")] = None,
+    heartbeat_timeout: Annotated[str | None, table_option("--heartbeat-timeout")] = None,
     hostfile: Annotated[str | None, typer.Option(help="Hosts, as mpirun reads them.")] = None,
-    mpirun_arg: Annotated[list[str] | None, _option("--mpirun-arg")] = None,
-    run_dir: Annotated[Path | None, _option("--run-dir")] = None,
-    verbose: Annotated[bool, _option("--verbose", "-v")] = False,
+    mpirun_arg: Annotated[list[str] | None, table_option("--mpirun-arg")] = None,
+    run_dir: Annotated[Path | None, table_option("--run-dir")] = None,
+    verbose: Annotated[bool, table_option("--verbose", "-v")] = False,
 ) -> int:
     from resprout.launch.run import Request, run
 
@@ -134,7 +118,7 @@ Times are ticks; in-band detection runs in FTCO's model of steps. One run is one
 object a line; run i has the seed S + i."""
 
 
-@app.command("sim", help=_with_examples(SIM_HELP), no_args_is_help=True)
+@app.command("sim", help=with_examples(SIM_HELP), no_args_is_help=True)
 def sim_command(
     spec: Annotated[str, typer.Argument(help="PROTOCOL[:OPTION=VALUE,...], see `protocols`.")],
     procs: Annotated[int, typer.Option("--procs", "-P", help="Processes.")],
@@ -180,7 +164,7 @@ TIMELINE_HELP = """Draw a simulated run: processes down, time across.
 Times are ticks. Of more than 64 processes it shows those that tell the story, or those named."""
 
 
-@app.command("timeline", help=_with_examples(TIMELINE_HELP), no_args_is_help=True)
+@app.command("timeline", help=with_examples(TIMELINE_HELP), no_args_is_help=True)
 def timeline_command(
     spec: Annotated[str, typer.Argument(help="PROTOCOL[:OPTION=VALUE,...], see `protocols`.")],
     procs: Annotated[int, typer.Option("--procs", "-P", help="Processes.")],
@@ -227,7 +211,7 @@ goes on from where it was. docs/campaign.md says what is in the file, which begi
     faults = ["0.1%", "1%", "4%"]"""
 
 
-@app.command("campaign", help=_with_examples(CAMPAIGN_HELP), no_args_is_help=True)
+@app.command("campaign", help=with_examples(CAMPAIGN_HELP), no_args_is_help=True)
 def campaign_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", show_default=False)],
     output: Annotated[
@@ -257,7 +241,7 @@ QUERY_HELP = """Ask the results of campaigns, by SQL (DuckDB's). The table is `r
 docs/campaign.md says what the columns are."""
 
 
-@app.command("query", help=_with_examples(QUERY_HELP), no_args_is_help=True)
+@app.command("query", help=with_examples(QUERY_HELP), no_args_is_help=True)
 def query_command(
     sql: Annotated[str, typer.Argument(metavar="SQL", show_default=False)],
     sources: Annotated[
@@ -275,116 +259,6 @@ def query_command(
     return query(sql, sources or [], format, output)
 
 
-BENCH_HELP = """Measure MPI_Bcast as osu_bcast does, by several protocols in turns in the same job.
-
-    resprout bench bcast
-    resprout bench bcast -n 8 --sizes 8,256 --repetitions 1000 --output results
-    resprout bench bcast --dead 0,1,2 --variants binomial,binomial+2,checked --format json
-    resprout bench bcast --bcast corrected-tree:tree=kary,k=3 --transport tcp
-
-A repetition is a barrier and a broadcast, timed from the root's begin until the last rank has
-returned. Ranks that are to be dead are killed before anything is measured and stay in the trees.
-docs/bench.md says what the variants are."""
-
-bench_app = typer.Typer(
-    rich_markup_mode="markdown", help="Measure collectives of real processes.", no_args_is_help=True
-)
-app.add_typer(bench_app, name="bench")
-
-BenchOutput = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
-]
-BenchRanks = Annotated[str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes.")]
-BenchFormat = Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")]
-
-
-@bench_app.command("bcast", help=_with_examples(BENCH_HELP))
-def bench_bcast_command(
-    ranks: BenchRanks = "4,8",
-    sizes: Annotated[
-        str, typer.Option(metavar="SIZE,...", help="Of the payload, as 8, 64KiB or 4MiB.")
-    ] = "8,256,4KiB,64KiB,1MiB,4MiB",
-    dead: Annotated[str, typer.Option(metavar="N,...", help="How many are killed before.")] = "0,1",
-    variants: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Without it: all there are.")
-    ] = None,
-    bcast: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPEC", help="One of your own besides; as often as you like."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="How often a job is started.")] = 3,
-    repetitions: Annotated[int, typer.Option(help="Of each in a job, in turns.")] = 100,
-    calls: Annotated[int, typer.Option(help="Broadcasts back to back in a repetition.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Of the order of turns.")] = 1,
-    output: BenchOutput = None,
-    format: BenchFormat = "table",
-    mpi: Annotated[str | None, _option("--mpi")] = None,
-    transport: Annotated[str, _option("--transport")] = "auto",
-) -> int:
-    from resprout.bench.bcast.command import bench_bcast
-    from resprout.bench.bcast.plan import Request
-
-    request = Request(ranks, sizes, dead, variants, bcast or [], jobs, repetitions, calls, seed)
-    return bench_bcast(request, format, output, mpi, transport)
-
-
-RECOVERY_HELP = """Measure an allreduce into which ranks die: ours, and ULFM's way on the same MPI.
-
-    resprout bench recovery
-    resprout bench recovery -n 8,16,32 --repetitions 20 --output results
-    resprout bench recovery -n 8 --format json
-
-ULFM's way is what its users write: revoke the communicator, shrink it, call again. Each job loses
-no rank, one, two in different subtrees, two of which one stands below the other, or three of both
-kinds; the ways take turns. docs/bench.md has the figures."""
-
-
-@bench_app.command("recovery", help=_with_examples(RECOVERY_HELP))
-def bench_recovery_command(
-    ranks: Annotated[
-        str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes, 8 or more.")
-    ] = "8,16",
-    repetitions: Annotated[int, typer.Option(min=1, help="Jobs of each kind.")] = 5,
-    output: BenchOutput = None,
-    format: BenchFormat = "table",
-    mpi: Annotated[str | None, _option("--mpi")] = None,
-) -> int:
-    from resprout.bench.recovery.command import bench_recovery
-
-    return bench_recovery(ranks, repetitions, format, output, mpi)
-
-
-REVOKE_HELP = """Measure how fast a revocation ends a collective: ours, and ULFM's on the same MPI.
-
-    resprout bench revoke
-    resprout bench revoke -n 2,4,8 --repetitions 200 --output results
-
-A barrier or an allreduce is repeated until one rank revokes the communicator instead, then on
-another one: by ranks, and with the most of them by initiator and size. Both ways take turns.
-docs/bench.md has the figures."""
-
-
-@bench_app.command("revoke", help=_with_examples(REVOKE_HELP))
-def bench_revoke_command(
-    ranks: BenchRanks = "2,4,8,16",
-    sizes: Annotated[
-        str, typer.Option(metavar="SIZE,...", help="Of an allreduce, as 8, 64KiB or 4MiB.")
-    ] = "8,512,4KiB,64KiB,512KiB,4MiB",
-    repetitions: Annotated[int, typer.Option(help="Of each, in turns.")] = 50,
-    pause: Annotated[int, typer.Option(help="Of the initiator before it revokes, in µs.")] = 0,
-    output: BenchOutput = None,
-    format: BenchFormat = "table",
-    mpi: Annotated[str | None, _option("--mpi")] = None,
-    collectives: Annotated[str, _option("--collectives")] = "auto",
-) -> int:
-    from resprout.bench.revoke.command import bench_revoke
-    from resprout.bench.revoke.plan import make_measurement
-
-    measurement = make_measurement(ranks, sizes, repetitions, pause)
-    return bench_revoke(measurement, format, output, mpi, collectives)
-
-
 CALIBRATE_HELP = """Measure which collectives the MPI library carries faster here, and keep it.
 
     resprout calibrate
@@ -396,7 +270,7 @@ on this host. `resprout run` chooses by it from then on. Have the machine to you
 docs/calibrate.md says what is kept and when it is used."""
 
 
-@app.command("calibrate", help=_with_examples(CALIBRATE_HELP))
+@app.command("calibrate", help=with_examples(CALIBRATE_HELP))
 def calibrate_command(
     ranks: Annotated[
         str | None,
@@ -419,41 +293,11 @@ def calibrate_command(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-    mpi: Annotated[str | None, _option("--mpi")] = None,
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
 ) -> int:
     from resprout.calibrate.command import calibrate
 
     return calibrate(ranks, seconds, output, mpi, json)
-
-
-MEMBERSHIP_HELP = """Measure how long a dead member stays in some view: real ones, over TCP.
-
-    resprout bench membership
-    resprout bench membership -n 8,128 --radix 2,16 --repetitions 20 --output results
-    resprout bench membership -n 16 --format json
-
-Members of `resprout member` on the loopback; one of them, or the root, is killed (SIGKILL). Timed
-are when the first survivor suspects it, when the root has decided (from suspicion to there is the
-paper's T_s), and when the last one has the new view. The dead one is started again, then the next
-one dies. docs/bench.md has the figures."""
-
-
-@bench_app.command("membership", help=_with_examples(MEMBERSHIP_HELP))
-def bench_membership_command(
-    members: Annotated[
-        str, typer.Option("--members", "-n", metavar="N,...", help="Processes, 3 or more.")
-    ] = "8,16,32,64,128",
-    radix: Annotated[
-        str, typer.Option(metavar="N,...", help="Children in the tree, powers of two.")
-    ] = "2,4,8,16",
-    groups: Annotated[int, typer.Option(min=1, help="How often each is founded.")] = 3,
-    repetitions: Annotated[int, typer.Option(min=1, help="Deaths of each kind in each.")] = 5,
-    output: BenchOutput = None,
-    format: BenchFormat = "table",
-) -> int:
-    from resprout.bench.membership.command import bench_membership
-
-    return bench_membership(members, radix, groups, repetitions, format, output)
 
 
 REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, tables, lemmas.
@@ -469,7 +313,7 @@ It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the ver
 What has been simulated is not simulated again. docs/reproduce.md has more."""
 
 
-@app.command("reproduce", help=_with_examples(REPRODUCE_HELP), no_args_is_help=True)
+@app.command("reproduce", help=with_examples(REPRODUCE_HELP), no_args_is_help=True)
 def reproduce_command(
     paper: Annotated[
         str,
@@ -517,7 +361,7 @@ serves until it is ended; the others take that for its death. At its end (Ctrl-C
 SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""
 
 
-@app.command("member", help=_with_examples(MEMBER_HELP), no_args_is_help=True)
+@app.command("member", help=with_examples(MEMBER_HELP), no_args_is_help=True)
 def member_command(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where; port 0: any free one.")],
     join: Annotated[
@@ -549,7 +393,7 @@ def protocols_command() -> None:
 
 @app.command("doctor")
 def doctor_command(
-    mpi: Annotated[str | None, _option("--mpi")] = None,
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
     json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> int:
     """Say what MPI there is, whether it can lose ranks, and what will not work here.

@@ -65,9 +65,9 @@ struct Spec {
   protocols::VoteMethod vote_method;  // of a digest-vote
   std::int32_t degree;                // likewise: replicas of a rank
   bool is_corrupted;                  // likewise, simulated: the copy of process 0 is
-  bool closes_ring;            // revoke: over the dead
-  Plan plan;                   // revoke
-  std::int32_t operation;      // of the plan, that is measured
+  bool closes_ring;                   // revoke: over the dead
+  Plan plan;                          // revoke
+  std::int32_t operation;             // of the plan, that is measured
 
   bool operator==(const Spec&) const = default;
 };

@@ -12,6 +12,6 @@ REVOKE = Paper(
     ("What is outside is explained in [errata.md](../errata.md).",),
     {
         "fig5": "is about the bytes of a message and the time of computing on them, which a LogP "
-        "machine does not have; it is to be measured with real processes"
+        "machine does not have; `resprout bench revoke` measures it with real processes"
     },
 )

@@ -1,0 +1,146 @@
+"""`resprout bench` and its subcommands: their options, and nothing that they do."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resprout.cli_words import table_option, with_examples
+
+BENCH_HELP = """Measure MPI_Bcast as osu_bcast does, by several protocols in turns in the same job.
+
+    resprout bench bcast
+    resprout bench bcast -n 8 --sizes 8,256 --repetitions 1000 --output results
+    resprout bench bcast --dead 0,1,2 --variants binomial,binomial+2,checked --format json
+    resprout bench bcast --bcast corrected-tree:tree=kary,k=3 --transport tcp
+
+A repetition is a barrier and a broadcast, timed from the root's begin until the last rank has
+returned. Ranks that are to be dead are killed before anything is measured and stay in the trees.
+docs/bench.md says what the variants are."""
+
+bench_app = typer.Typer(
+    rich_markup_mode="markdown", help="Measure collectives of real processes.", no_args_is_help=True
+)
+
+BenchOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="For JSON, CSV, Markdown and pictures."),
+]
+BenchRanks = Annotated[str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes.")]
+BenchFormat = Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")]
+
+
+@bench_app.command("bcast", help=with_examples(BENCH_HELP))
+def bench_bcast_command(
+    ranks: BenchRanks = "4,8",
+    sizes: Annotated[
+        str, typer.Option(metavar="SIZE,...", help="Of the payload, as 8, 64KiB or 4MiB.")
+    ] = "8,256,4KiB,64KiB,1MiB,4MiB",
+    dead: Annotated[str, typer.Option(metavar="N,...", help="How many are killed before.")] = "0,1",
+    variants: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Without it: all there are.")
+    ] = None,
+    bcast: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPEC", help="One of your own besides; as often as you like."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="How often a job is started.")] = 3,
+    repetitions: Annotated[int, typer.Option(help="Of each in a job, in turns.")] = 100,
+    calls: Annotated[int, typer.Option(help="Broadcasts back to back in a repetition.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order of turns.")] = 1,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+    transport: Annotated[str, table_option("--transport")] = "auto",
+) -> int:
+    from resprout.bench.bcast.command import bench_bcast
+    from resprout.bench.bcast.plan import Request
+
+    request = Request(ranks, sizes, dead, variants, bcast or [], jobs, repetitions, calls, seed)
+    return bench_bcast(request, format, output, mpi, transport)
+
+
+RECOVERY_HELP = """Measure an allreduce into which ranks die: ours, and ULFM's way on the same MPI.
+
+    resprout bench recovery
+    resprout bench recovery -n 8,16,32 --repetitions 20 --output results
+    resprout bench recovery -n 8 --format json
+
+ULFM's way is what its users write: revoke the communicator, shrink it, call again. Each job loses
+no rank, one, two in different subtrees, two of which one stands below the other, or three of both
+kinds; the ways take turns. docs/bench.md has the figures."""
+
+
+@bench_app.command("recovery", help=with_examples(RECOVERY_HELP))
+def bench_recovery_command(
+    ranks: Annotated[
+        str, typer.Option("--ranks", "-n", metavar="N,...", help="Processes, 8 or more.")
+    ] = "8,16",
+    repetitions: Annotated[int, typer.Option(min=1, help="Jobs of each kind.")] = 5,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+) -> int:
+    from resprout.bench.recovery.command import bench_recovery
+
+    return bench_recovery(ranks, repetitions, format, output, mpi)
+
+
+REVOKE_HELP = """Measure how fast a revocation ends a collective: ours, and ULFM's on the same MPI.
+
+    resprout bench revoke
+    resprout bench revoke -n 2,4,8 --repetitions 200 --output results
+
+A barrier or an allreduce is repeated until one rank revokes the communicator instead, then on
+another one: by ranks, and with the most of them by initiator and size. Both ways take turns.
+docs/bench.md has the figures."""
+
+
+@bench_app.command("revoke", help=with_examples(REVOKE_HELP))
+def bench_revoke_command(
+    ranks: BenchRanks = "2,4,8,16",
+    sizes: Annotated[
+        str, typer.Option(metavar="SIZE,...", help="Of an allreduce, as 8, 64KiB or 4MiB.")
+    ] = "8,512,4KiB,64KiB,512KiB,4MiB",
+    repetitions: Annotated[int, typer.Option(help="Of each, in turns.")] = 50,
+    pause: Annotated[int, typer.Option(help="Of the initiator before it revokes, in µs.")] = 0,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+    collectives: Annotated[str, table_option("--collectives")] = "auto",
+) -> int:
+    from resprout.bench.revoke.command import bench_revoke
+    from resprout.bench.revoke.plan import make_measurement
+
+    measurement = make_measurement(ranks, sizes, repetitions, pause)
+    return bench_revoke(measurement, format, output, mpi, collectives)
+
+
+MEMBERSHIP_HELP = """Measure how long a dead member stays in some view: real ones, over TCP.
+
+    resprout bench membership
+    resprout bench membership -n 8,128 --radix 2,16 --repetitions 20 --output results
+    resprout bench membership -n 16 --format json
+
+Members of `resprout member` on the loopback; one of them, or the root, is killed (SIGKILL). Timed
+are when the first survivor suspects it, when the root has decided (from suspicion to there is the
+paper's T_s), and when the last one has the new view. The dead one is started again, then the next
+one dies. docs/bench.md has the figures."""
+
+
+@bench_app.command("membership", help=with_examples(MEMBERSHIP_HELP))
+def bench_membership_command(
+    members: Annotated[
+        str, typer.Option("--members", "-n", metavar="N,...", help="Processes, 3 or more.")
+    ] = "8,16,32,64,128",
+    radix: Annotated[
+        str, typer.Option(metavar="N,...", help="Children in the tree, powers of two.")
+    ] = "2,4,8,16",
+    groups: Annotated[int, typer.Option(min=1, help="How often each is founded.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, help="Deaths of each kind in each.")] = 5,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+) -> int:
+    from resprout.bench.membership.command import bench_membership
+
+    return bench_membership(members, radix, groups, repetitions, format, output)

@@ -1,0 +1,24 @@
+"""What subcommands have in common: options of the table, and help with examples."""
+
+import typer
+
+from resprout.options import BY_FLAG
+
+
+def table_option(flag: str, *short: str) -> typer.models.OptionInfo:
+    """An option of the table in options.py."""
+    option = BY_FLAG[flag]
+    info: typer.models.OptionInfo = typer.Option(
+        flag,
+        *short,
+        envvar=option.variable,
+        help=option.cli_help,
+        metavar=option.metavar or None,
+        show_default=False,
+    )
+    return info
+
+
+def with_examples(text: str) -> str:
+    """Help whose first block of examples is shown as it stands."""
+    return text.replace("\n    ", "\n\n    ", 1)
