@@ -5,8 +5,9 @@
 // The integral of 4 / (1 + x^2) from 0 to 1, which is pi, in tasks that anybody can do. The result
 // is the same to the last bit, whoever dies: each task's part is computed in one way only, and they
 // are added up in one order.
-#include <mpi-ext.h>
 #include <mpi.h>
+
+#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 

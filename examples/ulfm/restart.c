@@ -7,8 +7,9 @@
 // what the living have of the last checkpoint, and go on from there with more pieces each. The
 // result is that of a run in which nobody dies. If a process and its buddy are lost together the
 // rod begins anew.
-#include <mpi-ext.h>
 #include <mpi.h>
+
+#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

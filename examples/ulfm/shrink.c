@@ -4,8 +4,9 @@
 //
 // Pi from random points, a block of them in each round. A round counts if it went well everywhere;
 // otherwise those who are left throw its points again, fewer of them.
-#include <mpi-ext.h>
 #include <mpi.h>
+
+#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 
