@@ -7,14 +7,16 @@ from array import array
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
+world.Set_errhandler(MPI.ERRORS_RETURN)
 comm = world.Dup()
 comm.Set_errhandler(MPI.ERRORS_RETURN)
 total = array("i", [0])
 comm.Allreduce(array("i", [1]), total, MPI.SUM)
 assert total[0] == world.size
-if comm.rank == comm.size - 1:
-    os.kill(os.getpid(), signal.SIGKILL)
 try:
+    world.Barrier()  # all have seen the sum
+    if comm.rank == comm.size - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
     while True:
         comm.Barrier()
 except MPI.Exception as error:

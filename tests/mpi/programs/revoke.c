@@ -185,6 +185,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   check_goes_on(comm);
+  MPI_Barrier(other); /* nobody revokes before all are through with that */
   if (rank < size - revokers) {
     expect_revoked(argv[1], call_and_wait(argv[1]));
   } else {
