@@ -24,10 +24,10 @@ def repaired(ranks: int, faults: str, carrier: list[str], rounds: int = 3000) ->
 @pytest.mark.parametrize("seed", range(8))
 def test_whoever_is_killed_the_others_shrink_and_do_the_rounds_again(seed: int) -> None:
     ranks = (4, 8, 3, 16)[seed % 4]
-    calls = ["isend", "waitall", "allreduce", "bcast", "barrier", "comm_agree"]
+    calls = ["sendrecv", "allreduce", "bcast", "barrier", "comm_agree"]
     victims = kills_at_calls(seed, min(ranks - 1, 1 + seed % 3), ranks, calls, 250)
     ended = repaired(ranks, victims, CARRIERS[seed % len(CARRIERS)])
-    assert ended.lost, str(ended)
+    assert len(ended.lost) == victims.count("kill:"), str(ended)
 
 
 @pytest.mark.parametrize("call", ["comm_shrink", "comm_agree", "comm_revoke"])
