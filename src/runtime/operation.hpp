@@ -102,7 +102,7 @@ class Operation {
   // Calls `function(world_rank)` for everybody without whom it does not go on: whose message it
   // waits for, or for whom it has one that the outlet has no room for.
   template <typename Function>
-  void for_each_awaited(Time now, Function function) const {
+  void for_each_awaited(Time now, const Function& function) const {
     if (unsent_) function(members().world_rank(unsent_->to));
     std::int32_t place = 0;
     Rank rank;

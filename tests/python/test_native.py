@@ -26,6 +26,8 @@ STRUCTURES = {
     "resprout_traced_message": native._CTracedMessage,
     "resprout_traced_event": native._CTracedEvent,
     "resprout_traced_death": native._CTracedDeath,
+    "resprout_stabilization_scene": native._CScene,
+    "resprout_stabilized": native._CStabilized,
 }
 
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "doctest/doctest.h"
@@ -17,7 +16,7 @@ constexpr std::uint64_t bad = 8;
 
 class OneReplica {
  public:
-  OneReplica(VoteMethod method, int degree, Rank self, std::vector<int> suspects = {})
+  OneReplica(VoteMethod method, int degree, Rank self, const std::vector<int>& suspects = {})
       : config_{method, degree}, self_(self), machine_(config_, self, good) {
     for (int rank : suspects) suspects_.push_back(rank_at(rank));
     machine_.start(context());
@@ -26,8 +25,9 @@ class OneReplica {
   static OneReplica sender(VoteMethod method, int degree, int k) {
     return {method, degree, rank_at(k)};
   }
-  static OneReplica receiver(VoteMethod method, int degree, int j, std::vector<int> suspects = {}) {
-    return {method, degree, rank_at(degree + j), std::move(suspects)};
+  static OneReplica receiver(VoteMethod method, int degree, int j,
+                             const std::vector<int>& suspects = {}) {
+    return {method, degree, rank_at(degree + j), suspects};
   }
 
   OneReplica(const OneReplica&) = delete;

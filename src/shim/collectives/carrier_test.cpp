@@ -72,10 +72,11 @@ TEST_CASE("what was measured with less than half or more than twice as many rank
 
 TEST_CASE("a text that is no calibration is refused, and nothing of it is taken") {
   const std::string row = "ranks=2,barrier=0,bcast=,reduce=,allreduce=";
+  const std::string twice = row + ";" + row;
   CHECK(problem("cores=2;" + row) == "");
   for (const std::string& text : std::vector<std::string>{
            "", "cores=2", "cores=2;", "cores=0;" + row, "cores=-1;" + row, row, "cores=2;;" + row,
-           "cores=2;" + row + ";" + row, "cores=2;ranks=1,barrier=,bcast=,reduce=,allreduce=",
+           "cores=2;" + twice, "cores=2;ranks=1,barrier=,bcast=,reduce=,allreduce=",
            "cores=2;ranks=2,barrier=,bcast=,reduce=",
            "cores=2;ranks=2,bcast=,barrier=,reduce=,allreduce=", "cores=2;" + row + ",scan=",
            "cores=2;ranks=2,barrier=0,bcast=256.256,reduce=,allreduce=",
