@@ -6,6 +6,7 @@
 #include "runtime/engine.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/native/natives.hpp"
+#include "shim/remade/spares.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
 #include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
@@ -78,6 +79,13 @@ Communicator* discover(MPI_Comm comm) {
 Communicator::Communicator() = default;
 Communicator::~Communicator() = default;
 
+void describe_communicator(MPI_Comm comm, std::unique_ptr<Communicator> communicator) {
+  PMPI_Comm_set_attr(comm, communicator_keyval(), communicator.release());
+  generation.fetch_add(1, std::memory_order_relaxed);
+}
+
+void undescribe_communicator(MPI_Comm comm) { PMPI_Comm_delete_attr(comm, communicator_keyval()); }
+
 Communicator* communicator_of(MPI_Comm comm) {
   const unsigned now = generation.load(std::memory_order_relaxed);
   if (comm == last_comm && now == last_generation) return last_found;
@@ -120,23 +128,34 @@ void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
   note_session(comm, *communicator->session);
 }
 
-void close_communicator(MPI_Comm comm) {
+bool close_communicator(MPI_Comm comm) {
   World* world = World::current();
-  if (world == nullptr) return;
+  if (world == nullptr) return false;
   Communicator* communicator = communicator_of(comm);
-  if (communicator->session == nullptr) return;
+  if (communicator->session == nullptr) return false;
   runtime::Engine& engine = world->engine();
   runtime::Lock lock = engine.lock();
   communicator->session->finish_tasks(lock);
+  if (communicator->repair != nullptr) communicator->repair->finish_tasks(lock);
   leave_communicator(comm);
-  // Nothing was ever said in it: nobody has to hear that it ends.
-  if (communicator->session->has_begun()) communicator->session->barrier(lock);
+  // Nothing was ever said in it: nobody has to hear that it ends. But what carries the messages of
+  // a remade one goes to others.
+  if (communicator->session->has_begun() || communicator->remade)
+    communicator->session->barrier(lock);
+  bool is_clean = !communicator->session->is_revoked();
+  if (is_clean && communicator->remade &&
+      communicator->session->members().size() < communicator->session->everybody().size()) {
+    lock.unlock();
+    is_clean = drain(communicator->remade->spare, *communicator->session);
+    lock.lock();
+  }
   if (communicator->repair != nullptr) engine.close_session(lock, *communicator->repair);
   forget_session(*communicator->session);
   if (communicator->native != MPI_COMM_NULL) free_native(communicator->native);
   engine.close_session(lock, *communicator->session);
   communicator->session = nullptr;
   communicator->repair = nullptr;
+  return is_clean;
 }
 
 void forget_communicators() {

@@ -13,12 +13,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/session.hpp"
 #include "shim/options.hpp"
+#include "shim/remade/cartesian.hpp"
 
 namespace resprout::shim {
 
@@ -44,6 +47,13 @@ class CallCounts {
 
 struct StandIns;
 
+// Of a communicator that was made without the MPI library (remade/).
+struct Remade {
+  int spare;         // the number of
+  MPI_Comm carrier;  // what its messages go over: a duplicate of MPI_COMM_WORLD
+  std::vector<std::pair<int, int>> by_world_rank;  // world rank, rank: ascending
+};
+
 struct Communicator {
   Communicator();
   ~Communicator();
@@ -52,9 +62,12 @@ struct Communicator {
   int rank = 0;                  // own rank in it
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
                                  // MPI_UNDEFINED for processes that are not of this world
+  std::optional<Remade> remade;
+  std::optional<Grid> grid;  // of a remade one
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
   CallCounts calls;
+  std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
   std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise
@@ -70,6 +83,11 @@ struct Communicator {
 // REQUIRES: MPI is initialized; `comm` is valid. Never null; lives as long as the communicator.
 Communicator* communicator_of(MPI_Comm comm);
 
+// Says of `comm` what MPI does not know of it. REQUIRES: nobody has asked before.
+void describe_communicator(MPI_Comm comm, std::unique_ptr<Communicator> communicator);
+// The handle goes on to another communicator.
+void undescribe_communicator(MPI_Comm comm);
+
 // The session for a collective on `comm`; null if its collectives are the MPI library's business.
 runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
 
@@ -79,8 +97,9 @@ runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);
 // For the wrappers that make a communicator: opens its session under a name that all members know.
 void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock);
 
-// For the wrappers that end a communicator, before MPI does.
-void close_communicator(MPI_Comm comm);
+// For the wrappers that end a communicator, before MPI does. True if all living members were there
+// to part, and none of their messages is left.
+bool close_communicator(MPI_Comm comm);
 
 // At MPI_Finalize: forgets everything.
 void forget_communicators();

@@ -1,7 +1,10 @@
 #include "shim/completion.hpp"
 
+#include <algorithm>
+
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/failures.hpp"
 
@@ -27,6 +30,18 @@ int drop_received(MPI_Request& request) {
 // The request is complete or not, but nobody can say how the program would have it.
 bool is_unresolved(const MPI_Status& status) {
   return status.MPI_ERROR == MPI_ERR_PENDING || is_pending(status.MPI_ERROR);
+}
+
+// It belongs to a remade communicator: MPI notices only half of what may happen to it.
+bool is_on_remade(MPI_Request request) {
+  if (!is_any_remade() || request == MPI_REQUEST_NULL) return false;
+  const auto pending = recall(request);
+  return pending && is_remade(pending->comm);
+}
+
+bool is_any_on_remade(Requests requests) {
+  if (!is_any_remade()) return false;
+  return std::any_of(requests.handles, requests.handles + requests.count, is_on_remade);
 }
 
 std::vector<MPI_Request> copy_of(Requests requests) {
@@ -120,18 +135,81 @@ int without_resumed(const GuardedCall& call, Requests requests, int& outcount, i
   return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
-}  // namespace
-
-Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
-  if (of_program != MPI_STATUSES_IGNORE) return;
-  data_ = few_.data();
-  if (count <= static_cast<int>(few_.size())) return;
-  many_.resize(static_cast<std::size_t>(count));
-  data_ = many_.data();
+// MPI_Testany of one request, on a remade communicator.
+int test_the_one(const GuardedCall& call, MPI_Request& request, int& index, int& flag,
+                 MPI_Status& status) {
+  const bool is_started = recall(request)->is_started;
+  const int code = test_one(call, request, flag, status);
+  index = is_started && (flag != 0 || code != MPI_SUCCESS) ? 0 : MPI_UNDEFINED;
+  return code;
 }
 
-int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
-  if (!ulfm::is_active()) return test_remembered(request, flag, status);
+// One after the other, where one call of MPI cannot speak for all.
+int test_any_in_turn(const GuardedCall& call, Requests requests, int& index, int& flag,
+                     MPI_Status& status) {
+  bool is_any_active = false;
+  for (int i = 0; i < requests.count; ++i) {
+    const int code = test_any(call, {1, &requests[i]}, index, flag, status);
+    if (flag != 0 && index == MPI_UNDEFINED) continue;
+    is_any_active = true;
+    if (flag == 0 && code == MPI_SUCCESS) continue;
+    index = i;
+    return code;
+  }
+  index = MPI_UNDEFINED;
+  flag = is_any_active ? 0 : 1;
+  return MPI_SUCCESS;
+}
+
+int test_some_in_turn(const GuardedCall& call, Requests requests, int& outcount, int* indices,
+                      Statuses& statuses) {
+  bool is_any_active = false;
+  bool has_error = false;
+  outcount = 0;
+  for (int i = 0; i < requests.count; ++i) {
+    int index = 0;
+    int flag = 0;
+    MPI_Status status;
+    const int code = test_any(call, {1, &requests[i]}, index, flag, status);
+    if (flag != 0 && index == MPI_UNDEFINED) continue;
+    is_any_active = true;
+    if (flag == 0 && code == MPI_SUCCESS) continue;
+    has_error |= code != MPI_SUCCESS;
+    statuses[outcount] = status;
+    statuses[outcount].MPI_ERROR = code;
+    indices[outcount++] = i;
+  }
+  if (!is_any_active) outcount = MPI_UNDEFINED;
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+// None is completed before all can be, but for those that a loss ends.
+int test_all_in_turn(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
+  bool has_error = false;
+  flag = 1;
+  for (int i = 0; i < requests.count; ++i) {
+    int is_done = 1;
+    statuses[i].MPI_ERROR = MPI_SUCCESS;
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    int code = PMPI_Request_get_status(requests[i], &is_done, &statuses[i]);
+    if (is_broken_off(call, code)) {
+      acknowledge_to_mpi(call.communicator_in_error());
+      code = PMPI_Request_get_status(requests[i], &is_done, &statuses[i]);
+    }
+    const auto pending = recall(requests[i]);
+    const bool is_lost = is_done == 0 && pending && pending->is_started &&
+                         has_anything_happened() && is_hopeless(pending->comm, pending->peer);
+    if (code != MPI_SUCCESS || is_lost) code = test_one(call, requests[i], is_done, statuses[i]);
+    has_error |= code != MPI_SUCCESS;
+    if (is_done == 0) flag = 0;
+    statuses[i].MPI_ERROR = code != MPI_SUCCESS || is_done != 0 ? code : MPI_ERR_PENDING;
+  }
+  if (flag != 0 && !has_error) return wait_all(call, requests, statuses);
+  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+// As test_one, where MPI notices losses.
+int test_noticing(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
   for (;;) {
     const int code = PMPI_Test(&request, &flag, &status);
     if (!is_broken_off(call, code)) {
@@ -144,14 +222,49 @@ int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Statu
       flag = 1;
       return end_hopeless(request, {comm, MPI_ANY_SOURCE}, status);
     }
-    ulfm::acknowledge(comm);
+    acknowledge_to_mpi(comm);
   }
+}
+
+// On a remade communicator MPI knows neither who else is in it nor that it is revoked.
+int test_remade(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
+  const MPI_Request before = request;
+  Pending pending = *recall(request);
+  int code = test_noticing(call, request, flag, status);
+  if (flag != 0 || code != MPI_SUCCESS) {
+    name_source(pending.comm, &status);
+  } else if (is_given_up(pending)) {
+    flag = 1;
+    code = end_hopeless(request, pending, status);
+  }
+  if (flag != 0 || request == MPI_REQUEST_NULL) {
+    note_completion(before, request);
+  } else {
+    update(before, pending);
+  }
+  return code;
+}
+
+}  // namespace
+
+Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
+  if (of_program != MPI_STATUSES_IGNORE) return;
+  data_ = few_.data();
+  if (count <= static_cast<int>(few_.size())) return;
+  many_.resize(static_cast<std::size_t>(count));
+  data_ = many_.data();
+}
+
+int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
+  if (!ulfm::is_active()) return test_remembered(request, flag, status);
+  if (is_on_remade(request)) return test_remade(call, request, flag, status);
+  return test_noticing(call, request, flag, status);
 }
 
 int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
   if (!ulfm::is_active()) return wait_remembered(request, status);
   Patience patience;
-  while (is_any_under_way()) {
+  while (is_any_under_way() || is_on_remade(request)) {
     int is_done = 0;
     const int code = test_one(call, request, is_done, status);
     if (is_done != 0 || code != MPI_SUCCESS) return code;
@@ -167,7 +280,7 @@ int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) 
 }
 
 int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
-  const bool is_noticing = ulfm::is_active() && !is_any_under_way();
+  const bool is_noticing = ulfm::is_active() && !is_any_under_way() && !is_any_on_remade(requests);
   if (is_noticing) {
     const int code = PMPI_Waitall(requests.count, requests.handles, statuses.data());
     if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
@@ -184,6 +297,7 @@ int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
 
 int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
   if (!ulfm::is_active()) return test_all_patiently(requests, flag, statuses);
+  if (is_any_on_remade(requests)) return test_all_in_turn(call, requests, flag, statuses);
   for (int i = 0; i < requests.count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
   const int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
   if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
@@ -205,6 +319,10 @@ int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& st
 int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
              MPI_Status& status) {
   if (!ulfm::is_active()) return test_any_patiently(requests, index, flag, status);
+  if (is_any_on_remade(requests)) {
+    if (requests.count > 1) return test_any_in_turn(call, requests, index, flag, status);
+    return test_the_one(call, requests[0], index, flag, status);
+  }
   for (;;) {
     int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
     if (is_loss(code) && !is_pending(code)) flag = 1;
@@ -231,7 +349,7 @@ int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* in
   Patience patience;
   for (;;) {
     int code = MPI_SUCCESS;
-    if (is_any_under_way()) {
+    if (is_any_under_way() || is_any_on_remade(requests)) {
       code = test_some(call, requests, outcount, indices, statuses);
     } else if (ulfm::is_active()) {
       code = PMPI_Waitsome(requests.count, requests.handles, &outcount, indices, statuses.data());
@@ -248,6 +366,8 @@ int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* in
 int test_some(const GuardedCall& call, Requests requests, int& outcount, int* indices,
               Statuses& statuses) {
   if (!ulfm::is_active()) return test_some_patiently(requests, outcount, indices, statuses);
+  if (is_any_on_remade(requests))
+    return test_some_in_turn(call, requests, outcount, indices, statuses);
   const int code =
       PMPI_Testsome(requests.count, requests.handles, &outcount, indices, statuses.data());
   if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;

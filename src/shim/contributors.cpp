@@ -6,6 +6,7 @@
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout;
@@ -33,7 +34,7 @@ extern "C" int resprout_contributors(MPI_Comm comm, MPI_Group* group) {
   if (group == nullptr || communicator_of(comm)->is_inter) return finish(comm, name, MPI_ERR_ARG);
   const std::vector<int> ranks = contributors_of(*world, comm);
   MPI_Group everybody = MPI_GROUP_NULL;
-  int code = PMPI_Comm_group(comm, &everybody);
+  int code = group_of(comm, &everybody);
   if (code != MPI_SUCCESS) return code;
   code = PMPI_Group_incl(everybody, static_cast<int>(ranks.size()), ranks.data(), group);
   PMPI_Group_free(&everybody);

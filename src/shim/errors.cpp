@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
@@ -107,13 +108,14 @@ bool is_for_program(int code) {
 }
 
 // Every wrapping does this.
-void handle(MPI_Comm* comm, int* code, ...) {
-  in_error = *comm;
+void handle(MPI_Comm* found_on, int* code, ...) {
+  const MPI_Comm comm = carried_by(*found_on);
+  in_error = comm;
   if (is_loss(*code)) {
     if (depth > 0) return;
     if (World* world = World::current()) world->report().count_error("other");
   }
-  if (is_for_program(*code)) pass_on(*comm, *code);
+  if (is_for_program(*code)) pass_on(comm, *code);
 }
 
 MPI_Errhandler wrapped(MPI_Errhandler of_program) {
@@ -135,6 +137,10 @@ void install_error_handlers() {
   PMPI_Comm_dup(MPI_COMM_SELF, &wrappings().anchor);
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
     PMPI_Comm_set_errhandler(comm, wrapped(handler_of(comm)));
+}
+
+void hand_on_errors(MPI_Comm carrier) {
+  PMPI_Comm_set_errhandler(carrier, wrapped(MPI_ERRORS_RETURN));
 }
 
 int proc_failed() { return ulfm::proc_failed_class(); }

@@ -18,6 +18,10 @@ namespace resprout::shim {
 // In MPI_Init, after MPI itself is up: wraps the handlers of MPI_COMM_WORLD and MPI_COMM_SELF.
 void install_error_handlers();
 
+// For a communicator of ours whose messages are the program's: its errors are of the communicator
+// that it carries (remade/). REQUIRES: install_error_handlers().
+void hand_on_errors(MPI_Comm carrier);
+
 // The code of MPIX_ERR_PROC_FAILED, also where the MPI has none.
 int proc_failed();
 // It is an error of the kind that a lost process causes (PROC_FAILED, PENDING, REVOKED).

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <vector>
 
+#include "shim/communicator.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/failures.hpp"
@@ -30,22 +32,22 @@ Refused& refused_by_mpi() {
 }
 
 bool is_everybody_else_lost(MPI_Comm comm) {
-  int is_inter = 0;
-  int size = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
+  const Communicator& communicator = *communicator_of(comm);
+  const int size = static_cast<int>(communicator.world_ranks.size());
   int lost = 0;
   for (int rank = 0; rank < size; ++rank) lost += is_lost(comm, rank) ? 1 : 0;
-  if (is_inter != 0) return lost == size;
+  if (communicator.is_inter) return lost == size;
   // MPI may have learned it first, and will not tell again what was acknowledged once.
-  return std::max(lost, static_cast<int>(ulfm::failed_ranks(comm).size())) >= size - 1;
+  return std::max(lost, static_cast<int>(failed_by_mpi(comm).size())) >= size - 1;
 }
 
 // This process has sent itself a message that waits to be received. MPI answers this question also
 // while it refuses wildcards.
 bool has_own_message(MPI_Comm comm, int self, int tag) {
   int flag = 0;
-  return PMPI_Iprobe(self, tag, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
+  const Address from = address_of(comm, self);
+  return PMPI_Iprobe(from.peer, tag, from.comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+         flag != 0;
 }
 
 }  // namespace
@@ -83,16 +85,13 @@ bool goes_on(MPI_Comm comm, int& source, int tag, int code) {
   const bool is_told = World::current()->options().on_loss == OnLoss::error;
   if (is_told && !is_all_acknowledged(comm)) return false;
   if (!is_hopeless(comm, source)) {
-    ulfm::acknowledge(comm);
+    acknowledge_to_mpi(comm);
     return true;
   }
   // Not acknowledged: MPI has to go on refusing what nobody will answer.
-  int is_inter = 0;
-  int self = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  PMPI_Comm_rank(comm, &self);
-  if (is_inter != 0 || !has_own_message(comm, self, tag)) return false;
-  source = self;
+  const Communicator& communicator = *communicator_of(comm);
+  if (communicator.is_inter || !has_own_message(comm, communicator.rank, tag)) return false;
+  source = communicator.rank;
   return true;
 }
 

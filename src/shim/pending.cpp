@@ -7,8 +7,10 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/peers.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -29,26 +31,11 @@ Table& table() {
   return *instance;
 }
 
-// The state is kept between calls: a program may look as seldom as it likes.
-void update(MPI_Request request, const Pending& pending) {
-  const std::scoped_lock lock(table().mutex);
-  const auto it = table().entries.find(request);
-  if (it != table().entries.end()) it->second = pending;
-}
-
-bool is_given_up(Pending& pending) {
-  if (!has_anything_happened() || !is_hopeless(pending.comm, pending.peer)) return false;
-  const std::int64_t now = wall_clock_ns();
-  if (pending.hopeless_looks++ == 0) pending.hopeless_since_ns = now;
-  return pending.hopeless_looks > hopeless_looks_min &&
-         now - pending.hopeless_since_ns > hopeless_ns_min;
-}
-
 }  // namespace
 
 void remember(MPI_Request request, const Pending& pending) {
   if (request == MPI_REQUEST_NULL) return;
-  if (ulfm::is_active() && !pending.is_persistent) return;
+  if (ulfm::is_active() && !pending.is_persistent && !is_remade(pending.comm)) return;
   table().is_used.store(true, std::memory_order_relaxed);
   const std::scoped_lock lock(table().mutex);
   table().entries[request] = pending;
@@ -68,6 +55,17 @@ void forget(MPI_Request request) {
   table().entries.erase(request);
 }
 
+int forget_requests_of(MPI_Comm comm) {
+  const std::scoped_lock lock(table().mutex);
+  int count = 0;
+  std::erase_if(table().entries, [&](const auto& entry) {
+    const bool is_meant = entry.second.comm == comm;
+    if (is_meant && entry.second.is_started) ++count;
+    return is_meant;
+  });
+  return count;
+}
+
 void note_start(MPI_Request request) {
   std::optional<Pending> pending = recall(request);
   if (!pending) return;
@@ -82,6 +80,22 @@ void note_completion(MPI_Request before, MPI_Request after) {
   if (!pending) return;
   pending->is_started = false;
   update(before, *pending);
+}
+
+// The state is kept between calls: a program may look as seldom as it likes.
+void update(MPI_Request request, const Pending& pending) {
+  const std::scoped_lock lock(table().mutex);
+  const auto it = table().entries.find(request);
+  if (it != table().entries.end()) it->second = pending;
+}
+
+bool is_given_up(Pending& pending) {
+  if (is_any_revoked() && is_revoked(pending.comm)) return true;
+  if (!has_anything_happened() || !is_hopeless(pending.comm, pending.peer)) return false;
+  const std::int64_t now = wall_clock_ns();
+  if (pending.hopeless_looks++ == 0) pending.hopeless_since_ns = now;
+  return pending.hopeless_looks > hopeless_looks_min &&
+         now - pending.hopeless_since_ns > hopeless_ns_min;
 }
 
 int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& status) {

@@ -2,7 +2,8 @@
 //
 // An MPI that notices losses (ULFM) ends the requests that they touch. For all others the shim
 // remembers the peer of each request and, when that is lost, ends the request itself. Persistent
-// requests are remembered always, because MPI_Start must not send to a lost process either.
+// requests are remembered always, because MPI_Start must not send to a lost process either; so are
+// those on communicators of which MPI does not know who is in them (remade/).
 //
 // Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
 #pragma once
@@ -38,6 +39,11 @@ inline void copy_status(const MPI_Status& from, MPI_Status* to) {
 void remember(MPI_Request request, const Pending& pending);
 std::optional<Pending> recall(MPI_Request request);
 void forget(MPI_Request request);
+// The communicator ends: what is still pending on it is MPI's business.
+// How many there are, but for inactive ones.
+int forget_requests_of(MPI_Comm comm);
+// What is remembered changes.
+void update(MPI_Request request, const Pending& pending);
 // MPI_Start was called for it.
 void note_start(MPI_Request request);
 // MPI has completed it: `before` is its handle before that call, `after` the one afterwards.
@@ -51,6 +57,9 @@ int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status);
 int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status);
 int wait_remembered(MPI_Request& request, MPI_Status& status);
 
+// Nobody will ever complete it: its peer was lost, and has been asked long enough for what it may
+// have sent before; or its communicator is revoked.
+bool is_given_up(Pending& pending);
 // Takes back a receive that nobody will ever answer. MPI_SUCCESS: its message had come after all.
 int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& status);
 

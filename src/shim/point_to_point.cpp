@@ -3,38 +3,59 @@
 // A send to a lost process is never handed to MPI. A receive from one is: its message may have
 // come before. Where MPI does not notice losses, or collectives are under way, a blocking call is a
 // non-blocking one and a wait that looks after them.
+#include <cstdint>
 #include <vector>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
 
 namespace {
 
+// What MPI sends at once, whatever its transport: it does not wait for the receiver.
+constexpr std::int64_t at_once_bytes = 2048;
+
 // A call that waits inside MPI comes back if its peer is lost, and nobody needs us meanwhile.
-bool may_block() { return ulfm::is_active() && !is_any_under_way(); }
+bool may_block(MPI_Comm comm) {
+  return ulfm::is_active() && !is_any_under_way() && !is_remade(comm);
+}
+
+// Nothing waits inside MPI on a remade communicator, which is never revoked there. But a blocking
+// send that does not wait is safer than its other form: Open MPI 5.0 may end a process whose eager
+// MPI_Isend the receiver does not live to see.
+bool may_send_at_once(MPI_Comm comm, int count, MPI_Datatype datatype) {
+  int bytes = 0;
+  return ulfm::is_active() && is_remade(comm) && count >= 0 && datatype != MPI_DATATYPE_NULL &&
+         PMPI_Type_size(datatype, &bytes) == MPI_SUCCESS &&
+         std::int64_t{bytes} * count <= at_once_bytes;
+}
 
 // `blocking()` is MPI's call, `start(request)` its non-blocking form.
 template <typename Blocking, typename Start>
-int send(const GuardedCall& call, MPI_Comm comm, int dest, Blocking blocking, Start start) {
+int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Blocking blocking,
+         Start start) {
   if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
-  if (may_block()) return blocking();
+  if (is_at_once || may_block(comm)) return blocking();
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
   const int code = start(&request);
   if (code != MPI_SUCCESS) return code;
+  if (is_remade(comm)) remember(request, {comm, dest, Pending::Kind::send});
   return ulfm::is_active() ? wait_one(call, request, status)
                            : wait_patiently(request, {comm, dest, Pending::Kind::send}, status);
 }
 
 template <typename Blocking, typename Start>
-int guarded_send(const char* name, MPI_Comm comm, int dest, Blocking blocking, Start start) {
+int guarded_send(const char* name, MPI_Comm comm, int dest, bool is_at_once, Blocking blocking,
+                 Start start) {
   GuardedCall call(name, comm, dest);
-  return call.is_ours() ? call.finish(send(call, comm, dest, blocking, start)) : blocking();
+  return call.is_ours() ? call.finish(send(call, comm, dest, is_at_once, blocking, start))
+                        : blocking();
 }
 
 struct Receive {
@@ -47,7 +68,10 @@ struct Receive {
 };
 
 int start(const Receive& r, MPI_Request& request) {
-  return PMPI_Irecv(r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, &request);
+  const Address from = address_of(r.comm, r.source);
+  const int code = PMPI_Irecv(r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm, &request);
+  if (code == MPI_SUCCESS && is_remade(r.comm)) remember(request, {r.comm, r.source});
+  return code;
 }
 
 // Waits for a receive that was started. A status that says nothing is not written.
@@ -61,7 +85,7 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
 
 int receive(const GuardedCall& call, const Receive& r, MPI_Status* status) {
   int code = MPI_SUCCESS;
-  if (may_block()) {
+  if (may_block(r.comm)) {
     int source = r.source;
     do {
       code = PMPI_Recv(r.buffer, r.count, r.datatype, source, r.tag, r.comm, status);
@@ -94,37 +118,44 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* status, Send
 
 extern "C" int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                         MPI_Comm comm) {
+  const Address to = address_of(comm, dest);
   return guarded_send(
-      "send", comm, dest, [&] { return PMPI_Send(buf, count, datatype, dest, tag, comm); },
+      "send", comm, dest, may_send_at_once(comm, count, datatype),
+      [&] { return PMPI_Send(buf, count, datatype, to.peer, tag, to.comm); },
       [&](MPI_Request* request) {
-        return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
+        return PMPI_Isend(buf, count, datatype, to.peer, tag, to.comm, request);
       });
 }
 
 extern "C" int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm) {
+  const Address to = address_of(comm, dest);
   return guarded_send(
-      "ssend", comm, dest, [&] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); },
+      "ssend", comm, dest, false,
+      [&] { return PMPI_Ssend(buf, count, datatype, to.peer, tag, to.comm); },
       [&](MPI_Request* request) {
-        return PMPI_Issend(buf, count, datatype, dest, tag, comm, request);
+        return PMPI_Issend(buf, count, datatype, to.peer, tag, to.comm, request);
       });
 }
 
 extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm) {
+  const Address to = address_of(comm, dest);
   return guarded_send(
-      "rsend", comm, dest, [&] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); },
+      "rsend", comm, dest, may_send_at_once(comm, count, datatype),
+      [&] { return PMPI_Rsend(buf, count, datatype, to.peer, tag, to.comm); },
       [&](MPI_Request* request) {
-        return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request);
+        return PMPI_Irsend(buf, count, datatype, to.peer, tag, to.comm, request);
       });
 }
 
 // Never waits for its peer.
 extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm) {
+  const Address to = address_of(comm, dest);
   GuardedCall call("bsend", comm);
   if (call.is_ours() && is_out_of_reach(comm, dest)) return call.finish(code_of_loss(comm));
-  return call.finish(PMPI_Bsend(buf, count, datatype, dest, tag, comm));
+  return call.finish(PMPI_Bsend(buf, count, datatype, to.peer, tag, to.comm));
 }
 
 extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
@@ -143,11 +174,12 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
                          source, recvtag, comm, status);
   return call.finish(
       exchange(call, {recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
+        const Address to = address_of(comm, dest);
         return send(
-            call, comm, dest,
-            [&] { return PMPI_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm); },
+            call, comm, dest, may_send_at_once(comm, sendcount, sendtype),
+            [&] { return PMPI_Send(sendbuf, sendcount, sendtype, to.peer, sendtag, to.comm); },
             [&](MPI_Request* request) {
-              return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);
+              return PMPI_Isend(sendbuf, sendcount, sendtype, to.peer, sendtag, to.comm, request);
             });
       }));
 }
@@ -165,11 +197,12 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   int used = 0;
   PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
   return call.finish(exchange(call, {buf, count, datatype, source, recvtag, comm}, status, [&] {
+    const Address to = address_of(comm, dest);
     return send(
-        call, comm, dest,
-        [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, dest, sendtag, comm); },
+        call, comm, dest, may_send_at_once(comm, used, MPI_PACKED),
+        [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, to.peer, sendtag, to.comm); },
         [&](MPI_Request* request) {
-          return PMPI_Isend(packed.data(), used, MPI_PACKED, dest, sendtag, comm, request);
+          return PMPI_Isend(packed.data(), used, MPI_PACKED, to.peer, sendtag, to.comm, request);
         });
   }));
 }

@@ -4,6 +4,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -55,65 +56,83 @@ int start(MPI_Request& request) {
 
 extern "C" int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  return start_send("isend", comm, dest, request,
-                    [&] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return start_send("isend", comm, dest, request, [&] {
+    return PMPI_Isend(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
-  return start_send("issend", comm, dest, request,
-                    [&] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return start_send("issend", comm, dest, request, [&] {
+    return PMPI_Issend(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
-  return start_send("ibsend", comm, dest, request,
-                    [&] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return start_send("ibsend", comm, dest, request, [&] {
+    return PMPI_Ibsend(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
-  return start_send("irsend", comm, dest, request,
-                    [&] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return start_send("irsend", comm, dest, request, [&] {
+    return PMPI_Irsend(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 // Also from a lost process: its message may have come before.
 extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Request* request) {
+  const Address from = address_of(comm, source);
   GuardedCall call("irecv", comm);
-  const int code = PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
+  const int code = PMPI_Irecv(buf, count, datatype, from.peer, tag, from.comm, request);
   if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, source});
   return call.finish(code);
 }
 
 extern "C" int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
+  const Address to = address_of(comm, dest);
   return init("send_init", comm, dest, Pending::Kind::send, request,
-              [&] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
+              [&] { return PMPI_Send_init(buf, count, datatype, to.peer, tag, to.comm, request); });
 }
 
 extern "C" int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init("ssend_init", comm, dest, Pending::Kind::send, request,
-              [&] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return init("ssend_init", comm, dest, Pending::Kind::send, request, [&] {
+    return PMPI_Ssend_init(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 extern "C" int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init("bsend_init", comm, dest, Pending::Kind::send, request,
-              [&] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return init("bsend_init", comm, dest, Pending::Kind::send, request, [&] {
+    return PMPI_Bsend_init(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init("rsend_init", comm, dest, Pending::Kind::send, request,
-              [&] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
+  const Address to = address_of(comm, dest);
+  return init("rsend_init", comm, dest, Pending::Kind::send, request, [&] {
+    return PMPI_Rsend_init(buf, count, datatype, to.peer, tag, to.comm, request);
+  });
 }
 
 extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  return init("recv_init", comm, source, Pending::Kind::receive, request,
-              [&] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
+  const Address from = address_of(comm, source);
+  return init("recv_init", comm, source, Pending::Kind::receive, request, [&] {
+    return PMPI_Recv_init(buf, count, datatype, from.peer, tag, from.comm, request);
+  });
 }
 
 extern "C" int MPI_Start(MPI_Request* request) {

@@ -1,6 +1,12 @@
-// The calls that look for a message: MPI_Probe, MPI_Iprobe, MPI_Mprobe, MPI_Improbe.
+// The calls that look for a message: MPI_Probe, MPI_Iprobe, MPI_Mprobe, MPI_Improbe; and those that
+// receive what was found: MPI_Mrecv, MPI_Imrecv.
+#include <mutex>
+#include <unordered_map>
+
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/peers.hpp"
+#include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -10,26 +16,29 @@ namespace {
 // How often MPI is asked for what a process may have sent before it was lost.
 constexpr int last_looks = 1000;
 
-// `look(source, flag)` is MPI's non-blocking call, `blocking(source)` the one that waits.
+// MPI tells of losses, and ends what waits inside of it.
+bool is_noticing(MPI_Comm comm) { return ulfm::is_active() && !is_remade(comm); }
+
+// `look(from, flag)` is MPI's non-blocking call, `blocking(from)` the one that waits.
 template <typename Look>
 int look_once(MPI_Comm comm, int source, int tag, int& flag, Look look) {
   int code = MPI_SUCCESS;
   do {
-    code = look(source, flag);
+    code = look(address_of(comm, source), flag);
   } while (goes_on(comm, source, tag, code));
-  if (code != MPI_SUCCESS || flag != 0 || ulfm::is_active()) return code;
+  if (code != MPI_SUCCESS || flag != 0 || is_noticing(comm)) return code;
   if (!has_anything_happened() || !is_hopeless(comm, source)) return code;
   for (int i = 0; i < last_looks && code == MPI_SUCCESS && flag == 0; ++i)
-    code = look(source, flag);
+    code = look(address_of(comm, source), flag);
   return code == MPI_SUCCESS && flag == 0 ? code_of_loss(comm) : code;
 }
 
 template <typename Blocking, typename Look>
 int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look) {
   int code = MPI_SUCCESS;
-  if (ulfm::is_active() && !is_any_under_way()) {
+  if (is_noticing(comm) && !is_any_under_way()) {
     do {
-      code = blocking(source);
+      code = blocking(address_of(comm, source));
     } while (goes_on(comm, source, tag, code));
     return code;
   }
@@ -41,40 +50,99 @@ int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look)
   }
 }
 
+// Messages that were matched on remade communicators: MPI does not say where.
+struct Matched {
+  std::mutex mutex;
+  std::unordered_map<MPI_Message, MPI_Comm> comms;
+};
+
+Matched& matched() {
+  static auto* instance = new Matched;
+  return *instance;
+}
+
+void note_matched(MPI_Message message, MPI_Comm comm) {
+  if (message == MPI_MESSAGE_NULL || !is_remade(comm)) return;
+  const std::scoped_lock lock(matched().mutex);
+  matched().comms[message] = comm;
+}
+
+// MPI_COMM_NULL if MPI knows more than we do.
+MPI_Comm forget_matched(MPI_Message message) {
+  if (!is_any_remade()) return MPI_COMM_NULL;
+  const std::scoped_lock lock(matched().mutex);
+  const auto found = matched().comms.extract(message);
+  return found.empty() ? MPI_COMM_NULL : found.mapped();
+}
+
 }  // namespace
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  const auto blocking = [&](int from) { return PMPI_Probe(from, tag, comm, status); };
+  const auto blocking = [&](Address from) { return PMPI_Probe(from.peer, tag, from.comm, status); };
   GuardedCall call("probe", comm, source);
-  if (!call.is_ours()) return blocking(source);
-  return call.finish(look_until(comm, source, tag, blocking, [&](int from, int& flag) {
-    return PMPI_Iprobe(from, tag, comm, &flag, status);
-  }));
+  if (!call.is_ours()) return blocking({comm, source});
+  const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
+    return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
+  });
+  if (code == MPI_SUCCESS) name_source(comm, status);
+  return call.finish(code);
 }
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   GuardedCall call("iprobe", comm, source);
   if (!call.is_ours()) return PMPI_Iprobe(source, tag, comm, flag, status);
-  return call.finish(look_once(comm, source, tag, *flag, [&](int from, int& found) {
-    return PMPI_Iprobe(from, tag, comm, &found, status);
-  }));
+  const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
+    return PMPI_Iprobe(from.peer, tag, from.comm, &found, status);
+  });
+  if (code == MPI_SUCCESS && *flag != 0) name_source(comm, status);
+  return call.finish(code);
 }
 
 extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                           MPI_Status* status) {
-  const auto blocking = [&](int from) { return PMPI_Mprobe(from, tag, comm, message, status); };
+  const auto blocking = [&](Address from) {
+    return PMPI_Mprobe(from.peer, tag, from.comm, message, status);
+  };
   GuardedCall call("mprobe", comm, source);
-  if (!call.is_ours()) return blocking(source);
-  return call.finish(look_until(comm, source, tag, blocking, [&](int from, int& flag) {
-    return PMPI_Improbe(from, tag, comm, &flag, message, status);
-  }));
+  if (!call.is_ours()) return blocking({comm, source});
+  const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
+    return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, status);
+  });
+  if (code == MPI_SUCCESS) {
+    name_source(comm, status);
+    note_matched(*message, comm);
+  }
+  return call.finish(code);
 }
 
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
   GuardedCall call("improbe", comm, source);
   if (!call.is_ours()) return PMPI_Improbe(source, tag, comm, flag, message, status);
-  return call.finish(look_once(comm, source, tag, *flag, [&](int from, int& found) {
-    return PMPI_Improbe(from, tag, comm, &found, message, status);
-  }));
+  const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
+    return PMPI_Improbe(from.peer, tag, from.comm, &found, message, status);
+  });
+  if (code == MPI_SUCCESS && *flag != 0) {
+    name_source(comm, status);
+    note_matched(*message, comm);
+  }
+  return call.finish(code);
+}
+
+// Its beginning is here; the rest of a long one may never come if its sender is lost meanwhile.
+extern "C" int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+                         MPI_Status* status) {
+  const MPI_Comm comm = forget_matched(*message);
+  if (comm == MPI_COMM_NULL) return PMPI_Mrecv(buf, count, datatype, message, status);
+  const int code = PMPI_Mrecv(buf, count, datatype, message, status);
+  name_source(comm, status);
+  return code;
+}
+
+extern "C" int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+                          MPI_Request* request) {
+  const MPI_Comm comm = forget_matched(*message);
+  const int code = PMPI_Imrecv(buf, count, datatype, message, request);
+  if (comm != MPI_COMM_NULL && code == MPI_SUCCESS) remember(*request, {comm, MPI_ANY_SOURCE});
+  return code;
 }

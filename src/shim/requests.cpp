@@ -2,6 +2,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 
 using namespace resprout::shim;
 
@@ -126,7 +127,10 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
 // Local, but a program may ask nothing else until its collective is over.
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   drive();
-  return PMPI_Request_get_status(request, flag, status);
+  const int code = PMPI_Request_get_status(request, flag, status);
+  if (is_any_remade() && code == MPI_SUCCESS && *flag != 0)
+    if (const auto pending = recall(request)) name_source(pending->comm, status);
+  return code;
 }
 
 extern "C" int MPI_Request_free(MPI_Request* request) {

@@ -20,6 +20,7 @@
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
+#include "shim/remade/spares.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
 
@@ -53,6 +54,10 @@ class LiveWorld final : public World {
   int size() const override { return job_.size; }
   runtime::Engine& engine() override { return engine_; }
   Report& report() override { return report_; }
+  bool is_on_own_host(int world_rank) const override {
+    const auto peer = [&](int rank) { return job_.peers[static_cast<std::size_t>(rank)]; };
+    return peer(world_rank).is_same_host(peer(job_.rank));
+  }
   bool is_oversubscribed() const override { return job_.is_oversubscribed; }
   bool is_lost(int world_rank) const override { return engine_.is_lost(world_rank); }
   int lost_count() const override { return engine_.lost_count(); }
@@ -183,6 +188,7 @@ void begin() {
   PMPI_Barrier(MPI_COMM_WORLD);
   if (live.load()->options().collectives != Collectives::resprout) open_natives();
   install_error_handlers();
+  open_spares();
   leave_together();
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
@@ -209,6 +215,7 @@ void end() {
   world->report().note_finalized();
   close_revocations();
   close_natives();
+  close_spares();
   forget_communicators();
   live.store(nullptr);
 }

@@ -26,6 +26,8 @@ class World {
   virtual runtime::Engine& engine() = 0;
   virtual Report& report() = 0;
 
+  // The process runs on the host of this one.
+  virtual bool is_on_own_host(int world_rank) const = 0;
   // On some host of the job there are more ranks than cores. The same at all ranks.
   virtual bool is_oversubscribed() const = 0;
 

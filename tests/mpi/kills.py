@@ -21,7 +21,7 @@ SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 
 
 def kills_at_calls(seed: int, count: int, ranks: int, calls: Sequence[str], number_max: int) -> str:
-    """So many ranks, each killed as it enters some call: never while others are in MPI's shrink.
+    """So many ranks, each killed as it enters some call: never while MPI makes a communicator.
 
     Open MPI 5.0 does not bear a death there (docs/open-mpi.md); by the clock it could come then.
     """
@@ -30,6 +30,15 @@ def kills_at_calls(seed: int, count: int, ranks: int, calls: Sequence[str], numb
     return ";".join(
         f"kill:rank={rank},at={chosen.choice(calls)}#{chosen.randint(1, number_max)}"
         for rank in victims
+    )
+
+
+def kills_at_any_moment(seed: int, count: int, ranks: int, within_s: float) -> str:
+    """So many ranks, each killed by the clock, counted from MPI_Init."""
+    chosen = random.Random(seed)
+    return ";".join(
+        f"kill:rank={rank},at={chosen.uniform(0, within_s):.4f}s"
+        for rank in chosen.sample(range(ranks), count)
     )
 
 

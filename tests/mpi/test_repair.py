@@ -4,7 +4,7 @@ import re
 
 import jobs
 import pytest
-from kills import kills_at_calls
+from kills import kills_at_any_moment, kills_at_calls
 
 CARRIERS = [[], ["--collectives", "native"], ["--collectives", "resprout"], ["--transport", "tcp"]]
 
@@ -28,6 +28,13 @@ def test_whoever_is_killed_the_others_shrink_and_do_the_rounds_again(seed: int) 
     victims = kills_at_calls(seed, min(ranks - 1, 1 + seed % 3), ranks, calls, 250)
     ended = repaired(ranks, victims, CARRIERS[seed % len(CARRIERS)])
     assert len(ended.lost) == victims.count("kill:"), str(ended)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_they_do_at_whatever_moment_it_is_killed(seed: int) -> None:
+    ranks = (5, 8, 2, 12)[seed % 4]
+    victims = kills_at_any_moment(seed, min(ranks - 1, 1 + seed % 3), ranks, 0.3)
+    repaired(ranks, victims, CARRIERS[seed % len(CARRIERS)])
 
 
 @pytest.mark.parametrize("call", ["comm_shrink", "comm_agree", "comm_revoke"])

@@ -1,14 +1,28 @@
 // The calls that end a communicator: its session says goodbye first.
 #include "shim/communicator.hpp"
+#include "shim/remade/remade.hpp"
 
 using namespace resprout::shim;
 
+namespace {
+
+// `native()` is MPI's own call.
+template <typename Native>
+int end(MPI_Comm* comm, Native native) {
+  if (comm == nullptr || *comm == MPI_COMM_NULL) return native();
+  const bool is_clean = close_communicator(*comm);
+  if (!is_remade(*comm)) return native();
+  const int code = unmake(*comm, is_clean);
+  if (code == MPI_SUCCESS) *comm = MPI_COMM_NULL;
+  return code;
+}
+
+}  // namespace
+
 extern "C" int MPI_Comm_free(MPI_Comm* comm) {
-  if (comm != nullptr && *comm != MPI_COMM_NULL) close_communicator(*comm);
-  return PMPI_Comm_free(comm);
+  return end(comm, [&] { return PMPI_Comm_free(comm); });
 }
 
 extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
-  if (comm != nullptr && *comm != MPI_COMM_NULL) close_communicator(*comm);
-  return PMPI_Comm_disconnect(comm);
+  return end(comm, [&] { return PMPI_Comm_disconnect(comm); });
 }

@@ -12,6 +12,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/agreement.hpp"
@@ -54,10 +55,10 @@ class Call {
 };
 
 // `ranks` of `comm`, or of its remote group.
-int group_of(MPI_Comm comm, std::span<const int> ranks, MPI_Group* group) {
+int group_of_some(MPI_Comm comm, std::span<const int> ranks, MPI_Group* group) {
   MPI_Group everybody = MPI_GROUP_NULL;
   const int code = communicator_of(comm)->is_inter ? PMPI_Comm_remote_group(comm, &everybody)
-                                                   : PMPI_Comm_group(comm, &everybody);
+                                                   : group_of(comm, &everybody);
   if (code != MPI_SUCCESS) return code;
   const int made = PMPI_Group_incl(everybody, static_cast<int>(ranks.size()), ranks.data(), group);
   PMPI_Group_free(&everybody);
@@ -99,7 +100,7 @@ extern "C" int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag) {
 extern "C" int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp) {
   Call call(comm, "comm_get_failed");
   if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
-  return group_of(comm, failed_in(comm), failedgrp);
+  return group_of_some(comm, failed_in(comm), failedgrp);
 }
 
 // `num_acked`: how many are acknowledged after it.
@@ -121,7 +122,7 @@ extern "C" int MPIX_Comm_failure_ack(MPI_Comm comm) {
 extern "C" int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp) {
   Call call(comm, "comm_failure_get_acked");
   if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
-  return group_of(comm, acknowledged_in(comm), failedgrp);
+  return group_of_some(comm, acknowledged_in(comm), failedgrp);
 }
 
 extern "C" int MPIX_Comm_agree(MPI_Comm comm, int* flag) {

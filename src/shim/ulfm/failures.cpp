@@ -4,13 +4,13 @@
 
 #include "shim/communicator.hpp"
 #include "shim/peers.hpp"
-#include "shim/ulfm.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
 
 std::span<const int> failed_in(MPI_Comm comm) {
-  for (const int rank : ulfm::failed_ranks(comm)) note_code(comm, rank, proc_failed());
+  for (const int rank : failed_by_mpi(comm)) note_code(comm, rank, proc_failed());
   Communicator& communicator = *communicator_of(comm);
   std::vector<int>& failed = communicator.failed;
   const int size = static_cast<int>(communicator.world_ranks.size());
@@ -30,12 +30,12 @@ void acknowledge(MPI_Comm comm, int count) {
   Communicator& communicator = *communicator_of(comm);
   communicator.acknowledged = std::max(
       communicator.acknowledged, std::min(known, static_cast<std::size_t>(std::max(count, 0))));
-  if (is_all_acknowledged(comm)) ulfm::acknowledge(comm);
+  if (is_all_acknowledged(comm)) acknowledge_to_mpi(comm);
 }
 
 bool is_all_acknowledged(MPI_Comm comm) {
   const auto acknowledged = acknowledged_in(comm);
-  const std::vector<int> by_mpi = ulfm::failed_ranks(comm);
+  const std::vector<int> by_mpi = failed_by_mpi(comm);
   return std::all_of(by_mpi.begin(), by_mpi.end(), [&](int rank) {
     return std::find(acknowledged.begin(), acknowledged.end(), rank) != acknowledged.end();
   });

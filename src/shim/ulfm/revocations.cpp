@@ -8,6 +8,7 @@
 #include "shim/communicator.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/native/progress_hook.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -85,6 +86,7 @@ void detail::pass_on_revocations() {
     has_untold_revocations.store(false, std::memory_order_relaxed);
   }
   for (const MPI_Comm comm : untold) {
+    if (is_remade(comm)) continue;  // nothing of it waits inside MPI
     ulfm::revoke(comm);
     const MPI_Comm native = communicator_of(comm)->native;
     if (native != MPI_COMM_NULL) revoke_native(native);

@@ -1,0 +1,174 @@
+#include "shim/remade/derivation.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "shim/collectives/call.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/remade/attributes.hpp"
+#include "shim/remade/remade.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+int size_of(MPI_Comm comm) { return static_cast<int>(communicator_of(comm)->world_ranks.size()); }
+
+std::vector<int> everybody_in(MPI_Comm comm) {
+  std::vector<int> ranks(static_cast<std::size_t>(size_of(comm)));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// What a member of a split says of itself. Zeros: nothing, it was lost.
+struct Choice {
+  int has_color = 0;
+  int color = 0;
+  int key = 0;
+};
+
+Choice choice_of(const RollCall& roll, int member) {
+  Choice choice;
+  std::memcpy(&choice, roll.of(member).data(), sizeof choice);
+  return choice;
+}
+
+std::vector<int> of_same_color(MPI_Comm comm, const RollCall& roll) {
+  const Choice mine = choice_of(roll, communicator_of(comm)->rank);
+  std::vector<int> ranks;
+  if (mine.has_color == 0) return ranks;
+  for (const int rank : everybody_in(comm)) {
+    const Choice choice = choice_of(roll, rank);
+    if (choice.has_color != 0 && choice.color == mine.color) ranks.push_back(rank);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int one, int other) {
+    return choice_of(roll, one).key < choice_of(roll, other).key;
+  });
+  return ranks;
+}
+
+std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
+  int count = 0;
+  PMPI_Group_size(group, &count);
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::vector<int> ranks(numbers.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  MPI_Group everybody = MPI_GROUP_NULL;
+  group_of(comm, &everybody);
+  PMPI_Group_translate_ranks(group, count, numbers.data(), everybody, ranks.data());
+  PMPI_Group_free(&everybody);
+  std::erase(ranks, MPI_UNDEFINED);
+  return ranks;
+}
+
+// Nothing: it has none. MPI knows that of its own communicators.
+std::optional<Grid> grid_of(MPI_Comm comm) {
+  if (is_remade(comm)) return communicator_of(comm)->grid;
+  int topology = MPI_UNDEFINED;
+  int ndims = 0;
+  PMPI_Topo_test(comm, &topology);
+  if (topology != MPI_CART || PMPI_Cartdim_get(comm, &ndims) != MPI_SUCCESS) return std::nullopt;
+  std::vector<int> dims(static_cast<std::size_t>(ndims));
+  std::vector<int> periods(dims.size());
+  std::vector<int> own(dims.size());
+  PMPI_Cart_get(comm, ndims, dims.data(), periods.data(), own.data());
+  return make_grid(ndims, dims.data(), periods.data());
+}
+
+}  // namespace
+
+Derivation duplicate() {
+  Derivation derivation;
+  derivation.choose = [](MPI_Comm comm, const RollCall&) { return everybody_in(comm); };
+  derivation.has_attributes = true;
+  return derivation;
+}
+
+Derivation split(int color, int key) {
+  const Choice choice{color == MPI_UNDEFINED ? 0 : 1, color, key};
+  const auto bytes = std::as_bytes(std::span(&choice, 1));
+  Derivation derivation;
+  derivation.said.assign(bytes.begin(), bytes.end());
+  derivation.choose = of_same_color;
+  return derivation;
+}
+
+Derivation split_by_host(MPI_Comm comm, int split_type, int key) {
+  const World* world = World::current();
+  if (split_type == MPI_UNDEFINED || world == nullptr || comm == MPI_COMM_NULL)
+    return split(MPI_UNDEFINED, key);
+  const std::vector<int>& world_ranks = communicator_of(comm)->world_ranks;
+  const auto first = std::find_if(world_ranks.begin(), world_ranks.end(),
+                                  [&](int rank) { return world->is_on_own_host(rank); });
+  return split(static_cast<int>(first - world_ranks.begin()), key);
+}
+
+Derivation members_of(MPI_Group group) {
+  Derivation derivation;
+  derivation.choose = [group](MPI_Comm comm, const RollCall&) { return in_group(comm, group); };
+  return derivation;
+}
+
+Derivation cart(MPI_Comm comm, int ndims, const int dims[], const int periods[]) {
+  Derivation derivation;
+  derivation.grid = make_grid(ndims, dims, periods);
+  if (!derivation.grid || derivation.grid->size() > size_of(comm)) {
+    derivation.code = MPI_ERR_DIMS;
+    return derivation;
+  }
+  derivation.choose = [count = derivation.grid->size()](MPI_Comm of, const RollCall&) {
+    std::vector<int> ranks = everybody_in(of);
+    ranks.resize(static_cast<std::size_t>(count));
+    return ranks;
+  };
+  return derivation;
+}
+
+Derivation subgrid(MPI_Comm comm, const int remain_dims[]) {
+  Derivation derivation;
+  const std::optional<Grid> grid = grid_of(comm);
+  if (!grid) {
+    derivation.code = MPI_ERR_TOPOLOGY;
+    return derivation;
+  }
+  derivation.grid = grid->sub(remain_dims);
+  derivation.choose = [whole = *grid,
+                       kept = std::vector<int>(remain_dims, remain_dims + grid->dims.size())](
+                          MPI_Comm of, const RollCall&) {
+    return whole.ranks_beside(communicator_of(of)->rank, kept.data());
+  };
+  return derivation;
+}
+
+Derivation impossible() {
+  Derivation derivation;
+  derivation.code = proc_failed();
+  return derivation;
+}
+
+int derive(CollectiveCall& call, const runtime::Outcome& before, MPI_Comm comm, RollCall& roll,
+           const Derivation& derivation, MPI_Comm* made) {
+  *made = MPI_COMM_NULL;
+  if (derivation.code != MPI_SUCCESS) return call.finish(before, derivation.code);
+  roll.find_spare(call.lock());
+  if (call.session().is_revoked()) return call.finish(before);
+  const std::uint64_t name = call.session().next_child();
+  const Communicator& parent = *communicator_of(comm);
+  std::vector<int> world_ranks;
+  for (const int rank : derivation.choose(comm, roll))
+    world_ranks.push_back(parent.world_ranks[static_cast<std::size_t>(rank)]);
+  const int self = World::current()->rank();
+  if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end())
+    return call.leave_to([] { return MPI_SUCCESS; });
+  const int code = remake(std::move(world_ranks), roll, name, comm, made, call.lock());
+  if (code != MPI_SUCCESS) return call.finish(before, code);
+  communicator_of(*made)->grid = derivation.grid;
+  return call.leave_to(
+      [&] { return derivation.has_attributes ? copy_attributes(comm, *made) : code; });
+}
+
+}  // namespace resprout::shim

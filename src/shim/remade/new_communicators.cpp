@@ -1,0 +1,169 @@
+// New communicators. The MPI library makes them while nobody in the world is lost. Afterwards, and
+// if a loss falls into that, they are remade, among the same processes, of whom the dead stay dead;
+// and so is all that is made of a remade one. With `--on-loss error` the program is told instead if
+// its communicator has lost a member.
+//
+// All members agree on that in operations of ours, so that none of them enters MPI without the
+// others. A loss may still end or keep them in MPI's part of it (docs/open-mpi.md).
+//
+// A new communicator gets its session, and a private one of the library's (native/natives.hpp), at
+// once. Then there is a barrier: nobody may revoke it before all have it, because Open MPI 5.0 does
+// not live through that.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/specs.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/native/natives.hpp"
+#include "shim/remade/derivation.hpp"
+#include "shim/remade/remade.hpp"
+#include "shim/remade/roll_call.hpp"
+#include "shim/ulfm.hpp"
+#include "shim/world.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// Some may have it although others have not: then nobody uses it.
+bool has_anybody_failed(CollectiveCall& call, int code) {
+  const std::byte mine{is_interruption(code) ? std::uint8_t{1} : std::uint8_t{0}};
+  bool has_failed = mine != std::byte{0};
+  BitwiseOr any;
+  call.session().allreduce(
+      call.lock(), reduce_spec(call.session(), 1), {&mine, 1}, any,
+      [&](std::span<const std::byte> all) { has_failed = all[0] != std::byte{0}; });
+  return has_failed;
+}
+
+// What the call returns; nothing if MPI could not make it at all members.
+std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
+                                 const std::function<int()>& native) {
+  int code = MPI_SUCCESS;
+  call.lock().unlock();
+  {
+    const QuietLosses quiet;
+    code = native();
+  }
+  call.lock().lock();
+  if (has_anybody_failed(call, code)) {
+    note_broken_making();
+    return std::nullopt;
+  }
+  const std::uint64_t child = call.session().next_child();
+  call.lock().unlock();
+  if (code == MPI_SUCCESS) make_native(*made);
+  call.lock().lock();
+  if (code == MPI_SUCCESS) open_communicator(*made, child, call.lock());
+  call.session().barrier(call.lock());
+  return call.leave_to([&] { return code; });
+}
+
+// `name`: the lower-case MPI name; `native`: MPI's own call; `derivation()`: what it means without
+// MPI.
+template <typename Derive>
+int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<int()>& native,
+         Derive derivation) {
+  CollectiveCall call(comm, name);
+  if (!call.is_ours()) return call.leave_to(native);
+  const Derivation derived = derivation();
+  RollCall roll(call.session(), derived.said.size());
+  std::copy(derived.said.begin(), derived.said.end(), roll.mine().begin());
+  runtime::Outcome outcome = roll.say(call.lock());
+  const auto is_whole = [&] { return call.session().members().size() == call.size(); };
+  if (is_whole() && roll.is_peaceful() && !call.communicator().remade)
+    if (const auto code = make_natively(call, made, native)) return *code;
+  const bool is_told = World::current()->options().on_loss == OnLoss::error;
+  if (!ulfm::is_active() || (!is_whole() && is_told)) return call.finish(outcome, proc_failed());
+  return derive(call, outcome, comm, roll, derived, made);
+}
+
+}  // namespace
+
+extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  return make(
+      comm, "comm_dup", newcomm, [&] { return PMPI_Comm_dup(comm, newcomm); },
+      [&] { return duplicate(); });
+}
+
+extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  const int code = make(
+      comm, "comm_dup_with_info", newcomm,
+      [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); }, [&] { return duplicate(); });
+  if (code == MPI_SUCCESS && info != MPI_INFO_NULL && is_remade(*newcomm))
+    MPI_Comm_set_info(*newcomm, info);
+  return code;
+}
+
+extern "C" int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  return make(
+      comm, "comm_split", newcomm, [&] { return PMPI_Comm_split(comm, color, key, newcomm); },
+      [&] { return split(color, key); });
+}
+
+extern "C" int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+                                   MPI_Comm* newcomm) {
+  const bool is_by_host = split_type == MPI_COMM_TYPE_SHARED || split_type == MPI_UNDEFINED;
+  return make(
+      comm, "comm_split_type", newcomm,
+      [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); },
+      [&] { return is_by_host ? split_by_host(comm, split_type, key) : impossible(); });
+}
+
+extern "C" int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  return make(
+      comm, "comm_create", newcomm, [&] { return PMPI_Comm_create(comm, group, newcomm); },
+      [&] { return members_of(group); });
+}
+
+extern "C" int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[],
+                               int reorder, MPI_Comm* newcomm) {
+  return make(
+      comm, "cart_create", newcomm,
+      [&] { return PMPI_Cart_create(comm, ndims, dims, periods, reorder, newcomm); },
+      [&] { return cart(comm, ndims, dims, periods); });
+}
+
+extern "C" int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
+  return make(
+      comm, "cart_sub", newcomm, [&] { return PMPI_Cart_sub(comm, remain_dims, newcomm); },
+      [&] { return subgrid(comm, remain_dims); });
+}
+
+extern "C" int MPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], const int edges[],
+                                int reorder, MPI_Comm* newcomm) {
+  return make(
+      comm, "graph_create", newcomm,
+      [&] { return PMPI_Graph_create(comm, nnodes, index, edges, reorder, newcomm); },
+      [&] { return impossible(); });
+}
+
+extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int nodes[], const int degrees[],
+                                     const int targets[], const int weights[], MPI_Info info,
+                                     int reorder, MPI_Comm* newcomm) {
+  return make(
+      comm, "dist_graph_create", newcomm,
+      [&] {
+        return PMPI_Dist_graph_create(comm, n, nodes, degrees, targets, weights, info, reorder,
+                                      newcomm);
+      },
+      [&] { return impossible(); });
+}
+
+extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
+                                              const int sourceweights[], int outdegree,
+                                              const int destinations[], const int destweights[],
+                                              MPI_Info info, int reorder, MPI_Comm* newcomm) {
+  return make(
+      comm, "dist_graph_create_adjacent", newcomm,
+      [&] {
+        return PMPI_Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree,
+                                               destinations, destweights, info, reorder, newcomm);
+      },
+      [&] { return impossible(); });
+}

@@ -1,0 +1,27 @@
+"""Communicators made after a loss: what a program does with them, and how they are made."""
+
+import jobs
+import pytest
+from kills import kills_at_calls
+
+CALLS = ["allreduce", "sendrecv", "irecv", "issend", "wait"]
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 8])
+@pytest.mark.parametrize("transport", ["auto", "tcp"])
+def test_it_is_a_communicator_like_any_other(ranks: int, transport: str) -> None:
+    options = ["--on-loss", "error", "--transport", transport]
+    ended = jobs.resprout_run(ranks, [jobs.PROGRAMS / "remade"], options)
+    assert ended.status == 0 and ended.out.count(" checks\n") == ranks - 1, str(ended)
+    assert ended.lost == {1}, str(ended)
+    assert "MPI_Win_create does not work on a communicator" in ended.err, str(ended)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whoever_is_killed_communicators_are_made_used_and_freed(seed: int) -> None:
+    ranks = (4, 8, 3, 6, 16)[seed % 5]
+    victims = kills_at_calls(seed, min(ranks - 1, 1 + seed % 3), ranks, CALLS, 60)
+    program = [jobs.PROGRAMS / "communicators", str(seed), "80"]
+    ended = jobs.resprout_run(ranks, program, [], {"RESPROUT_INJECT": victims})
+    assert ended.status == 0 and len(ended.lost) == victims.count("kill:"), str(ended)
+    assert ended.out.count(" is through\n") == ranks - len(ended.lost), str(ended)
