@@ -32,16 +32,18 @@ const char* resprout_member_refusal(void);
 /* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
  * again and again. Returns what has happened as one line of JSON, valid until the next call, or
  * null: nothing. Every line has "event", "time" (seconds since 1970), "epoch", "members", "root",
- * "self" and "address"; the event is view, joining, suspected (with "about"), decided, excluded or
- * isolated. */
+ * "self" and "address"; the event is view, joining, suspected (with "about"), decided, excluded,
+ * isolated or rejected: the process at "peer" does not come in, because of its "reason" secret
+ * (it has another one) or version (it speaks "peer_version" of the protocol and not "version").
+ * It is said once for each of them; "rejected" in the statistics counts all. */
 const char* resprout_member_run(resprout_member* member, int timeout_ms);
 
 /* What the member has cost since it was made, as one line of JSON, valid until the next call:
  * "event" is statistics; "bytes_sent", "messages_sent" and "heartbeats_sent", which are messages,
  * too; the same with "_received"; "connections" that it has; "rejected" ones of others, who did
- * not prove that they know the secret; "resident_bytes" of its process, of which no other shares
- * "own_bytes"; "time" and "address". Bytes are those of messages, without
- * handshakes and TCP's own. */
+ * not prove that they know the secret, or whose messages made no sense; "resident_bytes" of its
+ * process, of which no other shares "own_bytes"; "time" and "address". Bytes are those of messages,
+ * without handshakes and TCP's own. */
 const char* resprout_member_statistics(resprout_member* member);
 
 /* Its connections are closed: the others take it for dead. */

@@ -12,6 +12,8 @@
 #include "runtime/member/member.hpp"
 #include "runtime/net/clock.hpp"
 
+using resprout::runtime::auth::Failure;
+using resprout::runtime::auth::protocol_version;
 using resprout::runtime::member::Member;
 using resprout::runtime::member::MemberEvent;
 using resprout::runtime::member::MemberOptions;
@@ -71,9 +73,17 @@ std::string head(const char* event, std::int64_t time_ns) {
   return std::string("{\"event\":\"") + event + "\",\"time\":" + time;
 }
 
+// Why another process was rejected.
+std::string reason_in(const MemberEvent& event) {
+  const std::string peer = ",\"peer\":\"" + event.peer + "\"";
+  if (event.failure != Failure::other_version) return peer + ",\"reason\":\"secret\"";
+  return peer + ",\"reason\":\"version\",\"peer_version\":" + std::to_string(event.peer_version) +
+         ",\"version\":" + std::to_string(protocol_version);
+}
+
 std::string as_json(const MemberEvent& event, const std::string& address) {
-  static constexpr const char* kinds[] = {"joining", "view",     "suspected",
-                                          "decided", "excluded", "isolated"};
+  static constexpr const char* kinds[] = {"joining",  "view",     "suspected", "decided",
+                                          "excluded", "isolated", "rejected"};
   std::string members;
   for (const std::int32_t id : event.members)
     members += (members.empty() ? "" : ",") + std::to_string(id);
@@ -83,6 +93,7 @@ std::string as_json(const MemberEvent& event, const std::string& address) {
       "],\"root\":" + (event.members.empty() ? "null" : std::to_string(event.members.front())) +
       ",\"self\":" + (event.self < 0 ? "null" : std::to_string(event.self));
   if (event.about >= 0) line += ",\"about\":" + std::to_string(event.about);
+  if (event.kind == MemberEvent::Kind::rejected) line += reason_in(event);
   return line + ",\"address\":\"" + address + "\"}";
 }
 

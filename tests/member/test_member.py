@@ -1,15 +1,14 @@
 """`resprout member`, the membership over TCP: real processes, real kills, one view in the end."""
 
-import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
 
 import pytest
+import strangers
 from groups import PATIENCE, Group
 from resprout.cli import main
 from resprout.errors import UserError
@@ -107,35 +106,15 @@ def test_a_stopped_member_is_excluded_told_when_it_goes_on_and_joins_again(group
 def test_foreign_bytes_and_a_wrong_secret_change_nothing(group: Make) -> None:
     members = group(3)
     before = members.processes[0].view
-    host, port = members.of(1).address.rsplit(":", 1)
-    with socket.create_connection((host, int(port))) as stranger:
+    with strangers.call(members.of(1).address) as stranger:
         stranger.sendall(bytes(range(256)) * 64)
     stranger_member = Member("127.0.0.1:0", members.of(1).address, secret=b"x" * 32)
     for _ in range(5):
         line = stranger_member.poll(200)
-        assert line is None or json.loads(line)["event"] == "joining"
+        assert line is None or json.loads(line)["event"] in ("joining", "rejected")
     stranger_member.close()
     members.kill(2)
     assert members.agree({0, 1}) == before[0] + 1
-
-
-def test_hundreds_of_connections_from_nobody_are_bounded_counted_and_change_nothing(
-    group: Make,
-) -> None:
-    members = group(3)
-    before = members.processes[0].view
-    root = members.of(0)
-    host, port = root.address.rsplit(":", 1)
-    with contextlib.ExitStack() as stack:
-        for _ in range(600):
-            stack.enter_context(socket.create_connection((host, int(port))))
-        members.wait(lambda: members.statistics_of(root)["rejected"] >= 600 - 256)
-        assert members.statistics_of(root)["connections"] < 300
-        assert members.processes[0].view == before
-        members.start(join=root.address)
-        members.agree(range(4))
-        members.kill(1)
-        members.agree({0, 2, 3})
 
 
 def test_a_fifth_of_many_members_comes_and_goes(group: Make) -> None:

@@ -5,6 +5,7 @@ import json
 import signal
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from resprout.errors import UserError
 from resprout.member import Member
@@ -37,9 +38,20 @@ def describe(line: str) -> str:
     if event["event"] == "view":
         members = " ".join(map(str, event["members"]))
         return f"{who}: view {event['epoch']}, root {event['root']}: {members}"
+    if event["event"] == "rejected":
+        return f"{who}: rejected {event['peer'] or 'somebody'}, {_reason(event)}"
     if event["event"] == "suspected":
         return f"{who}: suspects {event['about']}"
     return f"{who}: {event['event']}"
+
+
+def _reason(event: dict[str, Any]) -> str:
+    if event["reason"] == "secret":
+        return "which has another secret"
+    return (
+        f"which speaks version {event['peer_version']} of the protocol; "
+        f"this member speaks version {event['version']}"
+    )
 
 
 def serve(

@@ -8,7 +8,16 @@
 namespace resprout::runtime::auth {
 namespace {
 
-constexpr std::array<std::uint8_t, 8> magic = {'R', 'E', 'S', 'P', 'R', 'T', '0', '1'};
+constexpr std::array<std::uint8_t, 8> magic = {
+    'R', 'E', 'S', 'P', 'R', 'T', '0' + protocol_version / 10, '0' + protocol_version % 10};
+
+// The version in the 8 bytes at `at`; -1: they are no magic of ours.
+int version_in(const std::uint8_t* at) {
+  const auto is_digit = [](std::uint8_t byte) { return byte >= '0' && byte <= '9'; };
+  if (!std::equal(magic.begin(), magic.begin() + 6, at) || !is_digit(at[6]) || !is_digit(at[7]))
+    return -1;
+  return (at[6] - '0') * 10 + (at[7] - '0');
+}
 
 void put(std::uint8_t* at, std::uint32_t value) {
   for (int i = 0; i < 4; ++i) at[i] = static_cast<std::uint8_t>(value >> (8 * i));
@@ -78,6 +87,31 @@ Digest Handshake::code(char role) const {
   return hmac_sha256(secret_, bound);
 }
 
+void Handshake::fail(Failure failure) {
+  failure_ = failure;
+  state_ = State::failed;
+}
+
+// Of a peer that is gone there may be the 8 bytes with which it refuses our version.
+void Handshake::handle_eof() {
+  const bool may_be_refusal = step_ == Step::answer && received_ == magic.size();
+  const int version = may_be_refusal ? version_in(buffer_in_.data()) : -1;
+  if (version == -1 || version == protocol_version) {
+    fail(Failure::lost);
+    return;
+  }
+  peer_version_ = version;
+  fail(Failure::other_version);
+}
+
+// There is room for 8 bytes: nothing was said here before. If they don't arrive, the peer knows no
+// more than that it was dropped.
+void Handshake::refuse_version(int socket) {
+  peer_version_ = version_in(buffer_in_.data());
+  [[maybe_unused]] const ssize_t n = send(socket, magic.data(), magic.size(), MSG_NOSIGNAL);
+  fail(Failure::other_version);
+}
+
 bool Handshake::send_some(int socket) {
   const ssize_t n = send(socket, &buffer_out_[sent_], said_ - sent_, MSG_NOSIGNAL);
   if (n > 0) {
@@ -85,7 +119,7 @@ bool Handshake::send_some(int socket) {
     return true;
   }
   if (n < 0 && errno == EINTR) return true;
-  if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) state_ = State::failed;
+  if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) fail(Failure::lost);
   return false;
 }
 
@@ -93,10 +127,14 @@ bool Handshake::receive_some(int socket) {
   const ssize_t n = recv(socket, &buffer_in_[received_], expected_ - received_, 0);
   if (n > 0) {
     received_ += static_cast<std::size_t>(n);
+    if (step_ != Step::hello || received_ < magic.size()) return true;
+    // Another version's hello may be of another length.
+    const int version = version_in(buffer_in_.data());
+    if (version != -1 && version != protocol_version) refuse_version(socket);
     return true;
   }
   if (n < 0 && errno == EINTR) return true;
-  if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) state_ = State::failed;
+  if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) handle_eof();
   return false;
 }
 
@@ -136,7 +174,7 @@ void Handshake::handle_hello() {
                          get(&hello_[8]) == static_cast<std::uint32_t>(purpose_) &&
                          static_cast<int>(get(&hello_[16])) == self_ && from >= 0;
   if (!is_for_us) {
-    state_ = State::failed;
+    fail(Failure::foreign);
     return;
   }
   peer_ = from;
@@ -159,7 +197,7 @@ Digest Handshake::received_code() const {
 void Handshake::handle_answer() {
   std::copy_n(buffer_in_.begin(), 32, acceptor_nonce_.begin());
   if (!is_equal(received_code(), code('A'))) {
-    state_ = State::failed;
+    fail(Failure::other_secret);
     return;
   }
   say(code('I'));
@@ -168,7 +206,7 @@ void Handshake::handle_answer() {
 
 void Handshake::handle_proof() {
   if (!is_equal(received_code(), code('I'))) {
-    state_ = State::failed;
+    fail(Failure::other_secret);
     return;
   }
   say(code('W'));
@@ -176,7 +214,10 @@ void Handshake::handle_proof() {
 }
 
 void Handshake::handle_welcome() {
-  state_ = is_equal(received_code(), code('W')) ? State::done : State::failed;
+  if (is_equal(received_code(), code('W')))
+    state_ = State::done;
+  else
+    fail(Failure::foreign);
 }
 
 }  // namespace resprout::runtime::auth

@@ -1,6 +1,7 @@
 // Two processes prove to each other that they know the job's secret, before anything else is said.
 //
 //   initiator -> acceptor  hello    8 magic, 4 purpose, 4 own rank, 4 peer's, 4 zero, 32 nonce
+//                                   (magic: RESPRT and the protocol's version, two digits)
 //   acceptor -> initiator  answer   32 nonce, 32 code
 //   initiator -> acceptor  proof    32 code
 //   acceptor -> initiator  welcome  32 code
@@ -9,6 +10,9 @@
 // fresh nonces are bound into it, so no code is good for another connection or another message.
 // Sizes are fixed. The welcome is for the initiator's sake: an acceptor that gave up waiting for
 // the proof must not be taken for one that died later.
+//
+// Who gets the hello of another version answers with the 8 bytes of its own magic and nothing more,
+// so that both ends can name both versions. All that follows on a connection is of that version.
 //
 // Invariants
 //  1. Nothing is read beyond the handshake's own bytes.
@@ -29,6 +33,19 @@ namespace resprout::runtime::auth {
 // What the connection is for; a code for one is worthless for another.
 enum class Purpose : std::uint32_t { data = 1, lifeline = 2, membership = 3 };
 
+// Of all that is said on connections that begin with this handshake: of data, of the lifeline and
+// of the membership. 1 to 99.
+inline constexpr int protocol_version = 1;
+
+// Why a handshake has failed.
+enum class Failure : std::uint8_t {
+  none,           // it has not
+  lost,           // the connection ended
+  foreign,        // not a word of ours, or meant for somebody else
+  other_version,  // the peer says to speak peer_version(); nothing is proven yet
+  other_secret,   // as other_version, the peer has another secret; or it is somebody else
+};
+
 inline constexpr std::int64_t handshake_deadline_ns = 2'000'000'000;
 
 class Handshake {
@@ -39,6 +56,9 @@ class Handshake {
   static Handshake accept(const Secret& secret, Purpose purpose, int self);
 
   State state() const { return state_; }
+  Failure failure() const { return failure_; }
+  // REQUIRES: failure() == other_version.
+  int peer_version() const { return peer_version_; }
   // REQUIRES: initiated, or done. Else the peer is who nobody knows.
   int peer() const { return peer_; }
 
@@ -55,6 +75,9 @@ class Handshake {
   Handshake(const Secret& secret, Purpose purpose, int self, int peer, Step step);
   bool send_some(int socket);
   bool receive_some(int socket);
+  void fail(Failure failure);
+  void refuse_version(int socket);
+  void handle_eof();
   void handle_hello();
   void handle_answer();
   void handle_proof();
@@ -69,6 +92,8 @@ class Handshake {
   int self_;
   int peer_;
   State state_ = State::running;
+  Failure failure_ = Failure::none;
+  int peer_version_ = -1;
   Step step_;  // the message that is awaited
   std::array<std::uint8_t, hello_bytes> hello_{};
   std::array<std::uint8_t, 32> acceptor_nonce_{};

@@ -152,6 +152,68 @@ TEST_CASE("the answer of an acceptor is no proof of an initiator") {
   CHECK(b.advance(mirror.acceptor.get()) == State::failed);
 }
 
+Bytes bytes_of(const char* text, std::size_t size) {
+  Bytes bytes(text, text + 8);
+  bytes.resize(size);
+  return bytes;
+}
+
+TEST_CASE(
+    "who gets the hello of another version names its own, says no more, and knows the other's") {
+  // Shorter than a hello of this version, as long, longer.
+  for (const std::size_t size : {8, 40, 56, 90}) {
+    CAPTURE(size);
+    Line line;
+    Handshake b = Handshake::accept(new_secret(), Purpose::lifeline, 1);
+    write(line.initiator.get(), bytes_of("RESPRT42", size));
+    CHECK(b.advance(line.acceptor.get()) == State::failed);
+    CHECK(b.failure() == Failure::other_version);
+    CHECK(b.peer_version() == 42);
+    CHECK(receive(line.initiator.get()) == bytes_of("RESPRT01", 8));
+  }
+}
+
+TEST_CASE("who is refused for its version learns that of the other end") {
+  Line line;
+  Handshake a = Handshake::initiate(new_secret(), Purpose::membership, 0, 1);
+  CHECK(a.advance(line.initiator.get()) == State::running);
+  write(line.acceptor.get(), bytes_of("RESPRT42", 8));
+  CHECK(a.advance(line.initiator.get()) == State::running);
+  line.acceptor.reset();
+  CHECK(a.advance(line.initiator.get()) == State::failed);
+  CHECK(a.failure() == Failure::other_version);
+  CHECK(a.peer_version() == 42);
+}
+
+TEST_CASE("an answer that breaks off is a lost connection, unless it names another version") {
+  const Bytes ends[] = {{},
+                        bytes_of("RESPRT42", 9),
+                        bytes_of("RESPRT01", 8),
+                        bytes_of("RESPRTxx", 8),
+                        bytes_of("HTTP/1.1", 8)};
+  for (const Bytes& said : ends) {
+    Line line;
+    Handshake a = Handshake::initiate(new_secret(), Purpose::membership, 0, 1);
+    a.advance(line.initiator.get());
+    if (!said.empty()) write(line.acceptor.get(), said);
+    line.acceptor.reset();
+    CHECK(a.advance(line.initiator.get()) == State::failed);
+    CHECK(a.failure() == Failure::lost);
+  }
+}
+
+TEST_CASE("the end that is given a wrong code knows that the other has another secret") {
+  Line line;
+  Handshake a = Handshake::initiate(new_secret(), Purpose::data, 0, 1);
+  Handshake b = Handshake::accept(new_secret(), Purpose::data, 1);
+  run(a, line.initiator.get(), b, line.acceptor.get());
+  CHECK(a.failure() == Failure::other_secret);
+  CHECK(b.failure() == Failure::none);
+  line.initiator.reset();
+  CHECK(b.advance(line.acceptor.get()) == State::failed);
+  CHECK(b.failure() == Failure::lost);
+}
+
 TEST_CASE("garbage of any length ends or starves the handshake, never completes it") {
   const Secret secret = new_secret();
   Random random(4);

@@ -3,6 +3,8 @@
 // Thread rule: the lifeline's thread.
 #pragma once
 
+#include <string>
+
 #include "runtime/lifeline/lifeline.hpp"
 
 namespace resprout::runtime {
@@ -19,6 +21,8 @@ class Findings {
   virtual void handle_at_work(int rank) = 0;
   // Somebody reports the link between the two.
   virtual void handle_silent_link(int one, int other) = 0;
+  // Who connects from there says to speak this version of the protocol, which is not ours.
+  virtual void handle_other_version(const std::string& from, int version) = 0;
 
  protected:
   ~Findings() = default;

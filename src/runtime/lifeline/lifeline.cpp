@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -81,6 +82,7 @@ class Lifeline::Impl final : public Findings {
   void handle_silent_link(int one, int other) override {
     if (options_.on_silent_link) options_.on_silent_link(one, other);
   }
+  void handle_other_version(const std::string& from, int version) override;
 
   void run();
   void wait_and_handle(std::int64_t until);
@@ -102,6 +104,7 @@ class Lifeline::Impl final : public Findings {
   std::optional<Overlay> overlay_;
   std::int64_t next_tick_ = 0;
   std::int64_t next_heartbeat_ = 0;
+  std::set<int> other_versions_;  // that were spoken of
 
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
@@ -294,6 +297,16 @@ void Lifeline::Impl::handle_left(int rank) {
   overlay_->spread({.kind = NewsKind::left, .rank = rank});
   overlay_->handle_gone(rank, monotonic_ns() + heal_after_goodbye_ns);
   if (options_.on_left) options_.on_left(rank);
+}
+
+// Once for each version, whatever a stranger says and how often.
+void Lifeline::Impl::handle_other_version(const std::string& from, int version) {
+  if (!other_versions_.insert(version).second) return;
+  std::fprintf(stderr,
+               "resprout: rank %d: a process at %s speaks version %d of Resprout's protocol and "
+               "this one version %d; its connections are dropped\n",
+               options_.rank, from.empty() ? "an unknown address" : from.c_str(), version,
+               auth::protocol_version);
 }
 
 void Lifeline::Impl::end_fenced(const Loss& loss) const {

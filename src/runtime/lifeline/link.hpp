@@ -31,6 +31,9 @@ class Link {
   // The rank at the other end; -1: not known yet.
   int peer() const { return stream_.peer(); }
   std::int64_t deadline() const { return deadline_; }
+  auth::Failure failure() const { return stream_.failure(); }
+  // REQUIRES: failure() == other_version.
+  int peer_version() const { return stream_.peer_version(); }
   Fd& socket() { return stream_.socket(); }
   // What to wait for.
   std::uint32_t events() const { return stream_.events(); }

@@ -131,6 +131,8 @@ void Overlay::sweep(std::int64_t now) {
     if (it == links_.end()) return;
     Link link = std::move(it->second);
     links_.erase(it);
+    if (link.failure() == auth::Failure::other_version)
+      findings_.handle_other_version(place_of(link), link.peer_version());
     poller_.remove_and_close(link.socket());
     if (!link.is_own() && link.state() != Link::State::ended) {
       rejected_.fetch_add(1, std::memory_order_relaxed);
@@ -138,6 +140,11 @@ void Overlay::sweep(std::int64_t now) {
       handle_end(link.peer(), link.state(), now);
     }
   }
+}
+
+std::string Overlay::place_of(Link& link) const {
+  if (link.is_own()) return peers_[static_cast<std::size_t>(link.peer())].address.data();
+  return peer_of(link.socket());
 }
 
 // A link with a living rank is over.
@@ -232,7 +239,8 @@ void Overlay::look_at(int rank, std::int64_t now) {
 void Overlay::handle_news(int from, const News& news, std::int64_t now) {
   const bool makes_sense =
       news.kind == NewsKind::heartbeat ||
-      (roster_.contains(news.rank) && (news.kind == NewsKind::left || roster_.contains(news.by)));
+      (roster_.contains(news.rank) && (news.kind == NewsKind::left || roster_.contains(news.by)) &&
+       news.loss_kind <= static_cast<std::uint32_t>(LossKind::cut_off));
   // Who is lost is not listened to.
   if (!makes_sense || roster_.standing(from) == Standing::lost) return;
   watch(from).silence.handle_sound({now});

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -86,6 +87,7 @@ class Overlay {
   void connect(int rank, std::int64_t now);
   void add(Link link);
   void sweep(std::int64_t now);
+  std::string place_of(Link& link) const;
   void handle_established(Link& link, std::int64_t now);
   void handle_end(int rank, Link::State end, std::int64_t now);
   void handle_news(int from, const News& news, std::int64_t now);

@@ -27,7 +27,11 @@ Link Link::connect(const Address& address, const auth::Secret& secret) {
 }
 
 void Link::advance(std::vector<Frame>& received) {
-  stream_.advance([&](std::span<const std::uint8_t> bytes) { return take(bytes, received); });
+  stream_.advance([&](std::span<const std::uint8_t> bytes) {
+    const auto used = take(bytes, received);
+    is_malformed_ = !used;
+    return used;
+  });
 }
 
 std::optional<std::size_t> Link::take(std::span<const std::uint8_t> bytes,

@@ -26,6 +26,9 @@ class Link {
   bool is_own() const { return stream_.is_own(); }
   bool is_over() const { return stream_.is_over(); }
   bool has_opened() const { return stream_.has_opened(); }
+  auth::Failure failure() const { return stream_.failure(); }
+  // REQUIRES: failure() == other_version.
+  int peer_version() const { return stream_.peer_version(); }
   Fd& socket() { return stream_.socket(); }
   std::uint32_t events() const { return stream_.events(); }
 
@@ -34,6 +37,8 @@ class Link {
   // Says it as soon as the link is open and there is room.
   void say(const Frame& frame);
   void close() { stream_.end(); }
+  // Whether it was closed for what the peer has said.
+  bool is_malformed() const { return is_malformed_; }
   const Traffic& sent() const { return sent_; }
   const Traffic& received() const { return received_; }
 
@@ -42,6 +47,7 @@ class Link {
   std::optional<std::size_t> take(std::span<const std::uint8_t> bytes, std::vector<Frame>& frames);
 
   ProvenStream stream_;
+  bool is_malformed_ = false;
   Traffic sent_;
   Traffic received_;
 };

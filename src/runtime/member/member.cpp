@@ -119,11 +119,29 @@ void Member::advance(std::uint64_t key) {
 std::unique_ptr<Member::Connection> Member::forget(std::uint64_t key) {
   std::unique_ptr<Connection> connection = std::move(connections_.at(key));
   connections_.erase(key);
+  maybe_say_rejected(*connection);
   poller_.remove_and_close(connection->link.socket());
   ended_.sent += connection->link.sent();
   ended_.received += connection->link.received();
-  if (!connection->link.is_own() && !connection->link.has_opened()) ++ended_.rejected;
+  const Link& link = connection->link;
+  if (!link.is_own() && (!link.has_opened() || link.is_malformed())) ++ended_.rejected;
   return connection;
+}
+
+// What whoever runs this member can mend. Once for each reason and version, whatever a stranger
+// says and how often; all else is counted only.
+void Member::maybe_say_rejected(Connection& connection) {
+  Link& link = connection.link;
+  const bool is_worth_it = link.failure() == auth::Failure::other_version ||
+                           (link.failure() == auth::Failure::other_secret && link.is_own());
+  if (!is_worth_it) return;
+  const bool has_version = link.failure() == auth::Failure::other_version;
+  const int version = has_version ? link.peer_version() : -1;
+  if (!said_rejected_.emplace(link.failure(), version).second) return;
+  note(MemberEvent::Kind::rejected);
+  events_.back().failure = link.failure();
+  events_.back().peer_version = version;
+  events_.back().peer = link.is_own() ? connection.peer.address.text() : peer_of(link.socket());
 }
 
 Statistics Member::statistics() const {

@@ -12,7 +12,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocols/failure_detector/silence.hpp"
@@ -31,13 +33,25 @@ struct MemberOptions {
 
 // What has happened to this member. The view is that after it.
 struct MemberEvent {
-  enum class Kind : std::uint8_t { joining, view, suspected, decided, excluded, isolated };
+  enum class Kind : std::uint8_t {
+    joining,
+    view,
+    suspected,
+    decided,
+    excluded,
+    isolated,
+    rejected
+  };
   Kind kind = Kind::view;
   std::int64_t time_ns = 0;  // realtime
   std::uint64_t epoch = 0;
   std::vector<std::int32_t> members;
   std::int32_t self = -1;   // -1: it has no identifier yet
   std::int32_t about = -1;  // suspected: whom
+  // Of rejected: why (another version or another secret), the version in the first case, and where.
+  auth::Failure failure = auth::Failure::none;
+  int peer_version = -1;
+  std::string peer;
 };
 
 class Member {
@@ -69,6 +83,7 @@ class Member {
   void advance(std::uint64_t key);
   std::unique_ptr<Connection> forget(std::uint64_t key);
   void handle_end(const Connection& connection);
+  void maybe_say_rejected(Connection& connection);
   void handle(std::uint64_t key, const Frame& frame);
   void handle_join(const Frame& frame);
   void handle_message(const Frame& frame);
@@ -107,6 +122,7 @@ class Member {
   std::map<std::int32_t, protocols::Silence> silences_;  // of the neighbors
   std::uint64_t next_key_ = 1;
   std::deque<MemberEvent> events_;
+  std::set<std::pair<auth::Failure, int>> said_rejected_;
   Statistics ended_;  // of connections that are over
 };
 

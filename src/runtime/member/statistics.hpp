@@ -24,7 +24,9 @@ struct Statistics {
   Traffic sent;  // said to a connection; it may still wait for room
   Traffic received;
   std::uint64_t connections = 0;  // open or coming to be, of both directions
-  std::uint64_t rejected = 0;     // of others who have not proven that they know the secret
+  // Of others, dropped: they have not proven that they know the secret, or what they said is no
+  // frame.
+  std::uint64_t rejected = 0;
 };
 
 // Bytes. `own`: what no other process shares (it may be forked), so what would be free without it.

@@ -53,6 +53,10 @@ class ProvenStream {
   bool is_own() const { return is_own_; }
   // As whom the other end proved itself; -1: not known yet.
   int peer() const { return is_own_ || has_opened() ? handshake_.peer() : -1; }
+  // Why the two ends did not come together; none: they did, or the handshake is not what failed.
+  auth::Failure failure() const { return handshake_.failure(); }
+  // REQUIRES: failure() == other_version.
+  int peer_version() const { return handshake_.peer_version(); }
   Fd& socket() { return socket_; }
   // What to wait for.
   std::uint32_t events() const;

@@ -37,6 +37,16 @@ socklen_t parse(const std::string& text, std::uint16_t port, Address& out) {
   return 0;
 }
 
+// Empty: it is of another family.
+std::string text_of(const Address& address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address.any.sa_family == AF_INET)
+    inet_ntop(AF_INET, &address.v4.sin_addr, text, sizeof text);
+  else if (address.any.sa_family == AF_INET6)
+    inet_ntop(AF_INET6, &address.v6.sin6_addr, text, sizeof text);
+  return text;
+}
+
 void set_nodelay(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -111,6 +121,13 @@ int connect_error(const Fd& socket) {
   socklen_t length = sizeof error;
   if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   return error;
+}
+
+std::string peer_of(const Fd& socket) {
+  Address address;
+  socklen_t length = sizeof address;
+  if (getpeername(socket.get(), &address.any, &length) != 0) return {};
+  return text_of(address);
 }
 
 std::string reachable_address(const std::string& hint) {

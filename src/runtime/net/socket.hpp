@@ -25,6 +25,9 @@ Fd accept_on(const Fd& listener);
 Fd connect_to(const std::string& address, std::uint16_t port);
 int connect_error(const Fd& socket);
 
+// The numeric address of the other end; empty if the connection is gone already.
+std::string peer_of(const Fd& socket);
+
 // The address of this host that others should use. `hint` is an interface ("eth0"), a network
 // ("10.1.0.0/16") or an address; empty: the first interface that is up and not the loopback.
 // Empty if nothing fits.

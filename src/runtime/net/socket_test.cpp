@@ -43,6 +43,26 @@ TEST_CASE("an address that is none, or not ours, cannot be listened on") {
   CHECK_FALSE(connect_to("nowhere", 1).is_open());
 }
 
+TEST_CASE("a port that another process listens on cannot be listened on, and the error says why") {
+  const Fd listener = listen_on("127.0.0.1");
+  try {
+    listen_on("127.0.0.1", local_port(listener));
+    FAIL("it was listened on twice");
+  } catch (const std::system_error& error) {
+    CHECK((error.code() == std::errc::address_in_use));
+  }
+}
+
+TEST_CASE("both ends of a connection know where the other is, until it is gone") {
+  const Fd listener = listen_on("127.0.0.1");
+  const Fd client = connect_to("127.0.0.1", local_port(listener));
+  wait_for(listener, POLLIN);
+  const Fd accepted = accept_on(listener);
+  CHECK(peer_of(accepted) == "127.0.0.1");
+  CHECK(peer_of(client) == "127.0.0.1");
+  CHECK(peer_of(listener).empty());
+}
+
 TEST_CASE("the reachable address follows the hint") {
   CHECK(reachable_address("lo") == "127.0.0.1");
   CHECK(reachable_address("127.0.0.1") == "127.0.0.1");
