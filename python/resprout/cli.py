@@ -11,6 +11,7 @@ from resprout import __version__
 from resprout.bench.commands import bench_app
 from resprout.cli_words import table_option, with_examples
 from resprout.errors import UserError
+from resprout.files import NO_ROOM, STATUS_NO_ROOM
 from resprout.options import OPTIONS
 
 STATUS_USAGE = 2
@@ -451,4 +452,10 @@ def main(arguments: list[str] | None = None) -> int:
         # Whoever read our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        print(f"resprout: {error.filename or 'stdout'}: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return STATUS_NO_ROOM
     return status if isinstance(status, int) else 0

@@ -1,11 +1,18 @@
 """Files that are there wholly or not at all."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _SUFFIX = ".tmp"
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says if a disk is full, or as much of it as one may use."""
+
+STATUS_NO_ROOM = 1
+"""The exit status of a command that could not write all that it had to say."""
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from resprout.errors import UserError
 from resprout.launch import processes, stdin
 from resprout.launch.command import Plan
 
@@ -28,6 +29,8 @@ _LOOK_SECONDS = 0.25
 _LEAVE_SECONDS = 2.0
 _MPIRUN_LEAVES_SECONDS = 10.0
 
+# Three small files, each a block of its disk, as long as nobody has lost much.
+_BYTES_OF_A_RANK = 12 << 10
 _FROM_KERNEL = 0x80  # SI_KERNEL: the terminal sent it, to its whole foreground group
 
 
@@ -47,12 +50,26 @@ class End:
 
 
 @contextlib.contextmanager
-def run_directory(parent: str | None = None) -> Iterator[Path]:
-    """A folder for the parts of the report, removed afterwards."""
-    with tempfile.TemporaryDirectory(
-        prefix="resprout-", dir=parent, ignore_cleanup_errors=True
-    ) as name:
-        yield Path(name)
+def run_directory(parent: str | None = None, ranks: int = 0) -> Iterator[Path]:
+    """A folder for the parts of the report, removed afterwards.
+
+    Raises UserError if there is no room in it for what so many ranks leave.
+    """
+    where = parent or tempfile.gettempdir()
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = tempfile.TemporaryDirectory(
+                prefix="resprout-", dir=where, ignore_cleanup_errors=True
+            )
+            directory = Path(stack.enter_context(folder))
+            trial = directory / "trial"
+            trial.write_bytes(bytes(_BYTES_OF_A_RANK * ranks))
+            trial.unlink()
+        except OSError as error:
+            raise UserError(
+                f"--run-dir: {where} has no room for what {ranks} ranks report: {error.strerror}"
+            ) from error
+        yield directory
 
 
 def run(

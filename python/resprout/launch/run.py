@@ -89,7 +89,7 @@ def execute(plan: Plan, request: Request) -> Report:
         if plan.variables.get(_COLLECTIVES, "").startswith("auto:"):
             print("resprout:   collectives as measured on this machine", file=sys.stderr)
     parent = None if request.run_dir is None else str(request.run_dir)
-    with job.run_directory(parent) as directory:
+    with job.run_directory(parent, plan.ranks) as directory:
         end = job.run(plan, directory)
         parts = read_parts(directory)
     return merge(

@@ -3,12 +3,15 @@
 import hashlib
 import json
 import signal
+import sys
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from resprout.errors import UserError
+from resprout.files import STATUS_NO_ROOM
 from resprout.member import Member
+from resprout.member.output import Output
 
 
 def secret_of(file: Path | None) -> bytes | None:
@@ -84,18 +87,20 @@ def serve(
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGUSR1, ask)
-    say = (lambda line: line) if as_json else describe
+    of = (lambda line: line) if as_json else describe
+    output = Output(sys.stdout.fileno())
     try:
         while not is_ended:
             line = member.poll(200)
             if line is not None:
-                print(say(line), flush=True)
+                output.say(of(line))
             if is_asked:
                 is_asked = False
-                print(say(member.statistics()), flush=True)
-        print(say(member.statistics()), flush=True)
+                output.say(of(member.statistics()))
+            output.move()
+        output.say(of(member.statistics()))
+        return 0 if output.end() else STATUS_NO_ROOM
     except BrokenPipeError:
-        pass
+        return 0
     finally:
         member.close()
-    return 0

@@ -1,12 +1,16 @@
 """The report as JSON, for programs; docs/report.md has the schema."""
 
 import json
+import os
+import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from resprout import __version__
 from resprout.errors import UserError
+from resprout.files import replacing
 from resprout.report.merge import Loss, Report
 
 SCHEMA = 1
@@ -57,4 +61,31 @@ def check_writable(path: Path) -> None:
 
 
 def write(report: Report, path: Path) -> None:
-    path.write_text(json.dumps(to_json(report), indent=2) + "\n", encoding="utf-8")
+    """The job is over by now: what cannot be written there must not be lost."""
+    text = json.dumps(to_json(report), indent=2) + "\n"
+    try:
+        _write(text, path)
+    except OSError as error:
+        print(
+            f"resprout: --report: {path} cannot be written: {error.strerror}; {_elsewhere(text)}",
+            file=sys.stderr,
+        )
+
+
+def _write(text: str, path: Path) -> None:
+    if path.is_file():
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    else:
+        path.write_text(text, encoding="utf-8")
+
+
+def _elsewhere(text: str) -> str:
+    """Leaves it where there is room, and says where."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="resprout-report-", suffix=".json")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        return f"it follows here\n{text.rstrip()}"
+    return f"it is in {name}"

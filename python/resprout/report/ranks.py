@@ -2,7 +2,8 @@
 
     started-<rank>         its process id, written before it becomes the program
     rank-<rank>.json       what it saw, written at the end of an MPI program
-    exit-<rank>            its exit status; not there: it was killed
+    exit-<rank>            its exit status; not there: it was killed, or the disk is full: then
+                           it is the second line of started-<rank>
     injected-<rank>.json   the fault that came about
     abort.json             who called MPI_Abort, and with what
 
@@ -124,6 +125,8 @@ def read_parts(directory: Path) -> Parts:
             text = path.read_text(encoding="utf-8")
             if kind == "started":
                 started.add(rank)
+                if status := text.splitlines()[1:]:
+                    exits[rank] = int(status[0])
             elif kind == "exit":
                 exits[rank] = int(text)
             elif kind == "rank":

@@ -12,6 +12,7 @@ namespace {
 
 pid_t own_pid = 0;  // 0: this is not a rank's own process
 char path[4096];
+char started_path[4096];
 
 const char* rank_in_environment() {
   constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
@@ -22,10 +23,10 @@ const char* rank_in_environment() {
 
 // What started-<rank> says, or 0.
 pid_t started_pid(const char* directory, const char* rank) {
-  char name[sizeof path];
-  const int length = std::snprintf(name, sizeof name, "%s/started-%s", directory, rank);
-  if (length < 0 || static_cast<std::size_t>(length) >= sizeof name) return 0;
-  const int fd = open(name, O_RDONLY | O_CLOEXEC);
+  const int length =
+      std::snprintf(started_path, sizeof started_path, "%s/started-%s", directory, rank);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof started_path) return 0;
+  const int fd = open(started_path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
   char digits[24] = {};
   const ssize_t bytes = read(fd, digits, sizeof digits - 1);
@@ -44,18 +45,26 @@ pid_t started_pid(const char* directory, const char* rank) {
   on_exit([](int status, void*) { leave_status(status); }, nullptr);
 }
 
+// Async-signal-safe.
+bool leave(const char* name, int flags, const char (&digits)[4]) {
+  const int fd = open(name, O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (fd < 0) return false;
+  const bool is_written = write(fd, digits, sizeof digits) == sizeof digits;
+  return close(fd) == 0 && is_written;
+}
+
 }  // namespace
 
 void leave_status(int status) {
   if (own_pid == 0 || getpid() != own_pid) return;
-  const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return;
   const auto code = static_cast<unsigned>(status) & 0xffu;
   const char digits[] = {static_cast<char>('0' + code / 100),
                          static_cast<char>('0' + code / 10 % 10),
                          static_cast<char>('0' + code % 10), '\n'};
-  [[maybe_unused]] const ssize_t written = write(fd, digits, sizeof digits);
-  close(fd);
+  if (leave(path, O_CREAT | O_TRUNC, digits)) return;
+  unlink(path);
+  // Of a file that is there the rest of a block can be written even if the disk is full.
+  leave(started_path, O_APPEND, digits);
 }
 
 }  // namespace resprout::shim
