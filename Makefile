@@ -35,9 +35,10 @@ format: .venv/dev.stamp ## rewrite all sources in the house's format
 bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, JSON=FILE
 	@$(BIN)/python bench/run.py $(if $(JSON),--json $(JSON))
 
-soak: build .venv/dev.stamp ## random faults in the simulator and in real jobs, then among members, MINUTES=10
+soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among members, then fuzzing, MINUTES=10
 	@$(BIN)/python tests/mpi/soak.py --minutes $(or $(MINUTES),10)
 	@$(BIN)/python tests/member/soak.py --minutes $(or $(MINUTES),10)
+	@$(BIN)/python tests/fuzz/soak.py --minutes $(or $(MINUTES),10)
 
 build: .venv/package.stamp $(BUILD)/build.ninja ## build everything; a second time, only what changed
 	@$(BIN)/ninja -C $(BUILD) --quiet

@@ -28,27 +28,13 @@ Link Link::connect(const Address& address, const auth::Secret& secret) {
 
 void Link::advance(std::vector<Frame>& received) {
   stream_.advance([&](std::span<const std::uint8_t> bytes) {
-    const auto used = take(bytes, received);
+    const std::size_t before = received.size();
+    const auto used = decode_all(bytes, received);
     is_malformed_ = !used;
+    received_.bytes += used.value_or(0);
+    for (const Frame& frame : std::span(received).subspan(before)) count(received_, frame.kind, 0);
     return used;
   });
-}
-
-std::optional<std::size_t> Link::take(std::span<const std::uint8_t> bytes,
-                                      std::vector<Frame>& frames) {
-  std::size_t used = 0;
-  while (bytes.size() - used >= 4) {
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < 4; ++i) length |= std::size_t{bytes[used + i]} << (8 * i);
-    if (length > frame_bytes_max) return std::nullopt;
-    if (bytes.size() - used - 4 < length) break;
-    auto frame = decode(bytes.subspan(used + 4, length));
-    if (!frame) return std::nullopt;
-    count(received_, frame->kind, 4 + length);
-    frames.push_back(std::move(*frame));
-    used += 4 + length;
-  }
-  return used;
 }
 
 void Link::say(const Frame& frame) {

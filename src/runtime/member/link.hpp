@@ -44,7 +44,6 @@ class Link {
 
  private:
   explicit Link(ProvenStream stream) : stream_(std::move(stream)) {}
-  std::optional<std::size_t> take(std::span<const std::uint8_t> bytes, std::vector<Frame>& frames);
 
   ProvenStream stream_;
   bool is_malformed_ = false;

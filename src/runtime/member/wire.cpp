@@ -2,6 +2,7 @@
 #include "runtime/member/wire.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace resprout::runtime::member {
 namespace {
@@ -203,6 +204,22 @@ std::optional<Frame> decode(std::span<const std::uint8_t> body) {
   }
   if (!reader.is_at_end() || frame.places.contains(-1)) return std::nullopt;
   return frame;
+}
+
+std::optional<std::size_t> decode_all(std::span<const std::uint8_t> bytes,
+                                      std::vector<Frame>& frames) {
+  std::size_t used = 0;
+  while (bytes.size() - used >= 4) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length |= std::size_t{bytes[used + i]} << (8 * i);
+    if (length > frame_bytes_max) return std::nullopt;
+    if (bytes.size() - used - 4 < length) break;
+    auto frame = decode(bytes.subspan(used + 4, length));
+    if (!frame) return std::nullopt;
+    frames.push_back(std::move(*frame));
+    used += 4 + length;
+  }
+  return used;
 }
 
 }  // namespace resprout::runtime::member

@@ -66,4 +66,9 @@ struct Frame {
 Bytes encode(const Frame& frame);  // with its length
 std::optional<Frame> decode(std::span<const std::uint8_t> body);
 
+// Appends the frames that have come whole; how many bytes these are. Nothing: what follows the
+// appended ones is no frame.
+std::optional<std::size_t> decode_all(std::span<const std::uint8_t> bytes,
+                                      std::vector<Frame>& frames);
+
 }  // namespace resprout::runtime::member
