@@ -47,13 +47,14 @@ void FailureDetector::handle_timeout(const Context& context) {
   const Time now = context.now;
   const Time due = std::min(next_beat_, earliest_verdict());
   if (now < due) return;
-  // A little late is the scheduler's ordinary grain.
-  const Duration late = now - due;
-  if (late > config_->period / 2)
-    for (std::uint32_t i = 0; i < count_; ++i) silences_[i].forgive(now, late);
+  const Duration starved = starved_for(now - due, config_->period);
+  health_.handle_deadline(starved != 0);
+  if (starved != 0)
+    for (std::uint32_t i = 0; i < count_; ++i) silences_[i].forgive(now, starved);
 
+  const Duration patience = health_.stretch(config_->timeout);
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (!is_watched(i) || silences_[i].length(now) < config_->timeout) continue;
+    if (!is_watched(i) || silences_[i].length(now) < patience) continue;
     watched_ &= ~(std::uint64_t{1} << i);
     silent_ |= std::uint64_t{1} << i;
   }
@@ -90,7 +91,8 @@ std::optional<Message> FailureDetector::poll_send(const Context&) {
 Time FailureDetector::earliest_verdict() const {
   Time earliest = never;
   for (std::uint32_t i = 0; i < count_; ++i)
-    if (is_watched(i)) earliest = std::min(earliest, silences_[i].reaches(config_->timeout));
+    if (is_watched(i))
+      earliest = std::min(earliest, silences_[i].reaches(health_.stretch(config_->timeout)));
   return earliest;
 }
 

@@ -3,10 +3,12 @@
 //
 // Beyond FTCO, section 4, which detects failures inside each operation: this one serves all of
 // them. It is honest about its own health: if its own deadline is served late, this process has
-// slept, not its neighbors, and they are given that much more time.
+// slept, not its neighbors, and they are given that much more time, and more patience until it has
+// been on time again as often (local_health.hpp).
 //
 // Invariants
-//  1. A neighbor is suspected after `timeout` of silence in which this process was awake.
+//  1. A neighbor is suspected after `timeout` of silence in which this process was awake, stretched
+//     by its own health.
 //  2. `suspect` is said once of each neighbor, and never of one that others have reported.
 // Thread rule: a value.
 #pragma once
@@ -17,6 +19,7 @@
 #include <span>
 
 #include "core/protocol.hpp"
+#include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 
 namespace resprout::protocols {
@@ -58,7 +61,7 @@ class FailureDetector {
   Rank self_;
   std::uint32_t count_;
   std::uint32_t beaten_;  // how many neighbors have had the current heartbeat
-  [[maybe_unused]] std::uint32_t padding_ = 0;
+  LocalHealth health_;
   std::array<Silence, neighbors_max> silences_{};
   std::array<Rank, neighbors_max> neighbors_{};
 };

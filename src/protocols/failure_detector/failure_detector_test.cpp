@@ -104,6 +104,34 @@ TEST_CASE("a neighbor that died while this process was starved is suspected afte
   CHECK(watcher.suspected == "2@440 ");
 }
 
+// Every deadline is served 6 of 10 ticks late, so often.
+void starve(Watcher& watcher, std::int64_t from, int often, const std::vector<int>& alive) {
+  for (int i = 1; i <= often; ++i) {
+    watcher.sleep(from + 16 * i);
+    for (const int rank : alive) watcher.hear(rank);
+    watcher.wake();
+  }
+}
+
+TEST_CASE("a process that is starved all the time has nine times the patience") {
+  Watcher watcher;
+  watcher.pass(100, {1, 2});
+  // Each time 6 ticks are nobody's silence, and 10 are.
+  starve(watcher, 100, 44, {1});
+  CHECK(watcher.suspected == "");
+  starve(watcher, 100 + 44 * 16, 1, {1});
+  CHECK(watcher.suspected == "2@820 ");
+}
+
+TEST_CASE("a process that has been on time again as often as it was late is as strict as before") {
+  Watcher watcher;
+  watcher.pass(100, {1, 2});
+  starve(watcher, 100, 20, {1, 2});
+  watcher.pass(600, {1, 2});
+  watcher.pass(1000, {1});
+  CHECK(watcher.suspected == "2@650 ");
+}
+
 TEST_CASE("whom others have reported is not suspected again") {
   Watcher watcher;
   watcher.pass(30, {1, 2});

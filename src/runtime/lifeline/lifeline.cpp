@@ -69,6 +69,7 @@ class Lifeline::Impl final : public Findings {
   enum class Request : std::uint8_t { look_at, ask, say_at_work, report_silent };
   void request(Request what, int rank);
   std::uint64_t rejected() const { return overlay_ ? overlay_->rejected() : 0; }
+  std::uint64_t accusations() const { return overlay_ ? overlay_->accusations() : 0; }
 
  private:
   void handle_loss(const Loss& loss) override;
@@ -99,6 +100,7 @@ class Lifeline::Impl final : public Findings {
   Fd wake_;
   Fd listener_;
   StatusPage page_;
+  protocols::LocalHealth health_;
   std::optional<Roster> roster_;
   std::optional<Siblings> siblings_;
   std::optional<Overlay> overlay_;
@@ -135,8 +137,8 @@ void Lifeline::Impl::connect(std::span<const PeerAddress> peers) {
   RESPROUT_INVARIANT(listener_.is_open() && !thread_.joinable());
   const std::int64_t now = monotonic_ns();
   roster_.emplace(options_.rank, static_cast<int>(peers.size()));
-  siblings_.emplace(options_, *this, poller_, sibling_key);
-  overlay_.emplace(options_, *roster_, *this, poller_, link_key);
+  siblings_.emplace(options_, health_, *this, poller_, sibling_key);
+  overlay_.emplace(options_, health_, *roster_, *this, poller_, link_key);
   siblings_->start(peers, now);
   overlay_->start({peers.begin(), peers.end()}, now);
   poller_.add(wake_, wake_key, EPOLLIN);
@@ -260,11 +262,12 @@ void Lifeline::Impl::handle_time(std::int64_t now) {
     next_tick_ = now + options_.tick_ns;
   }
   if (now < next_heartbeat_) return;
-  const std::int64_t late_ns = now - next_heartbeat_;
+  const std::int64_t starved_ns =
+      protocols::starved_for(now - next_heartbeat_, options_.heartbeat_period_ns);
   next_heartbeat_ = now + options_.heartbeat_period_ns;
-  const std::int64_t forgiven_ns = late_ns > options_.heartbeat_period_ns / 2 ? late_ns : 0;
-  siblings_->handle_time(now, forgiven_ns);
-  overlay_->handle_heartbeat(now, forgiven_ns);
+  health_.handle_deadline(starved_ns != 0);
+  siblings_->handle_time(now, starved_ns);
+  overlay_->handle_heartbeat(now, starved_ns);
 }
 
 void Lifeline::Impl::say_goodbye() {
@@ -327,5 +330,6 @@ void Lifeline::ask_whether_at_work(int rank) { impl_->request(Impl::Request::ask
 void Lifeline::say_at_work(int rank) { impl_->request(Impl::Request::say_at_work, rank); }
 void Lifeline::report_silent_link(int rank) { impl_->request(Impl::Request::report_silent, rank); }
 std::uint64_t Lifeline::rejected_connections() const { return impl_->rejected(); }
+std::uint64_t Lifeline::accusations() const { return impl_->accusations(); }
 
 }  // namespace resprout::runtime

@@ -10,7 +10,9 @@
 //  1. Each loss is reported once per process. Who said goodbye is never reported as a loss.
 //  2. Every live process that can be reached learns of each loss.
 //  3. A process that learns that it has been declared lost itself says so on stderr and ends.
-//  4. A watcher that was itself kept from running accuses nobody for the time it missed.
+//  4. A watcher that was itself kept from running accuses nobody for the time it missed, and is
+//  more
+//     patient with all until it has been on time again.
 //  5. Of a data link between hosts that is silent though both ends live, one end at most goes on.
 //
 // Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
@@ -96,6 +98,9 @@ class Lifeline {
 
   // Connections to the listening port that were dropped before they proved to belong to the job.
   std::uint64_t rejected_connections() const;
+
+  // How often this process has told the others that it does not hear one of them.
+  std::uint64_t accusations() const;
 
  private:
   class Impl;

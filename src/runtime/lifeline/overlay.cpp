@@ -182,7 +182,7 @@ void Overlay::handle_time(std::int64_t now) {
   sweep(now);
 }
 
-void Overlay::handle_heartbeat(std::int64_t now, std::int64_t late_ns) {
+void Overlay::handle_heartbeat(std::int64_t now, std::int64_t starved_ns) {
   if (!is_needed_) return;
   std::set<int> watched = wanted_;
   for (auto& [serial, link] : links_) {
@@ -191,18 +191,18 @@ void Overlay::handle_heartbeat(std::int64_t now, std::int64_t late_ns) {
     link.say({.kind = NewsKind::heartbeat});
   }
   for (const int rank : watched)
-    if (is_remote(rank)) watch_silence(rank, now, late_ns);
+    if (is_remote(rank)) watch_silence(rank, now, starved_ns);
   decide_on_cuts(now);
   sweep(now);
 }
 
-void Overlay::watch_silence(int rank, std::int64_t now, std::int64_t late_ns) {
+void Overlay::watch_silence(int rank, std::int64_t now, std::int64_t starved_ns) {
   Watch& it = watch(rank);
-  if (late_ns > 0) {
-    it.silence.forgive({now}, late_ns);
-    if (it.accused_at != 0) it.accused_at = std::min(now, it.accused_at + late_ns);
+  if (starved_ns > 0) {
+    it.silence.forgive({now}, starved_ns);
+    if (it.accused_at != 0) it.accused_at = std::min(now, it.accused_at + starved_ns);
   }
-  const std::int64_t timeout = options_.heartbeat_timeout_ns;
+  const std::int64_t timeout = health_.stretch(options_.heartbeat_timeout_ns);
   const std::int64_t length = it.silence.length({now});
   if (length < timeout || !roster_.is_alive(rank)) return;
   if (it.accused_at != 0 && now - it.accused_at < timeout) return;
@@ -214,10 +214,11 @@ void Overlay::watch_silence(int rank, std::int64_t now, std::int64_t late_ns) {
   }
   it.accused_at = now;
   it.is_answered = false;
+  accusations_.fetch_add(1, std::memory_order_relaxed);
   spread({.kind = NewsKind::accusation,
           .rank = rank,
           .by = options_.rank,
-          .serial = ++accusations_,
+          .serial = ++serial_,
           .time_ns = realtime_ns()});
 }
 
@@ -289,6 +290,7 @@ bool Overlay::is_new(const News& news) {
 
 void Overlay::handle_accusation(const News& news) {
   spread(news);
+  if (news.rank == options_.rank) health_.handle_accusation();
   // The processes of its host look after it: they will find it dead, or end it if it hangs.
   const bool can_answer =
       news.rank == options_.rank || (!is_remote(news.rank) && roster_.is_alive(news.rank));
@@ -303,7 +305,7 @@ void Overlay::ask_whether_at_work(int rank) {
   const News question{.kind = NewsKind::question,
                       .rank = rank,
                       .by = options_.rank,
-                      .serial = ++accusations_,
+                      .serial = ++serial_,
                       .time_ns = realtime_ns()};
   if (is_new(question)) spread(question);
 }
@@ -331,7 +333,7 @@ void Overlay::report_silent_link(int rank, std::int64_t now) {
   const News report{.kind = NewsKind::silent,
                     .rank = rank,
                     .by = options_.rank,
-                    .serial = ++accusations_,
+                    .serial = ++serial_,
                     .time_ns = realtime_ns()};
   if (is_new(report)) spread(report);
   cuts_.note(rank, options_.rank, now);

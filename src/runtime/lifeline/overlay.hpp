@@ -11,7 +11,7 @@
 //
 // On one host alone there are no links: everybody sees everybody's death.
 //
-// Thread rule: the lifeline's thread, but for `rejected`.
+// Thread rule: the lifeline's thread, but for `rejected` and `accusations`.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,7 @@
 #include <tuple>
 #include <vector>
 
+#include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/lifeline/cuts.hpp"
 #include "runtime/lifeline/findings.hpp"
@@ -33,9 +34,10 @@ namespace resprout::runtime {
 class Overlay {
  public:
   // Descriptors are added to `poller` under first_key + a serial number.
-  Overlay(const LifelineOptions& options, const Roster& roster, Findings& findings, Poller& poller,
-          std::uint64_t first_key)
+  Overlay(const LifelineOptions& options, protocols::LocalHealth& health, const Roster& roster,
+          Findings& findings, Poller& poller, std::uint64_t first_key)
       : options_(options),
+        health_(health),
         roster_(roster),
         findings_(findings),
         poller_(poller),
@@ -47,8 +49,8 @@ class Overlay {
   void handle_event(std::uint32_t serial, std::int64_t now);
   // Often: retries and deadlines.
   void handle_time(std::int64_t now);
-  // Once per heartbeat period.
-  void handle_heartbeat(std::int64_t now, std::int64_t late_ns);
+  // Once per heartbeat period; `starved_ns` is the time that this process could not run before.
+  void handle_heartbeat(std::int64_t now, std::int64_t starved_ns);
 
   // To be passed on: it was news to this process.
   void spread(const News& news);
@@ -66,6 +68,7 @@ class Overlay {
   bool is_connected() const;
   bool has_unsent() const;
   std::uint64_t rejected() const { return rejected_.load(std::memory_order_relaxed); }
+  std::uint64_t accusations() const { return accusations_.load(std::memory_order_relaxed); }
 
  private:
   using LinkMap = std::map<std::uint32_t, Link>;  // by serial: by age
@@ -92,7 +95,7 @@ class Overlay {
   void handle_end(int rank, Link::State end, std::int64_t now);
   void handle_news(int from, const News& news, std::int64_t now);
   void handle_accusation(const News& news);
-  void watch_silence(int rank, std::int64_t now, std::int64_t late_ns);
+  void watch_silence(int rank, std::int64_t now, std::int64_t starved_ns);
   void handle_question(const News& news);
   void decide_on_cuts(std::int64_t now);
   void report(int rank, LossKind kind, int found_by);
@@ -101,6 +104,7 @@ class Overlay {
   bool is_new(const News& news);
 
   const LifelineOptions& options_;
+  protocols::LocalHealth& health_;
   const Roster& roster_;
   Findings& findings_;
   Poller& poller_;
@@ -114,11 +118,12 @@ class Overlay {
   std::vector<Watch> watches_;              // by rank
   std::int64_t heal_at_ = 0;                // 0: nothing to heal
   std::vector<News> known_;                 // who is gone: told to every new neighbour
-  std::uint32_t accusations_ = 0;           // and questions, and reports
+  std::uint32_t serial_ = 0;                // of accusations, questions and reports
   std::map<int, std::uint32_t> questions_;  // that were asked last, by who asked
   Cuts cuts_;
   std::set<std::tuple<NewsKind, int, std::uint32_t>> seen_;  // kind, accuser, serial
   std::atomic<std::uint64_t> rejected_{0};
+  std::atomic<std::uint64_t> accusations_{0};
 };
 
 }  // namespace resprout::runtime

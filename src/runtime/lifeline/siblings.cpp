@@ -65,13 +65,13 @@ void Siblings::report_end(const Sibling& sibling) {
                          .detected_ns = realtime_ns()});
 }
 
-void Siblings::handle_time(std::int64_t now, std::int64_t late_ns) {
+void Siblings::handle_time(std::int64_t now, std::int64_t starved_ns) {
   // Findings come back as `forget`, which changes the list.
   for (const int rank : ranks()) {
     if (const Sibling* it = find(rank); it != nullptr && !it->pidfd.is_open()) look_at(rank);
     Sibling* const sibling = find(rank);
     if (sibling == nullptr || !sibling->page.is_open()) continue;
-    if (late_ns > 0) sibling->silence.forgive({now}, late_ns);
+    if (starved_ns > 0) sibling->silence.forgive({now}, starved_ns);
     const std::uint64_t heartbeat = sibling->page->heartbeat.load(std::memory_order_relaxed);
     if (heartbeat != sibling->heartbeat) {
       sibling->heartbeat = heartbeat;
@@ -93,8 +93,9 @@ void Siblings::look_at(int rank) {
 void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {
   const auto status = process_status(sibling.pid);
   if (!status || status->has_ended() || status->start_time != sibling.start_time) return;
+  const std::int64_t grace = health_.stretch(options_.starved_grace_ns);
   const bool is_out_of_grace =
-      sibling.silence.length({now}) >= options_.heartbeat_timeout_ns + options_.starved_grace_ns;
+      sibling.silence.length({now}) >= options_.heartbeat_timeout_ns + grace;
   if (!status->is_stopped() && !is_out_of_grace) return;
   std::uint32_t nobody = 0;
   sibling.page->ended_by.compare_exchange_strong(nobody,

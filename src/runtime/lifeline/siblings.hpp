@@ -2,8 +2,9 @@
 // that stands still on the status page.
 //
 // Who hangs is ended before it counts as lost, because launchers wait for a stopped process for
-// ever: at once if it is stopped, after a long grace if it merely gets no processor. Whoever comes
-// first writes its name on the victim's page, so that all others learn why it died.
+// ever: at once if it is stopped, after a long grace if it merely gets no processor (longer still
+// if the watcher gets none either: one host starves both). Whoever comes first writes its name on
+// the victim's page, so that all others learn why it died.
 //
 // Thread rule: the lifeline's thread.
 #pragma once
@@ -12,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/lifeline/findings.hpp"
 #include "runtime/lifeline/process.hpp"
@@ -23,16 +25,21 @@ namespace resprout::runtime {
 class Siblings {
  public:
   // Descriptors are added to `poller` under first_key + rank.
-  Siblings(const LifelineOptions& options, Findings& findings, Poller& poller,
-           std::uint64_t first_key)
-      : options_(options), findings_(findings), poller_(poller), first_key_(first_key) {}
+  Siblings(const LifelineOptions& options, const protocols::LocalHealth& health, Findings& findings,
+           Poller& poller, std::uint64_t first_key)
+      : options_(options),
+        health_(health),
+        findings_(findings),
+        poller_(poller),
+        first_key_(first_key) {}
 
   // Throws std::system_error if a living sibling cannot be watched.
   void start(std::span<const PeerAddress> peers, std::int64_t now);
   // The pidfd of `rank` is readable.
   void handle_death(int rank);
-  // Looks at all pages; call once per heartbeat period. `late_ns` as in Silence.
-  void handle_time(std::int64_t now, std::int64_t late_ns);
+  // Looks at all pages; call once per heartbeat period. `starved_ns` is the time that this process
+  // could not run before.
+  void handle_time(std::int64_t now, std::int64_t starved_ns);
   // There is reason to look at `rank` now.
   void look_at(int rank);
   // Others have declared `rank` lost. It ends by itself when it learns so; if it is stopped it
@@ -61,6 +68,7 @@ class Siblings {
   void maybe_end(Sibling& sibling, std::int64_t now);
 
   const LifelineOptions& options_;
+  const protocols::LocalHealth& health_;
   Findings& findings_;
   Poller& poller_;
   const std::uint64_t first_key_;

@@ -189,7 +189,7 @@ void Member::connect(const Place& place, bool is_second_try) {
   auto connection = std::make_unique<Connection>(
       Connection{Link::connect(place.address, options_.secret), place});
   connection->is_second_try = is_second_try;
-  connection->give_up_at = monotonic_ns() + options_.timeout_ns;
+  connection->give_up_at = monotonic_ns() + health_.stretch(options_.timeout_ns);
   Frame hello = frame_of(FrameKind::hello);
   hello.incarnation = own_.incarnation;
   hello.meant = place.incarnation;
@@ -442,23 +442,32 @@ void Member::watch_neighbors(std::int64_t now) {
 }
 
 void Member::beat(std::int64_t now) {
-  // A little late is the scheduler's ordinary grain; more is time in which nobody could be heard.
-  const std::int64_t late = now - beat_at_;
-  if (late > options_.period_ns / 2)
-    for (auto& [id, silence] : silences_) silence.forgive({now}, late);
   beat_at_ = now + options_.period_ns;
   std::vector<std::int32_t> silent;
   for (const auto& [id, silence] : silences_) {
     if (const auto place = book_.find(id); place != book_.end())
       send(place->second, frame_of(FrameKind::heartbeat));
-    if (silence.length({now}) >= options_.timeout_ns) silent.push_back(id);
+    if (silence.length({now}) >= health_.stretch(options_.timeout_ns)) silent.push_back(id);
   }
   for (const std::int32_t id : silent)
     if (machine_)
       machine_->handle_suspicion({now}, rank_at(id), protocols::Evidence::silence), drain();
 }
 
+// Before anything is given up: in the time that this process was kept from running nobody could be
+// heard, nor could a connection open.
+void Member::note_health(std::int64_t now) {
+  if (now < beat_at_) return;
+  const std::int64_t starved = protocols::starved_for(now - beat_at_, options_.period_ns);
+  health_.handle_deadline(starved != 0);
+  if (starved == 0) return;
+  for (auto& [id, silence] : silences_) silence.forgive({now}, starved);
+  for (auto& [key, connection] : connections_)
+    if (connection->give_up_at > 0) connection->give_up_at += starved;
+}
+
 void Member::handle_time(std::int64_t now) {
+  note_health(now);
   std::vector<std::uint64_t> late;
   for (const auto& [key, connection] : connections_)
     if (connection->give_up_at >= 0 && connection->give_up_at <= now) late.push_back(key);

@@ -3,7 +3,8 @@
 // A death shows as a connection that breaks, or as one that is refused; a hang as silence of a
 // neighbor in the tree. A connection that breaks is tried once more, to tell the end of the process
 // (refused, or somebody else is there: a proof) from a fault of the network (a suspicion). An
-// excluded process joins again by itself, under its identifier.
+// excluded process joins again by itself, under its identifier. A member that was kept from running
+// does not count that time, and is more patient with all until it has been on time again.
 //
 // Thread rule: one thread, that of the caller of `run`.
 #pragma once
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/member/link.hpp"
 
@@ -101,6 +103,7 @@ class Member {
   void send_message(const Machine::Message& message);
 
   void handle_time(std::int64_t now);
+  void note_health(std::int64_t now);
   void beat(std::int64_t now);
   void watch_neighbors(std::int64_t now);
   std::int32_t id_for(const Frame& join) const;
@@ -120,6 +123,7 @@ class Member {
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::map<Address, std::uint64_t> own_connections_;
   std::map<std::int32_t, protocols::Silence> silences_;  // of the neighbors
+  protocols::LocalHealth health_;
   std::uint64_t next_key_ = 1;
   std::deque<MemberEvent> events_;
   std::set<std::pair<auth::Failure, int>> said_rejected_;

@@ -1,0 +1,149 @@
+// Jobs of real processes with lifelines, that a test kills, stops and asks.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <set>
+
+#include "doctest/doctest.h"
+#include "runtime/lifeline/lifeline.hpp"
+#include "runtime/testing/processes.hpp"
+
+namespace resprout::runtime {
+
+using testing::expect;
+using testing::nap_ms;
+using testing::Processes;
+using testing::Shared;
+
+inline constexpr int procs_max = 16;
+
+struct Heard {
+  std::atomic<int> losses;  // how often
+  std::atomic<int> kind;
+  std::atomic<int> found_by;
+  std::atomic<int> left;
+};
+
+struct Board {
+  std::atomic<int> listening, connected;
+  std::atomic<bool> may_leave;
+  std::atomic<bool> order[procs_max];  // a rank does what its test tells it to do
+  PeerAddress addresses[procs_max];
+  Heard heard[procs_max][procs_max];  // [listener][subject]
+  std::atomic<int> ticks[procs_max];
+  std::atomic<bool> is_stuck[procs_max];  // its lifeline's thread does not come back from a tick
+  std::atomic<std::uint64_t> rejected[procs_max];
+  std::atomic<std::uint64_t> accusations[procs_max];
+  std::atomic<int> questions[procs_max];  // about its data links
+  std::atomic<int> answers[procs_max];    // to its own ones
+};
+
+struct Job {
+  int procs = 4;
+  int hosts = 1;          // rank r pretends to be on host r % hosts
+  int timeout_ms = 1000;  // of heartbeats
+  int grace_ms = 10000;
+  void (*ordered)(int rank, Lifeline& lifeline) = nullptr;
+};
+
+inline void run_rank(int rank, const Job& job, Board& board) {
+  LifelineOptions options;
+  options.rank = rank;
+  options.secret.fill(0x77);
+  options.heartbeat_period_ns = std::int64_t{job.timeout_ms} * 100'000;
+  options.heartbeat_timeout_ns = std::int64_t{job.timeout_ms} * 1'000'000;
+  options.starved_grace_ns = std::int64_t{job.grace_ms} * 1'000'000;
+  options.on_loss = [&](const Loss& loss) {
+    Heard& heard = board.heard[rank][loss.rank];
+    heard.kind = static_cast<int>(loss.kind);
+    heard.found_by = loss.found_by;
+    expect(loss.detected_ns > 0, "a loss has a time");
+    ++heard.losses;
+  };
+  options.on_left = [&](int subject) { ++board.heard[rank][subject].left; };
+  Lifeline* itself = nullptr;
+  options.on_tick = [&] {
+    ++board.ticks[rank];
+    board.rejected[rank] = itself->rejected_connections();
+    board.accusations[rank] = itself->accusations();
+    while (board.is_stuck[rank]) nap_ms(10);
+  };
+  options.on_question = [&](int by) {
+    ++board.questions[rank];
+    itself->say_at_work(by);
+  };
+  options.on_at_work = [&](int) { ++board.answers[rank]; };
+  Lifeline lifeline(options);
+  itself = &lifeline;
+  board.addresses[rank] = lifeline.listen();
+  board.addresses[rank].host_id[0] = static_cast<std::uint8_t>(rank % job.hosts);
+  ++board.listening;
+  while (board.listening < job.procs) nap_ms(1);
+  lifeline.connect({board.addresses, static_cast<std::size_t>(job.procs)});
+  ++board.connected;
+  while (!board.may_leave) {
+    if (board.order[rank].exchange(false)) job.ordered(rank, lifeline);
+    nap_ms(1);
+  }
+  lifeline.leave();
+  board.rejected[rank] = lifeline.rejected_connections();
+  board.accusations[rank] = lifeline.accusations();
+}
+
+// A job of real processes that the test kills, stops and asks.
+class Scene {
+ public:
+  explicit Scene(const Job& job)
+      : job_(job), ranks_(job.procs, [&](int rank) { run_rank(rank, job, *board_); }) {
+    REQUIRE(eventually([&] { return board_->connected == job.procs; }));
+  }
+
+  Board& board() { return *board_; }
+  Processes& ranks() { return ranks_; }
+
+  template <typename Condition>
+  static bool eventually(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(45);
+    while (!condition())
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      } else {
+        nap_ms(1);
+      }
+    return true;
+  }
+
+  // All ranks that are not in `gone` have heard of the loss of `subject`.
+  bool all_heard(int subject, const std::set<int>& gone) {
+    return eventually([&] {
+      for (int rank = 0; rank < job_.procs; ++rank)
+        if (!gone.contains(rank) && board_->heard[rank][subject].losses == 0) return false;
+      return true;
+    });
+  }
+
+  // Lets the living leave, and checks that they heard of exactly these losses, once each.
+  void finish(const std::set<int>& lost, LossKind kind, const std::set<int>& left = {}) {
+    board_->may_leave = true;
+    for (int rank = 0; rank < job_.procs; ++rank) {
+      if (lost.contains(rank)) continue;
+      CHECK(ranks_.wait(rank) == 0);
+      if (left.contains(rank)) continue;
+      for (int subject = 0; subject < job_.procs; ++subject) {
+        CAPTURE(rank);
+        CAPTURE(subject);
+        const Heard& heard = board_->heard[rank][subject];
+        CHECK(heard.losses == (lost.contains(subject) ? 1 : 0));
+        if (lost.contains(subject)) CHECK(heard.kind == static_cast<int>(kind));
+      }
+    }
+  }
+
+ private:
+  Job job_;
+  Shared<Board> board_;
+  Processes ranks_;
+};
+
+}  // namespace resprout::runtime

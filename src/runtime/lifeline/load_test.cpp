@@ -1,0 +1,39 @@
+// Nobody is accused for want of a processor: a run for `make soak`, since no wait of a test decides
+// how long a machine may stand still.
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/lifeline/lifeline_test.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+// LIFELINE_LOAD_SECONDS in the environment, up to 40; 0: not asked for.
+int load_seconds() {
+  const char* given = std::getenv("LIFELINE_LOAD_SECONDS");
+  return given != nullptr ? std::clamp(std::atoi(given), 1, 40) : 0;
+}
+
+TEST_CASE("16 processes on busy cores accuse nobody, on one host and on 16" *
+          doctest::skip(load_seconds() == 0)) {
+  const int burners = 8 * static_cast<int>(std::thread::hardware_concurrency());
+  for (const int hosts : {1, 16}) {
+    CAPTURE(hosts);
+    Shared<std::atomic<bool>> is_over;
+    const Processes load(burners, [&](int) {
+      while (!*is_over) continue;
+    });
+    Scene scene({.procs = 16, .hosts = hosts});
+    nap_ms(load_seconds() * 1000);
+    int accusations = 0;
+    for (int rank = 0; rank < 16; ++rank)
+      accusations += static_cast<int>(scene.board().accusations[rank]);
+    CHECK(accusations == 0);
+    *is_over = true;
+    scene.finish({}, LossKind::exited);
+  }
+}
+
+}  // namespace
+}  // namespace resprout::runtime
