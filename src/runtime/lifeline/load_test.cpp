@@ -12,7 +12,8 @@ namespace {
 // LIFELINE_LOAD_SECONDS in the environment, up to 40; 0: not asked for.
 int load_seconds() {
   const char* given = std::getenv("LIFELINE_LOAD_SECONDS");
-  return given != nullptr ? std::clamp(std::atoi(given), 1, 40) : 0;
+  return given != nullptr ? static_cast<int>(std::clamp(std::strtol(given, nullptr, 10), 1L, 40L))
+                          : 0;
 }
 
 TEST_CASE("16 processes on busy cores accuse nobody, on one host and on 16" *
