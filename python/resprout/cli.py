@@ -35,10 +35,12 @@ The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit statu
     resprout run -n 8 --report report.json --strict -- python program.py
     resprout run -n 8 --inject kill:rank=0,at=2s --inject kill:rank=3,at=allreduce#40 -- ./program
     resprout run -n 8 --on-loss error -- ./program-with-ulfm
+    resprout run -n 8 --replicas 2 --inject kill:rank=3,replica=1,at=2s -- ./program
     resprout run -n 16 --hostfile hosts --run-dir /shared -- ./program
 
 A fault is `kill:rank=3,at=2s` · `kill:rank=0,at=allreduce#40` (entering its 40th call) ·
-`stop:rank=2,at=1s` · `exit:rank=1,at=bcast#3,status=1` · `kill:count=2,seed=7,within=5s`.
+`stop:rank=2,at=1s` · `exit:rank=1,at=bcast#3,status=1` · `kill:count=2,seed=7,within=5s`;
+`replica=1` in it names a plane.
 
 Every option has a variable in the environment; the option goes first."""
 
@@ -58,6 +60,7 @@ def run_command(
     allreduce: Annotated[str | None, table_option("--allreduce")] = None,
     collectives: Annotated[str, table_option("--collectives")] = "auto",
     calibration: Annotated[str | None, table_option("--calibration")] = None,
+    replicas: Annotated[str | None, table_option("--replicas")] = None,
     on_loss: Annotated[str, table_option("--on-loss")] = "continue",
     inject: Annotated[list[str] | None, table_option("--inject")] = None,
     report: Annotated[Path | None, table_option("--report")] = None,
@@ -84,6 +87,7 @@ def run_command(
                 "--bcast": bcast,
                 "--allreduce": allreduce,
                 "--collectives": collectives,
+                "--replicas": replicas,
                 "--on-loss": on_loss,
                 "--sum": sum_,
                 "--missing": missing,

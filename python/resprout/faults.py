@@ -4,6 +4,7 @@
     kill:rank=0,at=allreduce#40       on entering its 40th MPI_Allreduce
     stop:rank=2,at=1s                 SIGSTOP
     exit:rank=1,at=bcast#3,status=1   exit(1)
+    kill:rank=3,replica=1,at=2s       the copy of rank 3 in plane 1; without replica= in plane 0
     kill:count=2,seed=7,within=5s     two ranks and times, chosen by the seed
 
 The ranks get the first four forms, with `;` in between (src/shim/options.cpp reads them).
@@ -12,7 +13,7 @@ The ranks get the first four forms, with `;` in between (src/shim/options.cpp re
 import random
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resprout.errors import UserError
 from resprout.options import FAULT_FORMS
@@ -32,30 +33,38 @@ class Fault:
     at: str
     """A time (`2s`) or the entry of a call (`allreduce#40`)."""
     status: int = 1
+    replica: int = 0
 
     def __str__(self) -> str:
         status = f",status={self.status}" if self.kind == "exit" else ""
         return f"{self.kind}:rank={self.rank},at={self.at}{status}"
 
 
-def parse_faults(texts: Iterable[str], ranks: int) -> list[Fault]:
+def parse_faults(texts: Iterable[str], ranks: int, replicas: int = 1) -> list[Fault]:
     """The faults of all texts, each of which may have several with `;` in between.
 
     A text decides alone over its times; but no rank that a text names is chosen at random.
     """
     parts = [part.strip() for text in texts for part in text.split(";") if part.strip()]
     parsed = [(part, _parse_fields(part)) for part in parts]
+    replica_of = [_replica(part, fields, replicas) for part, (_, fields) in parsed]
     certain = [_certain(part, kind, fields, ranks) for part, (kind, fields) in parsed]
     taken = {fault.rank for fault in certain if fault is not None}
     faults: list[Fault] = []
-    for (part, (kind, fields)), fault in zip(parsed, certain, strict=True):
-        if fault is not None:
-            faults.append(fault)
-            continue
-        chosen = _choose(part, kind, fields, ranks, taken)
+    for (part, (kind, fields)), fault, replica in zip(parsed, certain, replica_of, strict=True):
+        chosen = [fault] if fault is not None else _choose(part, kind, fields, ranks, taken)
         taken.update(fault.rank for fault in chosen)
-        faults.extend(chosen)
+        faults.extend(replace(fault, replica=replica) for fault in chosen)
     return faults
+
+
+def _replica(part: str, fields: dict[str, str], replicas: int) -> int:
+    """The plane that is meant."""
+    replica = _number(part, "replica", fields.get("replica", "0"))
+    if replica >= replicas:
+        has = "there is one without --replicas" if replicas == 1 else f"there are {replicas}"
+        raise _wrong(part, f"replica={replica} is not one of the planes, of which {has}")
+    return replica
 
 
 def _wrong(part: str, problem: str) -> UserError:
@@ -73,12 +82,13 @@ def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
             raise _wrong(part, f"{key}= stands there twice")
         fields[key] = value
     valid = {"count", "seed", "within"} if "count" in fields else {"rank", "at"}
+    valid.add("replica")
     if kind == "exit":
         valid.add("status")
     for key in fields:
         if key not in valid:
             raise _wrong(part, f"{key!r} does not belong there")
-    for key in sorted(valid - {"seed", "status"}, reverse=True):
+    for key in sorted(valid - {"seed", "status", "replica"}, reverse=True):
         if key not in fields:
             raise _wrong(part, f"{key}= is missing")
     return kind, fields

@@ -37,7 +37,7 @@ class Option:
 
 FAULT_FORMS = (
     "kill:rank=3,at=2s · kill:rank=0,at=allreduce#40 · stop:rank=2,at=1s · "
-    "exit:rank=1,at=bcast#3,status=1 · kill:count=2,seed=7,within=5s"
+    "exit:rank=1,at=bcast#3,status=1 · kill:rank=3,replica=1,at=2s · kill:count=2,seed=7,within=5s"
 )
 
 OPTIONS = (
@@ -74,6 +74,15 @@ OPTIONS = (
         "the one that `resprout calibrate` leaves, if it has this machine in it",
         "What --collectives auto chooses by on this machine (docs/calibrate.md).",
         reaches_ranks=False,
+    ),
+    Option(
+        "--replicas",
+        "RESPROUT_REPLICAS",
+        "1|2|3",
+        "1, 2 or 3",
+        "1",
+        "How many processes each rank is. Those with one number form a plane, an MPI job of its "
+        "own; the job goes on as long as one plane is whole (docs/replication.md).",
     ),
     Option(
         "--on-loss",
@@ -252,6 +261,7 @@ def _is_collectives(text: str) -> bool:
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
+    "--replicas": _one_of("1", "2", "3"),
     "--on-loss": _one_of("continue", "error"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

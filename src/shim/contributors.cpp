@@ -17,10 +17,11 @@ namespace {
 std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const runtime::Lock lock = world.engine().lock();
   const Communicator* communicator = communicator_of(comm);
-  if (communicator->session != nullptr) return communicator->session->contributors();
+  const bool is_native = communicator->is_native || world.options().leaves_collectives_to_mpi();
+  if (!is_native && communicator->session != nullptr) return communicator->session->contributors();
   // The MPI library's own collectives contain everybody, or fail.
   std::vector<int> everybody;
-  if (communicator->is_native) everybody.resize(communicator->world_ranks.size());
+  if (is_native) everybody.resize(communicator->world_ranks.size());
   std::iota(everybody.begin(), everybody.end(), 0);
   return everybody;
 }

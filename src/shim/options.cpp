@@ -191,6 +191,22 @@ string parse_calibrated(string_view value, Options& options) {
   return wrong.empty() ? wrong : "what follows auto: is no calibration: " + wrong;
 }
 
+string parse_replicas(string_view value, Options& options) {
+  static constexpr std::array table{std::pair<string_view, int>{"1", 1},
+                                    std::pair<string_view, int>{"2", 2},
+                                    std::pair<string_view, int>{"3", 3}};
+  return parse_choice(value, table, options.replicas);
+}
+
+// Of `resprout run` alone, which starts the planes.
+string parse_replica(string_view value, Options& options) {
+  static constexpr std::array table{std::pair<string_view, int>{"0", 0},
+                                    std::pair<string_view, int>{"1", 1},
+                                    std::pair<string_view, int>{"2", 2}};
+  options.has_replica = true;
+  return parse_choice(value, table, options.replica);
+}
+
 string parse_verbose(string_view value, Options& options) {
   static constexpr std::array table{std::pair<string_view, bool>{"0", false},
                                     std::pair<string_view, bool>{"1", true}};
@@ -238,6 +254,10 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_network(v, o); }},
     Variable{"RESPROUT_ON_LOSS",
              [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
+    Variable{"RESPROUT_REPLICA",
+             [](string_view v, int, Options& o) { return parse_replica(v, o); }},
+    Variable{"RESPROUT_REPLICAS",
+             [](string_view v, int, Options& o) { return parse_replicas(v, o); }},
     Variable{"RESPROUT_RUN_DIR",
              [](string_view v, int, Options& o) { return o.run_directory = v, string{}; }},
     Variable{"RESPROUT_SUM", [](string_view v, int, Options& o) { return parse_sum(v, o); }},
@@ -288,6 +308,8 @@ ParsedOptions parse_environment(char** environment, int world_size) {
                    std::to_string(options.heartbeat_timeout_ms) +
                    ") must be greater than RESPROUT_HEARTBEAT_PERIOD_MS (" +
                    std::to_string(options.heartbeat_period_ms) + ")";
+  if (parsed.error.empty() && options.is_replicated() && !options.has_replica)
+    parsed.error = "RESPROUT_REPLICAS is for `resprout run`, which starts the planes";
   return parsed;
 }
 

@@ -40,6 +40,12 @@ struct Fault {
 };
 
 struct Options {
+  bool is_replicated() const { return replicas > 1; }
+  // A plane ends at its first loss: there is nothing to go on after.
+  bool leaves_collectives_to_mpi() const {
+    return is_replicated() && collectives != Collectives::resprout;
+  }
+
   OnLoss on_loss = OnLoss::go_on;
   TransportChoice transport = TransportChoice::automatic;
   std::string bcast;      // protocol spec; empty: the default for the payload's size
@@ -51,6 +57,9 @@ struct Options {
   std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
   int heartbeat_period_ms = 100;
   int heartbeat_timeout_ms = 1000;
+  int replicas = 1;           // planes of the job
+  int replica = 0;            // the plane of this process
+  bool has_replica = false;   // it was told so
   std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere
   bool verbose = false;
   std::vector<Fault> faults;

@@ -91,6 +91,7 @@ TEST_CASE("a wrong value names the variable, the value and what is valid, on one
            {"RESPROUT_NETWORK=10.0.0.0", "10.0.0.0/8"},
            {"RESPROUT_NETWORK=10.0.0.0/33", "10.0.0.0/8"},
            {"RESPROUT_NETWORK=eth0/8", "10.0.0.0/8"},
+           {"RESPROUT_REPLICAS=4", "1, 2 or 3"},
            {"RESPROUT_HEARTBEAT_PERIOD_MS=-5", "milliseconds"},
            {"RESPROUT_HEARTBEAT_TIMEOUT_MS=1e3", "milliseconds"},
            {"RESPROUT_HEARTBEAT_TIMEOUT_MS=99999999999", "milliseconds"}}) {
@@ -101,6 +102,18 @@ TEST_CASE("a wrong value names the variable, the value and what is valid, on one
     CHECK(speaks_of(error, valid));
     CHECK_FALSE(speaks_of(error, "\n"));
   }
+}
+
+TEST_CASE("a process of a plane knows its plane and how many there are") {
+  const Options options = parse({"RESPROUT_REPLICAS=3", "RESPROUT_REPLICA=1"}).options;
+  CHECK(options.is_replicated());
+  CHECK(options.replicas == 3);
+  CHECK(options.replica == 1);
+  CHECK_FALSE(parse({"RESPROUT_REPLICAS=1"}).options.is_replicated());
+}
+
+TEST_CASE("replicas without planes are refused: only the launcher can start them") {
+  CHECK(speaks_of(parse({"RESPROUT_REPLICAS=2"}).error, "resprout run"));
 }
 
 TEST_CASE("the timeout must be longer than the period") {

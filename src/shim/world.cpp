@@ -2,6 +2,7 @@
 #include "shim/world.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -136,8 +137,16 @@ void tick() {
     std::fprintf(stderr, "resprout: %s\n", world->engine().describe().c_str());
 }
 
+// A plane that has lost a rank computes no more: before anything can go on without it, this process
+// says what it knows and ends; the launcher of the plane ends the others.
+[[noreturn]] void end_with_plane(LiveWorld& world, const runtime::Loss& loss) {
+  world.report().note_loss_of_plane(loss);
+  for (;;) kill(getpid(), SIGKILL);
+}
+
 void handle_loss(const runtime::Loss& loss) {
   LiveWorld* world = live.load();
+  if (world->options().is_replicated()) end_with_plane(*world, loss);
   world->engine().note_loss(loss.rank);
   world->report().note_loss(loss);
 }

@@ -255,6 +255,11 @@ def _variable(pid: int, name: str) -> str | None:
     return None
 
 
+def command_of(pid: int) -> str:
+    """Its words, with zero bytes in between."""
+    return _read(pid, "cmdline")
+
+
 def _marked(mark: str) -> list[int]:
     return [pid for pid in _pids() if mark in _read(pid, "environ")]
 

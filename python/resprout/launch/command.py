@@ -37,13 +37,16 @@ class Plan:
     """RESPROUT_* for the ranks."""
     hostfile: str | None = None
     mpirun_args: Sequence[str] = ()
+    planes: int = 1
+    """This is one of so many that run side by side."""
+    settings_of_job: Sequence[Setting] = ()
 
     @property
     def relays_stdin(self) -> bool:
         return self.mpi.library is Library.OPEN_MPI and self.mpi.major >= 5
 
     def settings(self) -> list[Setting]:
-        return settings_for(self.mpi, self.ranks)
+        return [*settings_for(self.mpi, self.ranks, self.planes), *self.settings_of_job]
 
     def arguments(self) -> list[str]:
         """The command line of the launcher."""

@@ -1,8 +1,11 @@
 """A running job: starts mpirun, passes signals on, and ends whatever would be left behind.
 
+A job of replicas is several launches of the MPI, one a plane.
+
 1. When `run` returns, no process of the job is alive on this host.
 2. If this process is killed, the kernel tells mpirun to end, and that ends the ranks.
 3. Signals wait in `sigtimedwait`, which is the main loop: there are no handlers and no races.
+4. When `on_end` is told that one of several launches is over, none of its processes is left here.
 """
 
 import contextlib
@@ -12,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,7 +39,7 @@ _FROM_KERNEL = 0x80  # SI_KERNEL: the terminal sent it, to its whole foreground 
 
 @dataclass
 class End:
-    """How a job ended."""
+    """How a launch ended."""
 
     mpirun_status: int
     """As a shell has it: 128 + the signal, if one ended it."""
@@ -47,6 +50,17 @@ class End:
     ended_hung: int = 0
     """Stopped processes that we ended because nobody else was left to do it."""
     timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class Start:
+    """One launch of the MPI."""
+
+    plan: Plan
+    directory: Path
+    stdout: int | None = None
+    """A file descriptor that gets the stdout of all ranks; ours without it."""
+    stderr: int | None = None
 
 
 @contextlib.contextmanager
@@ -79,59 +93,99 @@ def run(
 
     `output`: a file descriptor that gets stdout and stderr of all; ours without it.
     """
-    return _Job(plan, directory, seconds_max, output).run()
+    return _Job([Start(plan, directory, output, output)], seconds_max).run()[0]
 
 
-class _Job:
-    def __init__(
-        self, plan: Plan, directory: Path, seconds_max: float | None, output: int | None
-    ) -> None:
-        self._plan = plan
-        self._output = output
-        self._directory = directory
-        self._deadline = None if seconds_max is None else time.monotonic() + seconds_max
-        # A job that owns the terminal's input has to be in the terminal's group.
-        self._shares_group = os.isatty(0)
-        self._segments: set[str] = set()
-        self._had_ranks = False
-        self._without_ranks_since: float | None = None
-        self._end = End(0, time.time_ns(), 0)
+def run_all(
+    starts: Sequence[Start], on_start: Callable[[], None], on_end: Callable[[int, End], None]
+) -> list[End]:
+    """Run several launches side by side, all to their ends. REQUIRES: the main thread.
 
-    def run(self) -> End:
-        processes.become_subreaper()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or its children's statuses get lost
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_FOR)
-        try:
-            if self._plan.relays_stdin:
-                stdin.serve(self._directory)
-            self._mpirun = self._start(before)
-            while self._mpirun.poll() is None:
-                self._wait()
-            self._clean_up()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        status = self._mpirun.returncode
-        self._end.mpirun_status = status if status >= 0 else 128 - status
-        self._end.ended_ns = time.time_ns()
-        return self._end
+    `on_start` is called when all are started: only then may threads be. `on_end(i, end)` when
+    launch i is over.
+    """
+    return _Job(starts, None, on_start, on_end).run()
 
-    def _start(self, mask: set[signal.Signals | int]) -> subprocess.Popen[bytes]:
+
+class _Launch:
+    """An mpirun and its ranks."""
+
+    def __init__(self, start: Start, mask: set[signal.Signals | int], shares_group: bool) -> None:
+        self.start = start
+        self.end = End(0, time.time_ns(), 0)
+        self.is_over = False
+        self.had_ranks = False
+        self.without_ranks_since: float | None = None
+
         def prepare() -> None:
             processes.end_with_parent(signal.SIGTERM)
-            if not self._shares_group:
+            if not shares_group:
                 os.setpgid(0, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
         sys.stdout.flush()
         sys.stderr.flush()
-        return subprocess.Popen(
-            self._plan.arguments(),
-            env=self._plan.environment(self._directory),
-            stdin=subprocess.DEVNULL if self._plan.relays_stdin else None,
-            stdout=self._output,
-            stderr=self._output,
-            preexec_fn=prepare,  # noqa: PLW1509 - our only other thread just copies bytes
+        self.mpirun = subprocess.Popen(
+            start.plan.arguments(),
+            env=start.plan.environment(start.directory),
+            stdin=subprocess.DEVNULL if start.plan.relays_stdin else None,
+            stdout=start.stdout,
+            stderr=start.stderr,
+            preexec_fn=prepare,  # noqa: PLW1509 - our only other threads just copy bytes
         )
+
+    def note_end(self) -> None:
+        status = self.mpirun.returncode
+        self.end.mpirun_status = status if status >= 0 else 128 - status
+        self.end.ended_ns = time.time_ns()
+        self.is_over = True
+
+
+class _Job:
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        seconds_max: float | None,
+        on_start: Callable[[], None] = lambda: None,
+        on_end: Callable[[int, End], None] = lambda _index, _end: None,
+    ) -> None:
+        self._starts = starts
+        self._on_start = on_start
+        self._on_end = on_end
+        self._deadline = None if seconds_max is None else time.monotonic() + seconds_max
+        # A job that owns the terminal's input has to be in the terminal's group.
+        self._shares_group = os.isatty(0)
+        self._segments: set[str] = set()
+        self._signals: list[signal.Signals] = []
+        self._launches: list[_Launch] = []
+
+    def run(self) -> list[End]:
+        processes.become_subreaper()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or its children's statuses get lost
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_FOR)
+        try:
+            stdin.serve([s.directory for s in self._starts if s.plan.relays_stdin])
+            for start in self._starts:
+                self._launches.append(_Launch(start, before, self._shares_group))
+            self._on_start()
+            while self._note_ends():
+                self._wait()
+            self._clean_up()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return [launch.end for launch in self._launches]
+
+    def _note_ends(self) -> bool:
+        """Whether any launch still runs."""
+        for index, launch in enumerate(self._launches):
+            if launch.is_over or launch.mpirun.poll() is None:
+                continue
+            if len(self._launches) > 1:
+                self._sweep(launch)
+            launch.note_end()
+            launch.end.signals = self._signals
+            self._on_end(index, launch.end)
+        return not all(launch.is_over for launch in self._launches)
 
     def _wait(self) -> None:
         """Until a signal comes, or it is time to look at the job again."""
@@ -143,62 +197,94 @@ class _Job:
 
     def _pass_on(self, what: signal.Signals, is_from_terminal: bool) -> None:
         if what in _ENDING:
-            self._end.signals.append(what)
-            if len(self._end.signals) > 1:
+            self._signals.append(what)
+            if len(self._signals) > 1:
                 self._kill()
                 return
         if what is signal.SIGQUIT:
             # Launchers do not pass this one on, and ranks have process groups of their own.
-            for pid in self._ranks():
-                processes.send(pid, what)
+            for process in self._ranks():
+                processes.send(process.pid, what)
         elif not (is_from_terminal and self._shares_group):
-            processes.send(self._mpirun.pid, what)
+            for launch in self._launches:
+                if not launch.is_over:
+                    processes.send(launch.mpirun.pid, what)
 
-    def _ranks(self) -> list[int]:
+    def _ranks(self) -> list[processes.Process]:
         """All processes of the job on this host but mpirun."""
-        alive = (p for p in processes.descendants() if p.is_alive)
-        return [process.pid for process in alive if process.pid != self._mpirun.pid]
+        mpiruns = {launch.mpirun.pid for launch in self._launches}
+        return [p for p in processes.descendants() if p.is_alive and p.pid not in mpiruns]
+
+    def _ranks_of(self, launch: _Launch) -> list[processes.Process]:
+        ranks = self._ranks()
+        if len(self._launches) == 1:
+            return ranks
+        return [p for p in ranks if processes.has_run_directory(p.pid, launch.start.directory)]
 
     def _look(self) -> None:
         """End what nobody else can end any more."""
         if self._deadline is not None and time.monotonic() > self._deadline:
-            self._end.timed_out = True
+            for launch in self._launches:
+                launch.end.timed_out = True
             self._kill()
             return
-        alive = [p for p in processes.descendants() if p.is_alive and p.pid != self._mpirun.pid]
+        for launch in self._launches:
+            if not launch.is_over:
+                self._look_at(launch)
+
+    def _look_at(self, launch: _Launch) -> None:
+        alive = self._ranks_of(launch)
         if alive:
-            self._had_ranks = True
-            self._without_ranks_since = None
+            launch.had_ranks = True
+            launch.without_ranks_since = None
             # A stopped rank is ended by its peers; but here all peers have come to their end.
-            if all(p.state == "T" for p in alive) and any(self._directory.glob("rank-*.json")):
-                self._end.ended_hung += len(alive)
+            has_ended = any(launch.start.directory.glob("rank-*.json"))
+            if has_ended and all(process.state == "T" for process in alive):
+                launch.end.ended_hung += len(alive)
                 for process in alive:
                     processes.send(process.pid, signal.SIGKILL)
-        elif self._had_ranks:
+        elif launch.had_ranks:
             now = time.monotonic()
-            self._without_ranks_since = self._without_ranks_since or now
-            if now - self._without_ranks_since > _MPIRUN_LEAVES_SECONDS:
-                self._kill()
+            launch.without_ranks_since = launch.without_ranks_since or now
+            if now - launch.without_ranks_since > _MPIRUN_LEAVES_SECONDS:
+                self._end_mpirun(launch)
 
     def _kill(self) -> None:
         """Ranks first, so that mpirun can clean up after them; then mpirun, if it does not end."""
-        for pid in self._ranks():
-            self._segments |= processes.segments_of(pid)
-            processes.send(pid, signal.SIGKILL)
-        if not processes.wait_for(lambda: self._mpirun.poll() is not None, _LEAVE_SECONDS):
-            self._mpirun.kill()
-            self._mpirun.wait()
+        self._kill_all(self._ranks())
+        for launch in self._launches:
+            if not launch.is_over:
+                self._end_mpirun(launch)
+
+    def _kill_all(self, ranks: Sequence[processes.Process]) -> None:
+        for process in ranks:
+            self._segments |= processes.segments_of(process.pid)
+            processes.send(process.pid, signal.SIGKILL)
+
+    @staticmethod
+    def _end_mpirun(launch: _Launch) -> None:
+        if not processes.wait_for(lambda: launch.mpirun.poll() is not None, _LEAVE_SECONDS):
+            launch.mpirun.kill()
+            launch.mpirun.wait()
+
+    def _sweep(self, launch: _Launch) -> None:
+        """Its mpirun is gone: its ranks have no future."""
+        while ranks := self._ranks_of(launch):
+            self._kill_all(ranks)
+            self._reap()
+            time.sleep(0.01)
 
     def _clean_up(self) -> None:
         processes.wait_for(self._has_left, _LEAVE_SECONDS)
         while not self._has_left():
-            for pid in self._ranks():
-                self._segments |= processes.segments_of(pid)
-                processes.send(pid, signal.SIGKILL)
+            self._kill_all(self._ranks())
             time.sleep(0.01)
         for name in self._segments:
             Path(name).unlink(missing_ok=True)
 
+    def _reap(self) -> None:
+        processes.reap(except_for={launch.mpirun.pid for launch in self._launches})
+
     def _has_left(self) -> bool:
-        processes.reap(except_for=self._mpirun.pid)
+        self._reap()
         return not self._ranks()

@@ -133,9 +133,14 @@ def _output_of(program: Path, argument: str) -> str:
     return done.stdout + done.stderr
 
 
-def settings_for(mpi: Mpi, ranks: int) -> list[Setting]:
-    """What to set for a job of so many ranks; a user's own value of a variable goes first."""
-    if mpi.library is Library.OPEN_MPI:
+def settings_for(mpi: Mpi, ranks: int, planes: int = 1) -> list[Setting]:
+    """What to set for a job of so many ranks; a user's own value of a variable goes first.
+
+    `planes`: so many such jobs run side by side, each of which ends at its first loss.
+    """
+    if planes > 1:
+        settings = _plane_settings(ranks * planes)
+    elif mpi.library is Library.OPEN_MPI:
         settings = _open_mpi_settings(mpi, ranks)
     elif mpi.library is Library.UNKNOWN:
         settings = []
@@ -145,7 +150,15 @@ def settings_for(mpi: Mpi, ranks: int) -> list[Setting]:
     return settings
 
 
-def _open_mpi_settings(mpi: Mpi, ranks: int) -> list[Setting]:
+def _plane_settings(processes: int) -> list[Setting]:
+    return [
+        *_basic_open_mpi_settings(processes),
+        Setting("--bind-to", "none", "planes that bind alike would share the same cores"),
+        Setting("--output", "tag", "the launcher has to know which rank says what"),
+    ]
+
+
+def _basic_open_mpi_settings(ranks: int) -> list[Setting]:
     settings = [Setting("--oversubscribe", "", "allow more ranks than cores")]
     if os.geteuid() == 0:
         reason = "mpirun refuses to work for root otherwise"
@@ -157,6 +170,11 @@ def _open_mpi_settings(mpi: Mpi, ranks: int) -> list[Setting]:
         settings.append(
             Setting("OMPI_MCA_mpi_yield_when_idle", "1", "waiting ranks leave the cores to others")
         )
+    return settings
+
+
+def _open_mpi_settings(mpi: Mpi, ranks: int) -> list[Setting]:
+    settings = _basic_open_mpi_settings(ranks)
     if mpi.has_ulfm:
         settings += _ulfm_settings(ranks)
     elif mpi.major >= 5:

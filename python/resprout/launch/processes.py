@@ -10,7 +10,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,10 +75,21 @@ def send(pid: int, what: signal.Signals) -> None:
         os.kill(pid, what)
 
 
-def reap(except_for: int) -> None:
-    """Take leave of children that have ended, but for one that somebody else waits for."""
+def has_run_directory(pid: int, directory: Path) -> bool:
+    """Whether its environment names this run directory."""
+    try:
+        entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"RESPROUT_RUN_DIR=" + os.fsencode(directory) in entries
+
+
+def reap(except_for: Set[int]) -> None:
+    """Take leave of children that have ended, but for those that somebody else waits for."""
     for process in descendants():
-        if not process.is_alive and process.parent == os.getpid() and process.pid != except_for:
+        if process.is_alive or process.parent != os.getpid():
+            continue
+        if process.pid not in except_for:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(process.pid, os.WNOHANG)
 

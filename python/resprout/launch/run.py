@@ -12,6 +12,10 @@ from resprout.faults import parse_faults
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
 from resprout.launch.mpi import find_mpi
+from resprout.launch.planes.outcome import different
+from resprout.launch.planes.placement import deal, read_hosts
+from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
+from resprout.launch.planes.run import execute as execute_planes
 from resprout.launch.shim import check_fits, find_shim
 from resprout.options import BY_FLAG, check_environment, check_value
 from resprout.report.as_json import check_writable, write
@@ -48,11 +52,17 @@ def run(request: Request) -> int:
     if request.report is not None:
         check_writable(request.report)
     report = execute(plan, request)
-    if report.losses or request.verbose or request.report is not None:
+    if is_worth_a_word(report) or request.verbose or request.report is not None:
         show(report)
     if request.report is not None:
         write(report, request.report)
     return report.exit_status
+
+
+def is_worth_a_word(report: Report) -> bool:
+    """Whether something happened of which the user has to hear."""
+    has_lost_plane = any(plane.is_lost for plane in report.planes)
+    return bool(report.losses) or has_lost_plane or bool(different(report.planes))
 
 
 def make_plan(request: Request, shim: Path | None) -> Plan:
@@ -61,9 +71,13 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     check_program(request.program, is_local=request.hostfile is None and not request.mpirun_args)
     if request.hostfile is not None and not Path(request.hostfile).is_file():
         raise UserError(f"--hostfile: {request.hostfile} is no file")
+    mpi = find_mpi(request.mpi, os.environ)
+    if replicas_of(request) > 1:
+        check_planes(mpi, request.texts)
+        if request.hostfile is not None:
+            deal(read_hosts(Path(request.hostfile)), replicas_of(request))
     if request.run_dir is not None and not os.access(request.run_dir, os.W_OK | os.X_OK):
         raise UserError(f"--run-dir: {request.run_dir} is no folder that can be written to")
-    mpi = find_mpi(request.mpi, os.environ)
     if shim is not None:
         check_fits(shim, mpi)
         if variables.get(_COLLECTIVES, "auto") == "auto":
@@ -77,18 +91,31 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
         variables=variables,
         hostfile=request.hostfile,
         mpirun_args=request.mpirun_args,
+        planes=replicas_of(request),
     )
+
+
+def replicas_of(request: Request) -> int:
+    """How many processes each rank is."""
+    return int(request.texts.get("--replicas") or 1)
 
 
 def execute(plan: Plan, request: Request) -> Report:
     """Run the job to its end."""
     if request.verbose:
-        print(f"resprout: {plan.ranks} ranks with {plan.mpi} of {plan.mpi.prefix}", file=sys.stderr)
+        copies = f" of {plan.planes} replicas" if plan.planes > 1 else ""
+        where = f"{plan.mpi} of {plan.mpi.prefix}"
+        print(f"resprout: {plan.ranks} ranks{copies} with {where}", file=sys.stderr)
         for setting in plan.settings():
             print(f"resprout:   {setting}  ({setting.reason})", file=sys.stderr)
         if plan.variables.get(_COLLECTIVES, "").startswith("auto:"):
             print("resprout:   collectives as measured on this machine", file=sys.stderr)
     parent = None if request.run_dir is None else str(request.run_dir)
+    if plan.planes > 1:
+        faults = parse_faults(request.inject, request.ranks, plan.planes)
+        if plan.hostfile is None:
+            print(ONE_HOST, file=sys.stderr, flush=True)
+        return execute_planes(planes_of(plan, plan.planes, faults), parent, request.strict)
     with job.run_directory(parent, plan.ranks) as directory:
         end = job.run(plan, directory)
         parts = read_parts(directory)
@@ -117,7 +144,9 @@ def _variables(request: Request) -> dict[str, str]:
             f"--heartbeat-timeout ({timeout} ms) must be greater than "
             f"--heartbeat-period ({period} ms)"
         )
-    if faults := parse_faults(request.inject, request.ranks):
+    replicas = replicas_of(request)
+    # Each plane gets those that are meant for it.
+    if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:
         variables["RESPROUT_INJECT"] = ";".join(map(str, faults))
     if request.verbose:
         variables["RESPROUT_VERBOSE"] = "1"

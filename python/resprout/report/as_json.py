@@ -6,12 +6,15 @@ import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from resprout import __version__
 from resprout.errors import UserError
 from resprout.files import replacing
 from resprout.report.merge import Loss, Report
+
+if TYPE_CHECKING:
+    from resprout.launch.planes.outcome import PlaneEnd
 
 SCHEMA = 1
 
@@ -34,6 +37,19 @@ def to_json(report: Report) -> dict[str, Any]:
         "operations": {name: asdict(tally) for name, tally in report.operations.items()},
         "transport": report.transport,
         "missing": list(report.missing),
+        "replicas": report.replicas,
+        "planes": [_plane_to_json(plane) for plane in report.planes],
+    }
+
+
+def _plane_to_json(plane: "PlaneEnd") -> dict[str, Any]:
+    report = plane.report
+    return {
+        "replica": plane.replica,
+        "how": plane.how,
+        "status": plane.status,
+        "ended_ns": plane.ended_ns,
+        "losses": [_loss_to_json(loss, report.started_ns) for loss in report.losses],
     }
 
 

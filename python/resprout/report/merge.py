@@ -7,9 +7,13 @@ that all others are lost, so their word counts only if there is no better one.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from resprout.launch.job import End
 from resprout.report.ranks import Injected, Parts, RankPart, Recovery, SeenLoss, Tally
+
+if TYPE_CHECKING:
+    from resprout.launch.planes.outcome import PlaneEnd
 
 STATUS_STRICT = 3
 # As a shell has it for SIGKILL: which signal it really was, nobody knows.
@@ -85,6 +89,9 @@ class Report:
     transport: dict[str, int] = field(default_factory=dict)
     missing: tuple[int, ...] = ()
     """Ranks that were not lost and yet left no exit status: they were killed."""
+    replicas: int = 1
+    planes: tuple["PlaneEnd", ...] = ()
+    """If there are several: all else is of the plane whose end was the job's."""
 
     @property
     def survivors(self) -> int:

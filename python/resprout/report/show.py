@@ -12,6 +12,12 @@ _NAMED_OPERATIONS = 3
 
 def show(report: Report, file: TextIO | None = None) -> None:
     file = file or sys.stderr
+    if report.planes:
+        from resprout.report.planes import describe_planes
+
+        for line in describe_planes(report):
+            print(f"resprout: {line}", file=file)
+        return
     if report.losses and file.isatty():
         from rich import box
         from rich.console import Console

@@ -32,6 +32,7 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), n
   pass_on_revocations();
   entering(name);
   world->report().count_call(name);
+  if (world->options().leaves_collectives_to_mpi()) return;
   lock_ = world->engine().lock();
   session_ = session_of(comm, lock_);
   if (session_ == nullptr) {

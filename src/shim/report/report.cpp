@@ -130,6 +130,15 @@ void Report::note_loss(const runtime::Loss& loss) {
   }
 }
 
+void Report::note_loss_of_plane(const runtime::Loss& loss) {
+  {
+    const std::scoped_lock lock(mutex_);
+    losses_.push_back(loss);
+    is_announced_.push_back(true);
+  }
+  write();
+}
+
 void Report::note_recovery(Recovery recovery) {
   const std::scoped_lock lock(mutex_);
   recoveries_.push_back(std::move(recovery));

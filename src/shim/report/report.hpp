@@ -60,6 +60,8 @@ class Report {
 
   // Says so on stderr if this is the lowest living rank.
   void note_loss(const runtime::Loss& loss);
+  // Of a plane, which ends with it: into the file at once, nothing on stderr.
+  void note_loss_of_plane(const runtime::Loss& loss);
   void note_recovery(Recovery recovery);
   // A figure of the transport, for the end: {"rejected_connections", 0}.
   void note_transport(const std::string& name, std::uint64_t value);

@@ -98,6 +98,7 @@ void complete_ended() {
 
 // Under the engine's lock.
 std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runtime::Lock& lock) {
+  if (World::current()->options().leaves_collectives_to_mpi()) return nullptr;
   runtime::Session* session = session_of(comm, lock);
   return session != nullptr ? make(comm, *session) : nullptr;
 }

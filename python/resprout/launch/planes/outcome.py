@@ -1,0 +1,72 @@
+"""How the planes of a job ended, and what the job's status is."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resprout.launch.job import End
+from resprout.report.merge import Report
+from resprout.report.ranks import Parts
+
+
+@dataclass(frozen=True)
+class PlaneEnd:
+    """How one plane ended."""
+
+    replica: int
+    how: str
+    """whole: all its ranks came to their end; aborted: one called MPI_Abort; lost: one was lost;
+    interrupted: the user ended it."""
+    status: int
+    """The program's, as this plane has it."""
+    ended_ns: int
+    report: Report
+    """Of this plane alone."""
+    said: str = ""
+    """By its launcher, of itself."""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.how == "lost"
+
+
+def how_it_ended(parts: Parts, end: End, ranks: int) -> str:
+    """As PlaneEnd has it.
+
+    A rank that has used MPI leaves its exit status; if none of them has, none has used it, and the
+    launcher's word counts.
+    """
+    if parts.aborted_with is not None:
+        return "aborted"
+    statuses = [parts.exit_status(rank) for rank in range(ranks)]
+    if all(status is None for status in statuses):
+        # Nor does a killed rank leave one.
+        is_killed = end.mpirun_status >= 128 or bool(parts.injected)
+        return "interrupted" if end.signals else "lost" if is_killed else "whole"
+    has_ended = all(
+        status is not None and (rank not in parts.ranks or parts.ranks[rank].finalized)
+        for rank, status in enumerate(statuses)
+    )
+    return "whole" if has_ended else "interrupted" if end.signals else "lost"
+
+
+def decide(planes: Sequence[PlaneEnd]) -> PlaneEnd:
+    """The plane whose word counts: of those that were not lost, the first of the largest group that
+    ended alike. If all were lost, the one that lasted longest."""
+    whole = [plane for plane in planes if not plane.is_lost]
+    if not whole:
+        return max(planes, key=lambda plane: plane.ended_ns)
+    alike = Counter((plane.how, plane.status) for plane in whole)
+    return max(whole, key=lambda plane: (alike[plane.how, plane.status], -plane.replica))
+
+
+def different(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
+    """Those that ended, but not as the job did."""
+    if not planes:
+        return []
+    chosen = decide(planes)
+    return [
+        plane
+        for plane in planes
+        if not plane.is_lost and (plane.how, plane.status) != (chosen.how, chosen.status)
+    ]

@@ -1,0 +1,158 @@
+"""Runs a program in several planes and puts their reports together."""
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from resprout.errors import UserError
+from resprout.faults import Fault
+from resprout.launch import job, stdin
+from resprout.launch.command import Plan
+from resprout.launch.mpi import Library, Mpi, Setting
+from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended
+from resprout.launch.planes.placement import deal, read_hosts
+from resprout.launch.planes.relay import Relay
+from resprout.report.merge import STATUS_STRICT, Loss, Report, merge
+from resprout.report.ranks import read_parts
+
+_SHARED = Path("/dev/shm")
+ONE_HOST = (
+    "resprout: all replicas are on this host: they protect from lost processes and from corrupted "
+    "data, but not from the loss of the host"
+)
+
+
+def check_planes(mpi: Mpi, texts: Mapping[str, str | None]) -> None:
+    """Refuse what replicas do not go together with."""
+    if mpi.library is not Library.OPEN_MPI or mpi.major < 5:
+        raise UserError(f"--replicas needs Open MPI 5 or newer, and this is {mpi} of {mpi.prefix}")
+    if texts.get("--on-loss") == "error":
+        raise UserError(
+            "--replicas does not go together with --on-loss error: a plane that loses a rank ends, "
+            "and its siblings go on; no call returns an error for it"
+        )
+    if texts.get("--missing") not in (None, "nothing"):
+        raise UserError(
+            "--replicas does not go together with --missing: a plane that loses a rank ends, so "
+            "no contribution is missing"
+        )
+
+
+def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault]) -> list[Plan]:
+    """One plan a plane."""
+    plans = []
+    for replica in range(replicas):
+        mine = [fault for fault in faults if fault.replica == replica]
+        variables = {**plan.variables, "RESPROUT_REPLICA": str(replica)}
+        if mine:
+            variables["RESPROUT_INJECT"] = ";".join(map(str, mine))
+        plans.append(replace(plan, variables=variables, planes=replicas))
+    return plans
+
+
+def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
+    """Run all planes to their ends. REQUIRES: the main thread."""
+    relay = Relay(len(plans))
+    ends: dict[int, PlaneEnd] = {}
+    with job.run_directory(parent) as directory, _shared_memory(plans[0]) as shared:
+        starts = []
+        for replica, plan in enumerate(_placed(plans, directory)):
+            own = directory / f"plane-{replica}"
+            own.mkdir(mode=0o700)
+            placed = replace(plan, settings_of_job=_segments_in(shared, replica))
+            out, err = (relay.writing_end(replica, stream) for stream in ("stdout", "stderr"))
+            starts.append(job.Start(placed, own, out, err))
+
+        def on_end(replica: int, end: job.End) -> None:
+            stdin.close(starts[replica].directory)
+            start = starts[replica]
+            said = relay.own_words(replica)
+            ends[replica] = _end_of(replica, start.plan, start.directory, end, said)
+            left = [r for r in range(len(plans)) if r not in ends or not ends[r].is_lost]
+            if ends[replica].is_lost and left:
+                relay.lose(replica)
+                _tell_of_loss(ends[replica], len(plans), len(left))
+            else:
+                relay.finish(replica)
+
+        job.run_all(starts, relay.start, on_end)
+        relay.join()
+    planes = tuple(ends[replica] for replica in range(len(plans)))
+    chosen = decide(planes)
+    if chosen.is_lost or chosen.status != 0:
+        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            os.write(2, relay.own_words(chosen.replica))
+    has_loss = any(plane.is_lost for plane in planes)
+    status = STATUS_STRICT if strict and has_loss and chosen.status == 0 else chosen.status
+    return replace(chosen.report, exit_status=status, replicas=len(plans), planes=planes)
+
+
+@contextlib.contextmanager
+def _shared_memory(plan: Plan) -> Iterator[Path | None]:
+    """A folder for the MPI's segments: the ranks of a lost plane are killed, and leave theirs."""
+    if plan.hostfile is not None or plan.mpirun_args or not os.access(_SHARED, os.W_OK):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(
+        prefix="resprout-", dir=_SHARED, ignore_cleanup_errors=True
+    ) as name:
+        yield Path(name)
+
+
+def _segments_in(shared: Path | None, replica: int) -> Sequence[Setting]:
+    if shared is None:
+        return ()
+    folder = shared / f"plane-{replica}"
+    folder.mkdir()
+    reason = "what the ranks of a lost plane leave there has to be found"
+    return (Setting("OMPI_MCA_btl_sm_backing_directory", str(folder), reason),)
+
+
+def _placed(plans: Sequence[Plan], directory: Path) -> Iterator[Plan]:
+    """With host files of their own, if there is one for all."""
+    if plans[0].hostfile is None:
+        yield from plans
+        return
+    dealt = deal(read_hosts(Path(plans[0].hostfile)), len(plans))
+    for replica, (plan, lines) in enumerate(zip(plans, dealt, strict=True)):
+        path = directory / f"hosts-{replica}"
+        path.write_text("".join(f"{line}\n" for line in lines))
+        yield replace(plan, hostfile=str(path))
+
+
+def _end_of(replica: int, plan: Plan, directory: Path, end: job.End, own_words: bytes) -> PlaneEnd:
+    parts = read_parts(directory)
+    report = merge(
+        parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue"
+    )
+    report = replace(report, losses=_first_losses(report.losses))
+    how = how_it_ended(parts, end, plan.ranks)
+    return PlaneEnd(replica, how, report.exit_status, end.ended_ns, report, _in_one_line(own_words))
+
+
+def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:
+    """Those that ended the plane. The others were lost with it: each rank ends when it sees one."""
+    injected = tuple(loss for loss in losses if loss.fault is not None)
+    return injected or tuple(sorted(losses, key=lambda loss: loss.detected_ns or 0)[:1])
+
+
+def _in_one_line(words: bytes) -> str:
+    lines = (line.strip() for line in words.decode(errors="replace").splitlines())
+    return " ".join(line for line in lines if line.strip("-"))
+
+
+def _tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
+    ranks = ", ".join(str(loss.rank) for loss in plane.report.losses)
+    who = f"it lost rank {ranks}" if ranks else "its MPI job ended early"
+    others = "1 plane goes" if left == 1 else f"{left} planes go"
+    with contextlib.suppress(OSError):
+        print(
+            f"resprout: plane {plane.replica} of {planes} is lost: {who}; {others} on",
+            file=sys.stderr,
+            flush=True,
+        )

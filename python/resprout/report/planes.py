@@ -1,0 +1,48 @@
+"""The report of a job of several planes, in words."""
+
+from collections.abc import Iterator
+
+from resprout.launch.planes.outcome import PlaneEnd, different
+from resprout.report.merge import Report
+
+
+def describe_planes(report: Report) -> Iterator[str]:
+    seconds = (report.ended_ns - report.started_ns) / 1e9
+    lost = [plane for plane in report.planes if plane.is_lost]
+    lost_words = "no plane" if not lost else f"{len(lost)} of {report.replicas} planes"
+    was = "were" if len(lost) > 1 else "was"
+    yield (
+        f"{report.ranks} ranks of {report.replicas} replicas: {lost_words} {was} lost; "
+        f"the job ended after {seconds:.2f} s with status {report.exit_status}"
+    )
+    for plane in lost:
+        yield f"  plane {plane.replica} was lost: {_why(plane)}"
+    for plane in different(report.planes):
+        yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
+    yield protection_left(report.replicas, report.replicas - len(lost))
+
+
+def protection_left(replicas: int, left: int) -> str:
+    """What may still have happened without harm at the end."""
+    if left == 0:
+        return f"none of the {replicas} planes was left: the job is lost"
+    if left == 1:
+        return "1 plane was left at the end: a further loss would have ended the job"
+    return f"{left} planes were left at the end: it could have lost {left - 1} more"
+
+
+def _why(plane: PlaneEnd) -> str:
+    words = {
+        "killed": "was killed",
+        "exited": "exited without MPI_Finalize",
+        "hung": "hung and was ended",
+        "unreachable": "could not be reached",
+        "cut_off": "was cut off",
+    }
+    whys = [
+        f"rank {loss.rank} (pid {loss.pid or '?'}) {words[loss.how]}"
+        + (" (injected)" if loss.fault else "")
+        for loss in plane.report.losses
+    ]
+    status = f"its launcher ended with status {plane.report.mpirun_status}"
+    return ", ".join(whys) or (f"{status} and said: {plane.said}" if plane.said else status)

@@ -1,0 +1,168 @@
+"""Planes without MPI: whose output is shown, how planes end, which hosts they get."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from resprout.cli import main
+from resprout.errors import UserError
+from resprout.faults import parse_faults
+from resprout.launch.job import End
+from resprout.launch.planes.lines import Lines
+from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended
+from resprout.launch.planes.placement import deal
+from resprout.launch.planes.relay import Tagged
+from resprout.report.merge import Report
+from resprout.report.planes import protection_left
+from resprout.report.ranks import Injected, Parts, RankPart
+
+OUT = (0, "stdout")
+
+
+def test_the_leader_s_lines_are_shown_as_they_come_and_the_others_not() -> None:
+    lines = Lines(2)
+    assert lines.take(1, OUT, b"a from 1\n") == b""
+    assert lines.take(0, OUT, b"a from 0\n") == b"a from 0\n"
+    assert lines.take(0, OUT, b"b from 0\n") == b"b from 0\n"
+    assert lines.take(1, OUT, b"b from 1\n") == b""
+
+
+def test_when_the_leader_is_lost_the_next_plane_goes_on_where_it_was() -> None:
+    lines = Lines(3)
+    for text in (b"1\n", b"2\n", b"3\n"):
+        lines.take(1, OUT, text)
+    lines.take(0, OUT, b"one\n")
+    assert list(lines.lose(0)) == [(OUT, b"2\n3\n")]
+    assert lines.take(1, OUT, b"4\n") == b"4\n"
+    assert list(lines.lose(2)) == []
+
+
+def test_a_plane_that_lags_behind_doubles_nothing_when_it_leads() -> None:
+    lines = Lines(2)
+    lines.take(0, OUT, b"one\n")
+    lines.take(0, OUT, b"two\n")
+    assert list(lines.lose(0)) == []
+    assert [lines.take(1, OUT, text) for text in (b"1\n", b"2\n", b"3\n")] == [b"", b"", b"3\n"]
+
+
+def test_whatever_the_order_and_whoever_is_lost_each_line_is_shown_once() -> None:
+    for seed in range(300):
+        generator = random.Random(seed)
+        lines = Lines(3)
+        shown: dict[tuple[int, str], bytes] = {(0, "stdout"): b"", (1, "stderr"): b""}
+        said = {(plane, key): 0 for plane in range(3) for key in shown}
+        living = [0, 1, 2]
+        while living and any(said[living[0], key] < 20 for key in shown):
+            if len(living) > 1 and generator.random() < 0.02:
+                lost = generator.choice(living)
+                living.remove(lost)
+                for key, text in lines.lose(lost):
+                    shown[key] += text
+                continue
+            plane, key = generator.choice(living), generator.choice(list(shown))
+            if said[plane, key] < 20:
+                shown[key] += lines.take(plane, key, b"%d\n" % said[plane, key])
+                said[plane, key] += 1
+        expected = b"".join(b"%d\n" % i for i in range(20))
+        assert all(text == expected for text in shown.values()), f"seed {seed}"
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_tagged_output_is_taken_apart_however_it_is_cut(size: int) -> None:
+    text = b"[1,0]<stdout>: a\n[1,11]<stderr>: b: c\nno tag\n[1,0]<stdout>: \n[1,0]<stdout>: en"
+    text += b"[1,11]<stdout>: d\n[1,2]<stdout>: last"
+    tagged = Tagged()
+    found = []
+    for at in range(0, len(text), size):
+        found += tagged.take(text[at : at + size])
+    found += tagged.take_end()
+    assert found == [
+        (OUT, b"a\n"),
+        ((11, "stderr"), b"b: c\n"),
+        (None, b"no tag\n"),
+        (OUT, b"\n"),
+        ((11, "stdout"), b"d\n"),
+        (OUT, b"en"),
+        ((2, "stdout"), b"last"),
+    ]
+
+
+def part(rank: int, status: int | None, finalized: bool = True) -> RankPart:
+    return RankPart(rank, 1, "here", 0, 1, finalized, status)
+
+
+def end(status: int = 0) -> End:
+    return End(status, 0, time.time_ns())
+
+
+def test_a_plane_is_whole_if_each_rank_came_to_its_end() -> None:
+    whole = Parts({0: part(0, 0), 1: part(1, 3)})
+    assert how_it_ended(whole, end(), 2) == "whole"
+    assert how_it_ended(Parts({0: part(0, 0)}), end(), 2) == "lost"
+    assert how_it_ended(Parts({0: part(0, 0), 1: part(1, 1, False)}), end(), 2) == "lost"
+    assert how_it_ended(Parts(aborted_with=5), end(5), 2) == "aborted"
+
+
+def test_of_programs_without_mpi_the_launcher_s_word_counts() -> None:
+    assert how_it_ended(Parts(), end(7), 2) == "whole"
+    assert how_it_ended(Parts(), end(137), 2) == "lost"
+    assert how_it_ended(Parts(injected={0: Injected("kill", 1)}), end(1), 2) == "lost"
+
+
+def plane(replica: int, how: str, status: int = 0) -> PlaneEnd:
+    report = Report((), "", "continue", 2, 0, replica, status, status)
+    return PlaneEnd(replica, how, status, replica, report)
+
+
+def test_planes_that_were_not_lost_decide_the_larger_group_first() -> None:
+    planes = [plane(0, "whole", 1), plane(1, "whole", 0), plane(2, "whole", 0)]
+    assert decide(planes).replica == 1
+    assert [odd.replica for odd in different(planes)] == [0]
+    planes = [plane(0, "lost", 137), plane(1, "whole", 4), plane(2, "aborted", 2)]
+    assert decide(planes).replica == 1
+    assert [odd.replica for odd in different(planes)] == [2]
+    assert decide([plane(0, "lost", 137), plane(1, "lost", 9)]).replica == 1
+
+
+def test_what_protection_is_left_is_said_in_words() -> None:
+    assert "could have lost 2 more" in protection_left(3, 3)
+    assert "a further loss would have ended the job" in protection_left(3, 1)
+    assert "the job is lost" in protection_left(2, 0)
+
+
+def test_no_two_planes_share_a_host() -> None:
+    lines = ["a slots=2", "b:4", "c slots=1", "a slots=1", "d"]
+    assert deal(lines, 2) == [["a slots=2", "c slots=1", "a slots=1"], ["b:4", "d"]]
+    with pytest.raises(UserError, match=r"needs 3 hosts.*has 2.*Name more hosts"):
+        deal(["a slots=64", "b slots=64"], 3)
+
+
+def test_a_fault_names_its_plane() -> None:
+    faults = parse_faults(["kill:rank=1,replica=2,at=1s", "kill:rank=0,at=1s"], 2, replicas=3)
+    assert [(fault.rank, fault.replica) for fault in faults] == [(1, 2), (0, 0)]
+    assert str(faults[0]) == "kill:rank=1,at=1s"
+    (chosen,) = parse_faults(["kill:count=1,replica=1,within=1s"], 2, replicas=2)
+    assert chosen.replica == 1
+    with pytest.raises(UserError, match="there is one without --replicas"):
+        parse_faults(["kill:rank=1,replica=1,at=1s"], 2)
+    with pytest.raises(UserError, match="of which there are 2"):
+        parse_faults(["kill:rank=1,replica=2,at=1s"], 2, replicas=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--replicas", "4"], "1, 2 or 3"),
+        (["--replicas", "2", "--on-loss", "error"], "--on-loss error"),
+        (["--replicas", "2", "--missing", "last"], "--missing"),
+        (["--inject", "kill:rank=0,replica=1,at=1s"], "without --replicas"),
+    ],
+)
+def test_what_replicas_cannot_do_is_refused_in_one_line(
+    fake_mpi: Path, capsys: pytest.CaptureFixture[str], options: list[str], reason: str
+) -> None:
+    words = ["run", "-n", "2", "--mpi", str(fake_mpi), *options, "--", "true"]
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert reason in line, line
