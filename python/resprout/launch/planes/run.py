@@ -58,7 +58,8 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     """Run all planes to their ends. REQUIRES: the main thread."""
     relay = Relay(len(plans))
     ends: dict[int, PlaneEnd] = {}
-    with job.run_directory(parent) as directory, _shared_memory(plans[0]) as shared:
+    ranks = sum(plan.ranks for plan in plans)
+    with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
         starts = []
         for replica, plan in enumerate(_placed(plans, directory)):
             own = directory / f"plane-{replica}"

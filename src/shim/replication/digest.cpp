@@ -1,0 +1,108 @@
+#include "shim/replication/digest.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#define XXH_INLINE_ALL
+#include "xxhash/xxhash.h"
+
+namespace resprout::shim {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+
+// x87's: 64 bits of mantissa and 16 of sign and exponent, padded.
+constexpr bool has_padded_long_double = std::numeric_limits<long double>::digits == 64;
+constexpr std::size_t long_double_bytes = has_padded_long_double ? 10 : sizeof(long double);
+
+// Packed data go in, in pieces of any size; the padding of long doubles is left out.
+class Digester {
+ public:
+  explicit Digester(MPI_Datatype datatype)
+      : skips_padding_(has_padded_long_double &&
+                       (datatype == MPI_LONG_DOUBLE || datatype == MPI_C_LONG_DOUBLE_COMPLEX)) {
+    XXH3_128bits_reset(&state_);
+  }
+
+  void add(std::span<const std::byte> data) {
+    if (!skips_padding_) {
+      XXH3_128bits_update(&state_, data.data(), data.size());
+      return;
+    }
+    while (!data.empty()) {
+      const std::size_t all = std::min(sizeof(long double) - position_, data.size());
+      if (position_ < long_double_bytes)
+        XXH3_128bits_update(&state_, data.data(), std::min(long_double_bytes - position_, all));
+      position_ = (position_ + all) % sizeof(long double);
+      data = data.subspan(all);
+    }
+  }
+
+  Digest128 digest() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(&state_);
+    return {hash.high64, hash.low64};
+  }
+
+ private:
+  XXH3_state_t state_;
+  bool skips_padding_;
+  std::size_t position_ = 0;  // in a long double
+};
+
+// The first `bytes` packed bytes of a buffer with gaps, packed piece by piece.
+void add_pieces(Digester& digester, const void* buffer, const Layout& layout, std::size_t bytes) {
+  if (bytes == 0) return;
+  MPI_Aint lb = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(layout.datatype, &lb, &extent);
+  const std::size_t element = layout.packed_bytes / static_cast<std::size_t>(layout.count);
+  const auto elements = static_cast<int>(std::max(std::size_t{1}, piece_bytes / element));
+  Layout piece = layout;
+  std::vector<std::byte> storage;
+  const auto* from = static_cast<const std::byte*>(buffer);
+  for (int done = 0; bytes > 0; done += piece.count) {
+    piece.count = std::min(elements, layout.count - done);
+    piece.packed_bytes = element * static_cast<std::size_t>(piece.count);
+    auto data = packed(from + extent * done, piece, storage);
+    data = data.first(std::min(data.size(), bytes));
+    digester.add(data);
+    bytes -= data.size();
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Digest128& digest) {
+  char text[33];
+  std::snprintf(text, sizeof(text), "%016llx%016llx", static_cast<unsigned long long>(digest.high),
+                static_cast<unsigned long long>(digest.low));
+  return text;
+}
+
+Digest128 digest_of(const void* buffer, int count, MPI_Datatype datatype) {
+  return digest_of(buffer, layout_of(datatype, count));
+}
+
+Digest128 digest_of(const void* buffer, const Layout& layout) {
+  return digest_of_received(buffer, layout, layout.packed_bytes);
+}
+
+Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size_t bytes) {
+  Digester digester(layout.datatype);
+  if (layout.is_dense) {
+    digester.add({static_cast<const std::byte*>(buffer), bytes});
+  } else {
+    add_pieces(digester, buffer, layout, bytes);
+  }
+  return digester.digest();
+}
+
+Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatype) {
+  Digester digester(datatype);
+  digester.add(data);
+  return digester.digest();
+}
+
+}  // namespace resprout::shim

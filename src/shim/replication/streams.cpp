@@ -1,0 +1,70 @@
+#include "shim/replication/streams.hpp"
+
+#include <algorithm>
+
+#include "core/invariant.hpp"
+#include "core/random.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// Whether some message could be for both.
+bool overlap(const Stream& a, const Stream& b) {
+  const auto meet = [](std::int32_t x, std::int32_t y) {
+    return x == y || x == ReceivedStreams::any || y == ReceivedStreams::any;
+  };
+  return a.communicator == b.communicator && meet(a.sender, b.sender) && meet(a.tag, b.tag);
+}
+
+}  // namespace
+
+std::size_t StreamHash::operator()(const Stream& stream) const {
+  std::uint64_t state = stream.communicator;
+  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.sender);
+  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.receiver);
+  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.tag);
+  return static_cast<std::size_t>(splitmix64(state));
+}
+
+ReceivedStreams::Ticket ReceivedStreams::post(const Stream& stream) {
+  undecided_.push_back({++last_, stream});
+  name_those_that_are_decided();
+  return last_;
+}
+
+void ReceivedStreams::resolve(Ticket ticket, std::int32_t sender, std::int32_t tag) {
+  const auto posted = std::find_if(undecided_.begin(), undecided_.end(),
+                                   [&](const Posted& it) { return it.ticket == ticket; });
+  RESPROUT_INVARIANT(posted != undecided_.end() && is_wild(posted->stream));
+  posted->stream.sender = sender;
+  posted->stream.tag = tag;
+  name_those_that_are_decided();
+}
+
+std::optional<MessageName> ReceivedStreams::take(Ticket ticket) {
+  const auto found = decided_.find(ticket);
+  if (found == decided_.end()) return std::nullopt;
+  const MessageName name = found->second;
+  decided_.erase(found);
+  return name;
+}
+
+bool ReceivedStreams::has_to_wait(const Posted& posted) const {
+  if (is_wild(posted.stream)) return true;
+  return std::any_of(undecided_.begin(), undecided_.end(), [&](const Posted& other) {
+    return other.ticket < posted.ticket && overlap(other.stream, posted.stream);
+  });
+}
+
+void ReceivedStreams::name_those_that_are_decided() {
+  for (auto posted = undecided_.begin(); posted != undecided_.end();) {
+    if (has_to_wait(*posted)) {
+      ++posted;
+      continue;
+    }
+    decided_[posted->ticket] = {posted->stream, ++received_[posted->stream]};
+    posted = undecided_.erase(posted);
+  }
+}
+
+}  // namespace resprout::shim

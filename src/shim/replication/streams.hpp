@@ -1,0 +1,88 @@
+// Which message is which: names that a message has at its sender and at its receiver, in all
+// replicas, without a byte added to it.
+//
+// Messages of one *stream* (communicator, sender, receiver, tag) do not overtake one another (MPI
+// 3.1, section 3.5): the n-th that is sent is what the n-th receive takes that matches, in the
+// order in which sends and receives are started. Replicas start the same ones in the same order, so
+// counting is enough. A receive with MPI_ANY_SOURCE or MPI_ANY_TAG belongs to no stream before its
+// message is there; neither do those behind it that its message could have matched.
+//
+// Invariants
+//  1. The name of a receive, once known, stays.
+//  2. The n-th receive of a stream that is posted is n-th in it, wildcards counted where they were
+//     posted.
+//
+// A counter is kept for every stream that was ever used: a program that takes a new tag for each of
+// a million messages pays some 60 MB for it.
+// Thread rule: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+namespace resprout::shim {
+
+struct Stream {
+  std::uint64_t communicator = 0;  // the same at all its members, in all replicas
+  std::int32_t sender = 0;         // ranks in it
+  std::int32_t receiver = 0;
+  std::int32_t tag = 0;
+
+  constexpr bool operator==(const Stream&) const = default;
+};
+
+struct MessageName {
+  Stream stream;
+  std::uint64_t number = 0;  // in its stream; 1 is the first
+
+  constexpr bool operator==(const MessageName&) const = default;
+};
+
+struct StreamHash {
+  std::size_t operator()(const Stream& stream) const;
+};
+
+// The messages that this process sends.
+class SentStreams {
+ public:
+  // Of a send that is started now.
+  MessageName next(const Stream& stream) { return {stream, ++sent_[stream]}; }
+
+ private:
+  std::unordered_map<Stream, std::uint64_t, StreamHash> sent_;
+};
+
+// The messages that this process receives.
+class ReceivedStreams {
+ public:
+  static constexpr std::int32_t any = -1;  // as sender: any source; as tag: any tag
+  using Ticket = std::uint64_t;
+
+  // A receive is started now, or a message taken out of the queue by MPI_Mprobe. `stream`: what it
+  // asks for, with `any` for wildcards.
+  Ticket post(const Stream& stream);
+  // What has come for a wildcard. REQUIRES: it was posted with one and was not resolved.
+  void resolve(Ticket ticket, std::int32_t sender, std::int32_t tag);
+  // Nothing while a wildcard before it, or it itself, may still take what decides it. Asked
+  // successfully, it forgets the ticket.
+  std::optional<MessageName> take(Ticket ticket);
+
+ private:
+  struct Posted {
+    Ticket ticket;
+    Stream stream;
+  };
+  static bool is_wild(const Stream& stream) { return stream.sender == any || stream.tag == any; }
+  bool has_to_wait(const Posted& posted) const;
+  void name_those_that_are_decided();
+
+  std::unordered_map<Stream, std::uint64_t, StreamHash> received_;
+  std::deque<Posted> undecided_;  // in the order in which they were posted
+  std::unordered_map<Ticket, MessageName> decided_;
+  Ticket last_ = 0;
+};
+
+}  // namespace resprout::shim
