@@ -6,8 +6,11 @@
     exit:rank=1,at=bcast#3,status=1   exit(1)
     kill:rank=3,replica=1,at=2s       the copy of rank 3 in plane 1; without replica= in plane 0
     kill:count=2,seed=7,within=5s     two ranks and times, chosen by the seed
+    flip:rank=3,message=100,bit=17    one bit of the 100th message that it sends is another one
+    flip:count=50,seed=1              50 messages and a bit of each, chosen by the seed among the
+                                      first 100 of every rank, or the first N with messages=N
 
-The ranks get the first four forms, with `;` in between (src/shim/options.cpp reads them).
+The ranks get the certain forms, with `;` in between (src/shim/options.cpp reads them).
 """
 
 import random
@@ -18,7 +21,10 @@ from dataclasses import dataclass, replace
 from resprout.errors import UserError
 from resprout.options import FAULT_FORMS
 
-KINDS = ("kill", "stop", "exit")
+KINDS = ("kill", "stop", "exit", "flip")
+_OPTIONAL = {"seed", "status", "bit", "messages", "replica"}
+_MESSAGES = 100
+_BITS = 2**40  # far more than messages have; random() has 53
 _UNITS_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|ms|us)")
 _CALL = re.compile(r"([a-z_]+)#([0-9]+)")
@@ -40,18 +46,36 @@ class Fault:
         return f"{self.kind}:rank={self.rank},at={self.at}{status}"
 
 
-def parse_faults(texts: Iterable[str], ranks: int, replicas: int = 1) -> list[Fault]:
+@dataclass(frozen=True)
+class Flip:
+    """A bit of a message that is not what the program wanted to send."""
+
+    rank: int
+    message: int
+    """Of those that the rank sends in point-to-point calls, from 1."""
+    bit: int
+    """Of the packed data, modulo their number of bits; 0 is the lowest of the first byte."""
+    replica: int = 0
+
+    def __str__(self) -> str:
+        return f"flip:rank={self.rank},message={self.message},bit={self.bit}"
+
+
+def parse_faults(texts: Iterable[str], ranks: int, replicas: int = 1) -> list[Fault | Flip]:
     """The faults of all texts, each of which may have several with `;` in between.
 
-    A text decides alone over its times; but no rank that a text names is chosen at random.
+    A text decides alone over its times; but no rank that a text names is chosen at random to end.
     """
     parts = [part.strip() for text in texts for part in text.split(";") if part.strip()]
     parsed = [(part, _parse_fields(part)) for part in parts]
     replica_of = [_replica(part, fields, replicas) for part, (_, fields) in parsed]
     certain = [_certain(part, kind, fields, ranks) for part, (kind, fields) in parsed]
     taken = {fault.rank for fault in certain if fault is not None}
-    faults: list[Fault] = []
+    faults: list[Fault | Flip] = []
     for (part, (kind, fields)), fault, replica in zip(parsed, certain, replica_of, strict=True):
+        if kind == "flip":
+            faults.extend(_flips(part, fields, ranks, replicas))
+            continue
         chosen = [fault] if fault is not None else _choose(part, kind, fields, ranks, taken)
         taken.update(fault.rank for fault in chosen)
         faults.extend(replace(fault, replica=replica) for fault in chosen)
@@ -82,22 +106,24 @@ def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
             raise _wrong(part, f"{key}= stands there twice")
         fields[key] = value
     valid = {"count", "seed", "within"} if "count" in fields else {"rank", "at"}
+    if kind == "flip":
+        valid = {"count", "seed", "messages"} if "count" in fields else {"rank", "message", "bit"}
     valid.add("replica")
     if kind == "exit":
         valid.add("status")
     for key in fields:
         if key not in valid:
             raise _wrong(part, f"{key!r} does not belong there")
-    for key in sorted(valid - {"seed", "status", "replica"}, reverse=True):
+    for key in sorted(valid - _OPTIONAL, reverse=True):
         if key not in fields:
             raise _wrong(part, f"{key}= is missing")
     return kind, fields
 
 
 def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault | None:
-    """The fault, or nothing if its rank is to be chosen."""
+    """The fault, or nothing if its rank is to be chosen, or if it is a flip."""
     status = _number(part, "status", fields.get("status", "1"), 255)
-    if "count" in fields:
+    if kind == "flip" or "count" in fields:
         return None
     rank = _number(part, "rank", fields["rank"])
     if rank >= ranks:
@@ -131,6 +157,37 @@ def _choose(
         Fault(kind, rank, f"{time}us", status)
         for rank, time in zip(order[:count], times, strict=True)
     ]
+
+
+def _flips(part: str, fields: dict[str, str], ranks: int, replicas: int) -> list[Flip]:
+    replica = _number(part, "replica", fields["replica"]) if "replica" in fields else None
+    if replica is not None and replica >= replicas:
+        raise _wrong(part, f"replica {replica} is not one of the {replicas}")
+    if "count" not in fields:
+        rank = _number(part, "rank", fields["rank"])
+        message = _number(part, "message", fields["message"])
+        if rank >= ranks:
+            raise _wrong(part, f"rank {rank} is not one of the {ranks} ranks")
+        if message == 0:
+            raise _wrong(part, "message=0: the first one is 1")
+        return [Flip(rank, message, _number(part, "bit", fields.get("bit", "0")), replica or 0)]
+    count = _number(part, "count", fields["count"])
+    messages = _number(part, "messages", fields.get("messages", str(_MESSAGES)))
+    if count < 1 or count > ranks * messages:
+        raise _wrong(part, f"cannot choose {count} of {ranks * messages} messages")
+    generator = random.Random(_number(part, "seed", fields.get("seed", "0")))
+    chosen: dict[tuple[int, int], Flip] = {}
+    # No message twice: two corrupted copies of one are more than three replicas can bear.
+    while len(chosen) < count:
+        rank, message = _below(generator, ranks), 1 + _below(generator, messages)
+        bit, plane = _below(generator, _BITS), _below(generator, replicas)
+        flip = Flip(rank, message, bit, plane if replica is None else replica)
+        chosen.setdefault((rank, message), flip)
+    return [chosen[key] for key in sorted(chosen)]
+
+
+def _below(generator: random.Random, bound: int) -> int:
+    return min(int(generator.random() * bound), bound - 1)
 
 
 def _number(part: str, key: str, text: str, largest: int = 2**63 - 1) -> int:

@@ -15,8 +15,9 @@ using std::string;
 using std::string_view;
 
 constexpr string_view fault_forms =
-    "kill:rank=3,at=2s, kill:rank=0,at=allreduce#40, stop:rank=2,at=1s or "
-    "exit:rank=1,at=bcast#3,status=1; times in s, ms or us; several with ';' between them";
+    "kill:rank=3,at=2s, kill:rank=0,at=allreduce#40, stop:rank=2,at=1s, "
+    "exit:rank=1,at=bcast#3,status=1 or flip:rank=3,message=100,bit=17; times in s, ms or us; "
+    "several with ';' between them";
 
 // Options of `resprout run` that are the launcher's business alone, but may stand in its
 // environment and so in ours.
@@ -72,19 +73,33 @@ bool parse_moment(string_view text, Fault& fault) {
   return is_call_name(call) && parse_number(text, fault.count) && fault.count > 0;
 }
 
+bool parse_kind(string_view text, Fault::Kind& kind) {
+  using Row = std::pair<string_view, Fault::Kind>;
+  for (const auto& [name, meaning] :
+       {Row{"kill", Fault::Kind::kill}, Row{"stop", Fault::Kind::stop},
+        Row{"exit", Fault::Kind::exit}, Row{"flip", Fault::Kind::flip}}) {
+    if (name != text) continue;
+    kind = meaning;
+    return true;
+  }
+  return false;
+}
+
+// `key`: of a flip, but for its rank.
+bool parse_flip(string_view key, string_view value, Fault& fault) {
+  if (key == "message")
+    return fault.message == 0 && parse_number(value, fault.message) && fault.message > 0;
+  return key == "bit" && parse_number(value, fault.bit);
+}
+
 // Empty if all is well, else what is wrong with it.
 string parse_fault(string_view text, int world_size, Fault& fault) {
   fault.text = text;
   string_view rest = text;
   const string_view kind = take_until(rest, ':');
-  if (kind == "kill")
-    fault.kind = Fault::Kind::kill;
-  else if (kind == "stop")
-    fault.kind = Fault::Kind::stop;
-  else if (kind == "exit")
-    fault.kind = Fault::Kind::exit;
-  else
-    return "'" + string(kind) + "' is none of kill, stop and exit";
+  if (!parse_kind(kind, fault.kind))
+    return "'" + string(kind) + "' is none of kill, stop, exit and flip";
+  const bool is_flip = fault.kind == Fault::Kind::flip;
 
   bool has_rank = false;
   bool has_moment = false;
@@ -98,6 +113,8 @@ string parse_fault(string_view text, int world_size, Fault& fault) {
     if (key == "rank") {
       is_good = !has_rank && parse_number(value, fault.rank);
       has_rank = true;
+    } else if (is_flip) {
+      is_good = parse_flip(key, value, fault);
     } else if (key == "at") {
       is_good = !has_moment && parse_moment(value, fault);
       has_moment = true;
@@ -106,7 +123,8 @@ string parse_fault(string_view text, int world_size, Fault& fault) {
     }
     if (!is_good) return quoted + " is not understood";
   }
-  if (!has_rank || !has_moment) return "it needs both rank= and at=";
+  if (is_flip && (!has_rank || fault.message == 0)) return "it needs rank= and message=";
+  if (!is_flip && (!has_rank || !has_moment)) return "it needs both rank= and at=";
   if (fault.rank >= world_size)
     return "rank " + std::to_string(fault.rank) + " is not one of the " +
            std::to_string(world_size) + " ranks";

@@ -123,10 +123,11 @@ TEST_CASE("the timeout must be longer than the period") {
 TEST_CASE("every form of fault is understood") {
   const ParsedOptions parsed =
       parse({"RESPROUT_INJECT=kill:rank=3,at=2s;kill:rank=0,at=allreduce#40;stop:rank=2,at=150ms;"
-             "exit:rank=1,at=reduce_scatter#3,status=7;exit:at=80us,rank=7;kill:rank=4,at=0.5s"});
+             "exit:rank=1,at=reduce_scatter#3,status=7;exit:at=80us,rank=7;kill:rank=4,at=0.5s;"
+             "flip:bit=17,rank=3,message=100;flip:rank=0,message=1,bit=18446744073709551615"});
   REQUIRE(parsed.error == "");
   const std::vector<Fault>& faults = parsed.options.faults;
-  REQUIRE(faults.size() == 6);
+  REQUIRE(faults.size() == 8);
   CHECK(faults[0].kind == Fault::Kind::kill);
   CHECK(faults[0].rank == 3);
   CHECK(faults[0].at_s == 2.0);
@@ -142,6 +143,11 @@ TEST_CASE("every form of fault is understood") {
   CHECK(faults[4].at_s.value() == doctest::Approx(80e-6));
   CHECK(faults[4].status == 1);
   CHECK(faults[5].at_s == 0.5);
+  CHECK(faults[6].kind == Fault::Kind::flip);
+  CHECK(faults[6].rank == 3);
+  CHECK(faults[6].message == 100);
+  CHECK(faults[6].bit == 17);
+  CHECK(faults[7].bit == ~std::uint64_t{0});
 }
 
 TEST_CASE("a fault that is not quite one is refused with the valid forms") {
@@ -167,6 +173,14 @@ TEST_CASE("a fault that is not quite one is refused with the valid forms") {
                            "kill:rank=1,at=1s ",
                            "kill:rank=1x,at=1s",
                            "kill:rank=99999999999,at=1s",
+                           "flip:rank=1,message=1,at=1s",
+                           "flip:rank=1",
+                           "flip:message=1",
+                           "flip:rank=1,message=0",
+                           "flip:rank=1,message=1,bit=-1",
+                           "flip:rank=1,message=1,bit=18446744073709551616",
+                           "flip:rank=1,message=1,message=2",
+                           "kill:rank=1,at=1s,bit=1",
                            "kill:rank=1,at=1s;;",
                            "kill:rank=1,at=1s;kill"}) {
     CAPTURE(text);

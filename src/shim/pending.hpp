@@ -15,12 +15,15 @@
 
 namespace resprout::shim {
 
+class PersistentCopy;
+
 struct Pending {
   enum class Kind : std::uint8_t { send, receive };
   MPI_Comm comm = MPI_COMM_NULL;
   int peer = MPI_PROC_NULL;  // rank in comm, or MPI_ANY_SOURCE
   Kind kind = Kind::receive;
   bool is_persistent = false;
+  PersistentCopy* copy = nullptr;    // what a persistent send sends from while flips are due
   bool is_started = !is_persistent;  // else it is inactive: there is nothing to wait for
   // Since its peer is known to be lost: when that was, and how often MPI was asked meanwhile.
   std::int64_t hopeless_since_ns = 0;

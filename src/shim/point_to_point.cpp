@@ -8,6 +8,7 @@
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
+#include "shim/inject/flips.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
@@ -119,33 +120,36 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* status, Send
 extern "C" int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                         MPI_Comm comm) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"send", comm, dest, tag});
   return guarded_send(
       "send", comm, dest, may_send_at_once(comm, count, datatype),
-      [&] { return PMPI_Send(buf, count, datatype, to.peer, tag, to.comm); },
+      [&] { return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm); },
       [&](MPI_Request* request) {
-        return PMPI_Isend(buf, count, datatype, to.peer, tag, to.comm, request);
+        return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
       });
 }
 
 extern "C" int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"ssend", comm, dest, tag});
   return guarded_send(
       "ssend", comm, dest, false,
-      [&] { return PMPI_Ssend(buf, count, datatype, to.peer, tag, to.comm); },
+      [&] { return PMPI_Ssend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm); },
       [&](MPI_Request* request) {
-        return PMPI_Issend(buf, count, datatype, to.peer, tag, to.comm, request);
+        return PMPI_Issend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
       });
 }
 
 extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"rsend", comm, dest, tag});
   return guarded_send(
       "rsend", comm, dest, may_send_at_once(comm, count, datatype),
-      [&] { return PMPI_Rsend(buf, count, datatype, to.peer, tag, to.comm); },
+      [&] { return PMPI_Rsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm); },
       [&](MPI_Request* request) {
-        return PMPI_Irsend(buf, count, datatype, to.peer, tag, to.comm, request);
+        return PMPI_Irsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
       });
 }
 
@@ -154,8 +158,9 @@ extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int 
                          MPI_Comm comm) {
   const Address to = address_of(comm, dest);
   GuardedCall call("bsend", comm);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"bsend", comm, dest, tag});
   if (call.is_ours() && is_out_of_reach(comm, dest)) return call.finish(code_of_loss(comm));
-  return call.finish(PMPI_Bsend(buf, count, datatype, to.peer, tag, to.comm));
+  return call.finish(PMPI_Bsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm));
 }
 
 extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
@@ -169,6 +174,8 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                             int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("sendrecv", comm);
+  const SendBuffer sent =
+      as_sent({sendbuf, sendcount, sendtype}, {"sendrecv", comm, dest, sendtag});
   if (!call.is_ours())
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                          source, recvtag, comm, status);
@@ -177,9 +184,12 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
         const Address to = address_of(comm, dest);
         return send(
             call, comm, dest, may_send_at_once(comm, sendcount, sendtype),
-            [&] { return PMPI_Send(sendbuf, sendcount, sendtype, to.peer, sendtag, to.comm); },
+            [&] {
+              return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm);
+            },
             [&](MPI_Request* request) {
-              return PMPI_Isend(sendbuf, sendcount, sendtype, to.peer, sendtag, to.comm, request);
+              return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm,
+                                request);
             });
       }));
 }
@@ -196,13 +206,16 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   std::vector<char> packed(static_cast<std::size_t>(bytes));
   int used = 0;
   PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
+  const SendBuffer sent =
+      as_sent({packed.data(), used, MPI_PACKED}, {"sendrecv_replace", comm, dest, sendtag});
   return call.finish(exchange(call, {buf, count, datatype, source, recvtag, comm}, status, [&] {
     const Address to = address_of(comm, dest);
     return send(
         call, comm, dest, may_send_at_once(comm, used, MPI_PACKED),
-        [&] { return PMPI_Send(packed.data(), used, MPI_PACKED, to.peer, sendtag, to.comm); },
+        [&] { return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm); },
         [&](MPI_Request* request) {
-          return PMPI_Isend(packed.data(), used, MPI_PACKED, to.peer, sendtag, to.comm, request);
+          return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm,
+                            request);
         });
   }));
 }

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/inject/flips.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
@@ -25,19 +26,25 @@ int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, 
   return call.finish(code);
 }
 
-// Persistent requests: nothing is sent before MPI_Start.
-template <typename Init>
-int init(const char* name, MPI_Comm comm, int peer, Pending::Kind kind, MPI_Request* request,
-         Init make) {
-  GuardedCall call(name, comm);
-  const int code = make();
-  if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, peer, kind, true});
+// Persistent requests: nothing is sent before MPI_Start. `make` is MPI's call.
+using MakeSend = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+
+int init_send(const SendBuffer& buffer, const Sending& sending, MPI_Request* request,
+              MakeSend* make) {
+  GuardedCall call(sending.call, sending.comm);
+  Flips* flips = call.is_ours() ? armed_flips.load() : nullptr;
+  PersistentCopy* copy = flips != nullptr ? flips->persistent_copy(buffer, sending) : nullptr;
+  const SendBuffer& from = copy != nullptr ? copy->sent() : buffer;
+  const Address to = address_of(sending.comm, sending.dest);
+  const int code =
+      make(from.data, from.count, from.datatype, to.peer, sending.tag, to.comm, request);
+  if (call.is_ours() && code == MPI_SUCCESS)
+    remember(*request, {sending.comm, sending.dest, Pending::Kind::send, true, copy});
   return call.finish(code);
 }
 
 // What starting it again would come to: a send that nobody can receive.
-int code_of_start(MPI_Request request) {
-  const std::optional<Pending> pending = recall(request);
+int code_of_start(const std::optional<Pending>& pending) {
   if (!pending || pending->kind != Pending::Kind::send) return MPI_SUCCESS;
   return is_out_of_reach(pending->comm, pending->peer) ? code_of_loss(pending->comm) : MPI_SUCCESS;
 }
@@ -45,8 +52,10 @@ int code_of_start(MPI_Request request) {
 // A request that is not started stays inactive: to wait for it is no mistake, and no wait.
 int start(MPI_Request& request) {
   if (is_collective(request)) return start_again(request);
-  int code = code_of_start(request);
+  const std::optional<Pending> pending = recall(request);
+  int code = code_of_start(pending);
   if (code != MPI_SUCCESS) return code;
+  if (pending && pending->copy != nullptr) pending->copy->refresh();
   code = PMPI_Start(&request);
   if (code == MPI_SUCCESS) note_start(request);
   return code;
@@ -57,32 +66,36 @@ int start(MPI_Request& request) {
 extern "C" int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"isend", comm, dest, tag});
   return start_send("isend", comm, dest, request, [&] {
-    return PMPI_Isend(buf, count, datatype, to.peer, tag, to.comm, request);
+    return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
 
 extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"issend", comm, dest, tag});
   return start_send("issend", comm, dest, request, [&] {
-    return PMPI_Issend(buf, count, datatype, to.peer, tag, to.comm, request);
+    return PMPI_Issend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
 
 extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"ibsend", comm, dest, tag});
   return start_send("ibsend", comm, dest, request, [&] {
-    return PMPI_Ibsend(buf, count, datatype, to.peer, tag, to.comm, request);
+    return PMPI_Ibsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
 
 extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
+  const SendBuffer sent = as_sent({buf, count, datatype}, {"irsend", comm, dest, tag});
   return start_send("irsend", comm, dest, request, [&] {
-    return PMPI_Irsend(buf, count, datatype, to.peer, tag, to.comm, request);
+    return PMPI_Irsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
 
@@ -98,41 +111,35 @@ extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source
 
 extern "C" int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  const Address to = address_of(comm, dest);
-  return init("send_init", comm, dest, Pending::Kind::send, request,
-              [&] { return PMPI_Send_init(buf, count, datatype, to.peer, tag, to.comm, request); });
+  return init_send({buf, count, datatype}, {"send_init", comm, dest, tag}, request, PMPI_Send_init);
 }
 
 extern "C" int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  const Address to = address_of(comm, dest);
-  return init("ssend_init", comm, dest, Pending::Kind::send, request, [&] {
-    return PMPI_Ssend_init(buf, count, datatype, to.peer, tag, to.comm, request);
-  });
+  return init_send({buf, count, datatype}, {"ssend_init", comm, dest, tag}, request,
+                   PMPI_Ssend_init);
 }
 
 extern "C" int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  const Address to = address_of(comm, dest);
-  return init("bsend_init", comm, dest, Pending::Kind::send, request, [&] {
-    return PMPI_Bsend_init(buf, count, datatype, to.peer, tag, to.comm, request);
-  });
+  return init_send({buf, count, datatype}, {"bsend_init", comm, dest, tag}, request,
+                   PMPI_Bsend_init);
 }
 
 extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  const Address to = address_of(comm, dest);
-  return init("rsend_init", comm, dest, Pending::Kind::send, request, [&] {
-    return PMPI_Rsend_init(buf, count, datatype, to.peer, tag, to.comm, request);
-  });
+  return init_send({buf, count, datatype}, {"rsend_init", comm, dest, tag}, request,
+                   PMPI_Rsend_init);
 }
 
 extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                              MPI_Comm comm, MPI_Request* request) {
   const Address from = address_of(comm, source);
-  return init("recv_init", comm, source, Pending::Kind::receive, request, [&] {
-    return PMPI_Recv_init(buf, count, datatype, from.peer, tag, from.comm, request);
-  });
+  GuardedCall call("recv_init", comm);
+  const int code = PMPI_Recv_init(buf, count, datatype, from.peer, tag, from.comm, request);
+  if (call.is_ours() && code == MPI_SUCCESS)
+    remember(*request, {comm, source, Pending::Kind::receive, true});
+  return call.finish(code);
 }
 
 extern "C" int MPI_Start(MPI_Request* request) {

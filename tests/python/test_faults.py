@@ -4,7 +4,7 @@ import random
 
 import pytest
 from resprout.errors import UserError
-from resprout.faults import Fault, parse_faults
+from resprout.faults import Fault, Flip, parse_faults
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,17 @@ def test_a_valid_text_is_understood(text: str, fault: Fault) -> None:
         "kill:count=1",
         "kill:count=1,within=soon",
         "kill:count=1,within=1s,rank=2",
+        "flip:rank=1",
+        "flip:message=1",
+        "flip:rank=4,message=1",
+        "flip:rank=1,message=0",
+        "flip:rank=1,message=1,bit=x",
+        "flip:rank=1,message=1,at=1s",
+        "flip:rank=1,message=1,replica=1",
+        "flip:count=0",
+        "flip:count=401",
+        "flip:count=5,messages=1",
+        "flip:count=1,within=1s",
     ],
 )
 def test_a_wrong_text_is_refused_in_one_line_that_names_the_valid_forms(text: str) -> None:
@@ -85,6 +96,48 @@ def test_a_seed_chooses_the_same_ranks_and_times_always() -> None:
 
 
 CHOSEN_BY_SEED_7 = ["kill:rank=6,at=187478us", "kill:rank=3,at=2168228us"]
+
+
+def test_a_flip_is_of_one_bit_of_one_message() -> None:
+    assert parse_faults(["flip:rank=3,message=100,bit=17"], ranks=4) == [Flip(3, 100, 17)]
+    assert parse_faults(["flip:message=1,rank=0"], ranks=4) == [Flip(0, 1, 0)]
+    assert str(Flip(3, 100, 17)) == "flip:rank=3,message=100,bit=17"
+
+
+def test_a_flip_may_name_a_replica() -> None:
+    flips = parse_faults(["flip:rank=3,replica=1,message=100,bit=17"], ranks=4, replicas=2)
+    assert flips == [Flip(3, 100, 17, replica=1)]
+
+
+def test_a_seed_chooses_the_same_flips_always() -> None:
+    chosen = parse_faults(["flip:count=3,seed=7,messages=10"], ranks=4, replicas=2)
+    # These very values, or the same seed would mean something else in another version.
+    assert chosen == FLIPS_CHOSEN_BY_SEED_7
+    assert chosen != parse_faults(["flip:count=3,seed=8,messages=10"], ranks=4, replicas=2)
+
+
+FLIPS_CHOSEN_BY_SEED_7 = [
+    Flip(0, 5, 76806850483, replica=0),
+    Flip(1, 2, 715710022027, replica=0),
+    Flip(2, 4, 63770492188, replica=1),
+]
+
+
+def test_random_flips_hit_different_messages_of_all_ranks_and_replicas() -> None:
+    chosen = parse_faults(["flip:count=300,messages=100"], ranks=4, replicas=3)
+    flips = [flip for flip in chosen if isinstance(flip, Flip)]
+    assert len({(flip.rank, flip.message) for flip in flips}) == 300
+    assert {flip.rank for flip in flips} == set(range(4))
+    assert {flip.replica for flip in flips} == set(range(3))
+    assert {flip.message for flip in flips} <= set(range(1, 101))
+    assert {flip.bit % 64 for flip in flips} == set(range(64))
+    all_messages = parse_faults(["flip:count=20,messages=10,replica=1"], ranks=2, replicas=3)
+    assert {flip.replica for flip in all_messages if isinstance(flip, Flip)} == {1}
+
+
+def test_flips_do_not_keep_ranks_from_being_killed() -> None:
+    faults = parse_faults(["flip:count=5", "kill:count=1,within=1s"], ranks=2)
+    assert len(faults) == 6
 
 
 def test_random_faults_hit_different_ranks_in_time_and_leave_one_alive() -> None:

@@ -52,6 +52,21 @@ class RunDirectory:
         value = {"fault": fault, "fired_ns": fired_ns}
         (self.path / f"injected-{rank}.json").write_text(json.dumps(value))
 
+    def flipped(self, rank: int, message: int, bit: int) -> None:
+        value = {
+            "fault": f"flip:rank={rank},message={message},bit={bit}",
+            "rank": rank,
+            "message": message,
+            "bit": bit,
+            "bytes": 800,
+            "call": "isend",
+            "destination": 2,
+            "tag": 5,
+            "communicator": "MPI_COMM_WORLD",
+            "flipped_ns": 10 * SECOND + message,
+        }
+        (self.path / f"flipped-{rank}-{message}.json").write_text(json.dumps(value))
+
     def report(self, mpirun_status: int = 0, strict: bool = False, **more: Any) -> Report:
         end = End(mpirun_status, 9 * SECOND, 16 * SECOND, **more)
         return merge(
@@ -246,8 +261,9 @@ def test_half_written_files_are_passed_over(four: RunDirectory) -> None:
 
 def test_the_json_has_all_that_the_documentation_names(lossy: RunDirectory) -> None:
     document = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text()
+    lossy.flipped(1, 7, 3)
     value = json.loads(json.dumps(to_json(lossy.report())))
-    names = {*value, *value["losses"][0], *value["touched"][0]}
+    names = {*value, *value["losses"][0], *value["touched"][0], *value["flipped"][0]}
     assert sorted(name for name in names if f"`{name}`" not in document) == []
 
 
@@ -264,6 +280,28 @@ def test_people_read_who_when_by_whom_and_at_what_cost(lossy: RunDirectory) -> N
     ):
         assert part in said
     assert all(line.startswith("resprout: ") for line in said.splitlines())
+
+
+def test_corrupted_messages_and_faults_that_did_not_come_about_are_named(
+    four: RunDirectory,
+) -> None:
+    four.flipped(1, 8, 3)
+    four.flipped(0, 7, 4)
+    for rank in range(4):
+        left = ["flip:rank=1,message=100,bit=0"] if rank == 1 else []
+        four.rank(rank, faults_left=left)
+    report = four.report()
+    assert report.losses == ()
+    assert [(flip.rank, flip.message, flip.bit) for flip in report.flipped] == [
+        (0, 7, 4),
+        (1, 8, 3),
+    ]
+    output = io.StringIO()
+    show(report, output)
+    said = output.getvalue()
+    sentence = "message 7 of rank 0 (isend to rank 2, tag 5, 800 bytes) was sent with bit 4 flipped"
+    assert sentence in said
+    assert "flip:rank=1,message=100,bit=0 did not come about" in said
 
 
 def test_on_a_terminal_it_is_a_table(lossy: RunDirectory) -> None:

@@ -62,7 +62,8 @@ def run(request: Request) -> int:
 def is_worth_a_word(report: Report) -> bool:
     """Whether something happened of which the user has to hear."""
     has_lost_plane = any(plane.is_lost for plane in report.planes)
-    return bool(report.losses) or has_lost_plane or bool(different(report.planes))
+    is_flipped = bool(report.flipped or report.faults_left)
+    return bool(report.losses) or is_flipped or has_lost_plane or bool(different(report.planes))
 
 
 def make_plan(request: Request, shim: Path | None) -> Plan:

@@ -37,6 +37,8 @@ def to_json(report: Report) -> dict[str, Any]:
         "operations": {name: asdict(tally) for name, tally in report.operations.items()},
         "transport": report.transport,
         "missing": list(report.missing),
+        "flipped": [asdict(flip) for flip in report.flipped],
+        "faults_left": list(report.faults_left),
         "replicas": report.replicas,
         "planes": [_plane_to_json(plane) for plane in report.planes],
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resprout.launch.job import End
-from resprout.report.ranks import Injected, Parts, RankPart, Recovery, SeenLoss, Tally
+from resprout.report.ranks import Flipped, Injected, Parts, RankPart, Recovery, SeenLoss, Tally
 
 if TYPE_CHECKING:
     from resprout.launch.planes.outcome import PlaneEnd
@@ -89,6 +89,9 @@ class Report:
     transport: dict[str, int] = field(default_factory=dict)
     missing: tuple[int, ...] = ()
     """Ranks that were not lost and yet left no exit status: they were killed."""
+    flipped: tuple[Flipped, ...] = ()
+    faults_left: tuple[str, ...] = ()
+    """Flips that did not come about, of ranks that came through MPI_Finalize."""
     replicas: int = 1
     planes: tuple["PlaneEnd", ...] = ()
     """If there are several: all else is of the plane whose end was the job's."""
@@ -121,6 +124,8 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         transport=_sum_transport(parts.ranks.values()),
         # Who ends with the whole job is not missed.
         missing=() if end.signals or parts.aborted_with is not None else missing,
+        flipped=parts.flipped,
+        faults_left=tuple(f for rank in sorted(parts.ranks) for f in parts.ranks[rank].faults_left),
     )
 
 

@@ -5,6 +5,7 @@
     exit-<rank>            its exit status; not there: it was killed, or the disk is full: then
                            it is the second line of started-<rank>
     injected-<rank>.json   the fault that came about
+    flipped-<rank>-<message>.json  the message that was corrupted on purpose
     abort.json             who called MPI_Abort, and with what
 
 src/shim/report writes all but the first (docs/report.md has the schema). A file that cannot be
@@ -78,6 +79,8 @@ class RankPart:
     losses: list[SeenLoss] = field(default_factory=list)
     recoveries: list[Recovery] = field(default_factory=list)
     transport: dict[str, int] = field(default_factory=dict)
+    faults_left: tuple[str, ...] = ()
+    """That were to come about, and did not."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,25 @@ class Injected:
 
     fault: str
     fired_ns: int
+
+
+@dataclass(frozen=True)
+class Flipped:
+    """A message that was corrupted on purpose."""
+
+    fault: str
+    rank: int
+    """Who sent it."""
+    message: int
+    """Of those that it sent, from 1."""
+    bit: int
+    bytes: int
+    call: str
+    destination: int
+    tag: int
+    communicator: str
+    """`destination` is a rank in it."""
+    flipped_ns: int
 
 
 @dataclass(frozen=True)
@@ -99,6 +121,7 @@ class Parts:
     aborted_with: int | None = None
     """The status that a rank gave to MPI_Abort."""
     unreadable: tuple[str, ...] = ()
+    flipped: tuple[Flipped, ...] = ()
 
     def exit_status(self, rank: int) -> int | None:
         """Nothing: it was killed, or it is not known."""
@@ -114,9 +137,11 @@ def read_parts(directory: Path) -> Parts:
     started = set()
     aborted_with = None
     unreadable = []
+    flipped: list[Flipped] = []
     for path in sorted(directory.iterdir()):
         match = re.fullmatch(
-            r"(?:(rank|injected|started|exit)-([0-9]+)|abort)(?:\.json)?", path.name
+            r"(?:(rank|injected|started|exit|flipped)-([0-9]+)(?:-[0-9]+)?|abort)(?:\.json)?",
+            path.name,
         )
         if match is None:
             continue
@@ -134,11 +159,36 @@ def read_parts(directory: Path) -> Parts:
             elif kind == "injected":
                 value = json.loads(text)
                 injected[rank] = Injected(str(value["fault"]), int(value["fired_ns"]))
+            elif kind == "flipped":
+                flipped.append(_parse_flipped(json.loads(text)))
             else:
                 aborted_with = int(json.loads(text)["status"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(path.name)
-    return Parts(ranks, injected, frozenset(started), exits, aborted_with, tuple(unreadable))
+    return Parts(
+        ranks,
+        injected,
+        frozenset(started),
+        exits,
+        aborted_with,
+        tuple(unreadable),
+        tuple(sorted(flipped, key=lambda flip: (flip.flipped_ns, flip.rank))),
+    )
+
+
+def _parse_flipped(value: dict[str, Any]) -> Flipped:
+    return Flipped(
+        fault=str(value["fault"]),
+        rank=int(value["rank"]),
+        message=int(value["message"]),
+        bit=int(value["bit"]),
+        bytes=int(value["bytes"]),
+        call=str(value["call"]),
+        destination=int(value["destination"]),
+        tag=int(value["tag"]),
+        communicator=str(value["communicator"]),
+        flipped_ns=int(value["flipped_ns"]),
+    )
 
 
 def _parse_rank(value: dict[str, Any]) -> RankPart:
@@ -179,4 +229,5 @@ def _parse_rank(value: dict[str, Any]) -> RankPart:
             for r in value["recoveries"]
         ],
         transport={str(k): int(v) for k, v in value.get("transport", {}).items()},
+        faults_left=tuple(str(text) for text in value.get("faults_left", [])),
     )

@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from resprout.report.merge import Loss, Report, Touched
+from resprout.report.ranks import Flipped
 
 _COLUMNS = ("rank", "pid", "how", "at", "found by", "after", "operations touched", "cost")
 _NAMED_OPERATIONS = 3
+_NAMED_FLIPS = 10
 
 
 def show(report: Report, file: TextIO | None = None) -> None:
@@ -78,6 +80,15 @@ def _sentence(loss: Loss, report: Report) -> str:
     )
 
 
+def _flip_sentence(flip: Flipped, report: Report) -> str:
+    on = "" if flip.communicator == "MPI_COMM_WORLD" else f" on {flip.communicator or 'another'}"
+    return (
+        f"message {flip.message} of rank {flip.rank} ({flip.call} to rank {flip.destination}{on}, "
+        f"tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} flipped (injected) at "
+        f"{(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
+    )
+
+
 def _what(loss: Loss) -> str:
     words = {
         "killed": "was killed",
@@ -115,6 +126,12 @@ def _remarks(report: Report) -> Iterable[str]:
         count = len(report.touched)
         operations = "1 operation" if count == 1 else f"{count} operations"
         yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
+    for flip in report.flipped[:_NAMED_FLIPS]:
+        yield _flip_sentence(flip, report)
+    if (unnamed := len(report.flipped) - _NAMED_FLIPS) > 0:
+        yield f"{unnamed} more messages were corrupted (injected)"
+    for fault in report.faults_left:
+        yield f"{fault} did not come about: it has sent fewer messages, or that one was empty"
     if rejected := report.transport.get("rejected_connections"):
         yield f"{rejected} foreign or malformed connections were rejected"
     if report.missing:

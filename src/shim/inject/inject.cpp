@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "shim/inject/flips.hpp"
 #include "shim/report/json.hpp"
 #include "shim/report/report.hpp"
 
@@ -60,6 +61,8 @@ void fire(const Fault& fault, Context context) {
       // A thread that is not the program's cannot run the program's exit handlers safely.
       if (context == Context::timer) _exit(fault.status);
       exit(fault.status);
+    case Fault::Kind::flip:
+      break;  // flips.hpp
   }
 }
 
@@ -101,12 +104,18 @@ void arm_faults(const Options& options, int rank) {
   Armed& faults = armed();
   faults.rank = rank;
   faults.run_directory = options.run_directory;
+  bool has_flips = false;
   for (const Fault& fault : options.faults) {
     if (fault.rank != rank) continue;
+    if (fault.kind == Fault::Kind::flip) {
+      has_flips = true;
+      continue;
+    }
     (fault.at_s ? faults.timed : faults.counted).push_back(fault);
   }
   std::stable_sort(faults.timed.begin(), faults.timed.end(),
                    [](const Fault& a, const Fault& b) { return *a.at_s < *b.at_s; });
+  if (has_flips) armed_flips.store(new Flips(options.faults, rank, options.run_directory));
   if (!faults.counted.empty()) detail::counts_calls.store(true);
   if (!faults.timed.empty()) start_timer();
 }

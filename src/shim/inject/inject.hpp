@@ -1,4 +1,5 @@
-// Faults on purpose, for tests and demonstrations: this process kills, stops or ends itself.
+// Faults on purpose, for tests and demonstrations: this process kills, stops or ends itself; what
+// corrupts its messages is in flips.hpp.
 //
 // Timed faults come from a thread of their own, counted ones from the wrappers, which say the name
 // of each call when they are entered. Just before it fires, a fault leaves injected-<rank>.json in

@@ -149,6 +149,11 @@ void Report::note_transport(const std::string& name, std::uint64_t value) {
   transport_.emplace_back(name, value);
 }
 
+void Report::note_faults_left(std::vector<std::string> faults) {
+  const std::scoped_lock lock(mutex_);
+  faults_left_ = std::move(faults);
+}
+
 void Report::note_finalized() {
   {
     const std::scoped_lock lock(mutex_);
@@ -197,7 +202,9 @@ std::string Report::to_json() {
   json.end_array().key("transport").begin_object();
   for (const auto& [name, value] : transport_)
     json.key(name).number(static_cast<std::int64_t>(value));
-  json.end_object().end_object();
+  json.end_object().key("faults_left").begin_array();
+  for (const std::string& fault : faults_left_) json.string(fault);
+  json.end_array().end_object();
   return json.text() + "\n";
 }
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from resprout.errors import UserError
-from resprout.faults import Fault
+from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Library, Mpi, Setting
@@ -42,7 +42,7 @@ def check_planes(mpi: Mpi, texts: Mapping[str, str | None]) -> None:
         )
 
 
-def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault]) -> list[Plan]:
+def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list[Plan]:
     """One plan a plane."""
     plans = []
     for replica in range(replicas):

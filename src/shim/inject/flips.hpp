@@ -1,0 +1,100 @@
+// Silent data corruption on purpose: one bit of a message that this process sends is another one.
+//
+// Lazy Fault Detection for Redundant MPI, chapter 3: "SDC affects MPI send buffers, or other values
+// in memory from where corruption eventually propagates to send buffers". What is sent instead of
+// the program's buffer is a copy of it with the bit flipped: the buffer itself may be read-only,
+// and the program may look at it. Messages are what point-to-point calls send to a rank, in the
+// order of the calls (of a persistent request: of its starts), from 1; to MPI_PROC_NULL nothing is
+// sent, and in an empty message nothing can be flipped.
+//
+// When it has happened, a flip leaves flipped-<rank>-<message>.json in the run directory: {"fault",
+// "rank", "message", "bit", "bytes", "call", "destination", "tag", "communicator", "flipped_ns"}.
+//
+// Thread rule: from any thread; `armed_flips` is set once.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "shim/options.hpp"
+
+namespace resprout::shim {
+
+// What a send call is given, or what MPI is given instead.
+struct SendBuffer {
+  const void* data = nullptr;
+  int count = 0;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+};
+
+// The call that sends it: its lower-case MPI name, and to whom.
+struct Sending {
+  const char* call;
+  MPI_Comm comm;
+  int dest;
+  int tag;
+};
+
+class Flips;
+
+// The send buffer of a persistent request: a copy, made anew at each start.
+class PersistentCopy {
+ public:
+  PersistentCopy(Flips& flips, const SendBuffer& original, const Sending& sending);
+  const SendBuffer& sent() const { return sent_; }
+  // Before MPI_Start: a message, of which a flip may be due.
+  void refresh();
+
+ private:
+  Flips& flips_;
+  const SendBuffer original_;
+  const Sending sending_;
+  std::vector<std::byte> bytes_;
+  SendBuffer sent_;
+};
+
+// The flips of one process. Copies stay as long as this: MPI may read them long after the call.
+class Flips {
+ public:
+  // Those among `faults` that are flips of world rank `rank`.
+  Flips(const std::vector<Fault>& faults, int rank, std::string run_directory);
+  // The texts of those that have not happened.
+  std::vector<std::string> left();
+
+  // Counts a message. What is to be sent for `buffer`: `buffer` itself unless a flip is due.
+  SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending);
+  // Null if MPI will refuse the arguments.
+  PersistentCopy* persistent_copy(const SendBuffer& buffer, const Sending& sending);
+
+ private:
+  friend class PersistentCopy;
+  // Those of the next message, which is counted hereby. They are no longer due.
+  std::vector<Fault> take_due(std::size_t bytes);
+  void flip(std::vector<std::byte>& bytes, const std::vector<Fault>& due, const Sending& sending);
+
+  const int rank_;
+  const std::string run_directory_;
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t messages_ = 0;
+  std::vector<Fault> due_;
+  std::deque<std::vector<std::byte>> sent_;
+  std::deque<PersistentCopy> persistent_;
+};
+
+// Of this process; null unless some are armed. Never ends.
+inline std::atomic<Flips*> armed_flips{nullptr};
+
+// Every call that sends a message says so, once, and sends what it is given.
+inline SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending) {
+  Flips* flips = armed_flips.load(std::memory_order_acquire);
+  return flips == nullptr ? buffer : flips->as_sent(buffer, sending);
+}
+
+}  // namespace resprout::shim
