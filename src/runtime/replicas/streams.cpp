@@ -1,11 +1,11 @@
-#include "shim/replication/streams.hpp"
+#include "runtime/replicas/streams.hpp"
 
 #include <algorithm>
 
 #include "core/invariant.hpp"
 #include "core/random.hpp"
 
-namespace resprout::shim {
+namespace resprout::runtime {
 namespace {
 
 // Whether some message could be for both.
@@ -23,6 +23,7 @@ std::size_t StreamHash::operator()(const Stream& stream) const {
   state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.sender);
   state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.receiver);
   state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.tag);
+  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.of);
   return static_cast<std::size_t>(splitmix64(state));
 }
 
@@ -67,4 +68,4 @@ void ReceivedStreams::name_those_that_are_decided() {
   }
 }
 
-}  // namespace resprout::shim
+}  // namespace resprout::runtime

@@ -1,4 +1,4 @@
-#include "shim/replication/streams.hpp"
+#include "runtime/replicas/streams.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -7,14 +7,14 @@
 #include "doctest/doctest.h"
 
 using namespace resprout;
-using namespace resprout::shim;
+using namespace resprout::runtime;
 
 namespace {
 
 constexpr auto any = ReceivedStreams::any;
 
 Stream from(std::int32_t sender, std::int32_t tag, std::uint64_t communicator = 7) {
-  return {communicator, sender, 0, tag};
+  return {communicator, sender, 0, tag, Stream::Of::messages};
 }
 
 }  // namespace
@@ -31,8 +31,9 @@ TEST_CASE("the n-th message of a stream has the number n at its sender and at it
 
 TEST_CASE("streams of other communicators, peers, directions and tags count for themselves") {
   SentStreams sent;
-  for (const Stream& stream : {Stream{1, 2, 3, 4}, Stream{9, 2, 3, 4}, Stream{1, 9, 3, 4},
-                               Stream{1, 2, 9, 4}, Stream{1, 2, 3, 9}, Stream{1, 3, 2, 4}})
+  for (const Stream& stream :
+       {Stream{1, 2, 3, 4}, Stream{9, 2, 3, 4}, Stream{1, 9, 3, 4}, Stream{1, 2, 9, 4},
+        Stream{1, 2, 3, 9}, Stream{1, 3, 2, 4}, Stream{1, 2, 3, 4, Stream::Of::results}})
     CHECK(sent.next(stream).number == 1);
   CHECK(sent.next({1, 2, 3, 4}).number == 2);
 }

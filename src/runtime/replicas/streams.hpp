@@ -23,13 +23,16 @@
 #include <optional>
 #include <unordered_map>
 
-namespace resprout::shim {
+namespace resprout::runtime {
 
 struct Stream {
   std::uint64_t communicator = 0;  // the same at all its members, in all replicas
-  std::int32_t sender = 0;         // ranks in it
+  std::int32_t sender = 0;         // world ranks
   std::int32_t receiver = 0;
   std::int32_t tag = 0;
+  // What it is that replicas compare: messages, or what a rank gives to collectives and gets from
+  // them, of which it is sender and receiver.
+  enum class Of : std::int32_t { messages, contributions, results } of = Of::messages;
 
   constexpr bool operator==(const Stream&) const = default;
 };
@@ -85,4 +88,4 @@ class ReceivedStreams {
   Ticket last_ = 0;
 };
 
-}  // namespace resprout::shim
+}  // namespace resprout::runtime

@@ -1,0 +1,278 @@
+#include "runtime/replicas/votes.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/invariant.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+using protocols::VoteEvent;
+using protocols::VoteEventKind;
+using protocols::VoteKind;
+using protocols::VoteMessage;
+
+// Of a stream, before the others hear that they are over.
+constexpr std::uint64_t untold_max = 32;
+
+// The origin of a copy; -1: it is of none, or of several.
+std::int32_t origin_of(const VoteMessage& message) {
+  for (std::int32_t origin = 0; origin < protocols::degree_max; ++origin)
+    if (message.origins == 1U << origin) return origin;
+  return -1;
+}
+
+}  // namespace
+
+Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote)
+    : setup_(setup), network_(network), on_vote_(std::move(on_vote)) {}
+
+Replica Votes::replica(const Stream& stream, Rank rank) const {
+  return {config().replica(rank), config().is_sender(rank) ? stream.sender : stream.receiver};
+}
+
+Votes::Suspected Votes::suspected(const Stream& stream) const {
+  Suspected suspected;
+  if (lost_.empty()) return suspected;
+  for (std::int32_t i = 0; i < config().procs(); ++i)
+    if (is_lost(replica(stream, rank_at(i)))) suspected.ranks[suspected.count++] = rank_at(i);
+  return suspected;
+}
+
+// --- this process
+// ---------------------------------------------------------------------------------
+
+void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes) {
+  RESPROUT_INVARIANT(is_sender(name.stream));
+  Flow& flow = flows_[name.stream];
+  Sent made{.machine = {config(), config().sender(setup_.self.plane), digest}};
+  made.has_bytes = setup_.keeps_copies || !config().sends_digests();
+  if (made.has_bytes) made.bytes.assign(bytes.begin(), bytes.end());
+  const auto [at, is_new] = flow.sent.emplace(name.number, std::move(made));
+  RESPROUT_INVARIANT(is_new);
+  const Suspected suspects = suspected(name.stream);
+  at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
+  drain(name, at->second);
+  if (!setup_.keeps_copies) {
+    at->second.has_bytes = false;
+    at->second.bytes = {};
+  }
+  hand_in_early(name.stream, flow, name.number);
+  forget(name.stream, flow);
+}
+
+void Votes::receive(const MessageName& name, DigestOf digest_of) {
+  RESPROUT_INVARIANT(is_receiver(name.stream));
+  Flow& flow = flows_[name.stream];
+  Received made{.machine = {config(), config().receiver(setup_.self.plane), 0},
+                .digest_of = std::move(digest_of)};
+  const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
+  RESPROUT_INVARIANT(is_new);
+  ++open_;
+  const Suspected suspects = suspected(name.stream);
+  at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
+  drain(name, at->second);
+  hand_in_early(name.stream, flow, name.number);
+  note_own_progress(name.stream, flow);
+}
+
+void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
+  Flow& flow = flows_[name.stream];
+  const auto at = flow.received.find(name.number);
+  RESPROUT_INVARIANT(at != flow.received.end());
+  VoteMessage message{.from = config().sender(setup_.self.plane),
+                      .to = config().receiver(setup_.self.plane)};
+  message.origins = 1U << setup_.self.plane;
+  message.digests[static_cast<std::size_t>(setup_.self.plane)] = digest;
+  const Suspected suspects = suspected(name.stream);
+  at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, message);
+  drain(name, at->second);
+  note_own_progress(name.stream, flow);
+}
+
+// --- the others
+// -----------------------------------------------------------------------------------
+
+void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes) {
+  const Stream& stream = frame.name.stream;
+  if (is_lost(from) || !(is_sender(stream) || is_receiver(stream))) return;
+  if (frame.kind == VoteFrame::Kind::over) {
+    const bool is_from_receiver = from.rank == stream.receiver && from.plane >= 0 &&
+                                  from.plane < config().degree && from != setup_.self;
+    if (!is_from_receiver) return;
+    Flow& flow = flows_[stream];
+    std::uint64_t& over = flow.over[static_cast<std::size_t>(from.plane)];
+    over = std::max(over, frame.name.number);
+    forget(stream, flow);
+    return;
+  }
+  if (replica(stream, frame.message.from) != from) return;
+  if (replica(stream, frame.message.to) != setup_.self) return;
+  Flow& flow = flows_[stream];
+  take_vote(stream, flow, {from, frame, {bytes.begin(), bytes.end()}});
+  note_own_progress(stream, flow);
+}
+
+void Votes::take_vote(const Stream& stream, Flow& flow, const Early& arrived) {
+  const std::uint64_t number = arrived.frame.name.number;
+  if (number < flow.forgotten) return;
+  const VoteMessage& message = arrived.frame.message;
+  if (config().is_sender(message.to)) {
+    const auto at = flow.sent.find(number);
+    if (at != flow.sent.end()) {
+      const Suspected suspects = suspected(stream);
+      at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}},
+                                        message);
+      return drain(arrived.frame.name, at->second);
+    }
+  } else if (const auto at = flow.received.find(number); at != flow.received.end()) {
+    return take(arrived.frame.name, at->second, message, arrived.bytes);
+  }
+  flow.early[number].push_back(arrived);
+}
+
+void Votes::take(const MessageName& name, Received& received, const VoteMessage& message,
+                 std::span<const std::byte> bytes) {
+  VoteMessage heard = message;
+  const std::int32_t origin = origin_of(message);
+  if (message.kind == VoteKind::data) {
+    if (origin < 0) return;
+    heard.digests[static_cast<std::size_t>(origin)] = received.digest_of(bytes);
+  }
+  const Suspected suspects = suspected(name.stream);
+  const Disposition disposition =
+      received.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, heard);
+  if (disposition == Disposition::keep) {
+    received.held[static_cast<std::size_t>(origin)].assign(bytes.begin(), bytes.end());
+    received.has_bytes |= 1U << origin;
+  }
+  drain(name, received);
+}
+
+void Votes::hand_in_early(const Stream& stream, Flow& flow, std::uint64_t number) {
+  const auto at = flow.early.find(number);
+  if (at == flow.early.end()) return;
+  const std::vector<Early> frames = std::move(at->second);
+  flow.early.erase(at);
+  for (const Early& early : frames)
+    if (!is_lost(early.from)) take_vote(stream, flow, early);
+}
+
+void Votes::lose(Replica lost) {
+  if (!lost_.insert(lost).second) return;
+  for (auto& [stream, flow] : flows_) {
+    const Suspected suspects = suspected(stream);
+    for (const Rank rank : std::span(suspects.ranks.data(), suspects.count)) {
+      if (replica(stream, rank) != lost) continue;
+      const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
+      for (auto& [number, received] : flow.received) {
+        received.machine.handle_suspicion(context, rank);
+        drain({stream, number}, received);
+      }
+    }
+    note_own_progress(stream, flow);
+  }
+}
+
+// --- what machines want
+// ---------------------------------------------------------------------------
+
+void Votes::drain(const MessageName& name, Sent& sent) {
+  const Suspected suspects = suspected(name.stream);
+  const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
+  while (const auto message = sent.machine.poll_send(context)) {
+    const bool is_native =
+        message->kind == VoteKind::data && config().replica(message->to) == setup_.self.plane;
+    if (is_native && std::exchange(sent.is_native_due, false)) continue;
+    send_out(name, *message, sent.has_bytes ? &sent.bytes : nullptr);
+  }
+}
+
+void Votes::drain(const MessageName& name, Received& received) {
+  const Suspected suspects = suspected(name.stream);
+  const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
+  const auto bytes_of_origin = [&](std::int32_t origin) -> const std::vector<std::byte>* {
+    if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return nullptr;
+    return &received.held[static_cast<std::size_t>(origin)];
+  };
+  while (const auto event = received.machine.poll_event(context)) {
+    const bool is_of_copy =
+        event->kind == VoteEventKind::deliver || event->kind == VoteEventKind::repair;
+    const auto* bytes = is_of_copy ? bytes_of_origin(config().replica(event->origin)) : nullptr;
+    if (event->kind == VoteEventKind::finish || event->kind == VoteEventKind::undecided ||
+        event->kind == VoteEventKind::lost)
+      --open_;
+    on_vote_(name, *event, bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{});
+  }
+  while (const auto message = received.machine.poll_send(context))
+    send_out(name, *message, bytes_of_origin(origin_of(*message)));
+}
+
+// `bytes`: of the copy, if it is one and they are here. Else its receiver learns that they are not.
+void Votes::send_out(const MessageName& name, const VoteMessage& message,
+                     const std::vector<std::byte>* bytes) {
+  VoteFrame frame{.name = name, .message = message};
+  if (message.kind != VoteKind::data) bytes = nullptr;
+  if (message.kind == VoteKind::data && bytes == nullptr) {
+    frame.message = {.from = message.from, .to = message.to};
+    frame.message.kind = VoteKind::nothing;
+  }
+  const Replica to = replica(name.stream, message.to);
+  const auto copy = bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{};
+  // A process that is both ends has its own share before it asks, and then asks others.
+  RESPROUT_INVARIANT(to != setup_.self);
+  if (!is_lost(to)) network_.send(to, frame, copy);
+}
+
+// --- what is over
+// ---------------------------------------------------------------------------------
+
+void Votes::note_own_progress(const Stream& stream, Flow& flow) {
+  if (is_receiver(stream)) {
+    std::uint64_t& own = flow.over[static_cast<std::size_t>(setup_.self.plane)];
+    for (auto at = flow.received.find(own);
+         at != flow.received.end() && at->first == own && at->second.machine.is_over(); ++at)
+      ++own;
+    if (own - flow.told >= untold_max) tell(stream, flow);
+  }
+  forget(stream, flow);
+}
+
+void Votes::tell(const Stream& stream, Flow& flow) {
+  const std::uint64_t own = flow.over[static_cast<std::size_t>(setup_.self.plane)];
+  if (own == flow.told) return;
+  flow.told = own;
+  VoteFrame frame{.name = {stream, own}};
+  frame.kind = VoteFrame::Kind::over;
+  for (std::int32_t i = 0; i < config().procs(); ++i) {
+    const Replica to = replica(stream, rank_at(i));
+    const bool is_told_already =
+        !config().is_sender(rank_at(i)) && stream.sender == stream.receiver;
+    if (to != setup_.self && !is_told_already && !is_lost(to)) network_.send(to, frame, {});
+  }
+}
+
+void Votes::tell_all() {
+  for (auto& [stream, flow] : flows_)
+    if (is_receiver(stream)) tell(stream, flow);
+}
+
+void Votes::forget(const Stream& stream, Flow& flow) {
+  std::uint64_t below = std::numeric_limits<std::uint64_t>::max();
+  for (std::int32_t plane = 0; plane < config().degree; ++plane)
+    if (!is_lost({plane, stream.receiver}))
+      below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
+  flow.forgotten = std::max(flow.forgotten, below);
+  flow.sent.erase(flow.sent.begin(), flow.sent.lower_bound(flow.forgotten));
+  flow.received.erase(flow.received.begin(), flow.received.lower_bound(flow.forgotten));
+  flow.early.erase(flow.early.begin(), flow.early.lower_bound(flow.forgotten));
+}
+
+bool Votes::is_forgotten() const {
+  return std::all_of(flows_.begin(), flows_.end(), [](const auto& entry) {
+    return entry.second.sent.empty() && entry.second.received.empty();
+  });
+}
+
+}  // namespace resprout::runtime

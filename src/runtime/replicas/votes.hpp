@@ -1,0 +1,153 @@
+// The messages of this process that are not verified yet: the driver of their machines.
+//
+// A message is one exchange of protocols/digest_vote between the replicas of its sender and of its
+// receiver; replica k of a rank is that rank's process in plane k. Inside a plane the MPI library
+// carries the message, and whoever receives it says so here; everything that crosses planes, and
+// whatever has to be asked again, are frames. A process may be both ends of a message: then its
+// replicas compare what they have.
+//
+// Invariants
+//  1. A machine, and the bytes that it may be asked for, stay until every living receiver has said
+//     that it is over and asks no more. So no question comes to nobody.
+//  2. Frames that come before the call that they belong to wait for it.
+//  3. Nobody is told anything about a process that is lost, or hears it.
+//
+// Lazy Fault Detection for Redundant MPI, chapter 4; docs/protocols/digest_vote.md.
+// Thread rule: one thread at a time. `VoteNetwork` and `OnVote` are called inside of it, and must
+// not call back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "protocols/digest_vote/digest_vote.hpp"
+#include "runtime/replicas/streams.hpp"
+#include "runtime/replicas/vote_frame.hpp"
+
+namespace resprout::runtime {
+
+// Which process: the copy of world rank `rank` in `plane`.
+struct Replica {
+  std::int32_t plane = 0;
+  std::int32_t rank = 0;
+
+  constexpr auto operator<=>(const Replica&) const = default;
+};
+
+class VoteNetwork {
+ public:
+  // Sends it whenever that is possible, behind what was sent there before; `bytes` are not kept.
+  virtual void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) = 0;
+
+ protected:
+  ~VoteNetwork() = default;
+};
+
+class Votes {
+ public:
+  struct Setup {
+    protocols::DigestVoteConfig config;
+    Replica self;
+    // What a process has sent is kept, for those who have to ask for it. Without it they learn that
+    // there is nothing, and a wrong copy stays what it is.
+    bool keeps_copies = true;
+  };
+  // What a machine says of a message that this process receives. `bytes`: of the copy that is
+  // delivered or repairs, unless it is the own plane's, which the caller has.
+  using OnVote = std::function<void(const MessageName&, const protocols::VoteEvent&,
+                                    std::span<const std::byte> bytes)>;
+  // The digest of a copy of the message that has come from another plane.
+  using DigestOf = std::function<std::uint64_t(std::span<const std::byte>)>;
+
+  Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote);
+
+  // This process sends the message, and MPI brings it to the receiver of this plane. `bytes`: its
+  // packed data, of which `digest` is. REQUIRES: it is the message's sender, and says so once.
+  void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
+  // This process has started to receive the message. REQUIRES: likewise.
+  void receive(const MessageName& name, DigestOf digest_of);
+  // And here is the copy of its own plane. REQUIRES: receive() was said.
+  void take_own_copy(const MessageName& name, std::uint64_t digest);
+
+  // A frame that has come. What cannot be from there is passed over.
+  void handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes);
+  void lose(Replica lost);
+
+  // No message that this process receives is open.
+  bool are_all_over() const { return open_ == 0; }
+  // Tells the others at once what is over; else they learn it after every 32 messages of a stream.
+  // For MPI_Finalize, after which this process may leave as soon as `is_forgotten`.
+  void tell_all();
+  // Nobody will ask this process for anything.
+  bool is_forgotten() const;
+
+ private:
+  struct Sent {
+    protocols::DigestVote machine;
+    std::vector<std::byte> bytes;
+    bool has_bytes = false;
+    bool is_native_due = true;  // the next copy for the own plane's receiver is MPI's business
+  };
+  struct Received {
+    protocols::DigestVote machine;
+    DigestOf digest_of;
+    std::array<std::vector<std::byte>, protocols::degree_max> held;  // by origin
+    std::uint32_t has_bytes = 0;                                     // bit i: of origin i
+  };
+  struct Early {
+    Replica from;
+    VoteFrame frame;
+    std::vector<std::byte> bytes;
+  };
+  struct Flow {
+    std::map<std::uint64_t, Sent> sent;
+    std::map<std::uint64_t, Received> received;
+    std::map<std::uint64_t, std::vector<Early>> early;
+    // By replica of the receiver: it asks no more about what is before this number.
+    std::array<std::uint64_t, protocols::degree_max> over{1, 1, 1};
+    std::uint64_t told = 1;
+    std::uint64_t forgotten = 1;  // all before it
+  };
+  struct Suspected {
+    std::array<Rank, 2 * protocols::degree_max> ranks{};
+    std::uint32_t count = 0;
+  };
+
+  const protocols::DigestVoteConfig& config() const { return setup_.config; }
+  bool is_sender(const Stream& stream) const { return stream.sender == setup_.self.rank; }
+  bool is_receiver(const Stream& stream) const { return stream.receiver == setup_.self.rank; }
+  Replica replica(const Stream& stream, Rank rank) const;
+  bool is_lost(Replica replica) const { return lost_.contains(replica); }
+  Suspected suspected(const Stream& stream) const;
+
+  void take_vote(const Stream& stream, Flow& flow, const Early& arrived);
+  void take(const MessageName& name, Received& received, const protocols::VoteMessage& message,
+            std::span<const std::byte> bytes);
+  void hand_in_early(const Stream& stream, Flow& flow, std::uint64_t number);
+  // Drains a machine: what it says, and what it sends.
+  void drain(const MessageName& name, Sent& sent);
+  void drain(const MessageName& name, Received& received);
+  void send_out(const MessageName& name, const protocols::VoteMessage& message,
+                const std::vector<std::byte>* bytes);
+
+  void note_own_progress(const Stream& stream, Flow& flow);
+  void tell(const Stream& stream, Flow& flow);
+  void forget(const Stream& stream, Flow& flow);
+
+  const Setup setup_;
+  VoteNetwork& network_;
+  const OnVote on_vote_;
+  std::unordered_map<Stream, Flow, StreamHash> flows_;
+  std::set<Replica> lost_;
+  std::uint64_t open_ = 0;
+};
+
+}  // namespace resprout::runtime
