@@ -32,11 +32,11 @@ Replica Votes::replica(const Stream& stream, Rank rank) const {
   return {config().replica(rank), config().is_sender(rank) ? stream.sender : stream.receiver};
 }
 
-Votes::Suspected Votes::suspected(const Stream& stream) const {
+Votes::Suspected Votes::suspected() const {
   Suspected suspected;
-  if (lost_.empty()) return suspected;
+  if (lost_planes_ == 0) return suspected;
   for (std::int32_t i = 0; i < config().procs(); ++i)
-    if (is_lost(replica(stream, rank_at(i)))) suspected.ranks[suspected.count++] = rank_at(i);
+    if (is_lost(config().replica(rank_at(i)))) suspected.ranks[suspected.count++] = rank_at(i);
   return suspected;
 }
 
@@ -51,15 +51,15 @@ void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const 
   if (made.has_bytes) made.bytes.assign(bytes.begin(), bytes.end());
   const auto [at, is_new] = flow.sent.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
-  const Suspected suspects = suspected(name.stream);
+  const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
   if (!setup_.keeps_copies) {
     at->second.has_bytes = false;
     at->second.bytes = {};
   }
-  hand_in_early(name.stream, flow, name.number);
-  forget(name.stream, flow);
+  hand_in_early(flow, name.number);
+  forget(flow);
 }
 
 void Votes::receive(const MessageName& name, DigestOf digest_of) {
@@ -70,10 +70,10 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
   ++open_;
-  const Suspected suspects = suspected(name.stream);
+  const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
-  hand_in_early(name.stream, flow, name.number);
+  hand_in_early(flow, name.number);
   note_own_progress(name.stream, flow);
 }
 
@@ -85,7 +85,7 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
                       .to = config().receiver(setup_.self.plane)};
   message.origins = 1U << setup_.self.plane;
   message.digests[static_cast<std::size_t>(setup_.self.plane)] = digest;
-  const Suspected suspects = suspected(name.stream);
+  const Suspected suspects = suspected();
   at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, message);
   drain(name, at->second);
   note_own_progress(name.stream, flow);
@@ -96,32 +96,33 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
 
 void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes) {
   const Stream& stream = frame.name.stream;
-  if (is_lost(from) || !(is_sender(stream) || is_receiver(stream))) return;
+  if (from.plane < 0 || from.plane >= config().degree || is_lost(from.plane) ||
+      !(is_sender(stream) || is_receiver(stream)))
+    return;
   if (frame.kind == VoteFrame::Kind::over) {
-    const bool is_from_receiver = from.rank == stream.receiver && from.plane >= 0 &&
-                                  from.plane < config().degree && from != setup_.self;
+    const bool is_from_receiver = from.rank == stream.receiver && from != setup_.self;
     if (!is_from_receiver) return;
     Flow& flow = flows_[stream];
     std::uint64_t& over = flow.over[static_cast<std::size_t>(from.plane)];
     over = std::max(over, frame.name.number);
-    forget(stream, flow);
+    forget(flow);
     return;
   }
   if (replica(stream, frame.message.from) != from) return;
   if (replica(stream, frame.message.to) != setup_.self) return;
   Flow& flow = flows_[stream];
-  take_vote(stream, flow, {from, frame, {bytes.begin(), bytes.end()}});
+  take_vote(flow, {from, frame, {bytes.begin(), bytes.end()}});
   note_own_progress(stream, flow);
 }
 
-void Votes::take_vote(const Stream& stream, Flow& flow, const Early& arrived) {
+void Votes::take_vote(Flow& flow, const Early& arrived) {
   const std::uint64_t number = arrived.frame.name.number;
   if (number < flow.forgotten) return;
   const VoteMessage& message = arrived.frame.message;
   if (config().is_sender(message.to)) {
     const auto at = flow.sent.find(number);
     if (at != flow.sent.end()) {
-      const Suspected suspects = suspected(stream);
+      const Suspected suspects = suspected();
       at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}},
                                         message);
       return drain(arrived.frame.name, at->second);
@@ -140,7 +141,7 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
     if (origin < 0) return;
     heard.digests[static_cast<std::size_t>(origin)] = received.digest_of(bytes);
   }
-  const Suspected suspects = suspected(name.stream);
+  const Suspected suspects = suspected();
   const Disposition disposition =
       received.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, heard);
   if (disposition == Disposition::keep) {
@@ -150,26 +151,25 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
   drain(name, received);
 }
 
-void Votes::hand_in_early(const Stream& stream, Flow& flow, std::uint64_t number) {
+void Votes::hand_in_early(Flow& flow, std::uint64_t number) {
   const auto at = flow.early.find(number);
   if (at == flow.early.end()) return;
   const std::vector<Early> frames = std::move(at->second);
   flow.early.erase(at);
   for (const Early& early : frames)
-    if (!is_lost(early.from)) take_vote(stream, flow, early);
+    if (!is_lost(early.from.plane)) take_vote(flow, early);
 }
 
-void Votes::lose(Replica lost) {
-  if (!lost_.insert(lost).second) return;
+void Votes::lose_plane(std::int32_t plane) {
+  if (is_lost(plane)) return;
+  lost_planes_ |= 1U << plane;
+  const Suspected suspects = suspected();
+  const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   for (auto& [stream, flow] : flows_) {
-    const Suspected suspects = suspected(stream);
-    for (const Rank rank : std::span(suspects.ranks.data(), suspects.count)) {
-      if (replica(stream, rank) != lost) continue;
-      const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
-      for (auto& [number, received] : flow.received) {
-        received.machine.handle_suspicion(context, rank);
-        drain({stream, number}, received);
-      }
+    for (auto& [number, received] : flow.received) {
+      received.machine.handle_suspicion(context, config().sender(plane));
+      received.machine.handle_suspicion(context, config().receiver(plane));
+      drain({stream, number}, received);
     }
     note_own_progress(stream, flow);
   }
@@ -179,7 +179,7 @@ void Votes::lose(Replica lost) {
 // ---------------------------------------------------------------------------
 
 void Votes::drain(const MessageName& name, Sent& sent) {
-  const Suspected suspects = suspected(name.stream);
+  const Suspected suspects = suspected();
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   while (const auto message = sent.machine.poll_send(context)) {
     const bool is_native =
@@ -190,7 +190,7 @@ void Votes::drain(const MessageName& name, Sent& sent) {
 }
 
 void Votes::drain(const MessageName& name, Received& received) {
-  const Suspected suspects = suspected(name.stream);
+  const Suspected suspects = suspected();
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   const auto bytes_of_origin = [&](std::int32_t origin) -> const std::vector<std::byte>* {
     if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return nullptr;
@@ -222,7 +222,7 @@ void Votes::send_out(const MessageName& name, const VoteMessage& message,
   const auto copy = bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{};
   // A process that is both ends has its own share before it asks, and then asks others.
   RESPROUT_INVARIANT(to != setup_.self);
-  if (!is_lost(to)) network_.send(to, frame, copy);
+  if (!is_lost(to.plane)) network_.send(to, frame, copy);
 }
 
 // --- what is over
@@ -236,7 +236,7 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
       ++own;
     if (own - flow.told >= untold_max) tell(stream, flow);
   }
-  forget(stream, flow);
+  forget(flow);
 }
 
 void Votes::tell(const Stream& stream, Flow& flow) {
@@ -249,7 +249,7 @@ void Votes::tell(const Stream& stream, Flow& flow) {
     const Replica to = replica(stream, rank_at(i));
     const bool is_told_already =
         !config().is_sender(rank_at(i)) && stream.sender == stream.receiver;
-    if (to != setup_.self && !is_told_already && !is_lost(to)) network_.send(to, frame, {});
+    if (to != setup_.self && !is_told_already && !is_lost(to.plane)) network_.send(to, frame, {});
   }
 }
 
@@ -258,11 +258,10 @@ void Votes::tell_all() {
     if (is_receiver(stream)) tell(stream, flow);
 }
 
-void Votes::forget(const Stream& stream, Flow& flow) {
+void Votes::forget(Flow& flow) {
   std::uint64_t below = std::numeric_limits<std::uint64_t>::max();
   for (std::int32_t plane = 0; plane < config().degree; ++plane)
-    if (!is_lost({plane, stream.receiver}))
-      below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
+    if (!is_lost(plane)) below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
   flow.forgotten = std::max(flow.forgotten, below);
   flow.sent.erase(flow.sent.begin(), flow.sent.lower_bound(flow.forgotten));
   flow.received.erase(flow.received.begin(), flow.received.lower_bound(flow.forgotten));

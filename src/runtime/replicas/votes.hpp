@@ -10,7 +10,8 @@
 //  1. A machine, and the bytes that it may be asked for, stay until every living receiver has said
 //     that it is over and asks no more. So no question comes to nobody.
 //  2. Frames that come before the call that they belong to wait for it.
-//  3. Nobody is told anything about a process that is lost, or hears it.
+//  3. A plane that has lost a process is lost as a whole (docs/adr/010): nobody in it is told
+//     anything, or heard.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 4; docs/protocols/digest_vote.md.
 // Thread rule: one thread at a time. `VoteNetwork` and `OnVote` are called inside of it, and must
@@ -22,7 +23,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -79,7 +79,7 @@ class Votes {
 
   // A frame that has come. What cannot be from there is passed over.
   void handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes);
-  void lose(Replica lost);
+  void lose_plane(std::int32_t plane);
 
   // No message that this process receives is open.
   bool are_all_over() const { return open_ == 0; }
@@ -125,13 +125,13 @@ class Votes {
   bool is_sender(const Stream& stream) const { return stream.sender == setup_.self.rank; }
   bool is_receiver(const Stream& stream) const { return stream.receiver == setup_.self.rank; }
   Replica replica(const Stream& stream, Rank rank) const;
-  bool is_lost(Replica replica) const { return lost_.contains(replica); }
-  Suspected suspected(const Stream& stream) const;
+  bool is_lost(std::int32_t plane) const { return (lost_planes_ >> plane & 1) != 0; }
+  Suspected suspected() const;
 
-  void take_vote(const Stream& stream, Flow& flow, const Early& arrived);
+  void take_vote(Flow& flow, const Early& arrived);
   void take(const MessageName& name, Received& received, const protocols::VoteMessage& message,
             std::span<const std::byte> bytes);
-  void hand_in_early(const Stream& stream, Flow& flow, std::uint64_t number);
+  void hand_in_early(Flow& flow, std::uint64_t number);
   // Drains a machine: what it says, and what it sends.
   void drain(const MessageName& name, Sent& sent);
   void drain(const MessageName& name, Received& received);
@@ -140,13 +140,13 @@ class Votes {
 
   void note_own_progress(const Stream& stream, Flow& flow);
   void tell(const Stream& stream, Flow& flow);
-  void forget(const Stream& stream, Flow& flow);
+  void forget(Flow& flow);
 
   const Setup setup_;
   VoteNetwork& network_;
   const OnVote on_vote_;
   std::unordered_map<Stream, Flow, StreamHash> flows_;
-  std::set<Replica> lost_;
+  std::uint32_t lost_planes_ = 0;  // bit k: plane k
   std::uint64_t open_ = 0;
 };
 
