@@ -1,0 +1,168 @@
+#include "runtime/replicas/verifier.hpp"
+
+#include <tuple>
+
+#include "core/invariant.hpp"
+
+namespace resprout::runtime {
+
+using protocols::VoteEvent;
+using protocols::VoteEventKind;
+
+bool Verifier::NameLess::operator()(const MessageName& a, const MessageName& b) const {
+  const auto key = [](const MessageName& name) {
+    const Stream& s = name.stream;
+    return std::tuple(s.communicator, s.sender, s.receiver, s.tag, s.of, name.number);
+  };
+  return key(a) < key(b);
+}
+
+Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on_finding,
+                   IdleStrategy idle)
+    : setup_(setup),
+      on_finding_(std::move(on_finding)),
+      idle_(idle),
+      votes_(setup, network,
+             [this](const MessageName& name, const VoteEvent& event,
+                    std::span<const std::byte> bytes) { note(name, event, bytes); }) {}
+
+// --- the program
+// ----------------------------------------------------------------------------------
+
+void Verifier::send(const MessageName& name, std::uint64_t digest,
+                    std::span<const std::byte> bytes) {
+  std::unique_lock lock(mutex_);
+  votes_.send(name, digest, bytes);
+  say(lock);
+}
+
+void Verifier::receive(const Expected& expected, bool is_awaited) {
+  std::unique_lock lock(mutex_);
+  Record& record = records_[expected.name];
+  record.finding.name = expected.name;
+  record.finding.call = expected.call;
+  record.finding.bytes = expected.bytes;
+  record.is_awaited = is_awaited;
+  votes_.receive(expected.name, expected.digest_of);
+  say(lock);
+}
+
+void Verifier::take_own_copy(const MessageName& name, std::uint64_t digest) {
+  std::unique_lock lock(mutex_);
+  votes_.take_own_copy(name, digest);
+  say(lock);
+}
+
+Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& meanwhile) {
+  std::unique_lock lock(mutex_);
+  const auto at = records_.find(name);
+  RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
+  wait_until(lock, meanwhile, [&] { return at->second.is_delivered; });
+  Delivery delivery = std::move(at->second.delivery);
+  at->second.is_awaited = false;
+  if (at->second.is_over) records_.erase(at);
+  return delivery;
+}
+
+void Verifier::finish(const Meanwhile& meanwhile) {
+  std::unique_lock lock(mutex_);
+  wait_until(lock, meanwhile, [&] { return votes_.are_all_over(); });
+  votes_.tell_all();
+  wait_until(lock, meanwhile, [&] { return votes_.is_forgotten(); });
+  say(lock);
+}
+
+template <typename Condition>
+void Verifier::wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
+                          Condition condition) {
+  Idle idle(idle_);
+  while (!condition()) {
+    lock.unlock();
+    meanwhile();
+    idle.pause();
+    lock.lock();
+  }
+}
+
+// --- the links
+// ------------------------------------------------------------------------------------
+
+void Verifier::handle(Replica from, std::span<const std::byte> frame) {
+  const auto read = read_vote_frame(frame, setup_.config);
+  if (!read) return;
+  std::unique_lock lock(mutex_);
+  votes_.handle(from, *read, frame.subspan(sizeof(VoteFrame)));
+  say(lock);
+}
+
+void Verifier::lose_plane(std::int32_t plane) {
+  std::unique_lock lock(mutex_);
+  votes_.lose_plane(plane);
+  say(lock);
+}
+
+// --- what the votes say
+// ---------------------------------------------------------------------------
+
+void Verifier::note(const MessageName& name, const VoteEvent& event,
+                    std::span<const std::byte> bytes) {
+  const auto at = records_.find(name);
+  RESPROUT_INVARIANT(at != records_.end());
+  Record& record = at->second;
+  const std::int32_t plane = event.origin == no_rank ? 0 : setup_.config.replica(event.origin);
+  switch (event.kind) {
+    case VoteEventKind::deliver:
+      record.is_delivered = true;
+      if (plane == setup_.self.plane && bytes.empty()) break;
+      record.delivery = {Delivery::What::other, {bytes.begin(), bytes.end()}};
+      break;
+    case VoteEventKind::mismatch:
+      record.is_worth_saying = true;
+      break;
+    case VoteEventKind::outvote:
+      record.finding.wrong_planes |= 1U << plane;
+      break;
+    case VoteEventKind::taint:
+      record.finding.is_tainted = true;
+      break;
+    case VoteEventKind::repair:
+      record.finding.is_replaced = true;
+      break;
+    case VoteEventKind::confirm:
+      break;
+    case VoteEventKind::finish:
+    case VoteEventKind::undecided:
+    case VoteEventKind::lost:
+      end(record, event);
+      if (!record.is_awaited) records_.erase(at);
+      break;
+  }
+}
+
+void Verifier::end(Record& record, const VoteEvent& event) {
+  record.is_over = true;
+  if (event.kind == VoteEventKind::finish) {
+    if (event.agreeing < 2) ++unverified_;
+  } else {
+    const bool is_lost = event.kind == VoteEventKind::lost;
+    record.is_worth_saying = true;
+    record.finding.end = is_lost ? Finding::End::lost : Finding::End::undecided;
+    if (!record.is_delivered)
+      record.delivery.what = is_lost ? Delivery::What::lost : Delivery::What::undecided;
+    record.is_delivered = true;
+  }
+  if (record.is_worth_saying) unsaid_.push_back(record.finding);
+}
+
+void Verifier::say(std::unique_lock<std::mutex>& lock) {
+  const std::vector<Finding> found = std::exchange(unsaid_, {});
+  lock.unlock();
+  for (const Finding& finding : found) on_finding_(finding);
+}
+
+std::uint64_t Verifier::unverified() const {
+  const std::scoped_lock lock(mutex_);
+  return unverified_;
+}
+
+}  // namespace resprout::runtime

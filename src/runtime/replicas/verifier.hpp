@@ -1,0 +1,119 @@
+// The verification of a process's messages, as its threads use it: votes under a lock, waiting for
+// them, and what was found.
+//
+// A thread of the program sends and receives; the links' thread hands in frames and losses. Waiting
+// never blocks the program's other communication: somebody in the same plane may need it before the
+// replicas of this process get as far.
+//
+// Lazy Fault Detection for Redundant MPI, chapters 3 and 4.
+// Thread rule: from any thread. `VoteNetwork` and `OnFinding` are called by the thread that caused
+// it, the latter without the lock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/idle.hpp"
+#include "runtime/replicas/votes.hpp"
+
+namespace resprout::runtime {
+
+// A message, or what a rank gave to a collective or got from it, of which copies differed or which
+// could not be had. Said when its vote is over.
+struct Finding {
+  enum class End : std::uint8_t {
+    outvoted,   // the program works with what the majority has
+    undecided,  // it cannot be told which copy is right
+    lost,       // nobody who lives has the right data
+  };
+  MessageName name;
+  std::string call;  // the lower-case MPI name of the call that received it
+  std::uint64_t bytes = 0;
+  std::uint32_t wrong_planes = 0;  // bit k: the copy of plane k is wrong
+  bool is_tainted = false;         // the program of this process has worked with a wrong copy
+  bool is_replaced = false;        // the right data came later, and are known
+  End end = End::outvoted;
+};
+
+class Verifier {
+ public:
+  using OnFinding = std::function<void(const Finding&)>;
+  // What is done again and again while a thread waits; without the lock.
+  using Meanwhile = std::function<void()>;
+
+  struct Expected {
+    MessageName name;
+    std::string call;
+    std::uint64_t bytes = 0;
+    Votes::DigestOf digest_of;
+  };
+  // What the program gets.
+  struct Delivery {
+    enum class What : std::uint8_t {
+      own,        // the copy of its own plane, which the caller has
+      other,      // `bytes` instead
+      undecided,  // nobody knows; the own copy may be wrong
+      lost,       // nobody has it any more
+    } what = What::own;
+    std::vector<std::byte> bytes;
+  };
+
+  Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on_finding,
+           IdleStrategy idle = {});
+
+  void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
+  // `is_awaited`: wait() will be called for it.
+  void receive(const Expected& expected, bool is_awaited);
+  void take_own_copy(const MessageName& name, std::uint64_t digest);
+  // Until the program may have the message: with an eager method until it is verified. REQUIRES: it
+  // was received with is_awaited, and is waited for once.
+  Delivery wait(const MessageName& name, const Meanwhile& meanwhile);
+
+  // For the links: a frame of votes with all that belongs to it, from an authenticated process.
+  void handle(Replica from, std::span<const std::byte> frame);
+  void lose_plane(std::int32_t plane);
+
+  // For MPI_Finalize, when this process sends and receives no more: until all that it has received
+  // is verified and nobody will ask it for anything.
+  void finish(const Meanwhile& meanwhile);
+
+  // How many messages were verified by nobody, because no other sender was alive.
+  std::uint64_t unverified() const;
+
+ private:
+  struct Record {
+    Finding finding;
+    Delivery delivery;
+    bool is_awaited = false;
+    bool is_delivered = false;  // or will never be
+    bool is_over = false;
+    bool is_worth_saying = false;
+  };
+  struct NameLess {
+    bool operator()(const MessageName& a, const MessageName& b) const;
+  };
+
+  void note(const MessageName& name, const protocols::VoteEvent& event,
+            std::span<const std::byte> bytes);
+  void end(Record& record, const protocols::VoteEvent& event);
+  // Releases the lock and says what was found under it.
+  void say(std::unique_lock<std::mutex>& lock);
+  template <typename Condition>
+  void wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
+                  Condition condition);
+
+  const Votes::Setup setup_;
+  const OnFinding on_finding_;
+  const IdleStrategy idle_;
+  mutable std::mutex mutex_;  // guards what follows
+  Votes votes_;
+  std::map<MessageName, Record, NameLess> records_;  // of what is open, or not yet waited for
+  std::vector<Finding> unsaid_;
+  std::uint64_t unverified_ = 0;
+};
+
+}  // namespace resprout::runtime

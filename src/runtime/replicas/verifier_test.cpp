@@ -1,0 +1,187 @@
+#include "runtime/replicas/verifier.hpp"
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include "doctest/doctest.h"
+
+using namespace resprout;
+using namespace resprout::runtime;
+using protocols::VoteMethod;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using What = Verifier::Delivery::What;
+
+constexpr MessageName name{{1, 4, 4, 0, Stream::Of::results}, 1};
+
+std::uint64_t digest_of(std::span<const std::byte> bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{1}, [](auto sum, std::byte b) {
+    return sum * 31 + static_cast<std::uint64_t>(b);
+  });
+}
+
+const Bytes meant{std::byte{1}, std::byte{2}, std::byte{3}};
+const Bytes wrong{std::byte{1}, std::byte{2}, std::byte{7}};
+
+// The replicas of one rank, each with a thread that brings it what the others send.
+class Planes {
+ public:
+  Planes(VoteMethod method, int degree) {
+    for (std::int32_t plane = 0; plane < degree; ++plane)
+      processes_.push_back(std::make_unique<Process>(*this, method, degree, plane));
+    for (const auto& process : processes_) process->start();
+  }
+  ~Planes() {
+    for (const auto& process : processes_) process->is_stopped = true;
+    for (const auto& process : processes_) process->links.join();
+  }
+
+  // Each replica has `data[plane]`, and compares; what each gets. A replica without data does
+  // nothing. All at once, each on a thread of its own.
+  std::vector<Verifier::Delivery> compare(const std::vector<Bytes>& data) {
+    std::vector<Verifier::Delivery> got(data.size());
+    std::vector<std::thread> programs;
+    for (std::size_t plane = 0; plane < data.size(); ++plane) {
+      if (data[plane].empty()) continue;
+      programs.emplace_back([&, plane] {
+        Verifier& verifier = processes_[plane]->verifier;
+        verifier.send(name, digest_of(data[plane]), data[plane]);
+        verifier.receive({name, "allreduce", data[plane].size(), digest_of}, true);
+        verifier.take_own_copy(name, digest_of(data[plane]));
+        got[plane] = verifier.wait(name, [] {});
+        verifier.finish([] {});
+      });
+    }
+    for (std::thread& program : programs) program.join();
+    return got;
+  }
+
+  Verifier& verifier(int plane) { return processes_[static_cast<std::size_t>(plane)]->verifier; }
+  const std::vector<Finding>& findings(int plane) {
+    return processes_[static_cast<std::size_t>(plane)]->findings;
+  }
+
+ private:
+  struct Process final : VoteNetwork {
+    Process(Planes& all, VoteMethod method, int degree, std::int32_t plane)
+        : planes(all),
+          self{plane, 4},
+          verifier({.config = {method, degree}, .self = self}, *this, [this](const Finding& found) {
+            const std::scoped_lock lock(mutex);
+            findings.push_back(found);
+          }) {}
+
+    void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override {
+      Process& other = *planes.processes_[static_cast<std::size_t>(to.plane)];
+      const auto head = bytes_of(frame);
+      Bytes all(head.begin(), head.end());
+      all.insert(all.end(), bytes.begin(), bytes.end());
+      const std::scoped_lock lock(other.mutex);
+      other.arrived.emplace_back(self, std::move(all));
+    }
+    void start() {
+      links = std::thread([this] {
+        while (!is_stopped) {
+          std::unique_lock lock(mutex);
+          if (arrived.empty()) {
+            lock.unlock();
+            std::this_thread::yield();
+            continue;
+          }
+          const auto [from, frame] = std::move(arrived.front());
+          arrived.pop_front();
+          lock.unlock();
+          verifier.handle(from, frame);
+        }
+      });
+    }
+
+    Planes& planes;
+    const Replica self;
+    std::mutex mutex;  // guards the next two
+    std::deque<std::pair<Replica, Bytes>> arrived;
+    std::vector<Finding> findings;
+    std::atomic<bool> is_stopped{false};
+    Verifier verifier;
+    std::thread links;
+  };
+
+  std::vector<std::unique_ptr<Process>> processes_;
+};
+
+constexpr VoteMethod methods[] = {VoteMethod::all_to_all, VoteMethod::msg_plus_hash,
+                                  VoteMethod::async, VoteMethod::async_hash};
+
+bool is_lazy(VoteMethod method) { return protocols::DigestVoteConfig{method, 2}.is_lazy(); }
+
+}  // namespace
+
+TEST_CASE("what all replicas have is delivered and nothing is found") {
+  for (const VoteMethod method : methods)
+    for (const int degree : {2, 3}) {
+      Planes planes(method, degree);
+      for (const auto& got : planes.compare(std::vector(static_cast<std::size_t>(degree), meant)))
+        CHECK((got.what == What::own || got.bytes == meant));
+      for (int plane = 0; plane < degree; ++plane) CHECK(planes.findings(plane).empty());
+      CHECK(planes.verifier(0).unverified() == 0);
+    }
+}
+
+TEST_CASE("an eager method gives the replica whose data are wrong those of the majority") {
+  for (const VoteMethod method : {VoteMethod::all_to_all, VoteMethod::msg_plus_hash}) {
+    Planes planes(method, 3);
+    const auto got = planes.compare({meant, wrong, meant});
+    CHECK(got[0].what == What::own);
+    CHECK(got[1].what == What::other);
+    CHECK(got[1].bytes == meant);
+    REQUIRE(planes.findings(1).size() == 1);
+    const Finding& found = planes.findings(1)[0];
+    CHECK(found.name == name);
+    CHECK(found.call == "allreduce");
+    CHECK(found.bytes == 3);
+    CHECK(found.wrong_planes == 0b010);
+    CHECK(found.end == Finding::End::outvoted);
+    CHECK(!found.is_tainted);
+  }
+}
+
+TEST_CASE("a lazy method gives a replica what it has, and tells it later that this was wrong") {
+  Planes planes(VoteMethod::async_hash, 3);
+  const auto got = planes.compare({wrong, meant, meant});
+  CHECK((got[0].what == What::own || got[0].bytes == meant));
+  REQUIRE(planes.findings(0).size() == 1);
+  const Finding& found = planes.findings(0)[0];
+  CHECK(found.wrong_planes == 0b001);
+  CHECK(found.is_tainted == (got[0].what == What::own));
+  CHECK(found.is_replaced == found.is_tainted);
+}
+
+TEST_CASE("two replicas that differ: neither knows who is right, an eager method says so at once") {
+  for (const VoteMethod method : methods) {
+    Planes planes(method, 2);
+    const auto got = planes.compare({meant, wrong});
+    for (int plane = 0; plane < 2; ++plane) {
+      if (!is_lazy(method)) CHECK(got[static_cast<std::size_t>(plane)].what == What::undecided);
+      REQUIRE(planes.findings(plane).size() == 1);
+      CHECK(planes.findings(plane)[0].end == Finding::End::undecided);
+      CHECK(planes.findings(plane)[0].wrong_planes == 0);
+    }
+  }
+}
+
+TEST_CASE("who waits for a plane that is lost goes on, and counts what nobody has verified") {
+  for (const VoteMethod method : methods) {
+    Planes planes(method, 2);
+    std::thread loses([&] { planes.verifier(0).lose_plane(1); });
+    const auto got = planes.compare({meant, {}});
+    loses.join();
+    CHECK(got[0].what == What::own);
+    CHECK(planes.findings(0).empty());
+    CHECK(planes.verifier(0).unverified() == 1);
+  }
+}
