@@ -66,7 +66,8 @@ struct Communicator {
   std::optional<Grid> grid;  // of a remade one
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
-  std::uint64_t own_number = 0;        // among those that only this process is in; 0: has none yet
+  std::uint64_t name = 0;              // replication/communicator_name.hpp; 0: has none
+  std::uint64_t named_children = 0;    // that were made of it
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
   std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any

@@ -22,6 +22,7 @@
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
+#include "shim/replication/communicator_name.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -64,12 +65,17 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
   return call.leave_to([&] { return code; });
 }
 
-// `name`: the lower-case MPI name; `native`: MPI's own call; `derivation()`: what it means without
-// MPI.
+// `name`: the lower-case MPI name; `of_mpi()`: MPI's own call; `derivation()`: what it means
+// without MPI.
 template <typename Derive>
-int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<int()>& native,
+int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<int()>& of_mpi,
          Derive derivation) {
   CollectiveCall call(comm, name);
+  const auto native = [&] {
+    const int code = of_mpi();
+    if (code == MPI_SUCCESS && World::current() != nullptr) name_child(comm, *made);
+    return code;
+  };
   if (!call.is_ours()) return call.leave_to(native);
   const Derivation derived = derivation();
   RollCall roll(call.session(), derived.said.size());

@@ -1,10 +1,11 @@
 // The name of a communicator that all its members, in all replicas, give it without a message.
 //
-// It is the identity of its session (shim/communicator.hpp), which follows from the world ranks of
-// its members and from the communicator it was made of. A process that is alone in a communicator
-// has nobody to agree with but its replicas: it numbers these in the order of their first use.
+// MPI_COMM_WORLD and MPI_COMM_SELF have fixed names. What is made of a communicator by a call that
+// all its members make together is its n-th child, in the same order everywhere. Those that one
+// such call makes have the same name, but no member in common.
 //
-// Thread rule: from any thread that does not hold the engine's lock.
+// Thread rule: from any thread, as long as no two make communicators of the same one at once, which
+// MPI forbids too.
 #pragma once
 
 #include <mpi.h>
@@ -14,10 +15,13 @@
 
 namespace resprout::shim {
 
-// Nothing for inter-communicators, for those with members of another MPI_COMM_WORLD, and before the
-// first collective in those that the MPI library makes alone (MPI_Comm_create_group, MPI_Comm_idup,
-// MPI_Intercomm_merge ...).
-// REQUIRES: World::current() is not null; `comm` is valid.
+// Nothing for what only some members make, or two groups (MPI_Comm_create_group, MPI_Comm_idup,
+// MPI_Intercomm_create, MPI_Intercomm_merge, MPI_Comm_spawn ...), and for what is made of that.
+// REQUIRES: MPI is initialized; `comm` is valid.
 std::optional<std::uint64_t> name_of(MPI_Comm comm);
+
+// `made` was made of `parent`, with all of its members; it is MPI_COMM_NULL at those that are not
+// in it. All members say so, and in the same order.
+void name_child(MPI_Comm parent, MPI_Comm made);
 
 }  // namespace resprout::shim
