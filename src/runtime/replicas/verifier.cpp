@@ -36,14 +36,27 @@ void Verifier::send(const MessageName& name, std::uint64_t digest,
   say(lock);
 }
 
-void Verifier::receive(const Expected& expected, bool is_awaited) {
-  std::unique_lock lock(mutex_);
+void Verifier::add_record(const Expected& expected, bool is_awaited) {
   Record& record = records_[expected.name];
   record.finding.name = expected.name;
   record.finding.call = expected.call;
   record.finding.bytes = expected.bytes;
   record.is_awaited = is_awaited;
+}
+
+void Verifier::receive(const Expected& expected, bool is_awaited) {
+  std::unique_lock lock(mutex_);
+  add_record(expected, is_awaited);
   votes_.receive(expected.name, expected.digest_of);
+  say(lock);
+}
+
+void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_awaited) {
+  std::unique_lock lock(mutex_);
+  add_record(what, is_awaited);
+  votes_.send(what.name, digest);
+  votes_.receive(what.name, what.digest_of);
+  votes_.take_own_copy(what.name, digest);
   say(lock);
 }
 

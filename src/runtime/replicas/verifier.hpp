@@ -66,6 +66,9 @@ class Verifier {
            IdleStrategy idle = {});
 
   void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
+  // What this rank gives to a collective or has got from it: the same at all its replicas, or one
+  // of them is wrong. It is only compared, not replaced. With an eager method wait() for it.
+  void compare(const Expected& what, std::uint64_t digest, bool is_awaited);
   // `is_awaited`: wait() will be called for it.
   void receive(const Expected& expected, bool is_awaited);
   void take_own_copy(const MessageName& name, std::uint64_t digest);
@@ -97,6 +100,7 @@ class Verifier {
     bool operator()(const MessageName& a, const MessageName& b) const;
   };
 
+  void add_record(const Expected& expected, bool is_awaited);
   void note(const MessageName& name, const protocols::VoteEvent& event,
             std::span<const std::byte> bytes);
   void end(Record& record, const protocols::VoteEvent& event);

@@ -17,7 +17,8 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using What = Verifier::Delivery::What;
 
-constexpr MessageName name{{1, 4, 4, 0, Stream::Of::results}, 1};
+constexpr MessageName to_itself{{1, 4, 4, 0, Stream::Of::messages}, 1};
+constexpr MessageName of_collective{{1, 4, 4, 0, Stream::Of::results}, 1};
 
 std::uint64_t digest_of(std::span<const std::byte> bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{1}, [](auto sum, std::byte b) {
@@ -43,16 +44,22 @@ class Planes {
 
   // Each replica has `data[plane]`, and compares; what each gets. A replica without data does
   // nothing. All at once, each on a thread of its own.
-  std::vector<Verifier::Delivery> compare(const std::vector<Bytes>& data) {
+  std::vector<Verifier::Delivery> compare(const std::vector<Bytes>& data,
+                                          const MessageName& name = to_itself) {
     std::vector<Verifier::Delivery> got(data.size());
     std::vector<std::thread> programs;
     for (std::size_t plane = 0; plane < data.size(); ++plane) {
       if (data[plane].empty()) continue;
       programs.emplace_back([&, plane] {
         Verifier& verifier = processes_[plane]->verifier;
-        verifier.send(name, digest_of(data[plane]), data[plane]);
-        verifier.receive({name, "allreduce", data[plane].size(), digest_of}, true);
-        verifier.take_own_copy(name, digest_of(data[plane]));
+        const Verifier::Expected expected{name, "allreduce", data[plane].size(), digest_of};
+        if (name.stream.of == Stream::Of::messages) {
+          verifier.send(name, digest_of(data[plane]), data[plane]);
+          verifier.receive(expected, true);
+          verifier.take_own_copy(name, digest_of(data[plane]));
+        } else {
+          verifier.compare(expected, digest_of(data[plane]), true);
+        }
         got[plane] = verifier.wait(name, [] {});
         verifier.finish([] {});
       });
@@ -141,7 +148,7 @@ TEST_CASE("an eager method gives the replica whose data are wrong those of the m
     CHECK(got[1].bytes == meant);
     REQUIRE(planes.findings(1).size() == 1);
     const Finding& found = planes.findings(1)[0];
-    CHECK(found.name == name);
+    CHECK(found.name == to_itself);
     CHECK(found.call == "allreduce");
     CHECK(found.bytes == 3);
     CHECK(found.wrong_planes == 0b010);
@@ -184,4 +191,31 @@ TEST_CASE("who waits for a plane that is lost goes on, and counts what nobody ha
     CHECK(planes.findings(0).empty());
     CHECK(planes.verifier(0).unverified() == 1);
   }
+}
+
+TEST_CASE(
+    "results of collectives are compared: the plane that is wrong learns it, and the others") {
+  for (const VoteMethod method : methods) {
+    Planes planes(method, 3);
+    const auto got = planes.compare({meant, meant, wrong}, of_collective);
+    for (int plane = 0; plane < 3; ++plane) {
+      CAPTURE(plane);
+      if (plane != 2) CHECK(got[static_cast<std::size_t>(plane)].what == What::own);
+      for (const Finding& found : planes.findings(plane)) CHECK(found.wrong_planes == 0b100);
+    }
+    REQUIRE(planes.findings(2).size() == 1);
+    CHECK(planes.findings(2)[0].end == Finding::End::lost);  // it is not replaced
+    CHECK(planes.findings(2)[0].is_tainted == (got[2].what == What::own));
+  }
+}
+
+TEST_CASE("results of collectives that are equal everywhere are no finding, whatever the method") {
+  for (const VoteMethod method : methods)
+    for (const std::size_t degree : {2U, 3U}) {
+      Planes planes(method, static_cast<int>(degree));
+      for (const auto& got : planes.compare(std::vector(degree, meant), of_collective))
+        CHECK(got.what == What::own);
+      for (std::size_t plane = 0; plane < degree; ++plane)
+        CHECK(planes.findings(static_cast<int>(plane)).empty());
+    }
 }

@@ -8,7 +8,6 @@
 namespace resprout::runtime {
 namespace {
 
-using protocols::VoteEvent;
 using protocols::VoteEventKind;
 using protocols::VoteKind;
 using protocols::VoteMessage;
@@ -26,7 +25,12 @@ std::int32_t origin_of(const VoteMessage& message) {
 }  // namespace
 
 Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote)
-    : setup_(setup), network_(network), on_vote_(std::move(on_vote)) {}
+    : setup_(setup),
+      comparison_{setup.config.is_lazy() ? protocols::VoteMethod::async_hash
+                                         : protocols::VoteMethod::msg_plus_hash,
+                  setup.config.degree},
+      network_(network),
+      on_vote_(std::move(on_vote)) {}
 
 Replica Votes::replica(const Stream& stream, Rank rank) const {
   return {config().replica(rank), config().is_sender(rank) ? stream.sender : stream.receiver};
@@ -44,17 +48,27 @@ Votes::Suspected Votes::suspected() const {
 // ---------------------------------------------------------------------------------
 
 void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes) {
+  Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), digest}};
+  made.has_bytes = setup_.keeps_copies || !config_of(name.stream).sends_digests();
+  if (made.has_bytes) made.bytes.assign(bytes.begin(), bytes.end());
+  start(name, std::move(made), setup_.keeps_copies);
+}
+
+void Votes::send(const MessageName& name, std::uint64_t digest) {
+  RESPROUT_INVARIANT(name.stream.of != Stream::Of::messages);
+  start(name, {.machine = {config_of(name.stream), config().sender(setup_.self.plane), digest}},
+        false);
+}
+
+void Votes::start(const MessageName& name, Sent made, bool keeps) {
   RESPROUT_INVARIANT(is_sender(name.stream));
   Flow& flow = flows_[name.stream];
-  Sent made{.machine = {config(), config().sender(setup_.self.plane), digest}};
-  made.has_bytes = setup_.keeps_copies || !config().sends_digests();
-  if (made.has_bytes) made.bytes.assign(bytes.begin(), bytes.end());
   const auto [at, is_new] = flow.sent.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
   const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
-  if (!setup_.keeps_copies) {
+  if (!keeps) {
     at->second.has_bytes = false;
     at->second.bytes = {};
   }
@@ -65,7 +79,7 @@ void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const 
 void Votes::receive(const MessageName& name, DigestOf digest_of) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
   Flow& flow = flows_[name.stream];
-  Received made{.machine = {config(), config().receiver(setup_.self.plane), 0},
+  Received made{.machine = {config_of(name.stream), config().receiver(setup_.self.plane), 0},
                 .digest_of = std::move(digest_of)};
   const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);

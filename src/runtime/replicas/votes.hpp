@@ -68,10 +68,14 @@ class Votes {
   using DigestOf = std::function<std::uint64_t(std::span<const std::byte>)>;
 
   Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote);
+  Votes(const Votes&) = delete;
+  Votes& operator=(const Votes&) = delete;
 
   // This process sends the message, and MPI brings it to the receiver of this plane. `bytes`: its
   // packed data, of which `digest` is. REQUIRES: it is the message's sender, and says so once.
   void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
+  // The same of what is compared only: of contributions and results.
+  void send(const MessageName& name, std::uint64_t digest);
   // This process has started to receive the message. REQUIRES: likewise.
   void receive(const MessageName& name, DigestOf digest_of);
   // And here is the copy of its own plane. REQUIRES: receive() was said.
@@ -122,6 +126,11 @@ class Votes {
   };
 
   const protocols::DigestVoteConfig& config() const { return setup_.config; }
+  // What is compared only is compared by digests.
+  const protocols::DigestVoteConfig& config_of(const Stream& stream) const {
+    return stream.of == Stream::Of::messages ? setup_.config : comparison_;
+  }
+  void start(const MessageName& name, Sent made, bool keeps);
   bool is_sender(const Stream& stream) const { return stream.sender == setup_.self.rank; }
   bool is_receiver(const Stream& stream) const { return stream.receiver == setup_.self.rank; }
   Replica replica(const Stream& stream, Rank rank) const;
@@ -143,6 +152,7 @@ class Votes {
   void forget(Flow& flow);
 
   const Setup setup_;
+  const protocols::DigestVoteConfig comparison_;
   VoteNetwork& network_;
   const OnVote on_vote_;
   std::unordered_map<Stream, Flow, StreamHash> flows_;

@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/replication/compared.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -32,6 +33,15 @@ bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MP
 
 extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  const Compared compared(comm, "allgather", [&](Sides& sides) {
+    const Pieces all(recvbuf, recvcount, recvtype);
+    if (sendbuf == MPI_IN_PLACE) {
+      sides.give_own(all);
+    } else {
+      sides.give(sendbuf, sendcount, sendtype);
+    }
+    sides.get_all(all);
+  });
   CollectiveCall call(comm, "allgather");
   const Pieces all(recvbuf, recvcount, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))
@@ -44,6 +54,15 @@ extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype se
 extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                               void* recvbuf, const int recvcounts[], const int displs[],
                               MPI_Datatype recvtype, MPI_Comm comm) {
+  const Compared compared(comm, "allgatherv", [&](Sides& sides) {
+    const Pieces all(recvbuf, recvcounts, displs, recvtype);
+    if (sendbuf == MPI_IN_PLACE) {
+      sides.give_own(all);
+    } else {
+      sides.give(sendbuf, sendcount, sendtype);
+    }
+    sides.get_all(all);
+  });
   CollectiveCall call(comm, "allgatherv");
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))

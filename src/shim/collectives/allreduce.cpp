@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/replication/compared.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
 
 using namespace resprout;
@@ -9,6 +10,10 @@ using namespace resprout::shim;
 
 extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
+  const Compared compared(comm, "allreduce", [&](Sides& sides) {
+    sides.give(sendbuf, recvbuf, count, datatype);
+    sides.get(recvbuf, count, datatype);
+  });
   if (!is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   CollectiveCall call(comm, "allreduce");

@@ -1,11 +1,19 @@
 // MPI_Bcast over reliable_broadcast.
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/replication/compared.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  const Compared compared(comm, "bcast", [&](Sides& sides) {
+    if (sides.rank() == root) {
+      sides.give(buffer, count, datatype);
+    } else {
+      sides.get(buffer, count, datatype);
+    }
+  });
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
   if (!is_valid_buffer(count, datatype)) return leave();
   CollectiveCall call(comm, "bcast");

@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/replication/compared.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -41,6 +42,15 @@ bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MP
 
 extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const Compared compared(comm, "gather", [&](Sides& sides) {
+    const Pieces all(recvbuf, recvcount, recvtype);
+    if (sendbuf == MPI_IN_PLACE) {
+      sides.give_own(all);
+    } else {
+      sides.give(sendbuf, sendcount, sendtype);
+    }
+    if (sides.rank() == root) sides.get_all(all);
+  });
   CollectiveCall call(comm, "gather");
   const Pieces all(recvbuf, recvcount, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))
@@ -53,6 +63,15 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
 extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                            int root, MPI_Comm comm) {
+  const Compared compared(comm, "gatherv", [&](Sides& sides) {
+    const Pieces all(recvbuf, recvcounts, displs, recvtype);
+    if (sendbuf == MPI_IN_PLACE) {
+      sides.give_own(all);
+    } else {
+      sides.give(sendbuf, sendcount, sendtype);
+    }
+    if (sides.rank() == root) sides.get_all(all);
+  });
   CollectiveCall call(comm, "gatherv");
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))

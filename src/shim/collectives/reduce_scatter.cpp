@@ -5,6 +5,7 @@
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/replication/compared.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -44,6 +45,12 @@ bool is_valid(const CollectiveCall& call, const int* recvcounts, MPI_Datatype da
 
 extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const Compared compared(comm, "reduce_scatter", [&](Sides& sides) {
+    if (recvcounts == nullptr) return;
+    const int sum = std::accumulate(recvcounts, recvcounts + sides.size(), 0);
+    sides.give(sendbuf, recvbuf, sum, datatype);
+    sides.get(recvbuf, recvcounts[sides.rank()], datatype);
+  });
   CollectiveCall call(comm, "reduce_scatter");
   if (!call.is_ours() || !is_valid(call, recvcounts, datatype, op))
     return call.leave_to(
@@ -57,6 +64,10 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
 
 extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const Compared compared(comm, "reduce_scatter_block", [&](Sides& sides) {
+    sides.give(sendbuf, recvbuf, recvcount * sides.size(), datatype);
+    sides.get(recvbuf, recvcount, datatype);
+  });
   CollectiveCall call(comm, "reduce_scatter_block");
   const bool is_ours = call.is_ours() && is_valid_reduction(recvcount, datatype, op) &&
                        recvcount <= std::numeric_limits<int>::max() / call.size();

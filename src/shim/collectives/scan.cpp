@@ -12,6 +12,7 @@
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/replication/compared.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -144,6 +145,10 @@ MakeCollective scan(const Arguments& arguments) {
 
 extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm) {
+  const Compared compared(comm, "scan", [&](Sides& sides) {
+    sides.give(sendbuf, recvbuf, count, datatype);
+    sides.get(recvbuf, count, datatype);
+  });
   CollectiveCall call(comm, "scan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
   if (!call.is_ours() || !arguments.are_valid())
@@ -153,6 +158,10 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm) {
+  const Compared compared(comm, "exscan", [&](Sides& sides) {
+    sides.give(sendbuf, recvbuf, count, datatype);
+    if (sides.rank() > 0) sides.get(recvbuf, count, datatype);
+  });
   CollectiveCall call(comm, "exscan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
   if (!call.is_ours() || !arguments.are_valid())

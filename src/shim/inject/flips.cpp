@@ -57,7 +57,7 @@ void leave_note(const std::string& directory, const Fault& fault, const Sending&
 }  // namespace
 
 Flips::Flips(const std::vector<Fault>& faults, int rank, std::string run_directory)
-    : rank_(rank), run_directory_(std::move(run_directory)) {
+    : run_directory_(std::move(run_directory)) {
   for (const Fault& fault : faults)
     if (fault.kind == Fault::Kind::flip && fault.rank == rank) due_.push_back(fault);
 }

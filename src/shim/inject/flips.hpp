@@ -79,7 +79,6 @@ class Flips {
   std::vector<Fault> take_due(std::size_t bytes);
   void flip(std::vector<std::byte>& bytes, const std::vector<Fault>& due, const Sending& sending);
 
-  const int rank_;
   const std::string run_directory_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t messages_ = 0;

@@ -20,10 +20,13 @@ constexpr std::size_t long_double_bytes = has_padded_long_double ? 10 : sizeof(l
 // Packed data go in, in pieces of any size; the padding of long doubles is left out.
 class Digester {
  public:
-  explicit Digester(MPI_Datatype datatype)
-      : skips_padding_(has_padded_long_double &&
-                       (datatype == MPI_LONG_DOUBLE || datatype == MPI_C_LONG_DOUBLE_COMPLEX)) {
-    XXH3_128bits_reset(&state_);
+  Digester() { XXH3_128bits_reset(&state_); }
+
+  // What is added from now on are elements of `datatype`.
+  void begin(MPI_Datatype datatype) {
+    skips_padding_ = has_padded_long_double &&
+                     (datatype == MPI_LONG_DOUBLE || datatype == MPI_C_LONG_DOUBLE_COMPLEX);
+    position_ = 0;
   }
 
   void add(std::span<const std::byte> data) {
@@ -47,7 +50,7 @@ class Digester {
 
  private:
   XXH3_state_t state_;
-  bool skips_padding_;
+  bool skips_padding_ = false;
   std::size_t position_ = 0;  // in a long double
 };
 
@@ -72,6 +75,15 @@ void add_pieces(Digester& digester, const void* buffer, const Layout& layout, st
   }
 }
 
+void add(Digester& digester, const void* buffer, const Layout& layout, std::size_t bytes) {
+  digester.begin(layout.datatype);
+  if (layout.is_dense) {
+    digester.add({static_cast<const std::byte*>(buffer), bytes});
+  } else {
+    add_pieces(digester, buffer, layout, bytes);
+  }
+}
+
 }  // namespace
 
 std::string to_text(const Digest128& digest) {
@@ -90,17 +102,21 @@ Digest128 digest_of(const void* buffer, const Layout& layout) {
 }
 
 Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size_t bytes) {
-  Digester digester(layout.datatype);
-  if (layout.is_dense) {
-    digester.add({static_cast<const std::byte*>(buffer), bytes});
-  } else {
-    add_pieces(digester, buffer, layout, bytes);
-  }
+  Digester digester;
+  add(digester, buffer, layout, bytes);
+  return digester.digest();
+}
+
+Digest128 digest_of(std::span<const Piece> pieces) {
+  Digester digester;
+  for (const Piece& piece : pieces)
+    add(digester, piece.buffer, piece.layout, piece.layout.packed_bytes);
   return digester.digest();
 }
 
 Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatype) {
-  Digester digester(datatype);
+  Digester digester;
+  digester.begin(datatype);
   digester.add(data);
   return digester.digest();
 }

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 
+#include "shim/collectives/pieces.hpp"
 #include "shim/payload.hpp"
 
 namespace resprout::shim {
@@ -39,6 +40,9 @@ Digest128 digest_of(const void* buffer, const Layout& layout);
 // Of a receive buffer for `layout` into which a message of `bytes` packed bytes has come; it may be
 // shorter than the buffer. Equal to the sender's digest_of. REQUIRES: bytes <= layout.packed_bytes.
 Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size_t bytes);
+
+// Of several buffers, one behind the other.
+Digest128 digest_of(std::span<const Piece> pieces);
 
 // Of data that are packed already, elements of `datatype`.
 Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatype);

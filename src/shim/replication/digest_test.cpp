@@ -143,3 +143,13 @@ TEST_CASE("the padding of a long double does not count, its value does") {
   b[sizeof(long double) + 9] ^= 1;
   CHECK(digest != digest_of(b.data(), 3, MPI_LONG_DOUBLE));
 }
+
+TEST_CASE("several buffers have the digest of all their data, one behind the other") {
+  need_mpi();
+  const auto values = counted<int>(6);
+  const std::array<int, 8> apart{1, 2, 3, 0, 0, 4, 5, 6};
+  const std::array<Piece, 2> pieces{Piece::of(apart.data(), 3, MPI_INT),
+                                    Piece::of(apart.data() + 5, 3, MPI_INT)};
+  CHECK(digest_of(pieces) == digest_of(values.data(), 6, MPI_INT));
+  CHECK(digest_of(std::span<const Piece>{}) == digest_of_packed({}, MPI_INT));
+}
