@@ -61,3 +61,16 @@ def test_a_flip_beyond_the_last_message_is_said_not_to_have_come_about() -> None
     assert received(ended) == {(1, 2, 3)}
     assert ended.report["faults_left"] == [fault]
     assert f"{fault} did not come about" in ended.err
+
+
+def test_with_replicas_a_flip_hits_the_plane_that_it_names() -> None:
+    faults = ["flip:rank=0,replica=1,message=2,bit=5", "flip:rank=2,message=4,bit=6"]
+    options = ["--replicas", "2", *(f"--inject={fault}" for fault in faults)]
+    late = f"flip:rank=1,message={MESSAGES + 1},bit=3"
+    ended = resprout_run(3, [PROGRAM], [*options, f"--inject={late},replica=1"])
+    assert ended.status == 0, ended
+    assert received(ended) == {(2, 4, 6)}, ended  # plane 0 speaks
+    hit = {(f["replica"], f["rank"], f["message"], f["bit"]) for f in ended.report["flipped"]}
+    assert hit == {(0, 2, 4, 6), (1, 0, 2, 5)}
+    assert ended.report["faults_left"] == [f"{late},replica=1"]
+    assert "message 2 of rank 0 in plane 1 (send to rank 1" in ended.err

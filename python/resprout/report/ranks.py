@@ -108,6 +108,8 @@ class Flipped:
     communicator: str
     """`destination` is a rank in it."""
     flipped_ns: int
+    replica: int = 0
+    """The plane of the process that sent it."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def show(report: Report, file: TextIO | None = None) -> None:
     if report.planes:
         from resprout.report.planes import describe_planes
 
-        for line in describe_planes(report):
+        for line in (*describe_planes(report), *_flips(report)):
             print(f"resprout: {line}", file=file)
         return
     if report.losses and file.isatty():
@@ -80,11 +80,21 @@ def _sentence(loss: Loss, report: Report) -> str:
     )
 
 
+def _flips(report: Report) -> Iterable[str]:
+    for flip in report.flipped[:_NAMED_FLIPS]:
+        yield _flip_sentence(flip, report)
+    if (unnamed := len(report.flipped) - _NAMED_FLIPS) > 0:
+        yield f"{unnamed} more messages were corrupted (injected)"
+    for fault in report.faults_left:
+        yield f"{fault} did not come about: it has sent fewer messages, or that one was empty"
+
+
 def _flip_sentence(flip: Flipped, report: Report) -> str:
     on = "" if flip.communicator == "MPI_COMM_WORLD" else f" on {flip.communicator or 'another'}"
+    plane = f" in plane {flip.replica}" if report.planes else ""
     return (
-        f"message {flip.message} of rank {flip.rank} ({flip.call} to rank {flip.destination}{on}, "
-        f"tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} flipped (injected) at "
+        f"message {flip.message} of rank {flip.rank}{plane} ({flip.call} to rank "
+        f"{flip.destination}{on}, tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} flipped (injected) at "
         f"{(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
     )
 
@@ -126,12 +136,7 @@ def _remarks(report: Report) -> Iterable[str]:
         count = len(report.touched)
         operations = "1 operation" if count == 1 else f"{count} operations"
         yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
-    for flip in report.flipped[:_NAMED_FLIPS]:
-        yield _flip_sentence(flip, report)
-    if (unnamed := len(report.flipped) - _NAMED_FLIPS) > 0:
-        yield f"{unnamed} more messages were corrupted (injected)"
-    for fault in report.faults_left:
-        yield f"{fault} did not come about: it has sent fewer messages, or that one was empty"
+    yield from _flips(report)
     if rejected := report.transport.get("rejected_connections"):
         yield f"{rejected} foreign or malformed connections were rejected"
     if report.missing:

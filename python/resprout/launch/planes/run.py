@@ -17,7 +17,7 @@ from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
 from resprout.report.merge import STATUS_STRICT, Loss, Report, merge
-from resprout.report.ranks import read_parts
+from resprout.report.ranks import Flipped, read_parts
 
 _SHARED = Path("/dev/shm")
 ONE_HOST = (
@@ -90,7 +90,24 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
             os.write(2, relay.own_words(chosen.replica))
     has_loss = any(plane.is_lost for plane in planes)
     status = STATUS_STRICT if strict and has_loss and chosen.status == 0 else chosen.status
-    return replace(chosen.report, exit_status=status, replicas=len(plans), planes=planes)
+    return replace(
+        chosen.report,
+        exit_status=status,
+        replicas=len(plans),
+        planes=planes,
+        flipped=_flipped(planes),
+        faults_left=tuple(
+            f"{fault},replica={plane.replica}"
+            for plane in planes
+            for fault in plane.report.faults_left
+        ),
+    )
+
+
+def _flipped(planes: Sequence[PlaneEnd]) -> tuple[Flipped, ...]:
+    """Of all planes, in the order of their times."""
+    flips = (replace(f, replica=plane.replica) for plane in planes for f in plane.report.flipped)
+    return tuple(sorted(flips, key=lambda flip: (flip.flipped_ns, flip.replica, flip.rank)))
 
 
 @contextlib.contextmanager
