@@ -94,8 +94,8 @@ def _flip_sentence(flip: Flipped, report: Report) -> str:
     plane = f" in plane {flip.replica}" if report.planes else ""
     return (
         f"message {flip.message} of rank {flip.rank}{plane} ({flip.call} to rank "
-        f"{flip.destination}{on}, tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} flipped (injected) at "
-        f"{(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
+        f"{flip.destination}{on}, tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} "
+        f"flipped (injected) at {(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
     )
 
 

@@ -81,8 +81,7 @@ void Verifier::finish(const Meanwhile& meanwhile) {
   std::unique_lock lock(mutex_);
   wait_until(lock, meanwhile, [&] { return votes_.are_all_over(); });
   votes_.tell_all();
-  wait_until(lock, meanwhile, [&] { return votes_.is_forgotten(); });
-  say(lock);
+  wait_until(lock, meanwhile, [&] { return votes_.is_forgotten() && saying_ == 0; });
 }
 
 template <typename Condition>
@@ -169,8 +168,13 @@ void Verifier::end(Record& record, const VoteEvent& event) {
 
 void Verifier::say(std::unique_lock<std::mutex>& lock) {
   const std::vector<Finding> found = std::exchange(unsaid_, {});
+  if (found.empty()) return lock.unlock();
+  ++saying_;
   lock.unlock();
   for (const Finding& finding : found) on_finding_(finding);
+  lock.lock();
+  --saying_;
+  lock.unlock();
 }
 
 std::uint64_t Verifier::unverified() const {

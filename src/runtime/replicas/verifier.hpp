@@ -81,7 +81,7 @@ class Verifier {
   void lose_plane(std::int32_t plane);
 
   // For MPI_Finalize, when this process sends and receives no more: until all that it has received
-  // is verified and nobody will ask it for anything.
+  // is verified, what was found is said, and nobody will ask it for anything.
   void finish(const Meanwhile& meanwhile);
 
   // How many messages were verified by nobody, because no other sender was alive.
@@ -117,6 +117,7 @@ class Verifier {
   Votes votes_;
   std::map<MessageName, Record, NameLess> records_;  // of what is open, or not yet waited for
   std::vector<Finding> unsaid_;
+  int saying_ = 0;  // threads that are saying what they have found
   std::uint64_t unverified_ = 0;
 };
 

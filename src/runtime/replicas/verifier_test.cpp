@@ -69,8 +69,10 @@ class Planes {
   }
 
   Verifier& verifier(int plane) { return processes_[static_cast<std::size_t>(plane)]->verifier; }
-  const std::vector<Finding>& findings(int plane) {
-    return processes_[static_cast<std::size_t>(plane)]->findings;
+  std::vector<Finding> findings(int plane) {
+    Process& process = *processes_[static_cast<std::size_t>(plane)];
+    const std::scoped_lock lock(process.mutex);
+    return process.findings;
   }
 
  private:
@@ -147,7 +149,7 @@ TEST_CASE("an eager method gives the replica whose data are wrong those of the m
     CHECK(got[1].what == What::other);
     CHECK(got[1].bytes == meant);
     REQUIRE(planes.findings(1).size() == 1);
-    const Finding& found = planes.findings(1)[0];
+    const Finding found = planes.findings(1)[0];
     CHECK(found.name == to_itself);
     CHECK(found.call == "allreduce");
     CHECK(found.bytes == 3);
@@ -162,7 +164,7 @@ TEST_CASE("a lazy method gives a replica what it has, and tells it later that th
   const auto got = planes.compare({wrong, meant, meant});
   CHECK((got[0].what == What::own || got[0].bytes == meant));
   REQUIRE(planes.findings(0).size() == 1);
-  const Finding& found = planes.findings(0)[0];
+  const Finding found = planes.findings(0)[0];
   CHECK(found.wrong_planes == 0b001);
   CHECK(found.is_tainted == (got[0].what == What::own));
   CHECK(found.is_replaced == found.is_tainted);
