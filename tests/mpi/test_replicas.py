@@ -126,6 +126,17 @@ def test_a_plane_that_ends_differently_is_named() -> None:
     assert "plane 1 ended differently: whole, with status 1" in ended.err
 
 
+def test_planes_share_a_secret_and_see_who_is_over() -> None:
+    # Plane 1 goes on until the launcher says that plane 0 is over.
+    see = (
+        'cd "$RESPROUT_RUN_DIR/.." && stat -c "%a %s" secret && '
+        '[ "$RESPROUT_REPLICA" = 0 ] || while [ ! -e ended-0 ]; do sleep 0.01; done'
+    )
+    ended = jobs.resprout_run(1, ["sh", "-c", see], ["--replicas", "2"])
+    assert (ended.status, ended.out) == (0, "600 32\n"), str(ended)
+    assert how(ended) == ["whole", "whole"]
+
+
 @pytest.mark.parametrize("what", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_all_planes(what: signal.Signals) -> None:
     wait = "import time; from mpi4py import MPI; print('here', flush=True); time.sleep(600)"

@@ -31,7 +31,7 @@
 namespace resprout::runtime::auth {
 
 // What the connection is for; a code for one is worthless for another.
-enum class Purpose : std::uint32_t { data = 1, lifeline = 2, membership = 3 };
+enum class Purpose : std::uint32_t { data = 1, lifeline = 2, membership = 3, replicas = 4 };
 
 // Of all that is said on connections that begin with this handshake: of data, of the lifeline and
 // of the membership. 1 to 99.

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,8 @@ from resprout.report.ranks import Flipped, read_parts
 
 _SHARED = Path("/dev/shm")
 ONE_HOST = (
-    "resprout: all replicas are on this host: they protect from lost processes and from corrupted "
-    "data, but not from the loss of the host"
+    "resprout: all replicas are on this host: they protect from the loss of processes, but not "
+    "from that of the host"
 )
 
 
@@ -60,6 +61,7 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     ends: dict[int, PlaneEnd] = {}
     ranks = sum(plan.ranks for plan in plans)
     with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
+        _make_secret(directory)
         starts = []
         for replica, plan in enumerate(_placed(plans, directory)):
             own = directory / f"plane-{replica}"
@@ -69,6 +71,7 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
             starts.append(job.Start(placed, own, out, err))
 
         def on_end(replica: int, end: job.End) -> None:
+            (directory / f"ended-{replica}").touch()
             stdin.close(starts[replica].directory)
             start = starts[replica]
             said = relay.own_words(replica)
@@ -108,6 +111,13 @@ def _flipped(planes: Sequence[PlaneEnd]) -> tuple[Flipped, ...]:
     """Of all planes, in the order of their times."""
     flips = (replace(f, replica=plane.replica) for plane in planes for f in plane.report.flipped)
     return tuple(sorted(flips, key=lambda flip: (flip.flipped_ns, flip.replica, flip.rank)))
+
+
+def _make_secret(directory: Path) -> None:
+    """By which the processes of different planes know each other."""
+    descriptor = os.open(directory / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(32))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,309 @@
+#include "runtime/replicas/plane_links.hpp"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "core/invariant.hpp"
+#include "runtime/net/clock.hpp"
+#include "runtime/net/socket.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+constexpr std::uint64_t key_of_listener = 0;
+constexpr std::uint64_t key_of_wake = 1;
+// The peer's thread reads at all times; what it has no use for yet it keeps.
+constexpr std::size_t unsent_bytes_max = std::numeric_limits<std::size_t>::max();
+constexpr std::uint32_t frame_bytes_max = std::numeric_limits<std::uint32_t>::max();
+// Who is asked to take our last words may have stopped reading for good.
+constexpr std::int64_t farewell_ns = 5'000'000'000;
+
+void append(std::vector<std::uint8_t>& to, std::span<const std::byte> bytes) {
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  to.insert(to.end(), first, first + bytes.size());
+}
+
+}  // namespace
+
+PlaneLinks::PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost)
+    : setup_(std::move(setup)),
+      on_frame_(std::move(on_frame)),
+      on_plane_lost_(std::move(on_plane_lost)),
+      listener_(listen_on(setup_.listen_address)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      is_lost_(static_cast<std::size_t>(setup_.planes)),
+      has_left_(static_cast<std::size_t>(setup_.planes * setup_.ranks)) {
+  if (!wake_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  poller_.add(listener_, key_of_listener, EPOLLIN);
+  poller_.add(wake_, key_of_wake, EPOLLIN);
+}
+
+PlaneLinks::~PlaneLinks() { leave(); }
+
+LinkAddress PlaneLinks::address() const {
+  LinkAddress address;
+  RESPROUT_INVARIANT(setup_.listen_address.size() < address.host.size());
+  setup_.listen_address.copy(address.host.data(), address.host.size() - 1);
+  address.port = local_port(listener_);
+  return address;
+}
+
+bool PlaneLinks::is_known(int number) const {
+  return number >= 0 && number < setup_.planes * setup_.ranks &&
+         replica_of(number).plane != setup_.self.plane;
+}
+
+void PlaneLinks::connect(std::vector<LinkAddress> addresses) {
+  RESPROUT_INVARIANT(addresses.size() == has_left_.size() && !thread_.joinable());
+  addresses_ = std::move(addresses);
+  // The program's signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void PlaneLinks::send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) {
+  const std::size_t size = sizeof frame + bytes.size();
+  RESPROUT_INVARIANT(is_known(number_of(to)) && size <= frame_bytes_max);
+  const auto length = static_cast<std::uint32_t>(size);
+  Unsent unsent{to, {}};
+  unsent.bytes.reserve(sizeof length + size);
+  append(unsent.bytes, std::as_bytes(std::span(&length, 1)));
+  append(unsent.bytes, bytes_of(frame));
+  append(unsent.bytes, bytes);
+  {
+    const std::scoped_lock lock(mutex_);
+    unsent_.push_back(std::move(unsent));
+  }
+  wake();
+}
+
+void PlaneLinks::leave() {
+  if (!thread_.joinable()) return;
+  is_leaving_.store(true);
+  wake();
+  thread_.join();
+}
+
+void PlaneLinks::wake() {
+  const std::uint64_t one = 1;
+  // If it is full, the thread is awake.
+  [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof one);
+}
+
+// --- the thread
+// ---------------------------------------------------------------------------------
+
+void PlaneLinks::run() {
+  for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
+    if (plane != setup_.self.plane) outgoing_to({plane, setup_.self.rank});
+  std::array<epoll_event, 32> events;
+  std::int64_t deadline = 0;
+  for (;;) {
+    send_out();
+    if (is_leaving_.load() && deadline == 0) {
+      send_out();  // what was sent before it was said
+      say_farewell();
+      deadline = monotonic_ns() + farewell_ns;
+    }
+    if (deadline != 0 && (!has_unsent() || monotonic_ns() > deadline)) return;
+    const int patience = look_at_young();
+    for (const epoll_event& event : poller_.wait(events, deadline != 0 ? 10 : patience)) {
+      if (event.data.u64 == key_of_listener) {
+        accept_all();
+      } else if (event.data.u64 == key_of_wake) {
+        std::uint64_t count = 0;
+        [[maybe_unused]] const ssize_t n = read(wake_.get(), &count, sizeof count);
+      } else {
+        advance(event.data.u64);
+      }
+    }
+  }
+}
+
+void PlaneLinks::accept_all() {
+  for (Fd socket = accept_on(listener_); socket.is_open(); socket = accept_on(listener_)) {
+    const auto handshake =
+        auth::Handshake::accept(setup_.secret, auth::Purpose::replicas, number_of(setup_.self));
+    add(ProvenStream::accept(std::move(socket), handshake, unsent_bytes_max));
+  }
+}
+
+void PlaneLinks::add(ProvenStream stream) {
+  const Key key = ++last_key_;
+  const std::int64_t deadline = monotonic_ns() + auth::handshake_deadline_ns;
+  const auto at = links_.emplace(key, Link{std::move(stream), deadline}).first;
+  if (at->second.stream.is_over())
+    drop(at);
+  else
+    poller_.add(at->second.stream.socket(), key, at->second.stream.events());
+}
+
+void PlaneLinks::advance(Key key) {
+  const auto at = links_.find(key);
+  if (at == links_.end()) return;
+  Link& link = at->second;
+  link.stream.advance([&](std::span<const std::uint8_t> bytes) { return take(link, bytes); });
+  // Whoever proved to be somebody that cannot be there knows the secret, and yet is wrong.
+  if (link.stream.has_opened() && !is_known(link.stream.peer())) link.stream.reject();
+  if (link.stream.is_over())
+    drop(at);
+  else
+    poller_.modify(link.stream.socket(), key, link.stream.events());
+}
+
+int PlaneLinks::look_at_young() {
+  std::int64_t next = 0;
+  const std::int64_t now = monotonic_ns();
+  std::vector<Key> late;
+  for (const auto& [key, link] : links_) {
+    // Those that we began wait for a process of ours, which may be slow, but is there.
+    if (!link.stream.is_young() || link.stream.is_own()) continue;
+    if (now >= link.deadline)
+      late.push_back(key);
+    else
+      next = next == 0 ? link.deadline : std::min(next, link.deadline);
+  }
+  for (const Key key : late) drop(links_.find(key));
+  return next == 0 ? -1 : static_cast<int>((next - now) / 1'000'000) + 1;
+}
+
+bool PlaneLinks::has_open_from(int number) const {
+  return std::any_of(links_.begin(), links_.end(), [&](const auto& entry) {
+    const ProvenStream& stream = entry.second.stream;
+    return !stream.is_own() && stream.is_open() && stream.peer() == number;
+  });
+}
+
+std::optional<std::size_t> PlaneLinks::take(Link& link, std::span<const std::uint8_t> bytes) {
+  if (!is_known(link.stream.peer()) || link.stream.is_own()) return std::nullopt;
+  const Replica from = replica_of(link.stream.peer());
+  std::size_t used = 0;
+  std::uint32_t length = 0;
+  while (bytes.size() - used >= sizeof length) {
+    std::memcpy(&length, bytes.data() + used, sizeof length);
+    if (bytes.size() - used - sizeof length < length) break;
+    used += sizeof length;
+    if (length == 0) {
+      has_left_[static_cast<std::size_t>(link.stream.peer())] = true;
+    } else if (!is_lost_[static_cast<std::size_t>(from.plane)]) {
+      on_frame_(from, std::as_bytes(bytes.subspan(used, length)));
+    }
+    used += length;
+  }
+  return used;
+}
+
+void PlaneLinks::drop(std::map<Key, Link>::iterator at) {
+  Link link = std::move(at->second);
+  links_.erase(at);
+  poller_.remove_and_close(link.stream.socket());
+  end_of(link);
+}
+
+// A sibling that stops speaking without a farewell was lost, and so was its plane. If it only stops
+// listening, it may have said farewell and we have not read it yet.
+void PlaneLinks::end_of(const Link& link) {
+  const int peer = link.stream.peer();
+  const bool is_own = link.stream.is_own();
+  if (!is_known(peer) || (!is_own && !link.stream.has_opened())) {
+    ++rejected_;
+    return;
+  }
+  const Replica replica = replica_of(peer);
+  if (is_own) outgoing_.erase(replica);
+  if (is_own && has_open_from(peer)) return;
+  if (!is_sibling(replica) || has_left_[static_cast<std::size_t>(peer)]) return;
+  lose(replica.plane);
+}
+
+void PlaneLinks::lose(std::int32_t plane) {
+  if (is_lost_[static_cast<std::size_t>(plane)]) return;
+  is_lost_[static_cast<std::size_t>(plane)] = true;
+  for (auto at = links_.begin(); at != links_.end();) {
+    const int peer = at->second.stream.peer();
+    const bool is_of_it = is_known(peer) && replica_of(peer).plane == plane;
+    const auto next = std::next(at);
+    if (is_of_it) {
+      poller_.remove_and_close(at->second.stream.socket());
+      links_.erase(at);
+    }
+    at = next;
+  }
+  std::erase_if(outgoing_, [&](const auto& entry) { return entry.first.plane == plane; });
+  on_plane_lost_(plane);
+}
+
+void PlaneLinks::send_out() {
+  std::deque<Unsent> unsent;
+  {
+    const std::scoped_lock lock(mutex_);
+    unsent.swap(unsent_);
+  }
+  for (const Unsent& frame : unsent) {
+    Link* link = outgoing_to(frame.to);
+    if (link == nullptr) continue;
+    say(*link, outgoing_.at(frame.to), frame.bytes);
+  }
+}
+
+// What there is no room for now goes out when the poller says so, as does what is said too early.
+void PlaneLinks::say(Link& link, Key key, std::span<const std::uint8_t> bytes) {
+  link.stream.say(bytes);
+  poller_.modify(link.stream.socket(), key, link.stream.events());
+}
+
+// Null: nothing can be said to it any more.
+PlaneLinks::Link* PlaneLinks::outgoing_to(Replica to) {
+  const auto number = static_cast<std::size_t>(number_of(to));
+  if (is_lost_[static_cast<std::size_t>(to.plane)] || has_left_[number]) return nullptr;
+  if (const auto known = outgoing_.find(to); known != outgoing_.end())
+    return &links_.at(known->second);
+  const LinkAddress& address = addresses_[number];
+  if (!address.is_somewhere()) {
+    lose(to.plane);
+    return nullptr;
+  }
+  const auto handshake = auth::Handshake::initiate(setup_.secret, auth::Purpose::replicas,
+                                                   number_of(setup_.self), number_of(to));
+  outgoing_[to] = last_key_ + 1;
+  add(ProvenStream::connect(address.host.data(), address.port, handshake, unsent_bytes_max));
+  const auto made = outgoing_.find(to);
+  return made != outgoing_.end() ? &links_.at(made->second) : nullptr;
+}
+
+// --- the end
+// ------------------------------------------------------------------------------------
+
+void PlaneLinks::say_farewell() {
+  constexpr std::array<std::uint8_t, 4> farewell{};
+  std::vector<Key> keys;
+  for (const auto& [to, key] : outgoing_) keys.push_back(key);
+  for (const Key key : keys) {
+    const auto at = links_.find(key);
+    if (at == links_.end()) continue;  // its plane was lost meanwhile
+    say(at->second, key, farewell);
+  }
+}
+
+// Who has left takes nothing any more, not even our connection.
+bool PlaneLinks::has_unsent() const {
+  for (const auto& [to, key] : outgoing_) {
+    if (has_left_[static_cast<std::size_t>(number_of(to))]) continue;
+    const ProvenStream& stream = links_.at(key).stream;
+    if (stream.is_young() || stream.has_unsent()) return true;
+  }
+  return false;
+}
+
+}  // namespace resprout::runtime

@@ -1,0 +1,137 @@
+// The connections of a process to processes of other planes: what replicas say to each other goes
+// over them, and they tell when a plane is no more.
+//
+// One connection for each direction, opened when there is something to say: who began it speaks,
+// the other listens. To its *siblings*, the replicas of its own rank, a process opens one at once:
+// a plane ends as a whole, so each process learns of its end from the sibling there, whose
+// connection breaks or who cannot be reached. A process that has nothing more to say or to hear
+// leaves, and says so first.
+//
+// On the wire, both ends being of one architecture: 4 bytes length, then so many bytes of a frame;
+// length 0: the process leaves.
+//
+// Invariants
+//  1. What is sent to one process arrives in the order in which it was sent, until its plane is
+//     lost.
+//  2. Frames come only from processes that know the job's secret, under the name they proved.
+//  3. A plane is said to be lost once, and nothing is heard of it afterwards.
+//
+// Thread rule: `send` from any thread; the callbacks come from the thread of the links, which
+// sleeps while nothing comes. No MPI in it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/net/poller.hpp"
+#include "runtime/net/proven_stream.hpp"
+#include "runtime/replicas/votes.hpp"
+
+namespace resprout::runtime {
+
+// Where a process is to be found. Plain bytes, to be exchanged as they stand.
+struct LinkAddress {
+  std::array<char, 46> host{};  // numeric IPv4 or IPv6, ends with a zero byte; empty: nowhere
+  std::uint16_t port = 0;
+
+  bool is_somewhere() const { return host[0] != 0; }
+};
+static_assert(std::is_trivially_copyable_v<LinkAddress> && sizeof(LinkAddress) == 48);
+
+class PlaneLinks final : public VoteNetwork {
+ public:
+  struct Setup {
+    auth::Secret secret{};  // the job's
+    Replica self;
+    std::int32_t planes = 2;
+    std::int32_t ranks = 1;  // of each plane
+    std::string listen_address = "127.0.0.1";
+  };
+  // `frame`: all that was given to one `send`.
+  using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
+  using OnPlaneLost = std::function<void(std::int32_t plane)>;
+
+  // Listens. Throws std::system_error as listen_on does.
+  PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost);
+  // Leaves, if it has not yet.
+  ~PlaneLinks();
+
+  LinkAddress address() const;
+  // Everybody's, by plane * ranks + rank; the own plane's are not looked at. A plane whose
+  // addresses are nowhere was lost before it began. Starts the thread. REQUIRES: once.
+  void connect(std::vector<LinkAddress> addresses);
+
+  void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override;
+
+  // Says that this process leaves, as soon as all that was sent before is on its way, and ends the
+  // thread. Nobody takes it for lost. REQUIRES: nobody waits for frames of this process.
+  void leave();
+
+  std::uint64_t rejected_connections() const { return rejected_.load(); }
+
+ private:
+  using Key = std::uint64_t;  // of a stream with the poller
+  struct Link {
+    ProvenStream stream;
+    std::int64_t deadline = 0;  // by which it has to be open
+  };
+  struct Unsent {
+    Replica to;
+    std::vector<std::uint8_t> bytes;
+  };
+
+  int number_of(Replica replica) const { return replica.plane * setup_.ranks + replica.rank; }
+  Replica replica_of(int number) const { return {number / setup_.ranks, number % setup_.ranks}; }
+  bool is_known(int number) const;
+  bool is_sibling(Replica replica) const {
+    return replica.rank == setup_.self.rank && replica.plane != setup_.self.plane;
+  }
+
+  void run();
+  void accept_all();
+  void add(ProvenStream stream);
+  void advance(Key key);
+  std::optional<std::size_t> take(Link& link, std::span<const std::uint8_t> bytes);
+  bool has_open_from(int number) const;
+  // Gives up those that were not proven in time. Milliseconds until the next could be; -1: none.
+  int look_at_young();
+  void drop(std::map<Key, Link>::iterator at);
+  void end_of(const Link& link);
+  void lose(std::int32_t plane);
+  void send_out();
+  void say(Link& link, Key key, std::span<const std::uint8_t> bytes);
+  Link* outgoing_to(Replica to);
+  void say_farewell();
+  bool has_unsent() const;
+  void wake();
+
+  const Setup setup_;
+  const OnFrame on_frame_;
+  const OnPlaneLost on_plane_lost_;
+  Fd listener_;
+  Fd wake_;
+  Poller poller_;
+  std::vector<LinkAddress> addresses_;
+  std::map<Key, Link> links_;
+  std::map<Replica, Key> outgoing_;
+  std::vector<bool> is_lost_;   // by plane
+  std::vector<bool> has_left_;  // by number of the process
+  Key last_key_ = 1;
+  std::thread thread_;
+  std::atomic<bool> is_leaving_{false};
+  std::atomic<std::uint64_t> rejected_{0};
+  std::mutex mutex_;  // guards what follows
+  std::deque<Unsent> unsent_;
+};
+
+}  // namespace resprout::runtime

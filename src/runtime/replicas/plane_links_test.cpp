@@ -1,0 +1,235 @@
+#include "runtime/replicas/plane_links.hpp"
+
+#include <poll.h>
+
+#include <condition_variable>
+#include <memory>
+#include <numeric>
+
+#include "doctest/doctest.h"
+#include "runtime/net/socket.hpp"
+#include "runtime/testing/processes.hpp"
+
+using namespace resprout;
+using namespace resprout::runtime;
+
+namespace {
+
+constexpr auth::Secret secret_of(std::uint8_t value) {
+  auth::Secret secret{};
+  secret.fill(value);
+  return secret;
+}
+
+VoteFrame numbered(std::uint64_t number) {
+  VoteFrame frame{};
+  frame.name.number = number;
+  return frame;
+}
+
+std::vector<std::byte> bytes_from(std::size_t first, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(first + i);
+  return bytes;
+}
+
+// A process as far as links know it, and all that it has heard.
+class Process {
+ public:
+  struct Heard {
+    Replica from;
+    VoteFrame frame;
+    std::vector<std::byte> bytes;
+  };
+
+  explicit Process(Replica self, std::int32_t planes = 2, std::int32_t ranks = 2,
+                   auth::Secret secret = secret_of(1))
+      : links_(
+            {.secret = secret, .self = self, .planes = planes, .ranks = ranks},
+            [this](Replica from, std::span<const std::byte> frame) { note(from, frame); },
+            [this](std::int32_t plane) {
+              const std::scoped_lock lock(mutex_);
+              lost_.push_back(plane);
+              changed_.notify_all();
+            }) {}
+
+  PlaneLinks& links() { return links_; }
+  // False: it did not come true in time.
+  template <typename Condition>
+  bool wait(Condition condition) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(testing::watchdog_seconds),
+                             [&] { return condition(heard_, lost_); });
+  }
+  bool wait_for_frames(std::size_t count) {
+    return wait([&](const auto& heard, const auto&) { return heard.size() >= count; });
+  }
+  bool wait_for_loss() {
+    return wait([](const auto&, const auto& lost) { return !lost.empty(); });
+  }
+  std::vector<Heard> heard() {
+    const std::scoped_lock lock(mutex_);
+    return heard_;
+  }
+  std::vector<std::int32_t> lost() {
+    const std::scoped_lock lock(mutex_);
+    return lost_;
+  }
+
+ private:
+  void note(Replica from, std::span<const std::byte> frame) {
+    const std::scoped_lock lock(mutex_);
+    Heard heard{.from = from, .frame = {}, .bytes = {}};
+    std::memcpy(&heard.frame, frame.data(), sizeof heard.frame);
+    heard.bytes.assign(frame.begin() + sizeof heard.frame, frame.end());
+    heard_.push_back(std::move(heard));
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Heard> heard_;
+  std::vector<std::int32_t> lost_;
+  PlaneLinks links_;  // the last one: its thread uses the others
+};
+
+// Two planes of two ranks, connected.
+struct Job {
+  Job() {
+    std::vector<LinkAddress> addresses;
+    for (std::int32_t plane = 0; plane < 2; ++plane)
+      for (std::int32_t rank = 0; rank < 2; ++rank) {
+        processes.push_back(std::make_unique<Process>(Replica{plane, rank}));
+        addresses.push_back(processes.back()->links().address());
+      }
+    for (auto& process : processes) process->links().connect(addresses);
+  }
+  Process& at(std::int32_t plane, std::int32_t rank) {
+    return *processes[static_cast<std::size_t>(2 * plane + rank)];
+  }
+  std::vector<std::unique_ptr<Process>> processes;
+};
+
+void wait_for_rejection(Process& process) {
+  for (int look = 0; process.links().rejected_connections() == 0; ++look) {
+    REQUIRE(look < 1000 * static_cast<int>(testing::watchdog_seconds));
+    testing::nap_ms(1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("plane links: what is said arrives whole, in order, under the name of who said it") {
+  Job job;
+  constexpr std::size_t count = 500;
+  for (std::size_t i = 0; i < count; ++i)
+    job.at(0, 1).links().send({1, 0}, numbered(i), bytes_from(i, i));
+  REQUIRE(job.at(1, 0).wait_for_frames(count));
+  const auto heard = job.at(1, 0).heard();
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(heard[i].from == Replica{0, 1});
+    CHECK(heard[i].frame == numbered(i));
+    CHECK(heard[i].bytes == bytes_from(i, i));
+  }
+}
+
+TEST_CASE("plane links: a copy of many megabytes arrives, and what is said both ways at once") {
+  Job job;
+  const auto large = bytes_from(7, std::size_t{9} << 20);
+  job.at(0, 0).links().send({1, 0}, numbered(1), large);
+  job.at(1, 0).links().send({0, 0}, numbered(2), large);
+  REQUIRE(job.at(1, 0).wait_for_frames(1));
+  REQUIRE(job.at(0, 0).wait_for_frames(1));
+  CHECK(job.at(1, 0).heard()[0].bytes == large);
+  CHECK(job.at(0, 0).heard()[0].bytes == large);
+}
+
+TEST_CASE(
+    "plane links: what was said before leaving arrives, and who leaves is not taken for lost") {
+  for (int round = 0; round < 20; ++round) {
+    Job job;
+    job.at(0, 0).links().send({1, 1}, numbered(1), {});
+    // Nobody reads this any more: what stays unread must not make it look like a crash.
+    job.at(1, 0).links().send({0, 0}, numbered(2), bytes_from(0, 100000));
+    job.at(0, 0).links().leave();
+    job.at(0, 1).links().leave();
+    REQUIRE(job.at(1, 1).wait_for_frames(1));
+    job.at(1, 0).links().leave();
+    job.at(1, 1).links().leave();
+    for (const auto& process : job.processes) CHECK(process->lost().empty());
+  }
+}
+
+TEST_CASE("plane links: who is killed takes its plane along at all siblings, once") {
+  testing::Shared<std::array<LinkAddress, 4>> addresses;
+  testing::Shared<std::atomic<int>> ready;
+  Process here({0, 0});
+  Process beside({0, 1});
+  (*addresses)[0] = here.links().address();
+  (*addresses)[1] = beside.links().address();
+  testing::Processes plane(2, [&](int rank) {
+    Process process({1, rank});
+    (*addresses)[static_cast<std::size_t>(2 + rank)] = process.links().address();
+    ++*ready;
+    while (*ready < 3) testing::nap_ms(1);
+    process.links().connect({addresses->begin(), addresses->end()});
+    process.links().send({0, rank}, numbered(1), {});
+    for (;;) testing::nap_ms(1000);
+  });
+  while (*ready < 2) testing::nap_ms(1);
+  here.links().connect({addresses->begin(), addresses->end()});
+  beside.links().connect({addresses->begin(), addresses->end()});
+  ++*ready;
+  REQUIRE(here.wait_for_frames(1));
+  REQUIRE(beside.wait_for_frames(1));
+  CHECK(here.lost().empty());
+  plane.signal(0, SIGKILL);
+  plane.signal(1, SIGKILL);
+  REQUIRE(here.wait_for_loss());
+  REQUIRE(beside.wait_for_loss());
+  // What is said to it goes nowhere, and nobody is told again.
+  here.links().send({1, 0}, numbered(2), {});
+  here.links().send({1, 1}, numbered(2), {});
+  here.links().leave();
+  CHECK(here.lost() == std::vector<std::int32_t>{1});
+  CHECK(beside.lost() == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("plane links: a plane that is nowhere from the start is lost") {
+  Process process({0, 0}, 3, 1);
+  Process other({2, 0}, 3, 1);
+  const std::vector<LinkAddress> addresses{process.links().address(), LinkAddress{},
+                                           other.links().address()};
+  process.links().connect(addresses);
+  other.links().connect(addresses);
+  REQUIRE(process.wait_for_loss());
+  REQUIRE(other.wait_for_loss());
+  other.links().send({0, 0}, numbered(3), {});
+  REQUIRE(process.wait_for_frames(1));
+  CHECK(process.lost() == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("plane links: who does not know the secret is heard by nobody, and does no harm") {
+  Job job;
+  const std::vector<LinkAddress> addresses{
+      job.at(0, 0).links().address(), job.at(0, 1).links().address(),
+      job.at(1, 0).links().address(), job.at(1, 1).links().address()};
+  Process foreign({1, 1}, 2, 2, secret_of(2));
+  foreign.links().connect(addresses);
+  foreign.links().send({0, 1}, numbered(9), {});
+  REQUIRE(foreign.wait_for_loss());  // it is sent away
+  wait_for_rejection(job.at(0, 1));
+
+  const Fd garbage = connect_to("127.0.0.1", addresses[0].port);
+  const std::vector<std::byte> noise(300, std::byte{0x5a});
+  pollfd is_connected{.fd = garbage.get(), .events = POLLOUT, .revents = 0};
+  REQUIRE(poll(&is_connected, 1, -1) == 1);
+  REQUIRE(write(garbage.get(), noise.data(), noise.size()) > 0);
+  wait_for_rejection(job.at(0, 0));
+
+  job.at(1, 1).links().send({0, 0}, numbered(1), {});
+  REQUIRE(job.at(0, 0).wait_for_frames(1));
+  CHECK(job.at(0, 0).heard()[0].frame == numbered(1));
+  CHECK(job.at(0, 0).lost().empty());
+  CHECK(job.at(0, 1).lost().empty());
+}
