@@ -294,6 +294,7 @@ void Operation::skip_sends(Time now, int count) {
 }
 
 bool Operation::flush(Time now) {
+  if (is_abandoned_) return true;
   for (;;) {
     if (!unsent_) {
       unsent_ = machine_poll_send(context(now));
@@ -340,12 +341,19 @@ bool Operation::send(const Message& wanted) {
                                  is_callers ? input_transfer_ : own_transfer_);
 }
 
+void Operation::abandon() {
+  is_abandoned_ = true;
+  unsent_.reset();
+  deadline_ = {};
+  if (state_ == State::running) state_ = State::failed;
+}
+
 void Operation::archive() {
   RESPROUT_INVARIANT(!uses_caller_memory());
   setup_.combiner = nullptr;
   if (!setup_.input || archived_input_.data() != nullptr) return;
   // Once there is a result of its own, nobody can ask for the input.
-  if (result_) {
+  if (result_ || is_abandoned_) {
     setup_.input.reset();
     return;
   }

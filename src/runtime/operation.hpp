@@ -133,6 +133,9 @@ class Operation {
   bool uses_caller_memory() const { return input_transfer_.pending != 0; }
   // True while the transport still reads any memory of this operation: it must not be destroyed.
   bool is_being_sent() const { return input_transfer_.pending + own_transfer_.pending != 0; }
+  // Nothing more is said in its session, or believed there: if it runs, it has failed. What was
+  // said before stays where others may read it.
+  void abandon();
   // The call returns: what others may still ask for must not be in the caller's memory.
   void archive();
   // The call returns, and nobody will ask for any payload: the root of a reduce has them all.
@@ -188,6 +191,7 @@ class Operation {
   Setup setup_;
   State state_ = State::running;
   bool is_touched_ = false;
+  bool is_abandoned_ = false;
   Time touched_since_;
   Deadline deadline_;
   std::vector<Rank> suspects_;

@@ -176,8 +176,9 @@ std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
   kept.spec = spec;
   kept.root = root;
   if (members_->self() == root) kept.payload = log_.append(payload);
+  if (is_revoked()) return number;
   if (!early_.empty()) handle_early_frames(number);
-  for (const Rank rank : lost_members(*members_)) handle_suspicion(kept, number, rank);
+  for (const Rank rank : engine_.lost_members(*members_)) handle_suspicion(kept, number, rank);
   return number;
 }
 
@@ -189,12 +190,12 @@ Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank 
   return finish_kept(kept, consume, After::archive);
 }
 
-// REQUIRES: if it is direct, it is a broadcast that is over.
+// REQUIRES: if it is direct, it is a broadcast that is over, or the session is revoked.
 Outcome Session::finish_kept(Kept& kept, ResultConsumer consume, After after) {
   if (kept.operation) return finish(*kept.operation, consume, after);
   Outcome outcome;
-  outcome.is_delivered = true;
-  if (consume) consume(*kept.payload);
+  outcome.is_delivered = kept.payload.has_value();
+  if (outcome.is_delivered && consume) consume(*kept.payload);
   return outcome;
 }
 
@@ -203,6 +204,7 @@ bool Session::advance(Kept& kept, std::uint64_t number) {
   if (kept.operation)
     return kept.operation->state() != Operation::State::running &&
            !kept.operation->uses_caller_memory();
+  if (is_revoked()) return true;
   if (members_->self() != kept.root) return kept.payload.has_value();
   Transfer transfer;
   for (; kept.sent < members_->size() - 1; ++kept.sent) {
@@ -264,7 +266,8 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
                            {*kept.payload, std::move(kept.owned), lies_elsewhere});
   }
   operation.skip_sends(engine_.now(), kept.sent);
-  for (const Rank rank : lost_members(*members_)) operation.handle_suspicion(engine_.now(), rank);
+  for (const Rank rank : engine_.lost_members(*members_))
+    operation.handle_suspicion(engine_.now(), rank);
   return operation;
 }
 
@@ -335,7 +338,8 @@ std::vector<int> Session::contributors() const {
 }
 
 void Session::start(Operation& operation) {
-  operation.start(engine_.now(), lost_members(operation.members()));
+  if (is_revoked()) return operation.abandon();
+  operation.start(engine_.now(), engine_.lost_members(operation.members()));
   if (!early_.empty()) handle_early_frames(operation.number());
   flush(operation);
 }
@@ -435,7 +439,6 @@ void Session::handle_loss(int world_rank) {
 void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
   if (kept.is_native() && !is_over(kept)) return;  // its caller will see the loss
   if (!kept.operation && is_over(kept)) {
-    if (is_revoked()) return;
     if (kept.is_native() || rank == kept.root) engine_.settle_later(*this, number);
     return;
   }
@@ -451,10 +454,10 @@ bool Session::has_to_wait(const Kept& kept) const {
 
 void Session::catch_up(std::uint64_t number) {
   const Kept* kept = find_kept(number);
-  if (kept == nullptr || !kept->operation) return;
+  if (kept == nullptr || !kept->operation || is_revoked()) return;
   handle_early_frames(number);
   Operation& operation = *kept->operation;
-  for (const Rank rank : lost_members(operation.members()))
+  for (const Rank rank : engine_.lost_members(operation.members()))
     operation.handle_suspicion(engine_.now(), rank);
   flush(operation);
 }

@@ -218,8 +218,8 @@ class Session final : public Outlet {
   Operation& revive_broadcast(Kept& kept, std::uint64_t number);
   Operation& revive_native(Kept& kept, std::uint64_t number);
   Outcome note_native_end(Lock& lock, std::uint64_t number, NativeCall& call);
+  Outcome give_up_native(std::uint64_t number);
   Outcome settle_native(Lock& lock, std::uint64_t number, NativeCall& call);
-  std::vector<Rank> lost_members(const Members& members) const;
   bool has_lost_members() const;
   Context revocation_context();
   void handle_notice(int peer, const Message& message);

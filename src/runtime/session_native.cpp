@@ -23,7 +23,8 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
   const bool has_ended_well = !is_given_up && call.run();
   if (!has_ended_well) call.interrupt();
   lock.lock();
-  return has_ended_well ? note_native_end(lock, number, call) : settle_native(lock, number, call);
+  if (has_ended_well) return note_native_end(lock, number, call);
+  return is_revoked() ? give_up_native(number) : settle_native(lock, number, call);
 }
 
 Outcome Session::note_native_end(Lock& lock, std::uint64_t number, NativeCall& call) {
@@ -42,6 +43,13 @@ Outcome Session::note_native_end(Lock& lock, std::uint64_t number, NativeCall& c
   Outcome outcome;
   outcome.is_delivered = true;
   return outcome;
+}
+
+// What the session's members got no longer matters to any of them.
+Outcome Session::give_up_native(std::uint64_t number) {
+  find_kept(number)->payload.emplace();
+  note_that_nobody_contributed();
+  return {};
 }
 
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
@@ -77,12 +85,12 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
   }
   const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
   kept.operation = make_allreduce(std::move(with), spec);
-  kept.operation->start(engine_.now(), lost_members(*members_));
+  kept.operation->start(engine_.now(), engine_.lost_members(*members_));
   return *kept.operation;
 }
 
 bool Session::has_lost_members() const {
-  return is_revoked() || (engine_.lost_count() != 0 && !lost_members(*members_).empty());
+  return is_revoked() || !engine_.lost_members(*members_).empty();
 }
 
 }  // namespace resprout::runtime

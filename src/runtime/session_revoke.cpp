@@ -1,9 +1,9 @@
 // Sessions that were revoked (Plan B, section 3): docs/protocols/revoke.md.
 //
-// The notice spreads over the binomial graph of the communicator, each process passing it on once.
-// Who has it says nothing more in this session and believes no frame of it: to itself it is the
-// only one left. So whatever it waits for ends by the protocols' own rules, and nobody who does not
-// know yet can get a result that was made without the others.
+// The notice spreads over the binomial graph of the communicator, each process passing it on once,
+// before it does anything else. Who has it says nothing more in this session and believes no frame
+// of it: what runs here has failed. So nobody who does not know yet can get a result that was made
+// without the others.
 #include "runtime/engine.hpp"
 #include "runtime/session.hpp"
 
@@ -11,15 +11,15 @@ namespace resprout::runtime {
 
 void Session::revoke() {
   revocation_.revoke(revocation_context());
+  flush_revocation();
   fall_silent();
-  flush(revocation_number);
 }
 
 void Session::handle_notice(int peer, const Message& message) {
-  if (everybody_->index_of_world_rank(peer) != message.from) return;
+  if (is_revoked() || everybody_->index_of_world_rank(peer) != message.from) return;
   revocation_.handle_message(revocation_context(), message);
+  flush_revocation();
   fall_silent();
-  engine_.come_back(*this, revocation_number);  // the transport that delivers must not be called
 }
 
 Context Session::revocation_context() {
@@ -49,21 +49,9 @@ void Session::fall_silent() {
   is_revoked_.store(true);
   revoked_at_ = next_;
   early_.clear();
-  for (std::uint64_t number = next_; number-- > next_ - operations_.size();) {
-    Kept& kept = *find_kept(number);
-    const Members& members = members_of(kept);
-    for (int i = 0; i < members.size(); ++i)
-      if (rank_at(i) != members.self()) handle_suspicion(*find_kept(number), number, rank_at(i));
-  }
+  for (Kept& kept : operations_)
+    if (kept.operation) kept.operation->abandon();
   engine_.tell_of_revocation(*this);
-}
-
-std::vector<Rank> Session::lost_members(const Members& members) const {
-  if (!is_revoked()) return engine_.lost_members(members);
-  std::vector<Rank> others;
-  for (int i = 0; i < members.size(); ++i)
-    if (rank_at(i) != members.self()) others.push_back(rank_at(i));
-  return others;
 }
 
 }  // namespace resprout::runtime

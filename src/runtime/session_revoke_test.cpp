@@ -18,12 +18,13 @@ int notices(Job& job) { return job.wire.sent_as(MessageKind::revocation).frames;
 
 }  // namespace
 
-TEST_CASE("revoke: who waits in any operation leaves it") {
+TEST_CASE("revoke: who waits in any operation leaves it, without a result") {
   for (int operation = 0; operation < 5; ++operation)
     for (const int ranks : {2, 5, 8}) {
       CAPTURE(operation);
       CAPTURE(ranks);
       std::atomic<int> left{0};
+      std::atomic<int> results{0};
       Job job(ranks, operation % 2 == 0);
       job.run([&](int rank, Engine& engine, Session& session) {
         const int revoker = ranks - 1;
@@ -31,27 +32,33 @@ TEST_CASE("revoke: who waits in any operation leaves it") {
         allreduce(engine, session, 1);  // who leaves it may revoke before others do
         Lock lock = engine.lock();
         const long value = rank;
+        const auto nobody = [&](std::span<const std::byte>) { ++results; };
         Sum sum;
+        Outcome outcome;
         if (rank == revoker) {
           session.revoke();
         } else if (operation == 0) {
-          session.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nullptr);
+          outcome = session.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nobody);
         } else if (operation == 1) {
-          session.barrier(lock);
+          outcome = session.barrier(lock);
         } else if (operation == 2) {
-          session.broadcast(lock, BroadcastSpec::star(), revoker, bytes_of(value), nullptr);
+          outcome =
+              session.broadcast(lock, BroadcastSpec::star(), revoker, bytes_of(value), nobody);
         } else if (operation == 3) {
-          session.broadcast(lock, BroadcastSpec{}, revoker, bytes_of(value), nullptr);
+          outcome = session.broadcast(lock, BroadcastSpec{}, revoker, bytes_of(value), nobody);
         } else {
-          session.allgather(lock, ReduceSpec{}, Buffer(bytes_of(value)), nullptr);
+          outcome = session.allgather(lock, ReduceSpec{}, Buffer(bytes_of(value)), nobody);
         }
+        CHECK(!outcome.is_delivered);
         CHECK(session.is_revoked());
         CHECK(engine.revocation_count() == 1);
         ++left;
         // What is begun later ends as well.
-        session.barrier(lock);
+        CHECK(!session.barrier(lock).is_delivered);
+        CHECK(!session.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nobody).is_delivered);
         session.broadcast(lock, BroadcastSpec::star(), 0, bytes_of(value), nullptr);
       });
+      CHECK(results == 0);
       CHECK(left == ranks);
     }
 }

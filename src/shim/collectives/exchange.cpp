@@ -39,7 +39,8 @@ void Exchange::begin_exchange(runtime::Started& started, std::size_t bytes) {
   }
 }
 
-bool Exchange::go_on(runtime::Started& started, const runtime::Outcome&) {
+bool Exchange::go_on(runtime::Started& started, const runtime::Outcome& last) {
+  if (!last.is_delivered) return false;
   switch (stage_) {
     case Stage::measuring:
       begin_exchange(started, sum_);

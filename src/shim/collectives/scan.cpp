@@ -101,7 +101,8 @@ class Scan final : public Collective {
     }
   }
 
-  bool go_on(runtime::Started& started, const runtime::Outcome&) override {
+  bool go_on(runtime::Started& started, const runtime::Outcome& last) override {
+    if (!last.is_delivered) return false;
     if (!fold_->is_empty()) fold_->append_to(result_);
     if (fold_->code() != MPI_SUCCESS) code_ = fold_->code();
     if (first_ == 0) first_contributors_ = contributors_;
