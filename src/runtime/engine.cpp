@@ -6,12 +6,15 @@
 
 #include "core/invariant.hpp"
 #include "core/random.hpp"
+#include "runtime/farewell.hpp"
 
 namespace resprout::runtime {
 namespace {
 
 // Closed sessions answer latecomers until this many younger ones have been closed.
 constexpr std::size_t closed_max = 1024;
+// Tells the session for the farewell apart from other children, which are counted.
+constexpr std::uint64_t for_farewell = ~std::uint64_t{1};
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   std::uint64_t state = hash ^ value;
@@ -30,6 +33,7 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
     : self_(self),
       transport_(transport),
       idle_(idle),
+      bell_(transport.bell()),
       incoming_(static_cast<std::size_t>(world_size)),
       links_(self, transport),
       lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))) {}
@@ -42,11 +46,15 @@ Time Engine::read_clock() {
   return {ts.tv_sec * 1000000000 + ts.tv_nsec};
 }
 
-Session& Engine::open_session(Lock& lock, const std::vector<int>& world_ranks) {
-  return open_session(lock, opened_[mix(world_ranks)]++, world_ranks);
+Session& Engine::open_session(Lock&, const std::vector<int>& world_ranks) {
+  return open_session(opened_[mix(world_ranks)]++, world_ranks);
 }
 
 Session& Engine::open_session(Lock&, std::uint64_t name, const std::vector<int>& world_ranks) {
+  return open_session(name, world_ranks);
+}
+
+Session& Engine::open_session(std::uint64_t name, const std::vector<int>& world_ranks) {
   const std::uint64_t id = mix(mix(world_ranks), name);
   std::vector<Member> members;
   int self_comm_rank = -1;
@@ -78,8 +86,31 @@ Session& Engine::open_session(Lock&, std::uint64_t name, const std::vector<int>&
 }
 
 void Engine::close_session(Lock&, Session& session) {
-  closed_.push_back(session.id());
   session.close();
+  if (session.is_revoked()) bid_farewell(session);
+  retire(session);
+}
+
+void Engine::bid_farewell(Session& session) {
+  std::vector<int> everybody;
+  for (int i = 0; i < session.everybody().size(); ++i)
+    everybody.push_back(session.everybody().world_rank(rank_at(i)));
+  Session& gathering = open_session(session.child(for_farewell), everybody);
+  farewells_.push_back(std::make_unique<Farewell>(session, gathering));
+}
+
+void Engine::advance_farewells() {
+  std::vector<Session*> over;
+  std::erase_if(farewells_, [&](const std::unique_ptr<Farewell>& farewell) {
+    if (!farewell->advance()) return false;
+    over.push_back(&farewell->gathering());
+    return true;
+  });
+  for (Session* session : over) retire(*session);
+}
+
+void Engine::retire(Session& session) {
+  closed_.push_back(session.id());
   if (closed_.size() <= closed_max) return;
   const std::uint64_t oldest = closed_.front();
   closed_.erase(closed_.begin());
@@ -88,6 +119,11 @@ void Engine::close_session(Lock&, Session& session) {
   std::erase_if(timed_, names_oldest);
   std::erase_if(to_settle_, names_oldest);
   std::erase_if(to_catch_up_, names_oldest);
+  std::erase_if(farewells_, [&](const std::unique_ptr<Farewell>& farewell) {
+    if (farewell->revoked().id() != oldest) return false;
+    closed_.push_back(farewell->gathering().id());
+    return true;
+  });
   sessions_.erase(oldest);
   gone_.insert(oldest);
 }
@@ -156,6 +192,7 @@ bool Engine::progress() {
   if (!lingering_.empty())
     std::erase_if(lingering_, [](const auto& operation) { return !operation->is_being_sent(); });
   if (!busy_.empty() && advance_tasks()) has_moved = true;
+  if (!farewells_.empty()) advance_farewells();
   if (!has_moved && !to_settle_.empty()) {
     settle_one();
     has_moved = true;
@@ -165,12 +202,23 @@ bool Engine::progress() {
 
 void Engine::tick() {
   call_for_a_look();
-  if (waiting_.load(std::memory_order_relaxed) > 0 || !mutex_.try_lock()) return;
+  maybe_stand_in();
+}
+
+void Engine::answer() {
+  const std::uint32_t rings = bell_.rings();
+  if (maybe_stand_in()) answered_rings_.store(rings, std::memory_order_relaxed);
+}
+
+// Drives everything for a while in the place of the program's threads, if none of them is inside.
+bool Engine::maybe_stand_in() {
+  if (waiting_.load(std::memory_order_relaxed) > 0 || !mutex_.try_lock()) return false;
   const Lock lock(mutex_, std::adopt_lock);
   is_lifelines_ = true;
   for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
   }
   is_lifelines_ = false;
+  return true;
 }
 
 void Engine::drive(Lock&) {

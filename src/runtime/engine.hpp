@@ -29,6 +29,8 @@
 
 namespace resprout::runtime {
 
+class Farewell;
+
 // Of the rounds in which a waiting thread finds nothing to do, one in so many.
 inline constexpr unsigned idle_rounds_between_looks = 8;
 
@@ -47,7 +49,8 @@ class Engine final : public Receiver {
   // The same under a name that all members know (Session::child): the same name and members give
   // the same identity.
   Session& open_session(Lock& lock, std::uint64_t name, const std::vector<int>& world_ranks);
-  // Everybody is done with it (a barrier was its last operation). It stays able to answer.
+  // Everybody is done with it (a barrier was its last operation). It stays able to answer. A
+  // revoked one gives its memory back when all have closed it (farewell.hpp).
   void close_session(Lock& lock, Session& session);
 
   // Safe without the lock, from any thread; takes effect at the next progress.
@@ -76,6 +79,14 @@ class Engine final : public Receiver {
   // Progress on behalf of a program that computes. Returns at once if a thread is inside: what it
   // waits for it drives itself, so that combiners run on the program's own threads.
   void tick();
+  // Somebody of this host has something to say that ends what a thread waits for inside of the MPI
+  // library. A few loads; without the lock.
+  bool is_called() const {
+    return bell_.rings() != answered_rings_.load(std::memory_order_relaxed);
+  }
+  // Does what `tick` does. Also from inside of the MPI library, on a thread that may hold the lock:
+  // then, and if another thread is inside, nothing happens.
+  void answer();
   // Drives everything for a while, on a thread of the program that does not wait.
   void drive(Lock& lock);
   // The same unless another thread is at it. REQUIRES: this thread does not hold the lock.
@@ -125,6 +136,8 @@ class Engine final : public Receiver {
     revocation_count_.fetch_add(1, std::memory_order_release);
     if (tell_ != nullptr) tell_(session);
   }
+  // The session is revoked, and closed.
+  void bid_farewell(Session& session);
   // The lifeline's thread is driving.
   bool is_lifelines() const { return is_lifelines_; }
   // Has the session tell the operation what it missed, on a thread of the program.
@@ -166,7 +179,11 @@ class Engine final : public Receiver {
     waiting_.store(waiting_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   static Time read_clock();
+  Session& open_session(std::uint64_t name, const std::vector<int>& world_ranks);
   bool progress();
+  bool maybe_stand_in();
+  void retire(Session& session);
+  void advance_farewells();
   void catch_up();
   bool advance_tasks();
   void handle_news();
@@ -185,6 +202,8 @@ class Engine final : public Receiver {
   void (*tell_)(const Session&) = nullptr;
   std::atomic<int> revocation_count_{0};
   std::mutex mutex_;
+  const Doorbell bell_;
+  std::atomic<std::uint32_t> answered_rings_{0};
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far
@@ -200,6 +219,7 @@ class Engine final : public Receiver {
   std::deque<Waiting> to_settle_;  // the youngest of a session first: they may be waited for
   std::vector<Waiting> to_catch_up_;
   std::vector<Session*> busy_;  // have tasks
+  std::vector<std::unique_ptr<Farewell>> farewells_;
   bool is_lifelines_ = false;
   std::vector<std::unique_ptr<Operation>> lingering_;
   Links links_;
@@ -220,6 +240,7 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
   Idle idle(idle_);
   unsigned idle_rounds = 0;
   while (!is_done()) {
+    const std::uint32_t rings = bell_.rings();
     if (progress()) {
       idle.reset();
       continue;
@@ -230,7 +251,7 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
     }
     lock.unlock();
     if (meanwhile_ != nullptr && ++idle_rounds % idle_rounds_between_looks == 0) meanwhile_();
-    idle.pause();
+    idle.pause([&](long ns) { bell_.nap(rings, ns); });
     lock.lock();
   }
   note_waiting(-1);

@@ -35,6 +35,14 @@ class Idle {
   bool is_spinning() const { return looks_ < strategy_.spins; }
 
   void pause() {
+    pause([](long ns) {
+      const timespec nap{0, ns};
+      nanosleep(&nap, nullptr);
+    });
+  }
+  // `sleep(ns)`: how, where it comes to that.
+  template <typename Sleep>
+  void pause(const Sleep& sleep) {
     const int look = looks_ < strategy_.spins + strategy_.yields + 64 ? looks_++ : looks_;
     if (look < strategy_.spins) {
       relax();
@@ -42,8 +50,7 @@ class Idle {
       sched_yield();
     } else {
       const long doubled = 20000L << std::min(look - strategy_.spins - strategy_.yields, 6);
-      const timespec nap{0, std::min(doubled, strategy_.sleep_ns_max)};
-      nanosleep(&nap, nullptr);
+      sleep(std::min(doubled, strategy_.sleep_ns_max));
     }
   }
 

@@ -151,10 +151,13 @@ class Session final : public Outlet {
   // Takes part in what the survivors have to settle about a broadcast whose root is lost, or about
   // a native operation, if it is still kept and has not been revived since.
   void settle(std::uint64_t number);
-  // Everybody is done with it.
+  // Everybody is done with it, or it is revoked and this process is.
   void close() {
+    is_closed_ = true;
     if (!is_revoked()) log_.release();
   }
+  // REQUIRES: revoked; all living members have closed it.
+  void give_back_memory();
   // The operation with this number, if it is neither forgotten nor still to come, and if a machine
   // carries it.
   Operation* find(std::uint64_t number);
@@ -265,6 +268,8 @@ class Session final : public Outlet {
   protocols::Revoke revocation_;
   std::vector<Rank> lost_to_revocation_;
   std::optional<Message> unsent_notice_;
+  std::vector<Rank> told_by_;
+  bool is_closed_ = false;
   std::atomic<bool> is_revoked_ = false;
   std::uint64_t revoked_at_ = 0;  // operations before this one may have said something
   std::vector<Kept> buried_;      // of those, what is over

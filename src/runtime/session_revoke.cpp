@@ -1,9 +1,11 @@
 // Sessions that were revoked (Plan B, section 3): docs/protocols/revoke.md.
 //
 // The notice spreads over the binomial graph of the communicator, each process passing it on once,
-// before it does anything else. Who has it says nothing more in this session and believes no frame
-// of it: what runs here has failed. So nobody who does not know yet can get a result that was made
-// without the others.
+// but not to those of whom it has it. Who has it says nothing more in this session and believes no
+// frame of it: what runs here has failed. So nobody who does not know yet can get a result that was
+// made without the others.
+#include <algorithm>
+
 #include "runtime/engine.hpp"
 #include "runtime/session.hpp"
 
@@ -16,10 +18,12 @@ void Session::revoke() {
 }
 
 void Session::handle_notice(int peer, const Message& message) {
-  if (is_revoked() || everybody_->index_of_world_rank(peer) != message.from) return;
+  if (everybody_->index_of_world_rank(peer) != message.from) return;
+  told_by_.push_back(message.from);
+  if (is_revoked()) return;
   revocation_.handle_message(revocation_context(), message);
-  flush_revocation();
   fall_silent();
+  engine_.come_back(*this, revocation_number);  // when all that has arrived is read
 }
 
 Context Session::revocation_context() {
@@ -29,15 +33,21 @@ Context Session::revocation_context() {
           {}};
 }
 
+// Who has told this process is told already.
 void Session::flush_revocation() {
   const Context context = revocation_context();
   for (;;) {
     if (!unsent_notice_) unsent_notice_ = revocation_.poll_send(context);
     if (!unsent_notice_) return;
+    if (std::find(told_by_.begin(), told_by_.end(), unsent_notice_->to) != told_by_.end()) {
+      unsent_notice_.reset();
+      continue;
+    }
     Transfer nothing;
     if (!engine_.transport().try_send(everybody_->world_rank(unsent_notice_->to),
                                       {id_, revocation_number, *unsent_notice_}, {}, {}, nothing))
       return engine_.come_back(*this, revocation_number);
+    engine_.transport().ring(everybody_->world_rank(unsent_notice_->to));
     unsent_notice_.reset();
   }
 }
@@ -52,6 +62,17 @@ void Session::fall_silent() {
   for (Kept& kept : operations_)
     if (kept.operation) kept.operation->abandon();
   engine_.tell_of_revocation(*this);
+  if (is_closed_) engine_.bid_farewell(*this);
+}
+
+void Session::give_back_memory() {
+  for (std::vector<Kept>* all : {&operations_, &buried_}) {
+    for (Kept& kept : *all)
+      if (kept.operation && kept.operation->is_being_sent())
+        engine_.linger(std::move(kept.operation));
+    all->clear();
+  }
+  log_.release();
 }
 
 }  // namespace resprout::runtime

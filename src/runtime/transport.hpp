@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "core/message.hpp"
+#include "runtime/doorbell.hpp"
 
 namespace resprout::runtime {
 
@@ -101,6 +102,12 @@ class Transport {
 
   // `peer` can read what `allocate_shared` hands out here, and the other way round.
   virtual bool shares_memory_with(int /*peer*/) const { return false; }
+
+  // Has `peer` look at what was sent to it although it waits for something else: its bell rings. Of
+  // peers that share memory; others look now and then.
+  virtual void ring(int /*peer*/) {}
+  // This process's bell.
+  virtual Doorbell bell() const { return {}; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
   virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {

@@ -36,9 +36,12 @@ Wrappings& wrappings() {
 RESPROUT_FAST_THREAD_LOCAL int depth = 0;
 RESPROUT_FAST_THREAD_LOCAL MPI_Comm in_error = MPI_COMM_NULL;
 
+// A class is its own code: mostly there is nothing to look up.
 int class_of(int code) {
+  if (code == MPI_SUCCESS || code == ulfm::revoked_class() || code == ulfm::proc_failed_class())
+    return code;
   int found = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) PMPI_Error_class(code, &found);
+  PMPI_Error_class(code, &found);
   return found;
 }
 

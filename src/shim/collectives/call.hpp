@@ -45,6 +45,7 @@ class CollectiveCall {
   std::optional<int> run(NativeCollective<Run> collective) {
     const runtime::Outcome outcome = session_->run_natively(lock_, collective);
     if (outcome.is_delivered) return finish_native(outcome, collective.code());
+    if (session_->is_revoked()) return finish(outcome);
     before_ = outcome;
     return std::nullopt;
   }

@@ -70,7 +70,7 @@ void open_natives() {
   if (!ulfm::is_active()) return;
   natives().is_open = true;
   make_native(MPI_COMM_WORLD);
-  add_progress_hook(look);
+  add_progress_hook(look, Rounds::some);
 }
 
 void close_natives() {
@@ -109,9 +109,9 @@ void free_native(MPI_Comm native) {
   if (World::current()->lost_count() == 0) PMPI_Comm_free(&native);
 }
 
-void revoke_native(MPI_Comm native) {
+void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {
   for (const MPI_Comm comm : mark_revoked([&](const Native& it) { return it.comm == native; }))
-    ulfm::revoke(comm);
+    revoke(comm);
 }
 
 }  // namespace resprout::shim

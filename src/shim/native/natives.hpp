@@ -16,6 +16,8 @@
 
 #include <vector>
 
+#include "shim/ulfm.hpp"
+
 namespace resprout::shim {
 
 // In MPI_Init, collective over MPI_COMM_WORLD, before anybody can be lost: makes the world's.
@@ -32,7 +34,7 @@ void use_native(MPI_Comm native, const std::vector<int>& world_ranks);
 // REQUIRES: made by make_native, and nobody is in it or will be.
 void free_native(MPI_Comm native);
 
-// Gets everybody out of it, now and later.
-void revoke_native(MPI_Comm native);
+// Gets everybody out of it, now and later. `revoke`: how.
+void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm) = ulfm::revoke);
 
 }  // namespace resprout::shim

@@ -13,8 +13,9 @@ Registration find(const char* name) {
 
 }  // namespace
 
-bool add_progress_hook(ProgressHook hook) {
-  const Registration add = find("opal_progress_register_lp");
+bool add_progress_hook(ProgressHook hook, Rounds rounds) {
+  const Registration add =
+      find(rounds == Rounds::all ? "opal_progress_register" : "opal_progress_register_lp");
   return add != nullptr && find("opal_progress_unregister") != nullptr && add(hook) == 0;
 }
 

@@ -10,6 +10,7 @@
 #include "shim/native/progress_hook.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/local_revocation.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -42,20 +43,32 @@ void note_revocation(const runtime::Session& session) {
   detail::has_untold_revocations.store(true, std::memory_order_release);
 }
 
+std::atomic<runtime::Engine*> looked_after{nullptr};  // by threads that are blocked in MPI
+
 int look() {
+  runtime::Engine* engine = looked_after.load(std::memory_order_relaxed);
+  if (engine != nullptr && engine->is_called()) engine->answer();
   pass_on_revocations();
   return 0;
+}
+
+// Members on one host ring each other's bells, and whoever waits in MPI looks; others do so now and
+// then only, and MPI tells them sooner.
+bool do_members_look(const Communicator& communicator) {
+  return looked_after.load(std::memory_order_relaxed) != nullptr &&
+         communicator.session->is_on_one_host();
 }
 
 }  // namespace
 
 void open_revocations(runtime::Engine& engine) {
   engine.tell_of_revocations(note_revocation);
-  if (ulfm::is_active()) add_progress_hook(look);
+  if (ulfm::is_active() && add_progress_hook(look, Rounds::all)) looked_after = &engine;
 }
 
 void close_revocations() {
   if (ulfm::is_active()) remove_progress_hook(look);
+  looked_after = nullptr;
   const std::lock_guard guard(table().mutex);
   table().comms.clear();
   table().untold.clear();
@@ -87,9 +100,10 @@ void detail::pass_on_revocations() {
   }
   for (const MPI_Comm comm : untold) {
     if (is_remade(comm)) continue;  // nothing of it waits inside MPI
-    ulfm::revoke(comm);
-    const MPI_Comm native = communicator_of(comm)->native;
-    if (native != MPI_COMM_NULL) revoke_native(native);
+    const Communicator& communicator = *communicator_of(comm);
+    const auto revoke_it = do_members_look(communicator) ? revoke_locally : ulfm::revoke;
+    if (communicator.native != MPI_COMM_NULL) revoke_native(communicator.native, revoke_it);
+    revoke_it(comm);
   }
 }
 

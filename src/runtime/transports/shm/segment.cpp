@@ -18,7 +18,7 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3130747270736572u;  // "resprt01"
+constexpr std::uint64_t magic = 0x3230747270736572u;  // "resprt02"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;
@@ -30,8 +30,11 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
 std::size_t bitmap_stride(const ShmSizes& sizes) {
   return round_up((sizes.local_ranks + 63) / 64 * 8, line);
 }
+std::size_t bells_offset(const ShmSizes& sizes) {
+  return header_bytes + sizes.local_ranks * bitmap_stride(sizes);
+}
 std::size_t rings_offset(const ShmSizes& sizes) {
-  return header_bytes + round_up(sizes.local_ranks * bitmap_stride(sizes), page);
+  return round_up(bells_offset(sizes) + sizes.local_ranks * line, page);
 }
 // A line for what the receiver has consumed, then the ring itself.
 std::size_t ring_stride(const ShmSizes& sizes) {
@@ -100,6 +103,10 @@ void ShmSegment::unlink() { fd_.reset(); }
 
 std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
   return base_ + header_bytes + receiver * bitmap_stride(sizes_);
+}
+
+std::byte* ShmSegment::bell(std::uint32_t receiver) const {
+  return base_ + bells_offset(sizes_) + receiver * line;
 }
 
 std::byte* ShmSegment::ring(std::uint32_t sender, std::uint32_t receiver) const {

@@ -1,4 +1,4 @@
-// The shared memory of the ranks of one host and job: bitmaps, rings and arenas, side by side.
+// The shared memory of the ranks of one host and job: bitmaps, bells, rings, arenas.
 //
 // It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back
 // with the last process that maps it, however that one ends. Others open it through its creator's
@@ -8,6 +8,7 @@
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
+//   bells    per receiver: doorbell.hpp
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //
@@ -45,6 +46,7 @@ class ShmSegment {
 
   const ShmSizes& sizes() const { return sizes_; }
   std::byte* bitmap(std::uint32_t receiver) const;
+  std::byte* bell(std::uint32_t receiver) const;
   std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
   std::byte* arena(std::uint32_t rank) const;
 

@@ -1,0 +1,31 @@
+#include "shim/ulfm/local_revocation.hpp"
+
+#include <dlfcn.h>
+
+#include "shim/ulfm.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// True unless it is revoked already. `only_collectives`: point-to-point goes on.
+using RevokeLocally = bool (*)(MPI_Comm comm, bool only_collectives);
+
+RevokeLocally find() {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
+  return reinterpret_cast<RevokeLocally>(dlsym(RTLD_DEFAULT, "ompi_comm_revoke_local"));
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace
+
+void revoke_locally(MPI_Comm comm) {
+  static const RevokeLocally revoke = find();
+  if (revoke != nullptr)
+    revoke(comm, false);
+  else
+    ulfm::revoke(comm);
+}
+
+}  // namespace resprout::shim
