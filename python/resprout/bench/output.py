@@ -1,23 +1,61 @@
-"""What all benches leave: JSON and CSV, in a folder that is checked before they measure."""
+"""What all benches leave: figures on stdout and in a folder, checked before they measure."""
 
 import csv
 import io
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from resprout.errors import UserError
 from resprout.files import replacing
 
+FORMATS = ("table", "json", "csv")
 SCHEMA = 1
 """Of the JSON: changes of its names change it, new names do not."""
 
 
 class Row(Protocol):
     def as_dict(self) -> Mapping[str, object]: ...
+
+
+SomeRow = TypeVar("SomeRow", bound=Row)
+
+
+def check_output(format: str, folder: Path | None) -> None:
+    """REQUIRES: nothing was measured yet."""
+    if format not in FORMATS:
+        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
+    if folder is not None:
+        _make_folder(folder)
+
+
+def print_rows(
+    rows: Sequence[SomeRow], about: Mapping[str, object], format: str,
+    print_tables: Callable[[Sequence[SomeRow]], None],
+) -> None:  # fmt: skip
+    """REQUIRES: the format was checked."""
+    if format == "json":
+        print(as_json(rows, about), end="")
+    elif format == "csv":
+        print(as_csv(rows), end="")
+    else:
+        print_tables(rows)
+
+
+def write_rows(
+    rows: Sequence[Row], about: Mapping[str, object], name: str, markdown: str,
+    pictures: Mapping[str, bytes], folder: Path,
+) -> None:  # fmt: skip
+    """`name`.json, .csv and .md, and the pictures by the names of their files."""
+    contents = {
+        f"{name}.json": as_json(rows, about).encode(),
+        f"{name}.csv": as_csv(rows).encode(),
+        f"{name}.md": markdown.encode(),
+    }
+    _write_files({**contents, **pictures}, folder)
 
 
 def as_json(rows: Sequence[Row], about: Mapping[str, object]) -> str:
@@ -34,7 +72,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def make_folder(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -43,7 +81,7 @@ def make_folder(folder: Path) -> None:
         raise UserError(f"--output: {folder} is no folder that can be written to")
 
 
-def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
+def _write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     """Each file is there wholly or not at all; says on stderr which there are."""
     for name, content in contents.items():
         try:

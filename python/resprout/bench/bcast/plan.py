@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from resprout.bench.bcast.variants import NATIVE, Variant, choose
 from resprout.errors import UserError
 
-FORMATS = ("table", "json", "csv")
 RANKS_MAX = 1024
 BYTES_MAX = 1 << 30
 JOBS_MAX = 1_000

@@ -8,11 +8,10 @@ from resprout.bench.machine import about_this_machine
 from resprout.bench.membership import show
 from resprout.bench.membership.figures import Row, rows_of
 from resprout.bench.membership.measure import Apart, Plan, measure, work_of
-from resprout.bench.output import as_csv, as_json, make_folder, write_files
+from resprout.bench.output import check_output, print_rows, write_rows
 from resprout.errors import UserError
 from resprout.progress import progress_bar
 
-FORMATS = ("table", "json", "csv")
 MEMBERS_MIN, MEMBERS_MAX = 3, 400
 RADIX_MAX = 1024
 
@@ -21,10 +20,7 @@ def bench_membership(
     members: str, radix: str, groups: int, repetitions: int, format: str, output: Path | None
 ) -> int:
     plan = Plan(_members(members), _radixes(radix), groups, repetitions)
-    if format not in FORMATS:
-        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
-    if output is not None:
-        make_folder(output)
+    check_output(format, output)
     samples = []
     with (
         Apart(lambda: measure(plan)) as apart,
@@ -37,12 +33,7 @@ def bench_membership(
         raise UserError("the process that measures has ended too early")
     rows = rows_of(samples)
     about = {**about_this_machine(), **asdict(plan)}
-    if format == "json":
-        print(as_json(rows, about), end="")
-    elif format == "csv":
-        print(as_csv(rows), end="")
-    else:
-        show.print_tables(rows)
+    print_rows(rows, about, format, show.print_tables)
     if output is not None:
         _write(rows, about, output)
     return 0
@@ -73,11 +64,5 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     # Slow to import.
     from resprout.bench.membership.draw import render
 
-    contents = {
-        "membership.json": as_json(rows, about).encode(),
-        "membership.csv": as_csv(rows).encode(),
-        "membership.md": show.as_markdown(rows).encode(),
-        "membership.svg": render(rows, "svg"),
-        "membership.png": render(rows, "png"),
-    }
-    write_files(contents, folder)
+    pictures = {f"membership.{format}": render(rows, format) for format in ("svg", "png")}
+    write_rows(rows, about, "membership", show.as_markdown(rows), pictures, folder)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resprout.bench.machine import about_this_machine
-from resprout.bench.output import as_csv, as_json, make_folder, write_files
+from resprout.bench.output import check_output, print_rows, write_rows
 from resprout.bench.recovery import show
 from resprout.bench.recovery.figures import Row, rows_of
 from resprout.bench.recovery.measure import RANKS_MIN, Bench, jobs, measure
@@ -13,7 +13,6 @@ from resprout.errors import UserError
 from resprout.options import check_environment
 from resprout.progress import progress_bar
 
-FORMATS = ("table", "json", "csv")
 RANKS_MAX = 64
 
 
@@ -22,10 +21,7 @@ def bench_recovery(
 ) -> int:
     check_environment(os.environ)
     procs = _parse_ranks(ranks)
-    if format not in FORMATS:
-        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
-    if output is not None:
-        make_folder(output)
+    check_output(format, output)
     samples = []
     count = jobs(procs, repetitions)
     with Bench(mpi) as bench, progress_bar(work=count, things=count, name="jobs") as bar:
@@ -33,12 +29,7 @@ def bench_recovery(
             samples.append(sample)
         about = {**about_this_machine(), "mpi": str(bench.mpi), "repetitions": repetitions}
     rows = rows_of(samples)
-    if format == "json":
-        print(as_json(rows, about), end="")
-    elif format == "csv":
-        print(as_csv(rows), end="")
-    else:
-        show.print_tables(rows)
+    print_rows(rows, about, format, show.print_tables)
     if output is not None:
         _write(rows, about, output)
     return 0
@@ -59,11 +50,5 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     # Slow to import.
     from resprout.bench.recovery.draw import render
 
-    contents = {
-        "recovery.json": as_json(rows, about).encode(),
-        "recovery.csv": as_csv(rows).encode(),
-        "recovery.md": show.as_markdown(rows).encode(),
-        "recovery.svg": render(rows, "svg"),
-        "recovery.png": render(rows, "png"),
-    }
-    write_files(contents, folder)
+    pictures = {f"recovery.{format}": render(rows, format) for format in ("svg", "png")}
+    write_rows(rows, about, "recovery", show.as_markdown(rows), pictures, folder)
