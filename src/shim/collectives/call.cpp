@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/bitwise_and.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
@@ -13,18 +14,6 @@
 #include "shim/world.hpp"
 
 namespace resprout::shim {
-
-namespace {
-
-class And final : public runtime::Combiner {
- public:
-  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
-    upper[0] &= lower[0];
-  }
-  bool is_commutative() const override { return true; }
-};
-
-}  // namespace
 
 CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), name_(name) {
   World* world = World::current();
@@ -77,7 +66,7 @@ MPI_Comm CollectiveCall::native(Kind kind, std::size_t bytes) {
 bool CollectiveCall::has_native_everywhere(const Communicator& communicator) {
   const bool has_one = communicator.native != MPI_COMM_NULL;
   bool has_everybody = false;
-  And both;
+  BitwiseAnd both;
   before_ = session_->allreduce(
       lock_, reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
       [&](std::span<const std::byte> all) { has_everybody = all[0] != std::byte{0}; });

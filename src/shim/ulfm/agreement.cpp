@@ -25,10 +25,6 @@ bool Opinion::acknowledges(int rank) const {
   return (byte >> rank % 8 & std::byte{1}) != std::byte{0};
 }
 
-void BitwiseAnd::combine(std::span<const std::byte> lower, std::span<std::byte> upper) {
-  for (std::size_t i = 0; i < upper.size(); ++i) upper[i] &= lower[i];
-}
-
 bool has_unknown_failure(const runtime::Session& session, const Opinion& agreed) {
   const runtime::Members& everybody = session.everybody();
   for (int rank = 0; rank < everybody.size(); ++rank)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/session.hpp"
+#include "shim/collectives/bitwise_and.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 
 namespace resprout::shim {
@@ -28,13 +29,6 @@ class Opinion {
 
  private:
   std::vector<std::byte> bytes_;
-};
-
-class BitwiseAnd final : public runtime::Combiner {
- public:
-  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override;
-  bool is_commutative() const override { return true; }
-  bool is_for_program() const override { return false; }
 };
 
 // True if some member that is left out was not acknowledged by all.
