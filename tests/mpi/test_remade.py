@@ -17,11 +17,18 @@ def test_it_is_a_communicator_like_any_other(ranks: int, transport: str) -> None
     assert "MPI_Win_create does not work on a communicator" in ended.err, str(ended)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_whoever_is_killed_communicators_are_made_used_and_freed(seed: int) -> None:
-    ranks = (4, 8, 3, 6, 16)[seed % 5]
+def killed_while_making(seed: int, ranks: int) -> jobs.Ended:
+    """A random program of communicators whose survivors have come to its end."""
     victims = kills_at_calls(seed, min(ranks - 1, 1 + seed % 3), ranks, CALLS, 60)
     program = [jobs.PROGRAMS / "communicators", str(seed), "80"]
     ended = jobs.resprout_run(ranks, program, [], {"RESPROUT_INJECT": victims})
-    assert ended.status == 0 and len(ended.lost) == victims.count("kill:"), str(ended)
+    assert ended.status == 0, str(ended)
     assert ended.out.count(" is through\n") == ranks - len(ended.lost), str(ended)
+    return ended
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whoever_is_killed_communicators_are_made_used_and_freed(seed: int) -> None:
+    ranks = (4, 8, 3, 6, 16)[seed % 5]
+    ended = killed_while_making(seed, ranks)
+    assert len(ended.lost) == min(ranks - 1, 1 + seed % 3), str(ended)

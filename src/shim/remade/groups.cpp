@@ -64,7 +64,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
     const int code = PMPI_Comm_create_group(comm, group, tag, made);
     lock.lock();
     if (code == MPI_SUCCESS) open_communicator(*made, child, lock);
-    if (is_interruption(code)) note_broken_making();
+    if (has_met_loss(code)) note_broken_making();
     return code;
   }
   if (!is_whole && World::current()->options().on_loss == OnLoss::error) return proc_failed();

@@ -31,9 +31,9 @@ using namespace resprout::shim;
 
 namespace {
 
-// Some may have it although others have not: then nobody uses it.
+// A loss fell into it at some member. Others may have it nevertheless: then nobody uses it.
 bool has_anybody_failed(CollectiveCall& call, int code) {
-  const std::byte mine{is_interruption(code) ? std::uint8_t{1} : std::uint8_t{0}};
+  const std::byte mine{has_met_loss(code) ? std::uint8_t{1} : std::uint8_t{0}};
   bool has_failed = mine != std::byte{0};
   BitwiseOr any;
   call.session().allreduce(
@@ -81,6 +81,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   RollCall roll(call.session(), derived.said.size());
   std::copy(derived.said.begin(), derived.said.end(), roll.mine().begin());
   runtime::Outcome outcome = roll.say(call.lock());
+  if (call.session().is_revoked()) return call.finish(outcome);
   const auto is_whole = [&] { return call.session().members().size() == call.size(); };
   if (is_whole() && roll.is_peaceful() && !call.communicator().remade)
     if (const auto code = make_natively(call, made, native)) return *code;

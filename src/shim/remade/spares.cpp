@@ -19,6 +19,7 @@ struct Spare {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm handle = MPI_COMM_NULL;
   bool is_in_use = true;
+  bool is_broken = false;    // what MPI was asked for a drain is still pending
   std::vector<int> left_by;  // world ranks, ascending: whose messages may be left in it
 };
 
@@ -132,6 +133,10 @@ MPI_Comm carrier(int spare) { return spares()[spare].comm; }
 
 MPI_Comm handle_of(int spare) { return spares()[spare].handle; }
 
+bool has_met_loss(int code) {
+  return is_loss(code) || (code != MPI_SUCCESS && World::current()->lost_count() != 0);
+}
+
 void note_broken_making() { is_making_broken = true; }
 
 bool may_mpi_make_any() { return !is_making_broken && World::current()->lost_count() == 0; }
@@ -162,13 +167,14 @@ bool reserve_spare(int spare) {
 
 void give_back_spare(int spare) {
   const std::lock_guard guard(spares().mutex);
-  spares()[spare].is_in_use = false;
+  if (!spares()[spare].is_broken) spares()[spare].is_in_use = false;
 }
 
 void leave_spare(int number, const std::vector<int>& world_ranks, Leaving how) {
   const std::lock_guard guard(spares().mutex);
   Spare& spare = spares()[number];
-  if (how != Leaving::broken) spare.is_in_use = false;
+  if (how == Leaving::broken) spare.is_broken = true;
+  if (!spare.is_broken) spare.is_in_use = false;
   if (how != Leaving::unclean) return;
   spare.left_by.insert(spare.left_by.end(), world_ranks.begin(), world_ranks.end());
   std::sort(spare.left_by.begin(), spare.left_by.end());
@@ -176,10 +182,13 @@ void leave_spare(int number, const std::vector<int>& world_ranks, Leaving how) {
 }
 
 bool drain(int number, const runtime::Session& session) {
-  if (!Drain(carrier(number), session).run()) return false;
+  const bool is_clean = Drain(carrier(number), session).run();
   const std::lock_guard guard(spares().mutex);
-  spares()[number].left_by.clear();
-  return true;
+  if (is_clean)
+    spares()[number].left_by.clear();
+  else
+    spares()[number].is_broken = true;
+  return is_clean;
 }
 
 }  // namespace resprout::shim

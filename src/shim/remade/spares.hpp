@@ -30,6 +30,8 @@ void close_spares();
 MPI_Comm carrier(int spare);
 MPI_Comm handle_of(int spare);
 
+// What MPI has returned for making a communicator is no mistake of the program's.
+bool has_met_loss(int code);
 // A loss fell into the making of a communicator: MPI may never make another one.
 void note_broken_making();
 // MPI can make communicators: nobody is lost, as far as this process knows, and nothing broke.
