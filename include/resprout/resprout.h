@@ -58,8 +58,7 @@ int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) __attribute
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) __attribute__((weak));
 #endif
 /* Not every mpi-ext.h has it. */
-int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request)
-    __attribute__((weak));
+int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) __attribute__((weak));
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "doctest/doctest.h"
+#include "shim/testing/mpi_of_one.hpp"
 
 using namespace resprout::shim;
 
@@ -25,12 +26,6 @@ Fault flip_of(int rank, std::uint64_t message, std::uint64_t bit) {
 }
 
 const Sending to_one{"send", MPI_COMM_WORLD, 1, 5};
-
-void need_mpi() {
-  int is_initialized = 0;
-  PMPI_Initialized(&is_initialized);
-  if (is_initialized == 0) PMPI_Init(nullptr, nullptr);
-}
 
 std::array<int, 4> ints_in(const SendBuffer& sent) {
   std::array<int, 4> values{};

@@ -101,7 +101,7 @@ class Drain {
       MPI_Request request = MPI_REQUEST_NULL;
       PMPI_Imrecv(buffer.data(), bytes, MPI_BYTE, &message, &request);
       if (!complete(request)) {
-        kept_.push_back(std::move(buffer));  // MPI may still write to it
+        kept.push_back(std::move(buffer));  // MPI may still write to it
         return false;
       }
     }
@@ -109,7 +109,7 @@ class Drain {
 
   MPI_Comm comm_;
   std::vector<int> peers_;
-  static inline std::vector<std::vector<char>> kept_;
+  static inline std::vector<std::vector<char>> kept;
 };
 
 }  // namespace

@@ -4,16 +4,11 @@
 
 #include "doctest/doctest.h"
 #include "shim/communicator.hpp"
+#include "shim/testing/mpi_of_one.hpp"
 
 using namespace resprout::shim;
 
 namespace {
-
-void need_mpi() {
-  int is_initialized = 0;
-  PMPI_Initialized(&is_initialized);
-  if (is_initialized == 0) PMPI_Init(nullptr, nullptr);
-}
 
 MPI_Comm duplicate(MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;

@@ -6,6 +6,7 @@
 #include "shim/communicator.hpp"
 #include "shim/replication/communicator_name.hpp"
 #include "shim/replication/digest.hpp"
+#include "shim/testing/mpi_of_one.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -21,9 +22,7 @@ class Pair final : runtime::VoteNetwork {
       : config_{method, 2},
         own_({.config = config_, .self = {0, 0}}, *this,
              [this](const auto& it) { findings.push_back(it); }) {
-    int is_initialized = 0;
-    PMPI_Initialized(&is_initialized);
-    if (is_initialized == 0) PMPI_Init(nullptr, nullptr);
+    need_mpi();
     PMPI_Comm_dup(MPI_COMM_SELF, &comm);
     name_child(MPI_COMM_SELF, comm);
     state_.verifier = &own_;

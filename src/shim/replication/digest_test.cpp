@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "doctest/doctest.h"
+#include "shim/testing/mpi_of_one.hpp"
 
 using namespace resprout::shim;
 
 namespace {
-
-// Datatypes need MPI; a process that nobody launched is a job of one.
-void need_mpi() {
-  int is_initialized = 0;
-  PMPI_Initialized(&is_initialized);
-  if (is_initialized == 0) PMPI_Init(nullptr, nullptr);
-}
 
 // A datatype for the duration of a test.
 class Type {
