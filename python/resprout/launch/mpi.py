@@ -155,6 +155,11 @@ def _plane_settings(processes: int) -> list[Setting]:
         *_basic_open_mpi_settings(processes),
         Setting("--bind-to", "none", "planes that bind alike would share the same cores"),
         Setting("--output", "tag", "the launcher has to know which rank says what"),
+        Setting(
+            "--runtime-options",
+            "error-nonzero-status=0",
+            "a rank that ends with an error does not cut off what the others say",
+        ),
     ]
 
 
