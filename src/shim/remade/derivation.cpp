@@ -52,15 +52,7 @@ std::vector<int> of_same_color(MPI_Comm comm, const RollCall& roll) {
 }
 
 std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
-  int count = 0;
-  PMPI_Group_size(group, &count);
-  std::vector<int> numbers(static_cast<std::size_t>(count));
-  std::vector<int> ranks(numbers.size());
-  std::iota(numbers.begin(), numbers.end(), 0);
-  MPI_Group everybody = MPI_GROUP_NULL;
-  group_of(comm, &everybody);
-  PMPI_Group_translate_ranks(group, count, numbers.data(), everybody, ranks.data());
-  PMPI_Group_free(&everybody);
+  std::vector<int> ranks = ranks_of_group(comm, group);
   std::erase(ranks, MPI_UNDEFINED);
   return ranks;
 }

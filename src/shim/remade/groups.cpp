@@ -1,7 +1,6 @@
 // MPI_Comm_create_group: only the members of the group take part, so they agree among themselves
 // whether the MPI library can make it.
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -25,15 +24,7 @@ constexpr const char* name = "comm_create_group";
 
 // World ranks of the group's members; empty if some are none of `comm`.
 std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
-  int count = 0;
-  PMPI_Group_size(group, &count);
-  std::vector<int> numbers(static_cast<std::size_t>(count));
-  std::vector<int> ranks(numbers.size());
-  std::iota(numbers.begin(), numbers.end(), 0);
-  MPI_Group everybody = MPI_GROUP_NULL;
-  group_of(comm, &everybody);
-  PMPI_Group_translate_ranks(group, count, numbers.data(), everybody, ranks.data());
-  PMPI_Group_free(&everybody);
+  std::vector<int> ranks = ranks_of_group(comm, group);
   const std::vector<int>& world_ranks = communicator_of(comm)->world_ranks;
   for (int& rank : ranks) {
     if (rank == MPI_UNDEFINED) return {};

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "runtime/engine.hpp"
@@ -117,6 +118,19 @@ int group_of(MPI_Comm comm, MPI_Group* group) {
   const int code = PMPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), group);
   PMPI_Group_free(&world);
   return code;
+}
+
+std::vector<int> ranks_of_group(MPI_Comm comm, MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> numbers(static_cast<std::size_t>(size));
+  std::vector<int> ranks(numbers.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  MPI_Group everybody = MPI_GROUP_NULL;
+  group_of(comm, &everybody);
+  PMPI_Group_translate_ranks(group, size, numbers.data(), everybody, ranks.data());
+  PMPI_Group_free(&everybody);
+  return ranks;
 }
 
 int remake(std::vector<int> world_ranks, RollCall& roll, std::uint64_t name, MPI_Comm like,

@@ -41,6 +41,8 @@ void acknowledge_to_mpi(MPI_Comm comm);
 
 // As PMPI_Comm_group, for any communicator.
 int group_of(MPI_Comm comm, MPI_Group* group);
+// The members of `group` in `comm`, in its order; MPI_UNDEFINED: not in it.
+std::vector<int> ranks_of_group(MPI_Comm comm, MPI_Group group);
 
 // A communicator of these world ranks, in this order, which may be lost already, with the session
 // `name`; its messages go over the spare that `roll` has found. It gets the error handler of
