@@ -57,7 +57,7 @@ LinkAddress PlaneLinks::address() const {
 
 bool PlaneLinks::is_known(int number) const {
   return number >= 0 && number < setup_.planes * setup_.ranks &&
-         replica_of(number).plane != setup_.self.plane;
+         number != number_of(setup_.self);
 }
 
 void PlaneLinks::connect(std::vector<LinkAddress> addresses) {

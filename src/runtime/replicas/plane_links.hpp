@@ -1,5 +1,5 @@
-// The connections of a process to processes of other planes: what replicas say to each other goes
-// over them, and they tell when a plane is no more.
+// The connections of a process to those of all planes: what replicas say to each other goes over
+// them, and they tell when a plane is no more.
 //
 // One connection for each direction, opened when there is something to say: who began it speaks,
 // the other listens. To its *siblings*, the replicas of its own rank, a process opens one at once:
@@ -67,8 +67,8 @@ class PlaneLinks final : public VoteNetwork {
   ~PlaneLinks();
 
   LinkAddress address() const;
-  // Everybody's, by plane * ranks + rank; the own plane's are not looked at. A plane whose
-  // addresses are nowhere was lost before it began. Starts the thread. REQUIRES: once.
+  // Everybody's, by plane * ranks + rank; its own is not looked at. A plane whose addresses are
+  // nowhere was lost before it began. Starts the thread. REQUIRES: once.
   void connect(std::vector<LinkAddress> addresses);
 
   void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override;

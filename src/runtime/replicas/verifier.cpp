@@ -77,11 +77,14 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
   return delivery;
 }
 
-void Verifier::finish(const Meanwhile& meanwhile) {
+void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
   std::unique_lock lock(mutex_);
-  wait_until(lock, meanwhile, [&] { return votes_.are_all_over(); });
-  votes_.tell_all();
-  wait_until(lock, meanwhile, [&] { return votes_.is_forgotten() && saying_ == 0; });
+  wait_until(lock, meanwhile, [&] { return votes_.are_all_over() && saying_ == 0; });
+  lock.unlock();
+  barrier();
+  lock.lock();
+  votes_.finish_own_plane();
+  wait_until(lock, meanwhile, [&] { return votes_.are_planes_over(); });
 }
 
 template <typename Condition>
@@ -154,8 +157,9 @@ void Verifier::note(const MessageName& name, const VoteEvent& event,
 void Verifier::end(Record& record, const VoteEvent& event) {
   record.is_over = true;
   if (event.kind == VoteEventKind::finish) {
-    if (event.agreeing < 2) ++unverified_;
+    ++(event.agreeing < 2 ? unverified_ : verified_);
   } else {
+    ++verified_;
     const bool is_lost = event.kind == VoteEventKind::lost;
     record.is_worth_saying = true;
     record.finding.end = is_lost ? Finding::End::lost : Finding::End::undecided;
@@ -177,9 +181,10 @@ void Verifier::say(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
 }
 
-std::uint64_t Verifier::unverified() const {
+Verifier::Figures Verifier::figures() const {
   const std::scoped_lock lock(mutex_);
-  return unverified_;
+  const Votes::Load most = votes_.load_max();
+  return {verified_, unverified_, most.open, most.bytes};
 }
 
 }  // namespace resprout::runtime

@@ -82,10 +82,16 @@ class Verifier {
 
   // For MPI_Finalize, when this process sends and receives no more: until all that it has received
   // is verified, what was found is said, and nobody will ask it for anything.
-  void finish(const Meanwhile& meanwhile);
+  // `barrier`: of the own plane, without the lock.
+  void finish(const Meanwhile& meanwhile, const std::function<void()>& barrier);
 
-  // How many messages were verified by nobody, because no other sender was alive.
-  std::uint64_t unverified() const;
+  struct Figures {
+    std::uint64_t verified = 0;    // what two replicas agree on, or a vote was held about
+    std::uint64_t unverified = 0;  // by nobody, because no other sender was alive
+    std::uint64_t open_max = 0;    // most that waited for a verdict at one time
+    std::uint64_t bytes_max = 0;   // most bytes of copies that were kept at one time
+  };
+  Figures figures() const;
 
  private:
   struct Record {
@@ -118,6 +124,7 @@ class Verifier {
   std::map<MessageName, Record, NameLess> records_;  // of what is open, or not yet waited for
   std::vector<Finding> unsaid_;
   int saying_ = 0;  // threads that are saying what they have found
+  std::uint64_t verified_ = 0;
   std::uint64_t unverified_ = 0;
 };
 

@@ -61,7 +61,7 @@ class Planes {
           verifier.compare(expected, digest_of(data[plane]), true);
         }
         got[plane] = verifier.wait(name, [] {});
-        verifier.finish([] {});
+        verifier.finish([] {}, [] {});
       });
     }
     for (std::thread& program : programs) program.join();
@@ -137,7 +137,7 @@ TEST_CASE("what all replicas have is delivered and nothing is found") {
       for (const auto& got : planes.compare(std::vector(static_cast<std::size_t>(degree), meant)))
         CHECK((got.what == What::own || got.bytes == meant));
       for (int plane = 0; plane < degree; ++plane) CHECK(planes.findings(plane).empty());
-      CHECK(planes.verifier(0).unverified() == 0);
+      CHECK(planes.verifier(0).figures().unverified == 0);
     }
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("who waits for a plane that is lost goes on, and counts what nobody ha
     loses.join();
     CHECK(got[0].what == What::own);
     CHECK(planes.findings(0).empty());
-    CHECK(planes.verifier(0).unverified() == 1);
+    CHECK(planes.verifier(0).figures().unverified == 1);
   }
 }
 

@@ -20,6 +20,7 @@ struct VoteFrame {
   enum class Kind : std::uint32_t {
     vote,  // `message`, about the message `name`; the bytes of a copy follow
     over,  // the sender of this frame, a receiver of that stream, asks no more about all before it
+    plane_over,  // nobody in the plane of its sender receives, or asks for, anything any more
   };
   MessageName name;
   protocols::VoteMessage message{};
@@ -43,7 +44,8 @@ inline std::optional<VoteFrame> read_vote_frame(std::span<const std::byte> bytes
   VoteFrame frame;
   if (bytes.size() < sizeof(frame)) return std::nullopt;
   std::memcpy(&frame, bytes.data(), sizeof(frame));
-  if (frame.kind == VoteFrame::Kind::over) return frame;
+  if (frame.kind == VoteFrame::Kind::over || frame.kind == VoteFrame::Kind::plane_over)
+    return frame;
   const auto is_process = [&](Rank rank) {
     return index(rank) >= 0 && index(rank) < config.procs();
   };

@@ -50,7 +50,10 @@ Votes::Suspected Votes::suspected() const {
 void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes) {
   Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), digest}};
   made.has_bytes = setup_.keeps_copies || !config_of(name.stream).sends_digests();
-  if (made.has_bytes) made.bytes.assign(bytes.begin(), bytes.end());
+  if (made.has_bytes) {
+    made.bytes.assign(bytes.begin(), bytes.end());
+    keep(bytes.size());
+  }
   start(name, std::move(made), setup_.keeps_copies);
 }
 
@@ -69,6 +72,7 @@ void Votes::start(const MessageName& name, Sent made, bool keeps) {
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
   if (!keeps) {
+    drop(at->second.bytes.size());
     at->second.has_bytes = false;
     at->second.bytes = {};
   }
@@ -83,7 +87,7 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
                 .digest_of = std::move(digest_of)};
   const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
-  ++open_;
+  load_max_.open = std::max(load_max_.open, ++open_);
   const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
@@ -110,9 +114,9 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
 
 void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes) {
   const Stream& stream = frame.name.stream;
-  if (from.plane < 0 || from.plane >= config().degree || is_lost(from.plane) ||
-      !(is_sender(stream) || is_receiver(stream)))
-    return;
+  if (from.plane < 0 || from.plane >= config().degree || is_lost(from.plane)) return;
+  if (frame.kind == VoteFrame::Kind::plane_over) return finish_plane(from.plane);
+  if (!is_sender(stream) && !is_receiver(stream)) return;
   if (frame.kind == VoteFrame::Kind::over) {
     const bool is_from_receiver = from.rank == stream.receiver && from != setup_.self;
     if (!is_from_receiver) return;
@@ -145,6 +149,7 @@ void Votes::take_vote(Flow& flow, const Early& arrived) {
     return take(arrived.frame.name, at->second, message, arrived.bytes);
   }
   flow.early[number].push_back(arrived);
+  keep(arrived.bytes.size());
 }
 
 void Votes::take(const MessageName& name, Received& received, const VoteMessage& message,
@@ -159,6 +164,8 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
   const Disposition disposition =
       received.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, heard);
   if (disposition == Disposition::keep) {
+    drop(received.held[static_cast<std::size_t>(origin)].size());
+    keep(bytes.size());
     received.held[static_cast<std::size_t>(origin)].assign(bytes.begin(), bytes.end());
     received.has_bytes |= 1U << origin;
   }
@@ -170,8 +177,10 @@ void Votes::hand_in_early(Flow& flow, std::uint64_t number) {
   if (at == flow.early.end()) return;
   const std::vector<Early> frames = std::move(at->second);
   flow.early.erase(at);
-  for (const Early& early : frames)
+  for (const Early& early : frames) {
+    drop(early.bytes.size());
     if (!is_lost(early.from.plane)) take_vote(flow, early);
+  }
 }
 
 void Votes::lose_plane(std::int32_t plane) {
@@ -267,25 +276,56 @@ void Votes::tell(const Stream& stream, Flow& flow) {
   }
 }
 
-void Votes::tell_all() {
-  for (auto& [stream, flow] : flows_)
-    if (is_receiver(stream)) tell(stream, flow);
+void Votes::finish_own_plane() {
+  RESPROUT_INVARIANT(are_all_over());
+  for (std::int32_t plane = 0; plane < config().degree; ++plane) {
+    if (plane == setup_.self.plane || is_lost(plane)) continue;
+    VoteFrame frame;
+    frame.kind = VoteFrame::Kind::plane_over;
+    network_.send({plane, setup_.self.rank}, frame, {});
+  }
+  finish_plane(setup_.self.plane);
+}
+
+void Votes::finish_plane(std::int32_t plane) {
+  planes_over_ |= 1U << plane;
+  for (auto& [stream, flow] : flows_) forget(flow);
+}
+
+bool Votes::are_planes_over() const {
+  for (std::int32_t plane = 0; plane < config().degree; ++plane)
+    if (!is_lost(plane) && !is_plane_over(plane)) return false;
+  return true;
 }
 
 void Votes::forget(Flow& flow) {
   std::uint64_t below = std::numeric_limits<std::uint64_t>::max();
   for (std::int32_t plane = 0; plane < config().degree; ++plane)
-    if (!is_lost(plane)) below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
-  flow.forgotten = std::max(flow.forgotten, below);
-  flow.sent.erase(flow.sent.begin(), flow.sent.lower_bound(flow.forgotten));
-  flow.received.erase(flow.received.begin(), flow.received.lower_bound(flow.forgotten));
-  flow.early.erase(flow.early.begin(), flow.early.lower_bound(flow.forgotten));
+    if (!is_lost(plane) && !is_plane_over(plane))
+      below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
+  if (below <= flow.forgotten) return;
+  flow.forgotten = below;
+  const auto erase_from = [&](auto& numbered, auto bytes_of) {
+    const auto end = numbered.lower_bound(flow.forgotten);
+    for (auto at = numbered.begin(); at != end; ++at) drop(bytes_of(at->second));
+    numbered.erase(numbered.begin(), end);
+  };
+  erase_from(flow.sent, [](const Sent& sent) { return sent.bytes.size(); });
+  erase_from(flow.received, [](const Received& received) {
+    std::size_t bytes = 0;
+    for (const auto& copy : received.held) bytes += copy.size();
+    return bytes;
+  });
+  erase_from(flow.early, [](const std::vector<Early>& frames) {
+    std::size_t bytes = 0;
+    for (const Early& early : frames) bytes += early.bytes.size();
+    return bytes;
+  });
 }
 
-bool Votes::is_forgotten() const {
-  return std::all_of(flows_.begin(), flows_.end(), [](const auto& entry) {
-    return entry.second.sent.empty() && entry.second.received.empty();
-  });
+void Votes::keep(std::size_t bytes) {
+  bytes_ += bytes;
+  load_max_.bytes = std::max(load_max_.bytes, bytes_);
 }
 
 }  // namespace resprout::runtime

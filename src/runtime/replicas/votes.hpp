@@ -87,11 +87,19 @@ class Votes {
 
   // No message that this process receives is open.
   bool are_all_over() const { return open_ == 0; }
-  // Tells the others at once what is over; else they learn it after every 32 messages of a stream.
-  // For MPI_Finalize, after which this process may leave as soon as `is_forgotten`.
-  void tell_all();
-  // Nobody will ask this process for anything.
-  bool is_forgotten() const;
+  // For MPI_Finalize: all messages are over that processes of this plane receive. Says so to the
+  // siblings, which stand for their planes. Messages that nobody receives are over hereby, too.
+  void finish_own_plane();
+  // No living plane receives, or asks for, anything any more.
+  bool are_planes_over() const;
+
+  struct Load {
+    std::uint64_t open = 0;   // messages that this process receives and that are not verified yet
+    std::uint64_t bytes = 0;  // of copies that are kept
+  };
+  // At this moment; and the largest of each that there ever were.
+  Load load() const { return {open_, bytes_}; }
+  Load load_max() const { return load_max_; }
 
  private:
   struct Sent {
@@ -135,6 +143,8 @@ class Votes {
   bool is_receiver(const Stream& stream) const { return stream.receiver == setup_.self.rank; }
   Replica replica(const Stream& stream, Rank rank) const;
   bool is_lost(std::int32_t plane) const { return (lost_planes_ >> plane & 1) != 0; }
+  bool is_plane_over(std::int32_t plane) const { return (planes_over_ >> plane & 1) != 0; }
+  void finish_plane(std::int32_t plane);
   Suspected suspected() const;
 
   void take_vote(Flow& flow, const Early& arrived);
@@ -150,6 +160,8 @@ class Votes {
   void note_own_progress(const Stream& stream, Flow& flow);
   void tell(const Stream& stream, Flow& flow);
   void forget(Flow& flow);
+  void keep(std::size_t bytes);
+  void drop(std::size_t bytes) { bytes_ -= bytes; }
 
   const Setup setup_;
   const protocols::DigestVoteConfig comparison_;
@@ -157,7 +169,10 @@ class Votes {
   const OnVote on_vote_;
   std::unordered_map<Stream, Flow, StreamHash> flows_;
   std::uint32_t lost_planes_ = 0;  // bit k: plane k
+  std::uint32_t planes_over_ = 0;  // likewise
   std::uint64_t open_ = 0;
+  std::uint64_t bytes_ = 0;
+  Load load_max_;
 };
 
 }  // namespace resprout::runtime

@@ -100,9 +100,15 @@ class World {
     run([](int) {});
   }
 
-  void tell_all() {
+  void finish() {
     for (const auto& process : processes_)
-      if (process->is_alive) process->votes.tell_all();
+      if (process->is_alive) process->votes.finish_own_plane();
+  }
+  std::uint64_t kept_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& process : processes_)
+      if (process->is_alive) bytes += process->votes.load().bytes;
+    return bytes;
   }
 
   template <typename Function>
@@ -264,9 +270,10 @@ TEST_CASE("without a fault every message is delivered and verified, and nothing 
           CHECK(!had.has(VoteEventKind::mismatch));
         }
       });
-      world.tell_all();
+      world.finish();
       world.run();
-      CHECK(world.all(&Votes::is_forgotten));
+      CHECK(world.all(&Votes::are_planes_over));
+      CHECK(world.kept_bytes() == 0);
     }
   });
 }
@@ -298,9 +305,10 @@ TEST_CASE("three replicas: one corrupted copy is out-voted and all go on with th
         }
       });
       CHECK(is_outvoted);
-      world.tell_all();
+      world.finish();
       world.run();
-      CHECK(world.all(&Votes::is_forgotten));
+      CHECK(world.all(&Votes::are_planes_over));
+      CHECK(world.kept_bytes() == 0);
     }
   });
 }
@@ -350,9 +358,10 @@ TEST_CASE("whichever planes are lost, the living come to an end and nothing is k
           CHECK((agreeing >= 2 || world.living_senders() < 2));
         }
       });
-      world.tell_all();
+      world.finish();
       world.run();
-      CHECK(world.all(&Votes::is_forgotten));
+      CHECK(world.all(&Votes::are_planes_over));
+      CHECK(world.kept_bytes() == 0);
     }
   });
 }
@@ -457,7 +466,26 @@ TEST_CASE("frames that cannot be from where they come are passed over") {
   votes.take_own_copy(name, digest_of(bytes));
   CHECK(is_confirmed);  // by the digest of the bytes that came, not by what the frame says
   CHECK(votes.are_all_over());
-  CHECK(!votes.is_forgotten());
+  CHECK(votes.load().bytes == bytes.size());  // its sibling may still ask
+}
+
+TEST_CASE("a message that nobody receives is over when all planes are") {
+  struct Nowhere final : VoteNetwork {
+    void send(Replica, const VoteFrame&, std::span<const std::byte>) override {}
+  } nowhere;
+  const DigestVoteConfig config{VoteMethod::all_to_all, 2};
+  Votes votes({.config = config, .self = {0, 4}}, nowhere, [](auto&&...) {});
+  const Bytes bytes = what_is_meant(1);
+  votes.send({{1, 4, 9, 5, Stream::Of::messages}, 1}, digest_of(bytes), bytes);
+  CHECK(votes.load().bytes == bytes.size());
+  votes.finish_own_plane();
+  CHECK(!votes.are_planes_over());
+  VoteFrame over;
+  over.kind = VoteFrame::Kind::plane_over;
+  votes.handle({1, 4}, over, {});
+  CHECK(votes.are_planes_over());
+  CHECK(votes.load().bytes == 0);
+  CHECK(votes.load_max().bytes == bytes.size());
 }
 
 TEST_CASE("a frame is read back as it was written, and what is none is refused") {
@@ -472,7 +500,7 @@ TEST_CASE("a frame is read back as it was written, and what is none is refused")
        {+[](VoteFrame& f) { f.message.from = rank_at(4); },
         +[](VoteFrame& f) { f.message.to = no_rank; }, +[](VoteFrame& f) { f.message.origins = 4; },
         +[](VoteFrame& f) { f.name.number = 0; },
-        +[](VoteFrame& f) { f.kind = static_cast<VoteFrame::Kind>(2); },
+        +[](VoteFrame& f) { f.kind = static_cast<VoteFrame::Kind>(3); },
         +[](VoteFrame& f) { f.message.kind = static_cast<protocols::VoteKind>(6); }}) {
     VoteFrame wrong = frame;
     spoil(wrong);
