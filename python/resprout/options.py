@@ -86,6 +86,25 @@ OPTIONS = (
         "own; the job goes on as long as one plane is whole (docs/replication.md).",
     ),
     Option(
+        "--verify",
+        "RESPROUT_VERIFY",
+        "METHOD",
+        "none, all-to-all, msg-plus-hash, async, async-hash",
+        "none",
+        "How replicas compare what ranks send to each other and what collectives get and give: "
+        "before the program may have it (all-to-all, msg-plus-hash), or while it goes on (async, "
+        "async-hash); by copies or by digests (docs/replication.md).",
+    ),
+    Option(
+        "--on-corruption",
+        "RESPROUT_ON_CORRUPTION",
+        "abort|report",
+        "abort, report",
+        "abort",
+        "What follows when replicas differ and nobody can tell which is right: the job ends with "
+        "status 4, or goes on and the report says it.",
+    ),
+    Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
         "continue|error",
@@ -264,6 +283,8 @@ def _is_collectives(text: str) -> bool:
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
     "--replicas": _one_of("1", "2", "3"),
+    "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
+    "--on-corruption": _one_of("abort", "report"),
     "--on-loss": _one_of("continue", "error"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

@@ -48,6 +48,9 @@ void set_service(Spec& spec, std::int32_t value) {
 void set_vote_method(Spec& spec, std::int32_t value) {
   spec.vote_method = static_cast<protocols::VoteMethod>(value);
 }
+void set_unproven(Spec& spec, std::int32_t value) {
+  spec.unproven = static_cast<protocols::Unproven>(value);
+}
 void set_corruption(Spec& spec, std::int32_t value) { spec.is_corrupted = value == 1; }
 void set_degree(Spec& spec, std::int32_t value) { spec.degree = 2 + value; }
 void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Polling>(value); }
@@ -181,6 +184,10 @@ constexpr Option digest_vote_options[] = {
      "every copy to everybody, or a copy and a digest; given out when compared, or before",
      set_vote_method},
     {"degree", "2|3", "2", "replicas of a rank: 2 detect a corruption, 3 out-vote it", set_degree},
+    {"unproven", "first|own", "first",
+     "lazy: which copy is given out before anything is proven; own: that of the same replica "
+     "number",
+     set_unproven},
     {"corruption", "none|sender", "none", "simulated: the send buffer of process 0 is corrupted",
      set_corruption},
 };

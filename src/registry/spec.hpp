@@ -64,6 +64,7 @@ struct Spec {
   Polling polling;                    // likewise, allreduce
   protocols::VoteMethod vote_method;  // of a digest-vote
   std::int32_t degree;                // likewise: replicas of a rank
+  protocols::Unproven unproven;       // likewise
   bool is_corrupted;                  // likewise, simulated: the copy of process 0 is
   bool closes_ring;                   // revoke: over the dead
   Plan plan;                          // revoke

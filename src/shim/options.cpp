@@ -225,6 +225,23 @@ string parse_replica(string_view value, Options& options) {
   return parse_choice(value, table, options.replica);
 }
 
+string parse_verify(string_view value, Options& options) {
+  using protocols::VoteMethod;
+  using Row = std::pair<string_view, std::optional<VoteMethod>>;
+  static constexpr std::array table{
+      Row{"none", std::nullopt}, Row{"all-to-all", VoteMethod::all_to_all},
+      Row{"msg-plus-hash", VoteMethod::msg_plus_hash}, Row{"async", VoteMethod::async},
+      Row{"async-hash", VoteMethod::async_hash}};
+  return parse_choice(value, table, options.verify);
+}
+
+string parse_on_corruption(string_view value, Options& options) {
+  using Row = std::pair<string_view, OnCorruption>;
+  static constexpr std::array table{Row{"abort", OnCorruption::abort},
+                                    Row{"report", OnCorruption::report}};
+  return parse_choice(value, table, options.on_corruption);
+}
+
 string parse_verbose(string_view value, Options& options) {
   static constexpr std::array table{std::pair<string_view, bool>{"0", false},
                                     std::pair<string_view, bool>{"1", true}};
@@ -270,6 +287,8 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_missing(v, o); }},
     Variable{"RESPROUT_NETWORK",
              [](string_view v, int, Options& o) { return parse_network(v, o); }},
+    Variable{"RESPROUT_ON_CORRUPTION",
+             [](string_view v, int, Options& o) { return parse_on_corruption(v, o); }},
     Variable{"RESPROUT_ON_LOSS",
              [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
     Variable{"RESPROUT_REPLICA",
@@ -283,6 +302,7 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_transport(v, o); }},
     Variable{"RESPROUT_VERBOSE",
              [](string_view v, int, Options& o) { return parse_verbose(v, o); }},
+    Variable{"RESPROUT_VERIFY", [](string_view v, int, Options& o) { return parse_verify(v, o); }},
 };
 
 string parse_variable(string_view name, string_view value, int world_size, Options& options) {
@@ -328,6 +348,9 @@ ParsedOptions parse_environment(char** environment, int world_size) {
                    std::to_string(options.heartbeat_period_ms) + ")";
   if (parsed.error.empty() && options.is_replicated() && !options.has_replica)
     parsed.error = "RESPROUT_REPLICAS is for `resprout run`, which starts the planes";
+  if (parsed.error.empty() && options.verify && !options.is_replicated())
+    parsed.error =
+        "RESPROUT_VERIFY needs RESPROUT_REPLICAS=2 or 3: there is nothing to compare with";
   return parsed;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocols/digest_vote/method.hpp"
 #include "shim/collectives/carrier.hpp"
 
 namespace resprout::shim {
@@ -20,7 +21,8 @@ enum class Collectives {
   native,
   resprout
 };  // RESPROUT_COLLECTIVES=auto|auto:CALIBRATION|native|resprout
-enum class Sum { any, reproducible };  // RESPROUT_SUM=any|reproducible
+enum class OnCorruption { abort, report };  // RESPROUT_ON_CORRUPTION=abort|report
+enum class Sum { any, reproducible };       // RESPROUT_SUM=any|reproducible
 
 // RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
 struct Missing {
@@ -59,9 +61,12 @@ struct Options {
   std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
   int heartbeat_period_ms = 100;
   int heartbeat_timeout_ms = 1000;
-  int replicas = 1;           // planes of the job
-  int replica = 0;            // the plane of this process
-  bool has_replica = false;   // it was told so
+  int replicas = 1;          // planes of the job
+  int replica = 0;           // the plane of this process
+  bool has_replica = false;  // it was told so
+  // RESPROUT_VERIFY=none|all-to-all|msg-plus-hash|async|async-hash; nothing: none
+  std::optional<protocols::VoteMethod> verify;
+  OnCorruption on_corruption = OnCorruption::abort;
   std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere
   bool verbose = false;
   std::vector<Fault> faults;

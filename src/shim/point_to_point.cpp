@@ -8,10 +8,11 @@
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
-#include "shim/inject/flips.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/messages.hpp"
+#include "shim/replication/refusal.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -60,6 +61,7 @@ int guarded_send(const char* name, MPI_Comm comm, int dest, bool is_at_once, Blo
 }
 
 struct Receive {
+  const char* call;  // lower-case MPI name
   void* buffer;
   int count;
   MPI_Datatype datatype;
@@ -84,24 +86,34 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
   return code;
 }
 
-int receive(const GuardedCall& call, const Receive& r, MPI_Status* status) {
+VerifiedReceive verified(const Receive& r) {
+  return {{r.call, r.buffer, r.count, r.datatype}, r.comm, r.source, r.tag};
+}
+
+int receive(const GuardedCall& call, const Receive& r, MPI_Status* of_program) {
+  VerifiedReceive verified_receive = verified(r);
+  MPI_Status* status = verified_receive.status(of_program);
   int code = MPI_SUCCESS;
   if (may_block(r.comm)) {
     int source = r.source;
     do {
       code = PMPI_Recv(r.buffer, r.count, r.datatype, source, r.tag, r.comm, status);
     } while (goes_on(r.comm, source, r.tag, code));
-    return code;
+  } else {
+    MPI_Request request = MPI_REQUEST_NULL;
+    code = start(r, request);
+    if (code == MPI_SUCCESS) code = wait_for(call, request, r, status);
   }
-  MPI_Request request = MPI_REQUEST_NULL;
-  code = start(r, request);
-  return code == MPI_SUCCESS ? wait_for(call, request, r, status) : code;
+  if (!is_loss(code)) verified_receive.complete(of_program);
+  return code;
 }
 
 // Both halves are done whatever becomes of the other one: a living neighbour must not find that its
 // message is missing, nor that one too many is left.
 template <typename Send>
-int exchange(const GuardedCall& call, const Receive& r, MPI_Status* status, Send send_half) {
+int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, Send send_half) {
+  VerifiedReceive verified_receive = verified(r);
+  MPI_Status* status = verified_receive.status(of_program);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = start(r, request);
   if (code != MPI_SUCCESS && !is_loss(code)) return code;
@@ -111,6 +123,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* status, Send
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (request != MPI_REQUEST_NULL) {
     code = wait_for(call, request, r, status);
+    if (!is_loss(code)) verified_receive.complete(of_program);
   }
   return send_code != MPI_SUCCESS ? send_code : code;
 }
@@ -167,7 +180,8 @@ extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source,
                         MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("recv", comm, source);
   if (!call.is_ours()) return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
-  return call.finish(receive(call, {buf, count, datatype, source, tag, comm}, status));
+  refuse_any_source_if_verified("MPI_Recv", source);
+  return call.finish(receive(call, {"recv", buf, count, datatype, source, tag, comm}, status));
 }
 
 extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
@@ -179,8 +193,9 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
   if (!call.is_ours())
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                          source, recvtag, comm, status);
-  return call.finish(
-      exchange(call, {recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
+  refuse_any_source_if_verified("MPI_Sendrecv", source);
+  return call.finish(exchange(
+      call, {"sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
         const Address to = address_of(comm, dest);
         return send(
             call, comm, dest, may_send_at_once(comm, sendcount, sendtype),
@@ -208,14 +223,18 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
   const SendBuffer sent =
       as_sent({packed.data(), used, MPI_PACKED}, {"sendrecv_replace", comm, dest, sendtag});
-  return call.finish(exchange(call, {buf, count, datatype, source, recvtag, comm}, status, [&] {
-    const Address to = address_of(comm, dest);
-    return send(
-        call, comm, dest, may_send_at_once(comm, used, MPI_PACKED),
-        [&] { return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm); },
-        [&](MPI_Request* request) {
-          return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm,
-                            request);
-        });
-  }));
+  refuse_any_source_if_verified("MPI_Sendrecv_replace", source);
+  return call.finish(exchange(
+      call, {"sendrecv_replace", buf, count, datatype, source, recvtag, comm}, status, [&] {
+        const Address to = address_of(comm, dest);
+        return send(
+            call, comm, dest, may_send_at_once(comm, used, MPI_PACKED),
+            [&] {
+              return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm);
+            },
+            [&](MPI_Request* request) {
+              return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm,
+                                request);
+            });
+      }));
 }

@@ -2,10 +2,11 @@
 #include <vector>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
-#include "shim/inject/flips.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/messages.hpp"
+#include "shim/replication/refusal.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -40,6 +41,9 @@ int init_send(const SendBuffer& buffer, const Sending& sending, MPI_Request* req
       make(from.data, from.count, from.datatype, to.peer, sending.tag, to.comm, request);
   if (call.is_ours() && code == MPI_SUCCESS)
     remember(*request, {sending.comm, sending.dest, Pending::Kind::send, true, copy});
+  Messages* messages = verified_messages.load(std::memory_order_acquire);
+  if (messages != nullptr && code == MPI_SUCCESS)
+    messages->remember_persistent_send(*request, from, sending);
   return call.finish(code);
 }
 
@@ -56,6 +60,8 @@ int start(MPI_Request& request) {
   int code = code_of_start(pending);
   if (code != MPI_SUCCESS) return code;
   if (pending && pending->copy != nullptr) pending->copy->refresh();
+  if (Messages* messages = verified_messages.load(std::memory_order_acquire))
+    messages->start(request);
   code = PMPI_Start(&request);
   if (code == MPI_SUCCESS) note_start(request);
   return code;
@@ -104,7 +110,10 @@ extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source
                          MPI_Comm comm, MPI_Request* request) {
   const Address from = address_of(comm, source);
   GuardedCall call("irecv", comm);
+  refuse_any_source_if_verified("MPI_Irecv", source);
+  VerifiedReceive verified({"irecv", buf, count, datatype}, comm, source, tag);
   const int code = PMPI_Irecv(buf, count, datatype, from.peer, tag, from.comm, request);
+  if (code == MPI_SUCCESS) verified.go_on_as(*request);
   if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, source});
   return call.finish(code);
 }
@@ -136,9 +145,14 @@ extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int so
                              MPI_Comm comm, MPI_Request* request) {
   const Address from = address_of(comm, source);
   GuardedCall call("recv_init", comm);
+  refuse_any_source_if_verified("MPI_Recv_init", source);
   const int code = PMPI_Recv_init(buf, count, datatype, from.peer, tag, from.comm, request);
   if (call.is_ours() && code == MPI_SUCCESS)
     remember(*request, {comm, source, Pending::Kind::receive, true});
+  Messages* messages = verified_messages.load(std::memory_order_acquire);
+  if (messages != nullptr && code == MPI_SUCCESS)
+    messages->remember_persistent_receive(*request, {"recv_init", buf, count, datatype},
+                                          {"recv_init", comm, source, tag});
   return call.finish(code);
 }
 

@@ -7,6 +7,8 @@
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/messages.hpp"
+#include "shim/replication/refusal.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -75,12 +77,21 @@ MPI_Comm forget_matched(MPI_Message message) {
   return found.empty() ? MPI_COMM_NULL : found.mapped();
 }
 
+// What was matched has its place among the messages of its stream.
+void note_verified(MPI_Message message, MPI_Comm comm, const MPI_Status& status) {
+  Messages* messages = verified_messages.load(std::memory_order_acquire);
+  if (messages == nullptr) return;
+  if (const auto ticket = messages->post(comm, status.MPI_SOURCE, status.MPI_TAG))
+    messages->remember(message, *ticket);
+}
+
 }  // namespace
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   const auto blocking = [&](Address from) { return PMPI_Probe(from.peer, tag, from.comm, status); };
   GuardedCall call("probe", comm, source);
   if (!call.is_ours()) return blocking({comm, source});
+  refuse_any_source_if_verified("MPI_Probe", source);
   const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
     return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
   });
@@ -90,6 +101,7 @@ extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   GuardedCall call("iprobe", comm, source);
+  refuse_if_verified("MPI_Iprobe", "may find a message in one replica and not in another");
   if (!call.is_ours()) return PMPI_Iprobe(source, tag, comm, flag, status);
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
     return PMPI_Iprobe(from.peer, tag, from.comm, &found, status);
@@ -100,17 +112,21 @@ extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Sta
 
 extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                           MPI_Status* status) {
+  MPI_Status found;
   const auto blocking = [&](Address from) {
-    return PMPI_Mprobe(from.peer, tag, from.comm, message, status);
+    return PMPI_Mprobe(from.peer, tag, from.comm, message, &found);
   };
   GuardedCall call("mprobe", comm, source);
-  if (!call.is_ours()) return blocking({comm, source});
+  if (!call.is_ours()) return PMPI_Mprobe(source, tag, comm, message, status);
+  refuse_any_source_if_verified("MPI_Mprobe", source);
   const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
-    return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, status);
+    return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
   });
   if (code == MPI_SUCCESS) {
-    name_source(comm, status);
+    name_source(comm, &found);
+    copy_status(found, status);
     note_matched(*message, comm);
+    note_verified(*message, comm, found);
   }
   return call.finish(code);
 }
@@ -118,6 +134,7 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
   GuardedCall call("improbe", comm, source);
+  refuse_if_verified("MPI_Improbe", "may find a message in one replica and not in another");
   if (!call.is_ours()) return PMPI_Improbe(source, tag, comm, flag, message, status);
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
     return PMPI_Improbe(from.peer, tag, from.comm, &found, message, status);
@@ -133,16 +150,19 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
 extern "C" int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
                          MPI_Status* status) {
   const MPI_Comm comm = forget_matched(*message);
-  if (comm == MPI_COMM_NULL) return PMPI_Mrecv(buf, count, datatype, message, status);
-  const int code = PMPI_Mrecv(buf, count, datatype, message, status);
-  name_source(comm, status);
+  VerifiedReceive verified({"mrecv", buf, count, datatype}, *message);
+  const int code = PMPI_Mrecv(buf, count, datatype, message, verified.status(status));
+  verified.complete(status);
+  if (comm != MPI_COMM_NULL) name_source(comm, status);
   return code;
 }
 
 extern "C" int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
                           MPI_Request* request) {
   const MPI_Comm comm = forget_matched(*message);
+  VerifiedReceive verified({"imrecv", buf, count, datatype}, *message);
   const int code = PMPI_Imrecv(buf, count, datatype, message, request);
+  if (code == MPI_SUCCESS) verified.go_on_as(*request);
   if (comm != MPI_COMM_NULL && code == MPI_SUCCESS) remember(*request, {comm, MPI_ANY_SOURCE});
   return code;
 }

@@ -3,10 +3,14 @@
 #include "shim/completion.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/messages.hpp"
+#include "shim/replication/refusal.hpp"
 
 using namespace resprout::shim;
 
 namespace {
+
+constexpr const char* may_differ = "may be successful in one replica and not yet in another";
 
 // MPI_ERR_IN_STATUS says nothing by itself: the first error that a loss caused goes to the handler.
 int finish_statuses(GuardedCall& call, int code, int count, Statuses& statuses) {
@@ -40,8 +44,10 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   GuardedCall call("wait");
   if (!call.is_ours()) return PMPI_Wait(request, status);
   Watch watch(1, request);
+  VerifiedRequests verified(1, request);
   MPI_Status found;
   const int code = wait_one(call, *request, found);
+  if (!is_loss(code)) verified.complete(0, *request, found);
   copy_status(found, status);
   return code == MPI_SUCCESS ? watch.result_of(0) : call.finish(code);
 }
@@ -49,6 +55,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   GuardedCall call("test");
   if (!call.is_ours()) return PMPI_Test(request, flag, status);
+  refuse_if_verified("MPI_Test", may_differ);
   Watch watch(1, request);
   MPI_Status found;
   const int code = test_one(call, *request, *flag, found);
@@ -60,8 +67,12 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_
   GuardedCall call("waitall");
   if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
   Watch watch(count, requests);
+  VerifiedRequests verified(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = wait_all(call, {count, requests}, statuses);
+  for (int i = 0; i < count; ++i)
+    if (code == MPI_SUCCESS || !is_loss(statuses[i].MPI_ERROR))
+      verified.complete(i, requests[i], statuses[i]);
   code = finish_statuses(call, code, count, statuses);
   return with_collectives(watch, code, count, nullptr, statuses);
 }
@@ -70,6 +81,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
                            MPI_Status array_of_statuses[]) {
   GuardedCall call("testall");
   if (!call.is_ours()) return PMPI_Testall(count, requests, flag, array_of_statuses);
+  refuse_if_verified("MPI_Testall", may_differ);
   Watch watch(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = test_all(call, {count, requests}, *flag, statuses);
@@ -80,6 +92,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   GuardedCall call("waitany");
   if (!call.is_ours()) return PMPI_Waitany(count, requests, index, status);
+  refuse_if_verified("MPI_Waitany", may_differ);
   Watch watch(count, requests);
   MPI_Status found;
   const int code = wait_any(call, {count, requests}, *index, found);
@@ -92,6 +105,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
                            MPI_Status* status) {
   GuardedCall call("testany");
   if (!call.is_ours()) return PMPI_Testany(count, requests, index, flag, status);
+  refuse_if_verified("MPI_Testany", may_differ);
   Watch watch(count, requests);
   MPI_Status found;
   const int code = test_any(call, {count, requests}, *index, *flag, found);
@@ -105,6 +119,7 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
   GuardedCall call("waitsome");
   if (!call.is_ours())
     return PMPI_Waitsome(incount, requests, outcount, indices, array_of_statuses);
+  refuse_if_verified("MPI_Waitsome", may_differ);
   Watch watch(incount, requests);
   Statuses statuses(incount, array_of_statuses);
   int code = wait_some(call, {incount, requests}, *outcount, indices, statuses);
@@ -117,6 +132,7 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
   GuardedCall call("testsome");
   if (!call.is_ours())
     return PMPI_Testsome(incount, requests, outcount, indices, array_of_statuses);
+  refuse_if_verified("MPI_Testsome", may_differ);
   Watch watch(incount, requests);
   Statuses statuses(incount, array_of_statuses);
   int code = test_some(call, {incount, requests}, *outcount, indices, statuses);
@@ -136,6 +152,11 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
 extern "C" int MPI_Request_free(MPI_Request* request) {
   GuardedCall call("request_free");
   const MPI_Request before = call.is_ours() ? *request : MPI_REQUEST_NULL;
+  if (Messages* messages = verified_messages.load(std::memory_order_acquire)) {
+    if (messages->is_receiving(before))
+      refuse_unverifiable("MPI_Request_free", "of a receive leaves open when it is complete");
+    messages->forget(before);
+  }
   const int code = PMPI_Request_free(request);
   if (call.is_ours()) {
     forget(before);
@@ -150,5 +171,6 @@ extern "C" int MPI_Cancel(MPI_Request* request) {
   GuardedCall call("cancel");
   if (call.is_ours() && is_collective(*request))
     return finish(MPI_COMM_WORLD, "cancel", MPI_ERR_REQUEST);
+  refuse_if_verified("MPI_Cancel", "may be successful in one replica and not in another");
   return call.finish(PMPI_Cancel(request));
 }

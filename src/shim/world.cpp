@@ -23,6 +23,7 @@
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/spares.hpp"
+#include "shim/replication/verification.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
 
@@ -158,6 +159,16 @@ void leave_together() {
   if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
 }
 
+void verify_from_now_on(LiveWorld& world) {
+  try {
+    const auto& own = world.job().peers[static_cast<std::size_t>(world.rank())];
+    open_verification(world.options(), own.address.data());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "resprout: --verify: %s\n", error.what());
+    std::_Exit(2);
+  }
+}
+
 void begin() {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -200,6 +211,7 @@ void begin() {
   install_error_handlers();
   open_spares();
   leave_together();
+  if (live.load()->options().verify) verify_from_now_on(*live.load());
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
 }
@@ -208,6 +220,7 @@ void begin() {
 void end() {
   LiveWorld* world = live.load();
   runtime::Engine& engine = world->engine();
+  if (world->options().verify) world->report().note_verification(close_verification());
   {
     runtime::Lock lock = engine.lock();
     engine.finish_tasks(lock);

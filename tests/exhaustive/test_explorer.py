@@ -151,6 +151,14 @@ DIGEST_VOTE = {
         ]
         for method in ("msg-plus-hash", "async-hash")
     },
+    # A lazy receiver gives out no other replica's copy before it is proven.
+    **{
+        f"digest-vote:degree={degree},method={method},unproven=own": [
+            f"--procs {2 * degree} --crashes 1 --corruption --enter-first --loss"
+        ]
+        for degree in (2, 3)
+        for method in ("async", "async-hash")
+    },
 }
 CASES = [
     f"--spec {spec} {options}"

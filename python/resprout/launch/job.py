@@ -97,12 +97,12 @@ def run(
 
 
 def run_all(
-    starts: Sequence[Start], on_start: Callable[[], None], on_end: Callable[[int, End], None]
+    starts: Sequence[Start], on_start: Callable[[], None], on_end: Callable[[int, End], bool]
 ) -> list[End]:
     """Run several launches side by side, all to their ends. REQUIRES: the main thread.
 
     `on_start` is called when all are started: only then may threads be. `on_end(i, end)` when
-    launch i is over.
+    launch i is over; if it says so, the others are ended.
     """
     return _Job(starts, None, on_start, on_end).run()
 
@@ -147,7 +147,7 @@ class _Job:
         starts: Sequence[Start],
         seconds_max: float | None,
         on_start: Callable[[], None] = lambda: None,
-        on_end: Callable[[int, End], None] = lambda _index, _end: None,
+        on_end: Callable[[int, End], bool] = lambda _index, _end: False,
     ) -> None:
         self._starts = starts
         self._on_start = on_start
@@ -184,7 +184,8 @@ class _Job:
                 self._sweep(launch)
             launch.note_end()
             launch.end.signals = self._signals
-            self._on_end(index, launch.end)
+            if self._on_end(index, launch.end):
+                self._kill()
         return not all(launch.is_over for launch in self._launches)
 
     def _wait(self) -> None:
@@ -253,7 +254,7 @@ class _Job:
         """Ranks first, so that mpirun can clean up after them; then mpirun, if it does not end."""
         self._kill_all(self._ranks())
         for launch in self._launches:
-            if not launch.is_over:
+            if not launch.is_over and launch.mpirun.poll() is None:
                 self._end_mpirun(launch)
 
     def _kill_all(self, ranks: Sequence[processes.Process]) -> None:

@@ -62,7 +62,7 @@ def run(request: Request) -> int:
 def is_worth_a_word(report: Report) -> bool:
     """Whether something happened of which the user has to hear."""
     has_lost_plane = any(plane.is_lost for plane in report.planes)
-    is_flipped = bool(report.flipped or report.faults_left)
+    is_flipped = bool(report.flipped or report.faults_left or report.corruptions)
     return bool(report.losses) or is_flipped or has_lost_plane or bool(different(report.planes))
 
 
@@ -146,6 +146,9 @@ def _variables(request: Request) -> dict[str, str]:
             f"--heartbeat-period ({period} ms)"
         )
     replicas = replicas_of(request)
+    for flag in ("--verify", "--on-corruption"):
+        if replicas == 1 and request.texts.get(flag) not in (None, "none"):
+            raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
     # Each plane gets those that are meant for it.
     if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:
         variables["RESPROUT_INJECT"] = ";".join(map(str, faults))

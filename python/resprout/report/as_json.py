@@ -39,6 +39,14 @@ def to_json(report: Report) -> dict[str, Any]:
         "missing": list(report.missing),
         "flipped": [asdict(flip) for flip in report.flipped],
         "faults_left": list(report.faults_left),
+        "verification": None
+        if report.verification is None
+        else {
+            "method": report.verify,
+            "compared": report.verification.verified + report.verification.unverified,
+            **asdict(report.verification),
+        },
+        "corruptions": [asdict(found) for found in report.corruptions],
         "replicas": report.replicas,
         "planes": [_plane_to_json(plane) for plane in report.planes],
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resprout.launch.job import End
+from resprout.report.corruptions import Corruption, Verification
 from resprout.report.ranks import Flipped, Injected, Parts, RankPart, Recovery, SeenLoss, Tally
 
 if TYPE_CHECKING:
@@ -92,6 +93,10 @@ class Report:
     flipped: tuple[Flipped, ...] = ()
     faults_left: tuple[str, ...] = ()
     """Flips that did not come about, of ranks that came through MPI_Finalize."""
+    corruptions: tuple[Corruption, ...] = ()
+    verification: Verification | None = None
+    """Of all processes of all planes; nothing: messages were not verified."""
+    verify: str = "none"
     replicas: int = 1
     planes: tuple["PlaneEnd", ...] = ()
     """If there are several: all else is of the plane whose end was the job's."""
@@ -125,6 +130,8 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         # Who ends with the whole job is not missed.
         missing=() if end.signals or parts.aborted_with is not None else missing,
         flipped=parts.flipped,
+        corruptions=parts.corruptions,
+        verification=_sum_verification(parts.ranks.values()),
         faults_left=tuple(f for rank in sorted(parts.ranks) for f in parts.ranks[rank].faults_left),
     )
 
@@ -230,6 +237,11 @@ def _sum_operations(parts: Iterable[RankPart]) -> dict[str, Tally]:
         for name, tally in part.operations.items():
             sums[name] = sums.get(name, Tally()) + tally
     return dict(sorted(sums.items()))
+
+
+def _sum_verification(parts: Iterable[RankPart]) -> Verification | None:
+    known = [part.verification for part in parts if part.verification is not None]
+    return sum(known, Verification()) if known else None
 
 
 def _sum_transport(parts: Iterable[RankPart]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from resprout.launch.planes.outcome import PlaneEnd, different
+from resprout.report import corruptions
 from resprout.report.merge import Report
 
 
@@ -16,10 +17,26 @@ def describe_planes(report: Report) -> Iterator[str]:
         f"the job ended after {seconds:.2f} s with status {report.exit_status}"
     )
     for plane in lost:
-        yield f"  plane {plane.replica} was lost: {_why(plane)}"
+        yield f"  plane {plane.replica} was {plane.how}: {_why(plane)}"
     for plane in different(report.planes):
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
+    yield from corruptions.describe(report.corruptions)
+    yield from _verified(report)
     yield protection_left(report.replicas, report.replicas - len(lost))
+
+
+def _verified(report: Report) -> Iterator[str]:
+    done = report.verification
+    if done is None:
+        return
+    if done.verified + done.unverified == 0:
+        yield "nothing was verified: no process has sent or received through MPI's C interface"
+        return
+    yield f"{done.verified} messages and collectives were verified ({report.verify})"
+    if done.unverified:
+        yield f"{done.unverified} had nobody left to be compared with"
+    if done.skipped:
+        yield f"{done.skipped} on communicators that replicas have no common name for were not"
 
 
 def protection_left(replicas: int, left: int) -> str:
@@ -32,6 +49,9 @@ def protection_left(replicas: int, left: int) -> str:
 
 
 def _why(plane: PlaneEnd) -> str:
+    if plane.how == "excluded":
+        found = next(c for c in plane.report.corruptions if c.then == "exclude")
+        return f"rank {found.rank} has worked with corrupted data"
     words = {
         "killed": "was killed",
         "exited": "exited without MPI_Finalize",

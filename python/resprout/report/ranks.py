@@ -6,6 +6,7 @@
                            it is the second line of started-<rank>
     injected-<rank>.json   the fault that came about
     flipped-<rank>-<message>.json  the message that was corrupted on purpose
+    corrupted-<rank>-<n>.json  what was found to differ between replicas
     abort.json             who called MPI_Abort, and with what
 
 src/shim/report writes all but the first (docs/report.md has the schema). A file that cannot be
@@ -17,6 +18,13 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from resprout.report.corruptions import (
+    Corruption,
+    Verification,
+    parse_corruption,
+    parse_verification,
+)
 
 SCHEMA = 1
 
@@ -81,6 +89,7 @@ class RankPart:
     transport: dict[str, int] = field(default_factory=dict)
     faults_left: tuple[str, ...] = ()
     """That were to come about, and did not."""
+    verification: Verification | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +133,7 @@ class Parts:
     """The status that a rank gave to MPI_Abort."""
     unreadable: tuple[str, ...] = ()
     flipped: tuple[Flipped, ...] = ()
+    corruptions: tuple[Corruption, ...] = ()
 
     def exit_status(self, rank: int) -> int | None:
         """Nothing: it was killed, or it is not known."""
@@ -140,9 +150,10 @@ def read_parts(directory: Path) -> Parts:
     aborted_with = None
     unreadable = []
     flipped: list[Flipped] = []
+    corruptions: list[Corruption] = []
     for path in sorted(directory.iterdir()):
         match = re.fullmatch(
-            r"(?:(rank|injected|started|exit|flipped)-([0-9]+)(?:-[0-9]+)?|abort)(?:\.json)?",
+            r"(?:(rank|injected|started|exit|flipped|corrupted)-([0-9]+)(?:-[0-9]+)?|abort)(?:\.json)?",
             path.name,
         )
         if match is None:
@@ -163,6 +174,8 @@ def read_parts(directory: Path) -> Parts:
                 injected[rank] = Injected(str(value["fault"]), int(value["fired_ns"]))
             elif kind == "flipped":
                 flipped.append(_parse_flipped(json.loads(text)))
+            elif kind == "corrupted":
+                corruptions.append(parse_corruption(json.loads(text)))
             else:
                 aborted_with = int(json.loads(text)["status"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -175,6 +188,7 @@ def read_parts(directory: Path) -> Parts:
         aborted_with,
         tuple(unreadable),
         tuple(sorted(flipped, key=lambda flip: (flip.flipped_ns, flip.rank))),
+        tuple(sorted(corruptions, key=lambda found: (found.found_ns, found.rank))),
     )
 
 
@@ -232,4 +246,5 @@ def _parse_rank(value: dict[str, Any]) -> RankPart:
         ],
         transport={str(k): int(v) for k, v in value.get("transport", {}).items()},
         faults_left=tuple(str(text) for text in value.get("faults_left", [])),
+        verification=parse_verification(value.get("verification")),
     )

@@ -17,12 +17,19 @@ enum class VoteMethod : std::uint8_t {
   async_hash,     // as msg_plus_hash, but the program does not wait for the digest
 };
 
+// Which copy a lazy method gives to the program before anything is proven.
+enum class Unproven : std::uint8_t {
+  first,  // whichever comes first
+  own,    // that of the sender of its own number, so that its corruption taints nobody else
+};
+
 // The part of one receiver that one sender owes it unasked.
 enum class Share : std::uint8_t { none, data, digest };
 
 struct DigestVoteConfig {
   VoteMethod method = VoteMethod::async_hash;
   std::int32_t degree = 2;  // 2 or 3
+  Unproven unproven = Unproven::first;
 
   constexpr std::int32_t procs() const { return 2 * degree; }
   constexpr bool is_lazy() const {

@@ -123,8 +123,13 @@ void ReceivedCopy::advance(const Context& context) {
 void ReceivedCopy::deliver_if_allowed(const Context& context) {
   if (delivered_ >= 0 || usable() == 0) return;
   const bool is_proven = has_verdict_ != 0 && are_shares_settled(context);
-  const bool is_uncontradicted = has_verdict_ != 0 || !opinions_.differ();
+  const bool is_uncontradicted =
+      has_verdict_ != 0 || (!opinions_.differ() && !has_to_wait_for_own(context));
   if (is_proven || (config_->is_lazy() && is_uncontradicted)) delivered_ = preferred(usable());
+}
+
+bool ReceivedCopy::has_to_wait_for_own(const Context& context) const {
+  return config_->unproven == Unproven::own && may_still_come(context, self_, true);
 }
 
 void ReceivedCopy::go_on_with_verdict(const Context& context) {

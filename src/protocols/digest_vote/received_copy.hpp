@@ -9,7 +9,8 @@
 // Invariants
 //  1. A verdict is that two origins agree. It is reached once and never revised.
 //  2. An eager method delivers only what the verdict is of, or, when nobody else is left to hear
-//     of, the only copy. A lazy one delivers the first copy that nothing contradicts.
+//     of, the only copy. A lazy one delivers a copy that nothing contradicts: the first, or the
+//     first of its own number, unless that sender is suspected.
 //  3. Nothing is over before every share has come, or its sender is suspected.
 //  4. `taint` is said of every delivered copy that the verdict is not of, and a `repair` or `lost`
 //     follows.
@@ -69,6 +70,7 @@ class ReceivedCopy {
   void go_on_with_verdict(const Context& context);
   void go_on_without_verdict(const Context& context);
   void deliver_if_allowed(const Context& context);
+  bool has_to_wait_for_own(const Context& context) const;
   bool maybe_inquire(const Context& context);
   bool maybe_pull(const Context& context, std::uint32_t origins);
   void ask(Rank whom, VoteKind kind, std::uint32_t origins);

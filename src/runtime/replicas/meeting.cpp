@@ -59,6 +59,10 @@ std::optional<std::vector<LinkAddress>> addresses_of(const std::string& folder, 
 
 }  // namespace
 
+bool is_on_several_hosts(const std::string& folder) {
+  return access((folder + "/several-hosts").c_str(), F_OK) == 0;
+}
+
 auth::Secret read_meeting_secret(const std::string& folder) {
   const std::string path = folder + "/secret";
   const auto contents = contents_of(path);

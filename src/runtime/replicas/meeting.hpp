@@ -2,6 +2,7 @@
 // of the launcher's, which all of them can read and nobody else may.
 //
 //   secret       32 bytes, by the launcher, before any plane starts
+//   several-hosts  by the launcher, if planes may be on different hosts
 //   addresses-K  what plane K's processes have for LinkAddress, by rank; appears whole
 //   ended-K      by the launcher: plane K is over, whether or not it has left addresses
 //
@@ -20,6 +21,9 @@ namespace resprout::runtime {
 
 // Throws std::system_error or std::runtime_error: it is not there or is none.
 auth::Secret read_meeting_secret(const std::string& folder);
+
+// Addresses have to be such that other hosts can reach them.
+bool is_on_several_hosts(const std::string& folder);
 
 // Says where the processes of a plane are, once. Throws std::system_error: it cannot be written.
 void leave_addresses(const std::string& folder, std::int32_t plane,

@@ -56,8 +56,7 @@ LinkAddress PlaneLinks::address() const {
 }
 
 bool PlaneLinks::is_known(int number) const {
-  return number >= 0 && number < setup_.planes * setup_.ranks &&
-         number != number_of(setup_.self);
+  return number >= 0 && number < setup_.planes * setup_.ranks && number != number_of(setup_.self);
 }
 
 void PlaneLinks::connect(std::vector<LinkAddress> addresses) {

@@ -28,7 +28,7 @@ Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote)
     : setup_(setup),
       comparison_{setup.config.is_lazy() ? protocols::VoteMethod::async_hash
                                          : protocols::VoteMethod::msg_plus_hash,
-                  setup.config.degree},
+                  setup.config.degree, setup.config.unproven},
       network_(network),
       on_vote_(std::move(on_vote)) {}
 

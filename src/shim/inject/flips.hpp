@@ -90,10 +90,4 @@ class Flips {
 // Of this process; null unless some are armed. Never ends.
 inline std::atomic<Flips*> armed_flips{nullptr};
 
-// Every call that sends a message says so, once, and sends what it is given.
-inline SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending) {
-  Flips* flips = armed_flips.load(std::memory_order_acquire);
-  return flips == nullptr ? buffer : flips->as_sent(buffer, sending);
-}
-
 }  // namespace resprout::shim

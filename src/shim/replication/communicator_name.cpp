@@ -1,5 +1,8 @@
 #include "shim/replication/communicator_name.hpp"
 
+#include <mutex>
+#include <unordered_map>
+
 #include "core/random.hpp"
 #include "shim/communicator.hpp"
 
@@ -8,6 +11,17 @@ namespace {
 
 constexpr std::uint64_t name_of_world = 1;
 constexpr std::uint64_t name_of_self = 2;
+
+struct Lineages {
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, std::string> by_name{{name_of_world, "world"},
+                                                         {name_of_self, "self"}};
+};
+
+Lineages& lineages() {
+  static auto* instance = new Lineages;
+  return *instance;
+}
 
 }  // namespace
 
@@ -24,7 +38,15 @@ void name_child(MPI_Comm parent, MPI_Comm made) {
   if (!name || made == MPI_COMM_NULL) return;
   std::uint64_t state = *name;
   state = splitmix64(state) ^ number;
-  communicator_of(made)->name = splitmix64(state) | 4;  // not 0, and not one of the fixed ones
+  const std::uint64_t given = splitmix64(state) | 4;  // not 0, and not one of the fixed ones
+  communicator_of(made)->name = given;
+  const std::scoped_lock lock(lineages().mutex);
+  lineages().by_name[given] = lineages().by_name[*name] + "/" + std::to_string(number);
+}
+
+std::string lineage_of(std::uint64_t name) {
+  const std::scoped_lock lock(lineages().mutex);
+  return lineages().by_name[name];
 }
 
 }  // namespace resprout::shim

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace resprout::shim {
 
@@ -23,5 +24,9 @@ std::optional<std::uint64_t> name_of(MPI_Comm comm);
 // `made` was made of `parent`, with all of its members; it is MPI_COMM_NULL at those that are not
 // in it. All members say so, and in the same order.
 void name_child(MPI_Comm parent, MPI_Comm made);
+
+// How it came to be, for people: "world", "world/2" for the second that was made of it.
+// REQUIRES: it is a name that this process was given or gave.
+std::string lineage_of(std::uint64_t name);
 
 }  // namespace resprout::shim

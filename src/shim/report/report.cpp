@@ -78,6 +78,19 @@ void write_operations(Json& json, const Tallies& tallies) {
   json.end_object();
 }
 
+void write_verification(Json& json, const VerificationFigures& figures) {
+  const auto number = [&](const char* key, std::uint64_t value) {
+    json.key(key).number(static_cast<std::int64_t>(value));
+  };
+  json.begin_object();
+  number("verified", figures.votes.verified);
+  number("unverified", figures.votes.unverified);
+  number("skipped", figures.skipped);
+  number("open_max", figures.votes.open_max);
+  number("bytes_max", figures.votes.bytes_max);
+  json.end_object();
+}
+
 }  // namespace
 
 std::int64_t wall_clock_ns() {
@@ -149,6 +162,11 @@ void Report::note_transport(const std::string& name, std::uint64_t value) {
   transport_.emplace_back(name, value);
 }
 
+void Report::note_verification(const VerificationFigures& figures) {
+  const std::scoped_lock lock(mutex_);
+  verification_ = figures;
+}
+
 void Report::note_faults_left(std::vector<std::string> faults) {
   const std::scoped_lock lock(mutex_);
   faults_left_ = std::move(faults);
@@ -202,7 +220,9 @@ std::string Report::to_json() {
   json.end_array().key("transport").begin_object();
   for (const auto& [name, value] : transport_)
     json.key(name).number(static_cast<std::int64_t>(value));
-  json.end_object().key("faults_left").begin_array();
+  json.end_object().key("verification");
+  verification_ ? write_verification(json, *verification_) : void(json.null());
+  json.key("faults_left").begin_array();
   for (const std::string& fault : faults_left_) json.string(fault);
   json.end_array().end_object();
   return json.text() + "\n";

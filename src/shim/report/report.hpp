@@ -17,6 +17,7 @@
 
 #include "runtime/lifeline/lifeline.hpp"
 #include "shim/options.hpp"
+#include "shim/replication/verification.hpp"
 #include "shim/report/tallies.hpp"
 
 namespace resprout::shim {
@@ -65,6 +66,8 @@ class Report {
   void note_recovery(Recovery recovery);
   // A figure of the transport, for the end: {"rejected_connections", 0}.
   void note_transport(const std::string& name, std::uint64_t value);
+  // What MPI_Finalize has waited for.
+  void note_verification(const VerificationFigures& figures);
   // Faults that were to come about and did not, as they were written.
   void note_faults_left(std::vector<std::string> faults);
   // MPI_Finalize is through: writes the file, whose exit status is not known yet.
@@ -92,6 +95,7 @@ class Report {
   std::vector<bool> is_announced_;  // parallel to losses_
   std::vector<Recovery> recoveries_;
   std::vector<std::pair<std::string, std::uint64_t>> transport_;
+  std::optional<VerificationFigures> verification_;
   std::vector<std::string> faults_left_;
   bool is_finalized_ = false;
   std::optional<int> exit_status_;

@@ -23,7 +23,7 @@ using protocols::VoteMessage;
 class DigestVoteSimulation final : public Simulation {
  public:
   explicit DigestVoteSimulation(const Machinery& machinery)
-      : config_{machinery.spec.vote_method, machinery.spec.degree},
+      : config_{machinery.spec.vote_method, machinery.spec.degree, machinery.spec.unproven},
         is_corrupted_(machinery.spec.is_corrupted),
         ranks_(machinery.procs / machinery.spec.degree),
         model_(machinery.model) {}

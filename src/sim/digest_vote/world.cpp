@@ -278,6 +278,12 @@ void DigestVoteWorld::take(int rank, Rank origin) {
   process.outcome.is_right = data == right;
 }
 
+bool DigestVoteWorld::has_to_keep_to_own(int rank) {
+  const Rank sender = config_->sender(config_->replica(rank_at(rank)));
+  return config_->is_lazy() && config_->unproven == protocols::Unproven::own &&
+         !context(own(rank)).suspects.contains(sender);
+}
+
 void DigestVoteWorld::obey(int rank, const VoteEvent& event) {
   DigestVoteOutcome& outcome = own(rank).outcome;
   if (outcome.end != VoteEnd::open) complain(rank, "says something after its end");
@@ -288,6 +294,9 @@ void DigestVoteWorld::obey(int rank, const VoteEvent& event) {
         complain(rank, "delivers before the shares are in");
       take(rank, event.origin);
       outcome.was_wrong = !outcome.is_right;
+      if (outcome.was_wrong && has_to_keep_to_own(rank) &&
+          index(event.origin) != config_->replica(rank_at(rank)))
+        complain(rank, "is tainted by the copy of another replica");
       break;
     case VoteEventKind::repair:
       if (!outcome.is_tainted) complain(rank, "repairs what is not tainted");

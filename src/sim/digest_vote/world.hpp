@@ -108,6 +108,7 @@ class DigestVoteWorld {
   void obey(int rank, const protocols::VoteEvent& event);
   void note_end(int rank, VoteEnd end, const protocols::VoteEvent& event);
   void take(int rank, Rank origin);
+  bool has_to_keep_to_own(int rank);
   static Message mislabel(const Message& message, int degree);
   void complain(int rank, const std::string& what) {
     if (violation_.empty()) violation_ = "process " + std::to_string(rank) + " " + what;

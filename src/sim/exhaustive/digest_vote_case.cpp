@@ -57,7 +57,7 @@ std::string refuse_digest_vote(const Case& given, const registry::Spec& spec) {
 }
 
 Finding explore_digest_vote(const Case& given, const registry::Spec& spec) {
-  const protocols::DigestVoteConfig config{spec.vote_method, spec.degree};
+  const protocols::DigestVoteConfig config{spec.vote_method, spec.degree, spec.unproven};
   const auto check = [](std::span<const DigestVoteOutcome> outcomes) {
     return check_digest_vote(outcomes);
   };

@@ -16,7 +16,8 @@ class PlaneEnd:
     replica: int
     how: str
     """whole: all its ranks came to their end; aborted: one called MPI_Abort; lost: one was lost;
-    interrupted: the user ended it."""
+    excluded: one has worked with corrupted data; corrupted: the job ended because nobody could tell
+    which data are right; ended: with one that was corrupted; interrupted: the user ended it."""
     status: int
     """The program's, as this plane has it."""
     ended_ns: int
@@ -27,7 +28,7 @@ class PlaneEnd:
 
     @property
     def is_lost(self) -> bool:
-        return self.how == "lost"
+        return self.how in ("lost", "excluded")
 
 
 def how_it_ended(parts: Parts, end: End, ranks: int) -> str:
@@ -36,6 +37,9 @@ def how_it_ended(parts: Parts, end: End, ranks: int) -> str:
     A rank that has used MPI leaves its exit status; if none of them has, none has used it, and the
     launcher's word counts.
     """
+    for ending, how in (("abort", "corrupted"), ("exclude", "excluded")):
+        if any(found.then == ending for found in parts.corruptions):
+            return how
     if parts.aborted_with is not None:
         return "aborted"
     statuses = [parts.exit_status(rank) for rank in range(ranks)]
@@ -52,7 +56,11 @@ def how_it_ended(parts: Parts, end: End, ranks: int) -> str:
 
 def decide(planes: Sequence[PlaneEnd]) -> PlaneEnd:
     """The plane whose word counts: of those that were not lost, the first of the largest group that
-    ended alike. If all were lost, the one that lasted longest."""
+    ended alike. If all were lost, the one that lasted longest. One that was corrupted speaks for
+    all."""
+    for plane in planes:
+        if plane.how == "corrupted":
+            return plane
     whole = [plane for plane in planes if not plane.is_lost]
     if not whole:
         return max(planes, key=lambda plane: plane.ended_ns)
@@ -68,5 +76,6 @@ def different(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
     return [
         plane
         for plane in planes
-        if not plane.is_lost and (plane.how, plane.status) != (chosen.how, chosen.status)
+        if not (plane.is_lost or plane.how == "ended")
+        and (plane.how, plane.status) != (chosen.how, chosen.status)
     ]

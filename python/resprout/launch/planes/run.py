@@ -17,6 +17,7 @@ from resprout.launch.mpi import Library, Mpi, Setting
 from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
+from resprout.report.corruptions import STATUS_CORRUPTED, Verification
 from resprout.report.merge import STATUS_STRICT, Loss, Report, merge
 from resprout.report.ranks import Flipped, read_parts
 
@@ -62,6 +63,8 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     ranks = sum(plan.ranks for plan in plans)
     with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
         _make_secret(directory)
+        if plans[0].hostfile is not None or plans[0].mpirun_args:
+            (directory / "several-hosts").touch()
         starts = []
         for replica, plan in enumerate(_placed(plans, directory)):
             own = directory / f"plane-{replica}"
@@ -70,18 +73,23 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
             out, err = (relay.writing_end(replica, stream) for stream in ("stdout", "stderr"))
             starts.append(job.Start(placed, own, out, err))
 
-        def on_end(replica: int, end: job.End) -> None:
+        def on_end(replica: int, end: job.End) -> bool:
             (directory / f"ended-{replica}").touch()
             stdin.close(starts[replica].directory)
             start = starts[replica]
             said = relay.own_words(replica)
+            was_corrupted = any(plane.how == "corrupted" for plane in ends.values())
             ends[replica] = _end_of(replica, start.plan, start.directory, end, said)
             left = [r for r in range(len(plans)) if r not in ends or not ends[r].is_lost]
-            if ends[replica].is_lost and left:
+            if was_corrupted and ends[replica].is_lost:
+                ends[replica] = replace(ends[replica], how="ended")
+            is_corrupted = was_corrupted or ends[replica].how == "corrupted"
+            if ends[replica].is_lost and left and not is_corrupted:
                 relay.lose(replica)
                 _tell_of_loss(ends[replica], len(plans), len(left))
             else:
                 relay.finish(replica)
+            return is_corrupted
 
         job.run_all(starts, relay.start, on_end)
         relay.join()
@@ -92,10 +100,20 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         with contextlib.suppress(OSError):
             os.write(2, relay.own_words(chosen.replica))
     has_loss = any(plane.is_lost for plane in planes)
-    status = STATUS_STRICT if strict and has_loss and chosen.status == 0 else chosen.status
+    is_flawed = has_loss or any(plane.report.corruptions for plane in planes)
+    status = STATUS_STRICT if strict and is_flawed and chosen.status == 0 else chosen.status
+    verified = [p.report.verification for p in planes if p.report.verification is not None]
     return replace(
         chosen.report,
         exit_status=status,
+        verify=plans[0].variables.get("RESPROUT_VERIFY", "none"),
+        verification=sum(verified, Verification()) if verified else None,
+        corruptions=tuple(
+            sorted(
+                (found for plane in planes for found in plane.report.corruptions),
+                key=lambda found: (found.found_ns, found.replica, found.rank),
+            )
+        ),
         replicas=len(plans),
         planes=planes,
         flipped=_flipped(planes),
@@ -160,7 +178,8 @@ def _end_of(replica: int, plan: Plan, directory: Path, end: job.End, own_words: 
     )
     report = replace(report, losses=_first_losses(report.losses))
     how = how_it_ended(parts, end, plan.ranks)
-    return PlaneEnd(replica, how, report.exit_status, end.ended_ns, report, _in_one_line(own_words))
+    status = STATUS_CORRUPTED if how == "corrupted" else report.exit_status
+    return PlaneEnd(replica, how, status, end.ended_ns, report, _in_one_line(own_words))
 
 
 def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:
@@ -176,11 +195,14 @@ def _in_one_line(words: bytes) -> str:
 
 def _tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
     ranks = ", ".join(str(loss.rank) for loss in plane.report.losses)
-    who = f"it lost rank {ranks}" if ranks else "its MPI job ended early"
+    if plane.how == "excluded":
+        who = "a rank of it has worked with corrupted data"
+    else:
+        who = f"it lost rank {ranks}" if ranks else "its MPI job ended early"
     others = "1 plane goes" if left == 1 else f"{left} planes go"
     with contextlib.suppress(OSError):
         print(
-            f"resprout: plane {plane.replica} of {planes} is lost: {who}; {others} on",
+            f"resprout: plane {plane.replica} of {planes} is {plane.how}: {who}; {others} on",
             file=sys.stderr,
             flush=True,
         )

@@ -1,0 +1,137 @@
+"""What replicas have compared, and where they differ: corrupted-<rank>-<n>.json, and in words."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+STATUS_CORRUPTED = 4
+_NAMED = 10
+
+
+@dataclass(frozen=True)
+class Corruption:
+    """Something of which copies differed, as one process found it."""
+
+    of: str
+    """message; contribution or result: what a rank gave to a collective, or got from it."""
+    call: str
+    sender: int
+    """A world rank, as `receiver`; of a collective both are the rank."""
+    receiver: int
+    tag: int
+    communicator: str
+    """How it came to be: world, world/2 for the second that was made of it."""
+    number: int
+    """Of a message: the how manieth of its communicator, sender, receiver and tag. Of a collective:
+    of its communicator. From 1."""
+    bytes: int
+    wrong_replicas: tuple[int, ...]
+    """Whose copies a majority has out-voted."""
+    tainted: bool
+    """The process that found it has worked with a wrong copy."""
+    replaced: bool
+    """The program has got the right data instead."""
+    end: str
+    """outvoted; undecided: nobody can tell which copy is right; lost: nobody has the right one."""
+    then: str
+    """go_on; exclude: the plane of the process ended; abort: the job did."""
+    rank: int
+    replica: int
+    found_ns: int
+
+    @property
+    def what(self) -> tuple[str, str, int, int, int, int]:
+        """The same for all processes that found it."""
+        return (self.of, self.communicator, self.sender, self.receiver, self.tag, self.number)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How much was compared: of one process, or of all."""
+
+    verified: int = 0
+    unverified: int = 0
+    """For which nobody was left to compare with."""
+    skipped: int = 0
+    """On communicators that replicas have no common name for."""
+    open_max: int = 0
+    """Most that waited for a verdict at one time, in one process."""
+    bytes_max: int = 0
+    """Most bytes of copies that were kept at one time, in one process."""
+
+    def __add__(self, other: "Verification") -> "Verification":
+        return Verification(
+            self.verified + other.verified,
+            self.unverified + other.unverified,
+            self.skipped + other.skipped,
+            max(self.open_max, other.open_max),
+            max(self.bytes_max, other.bytes_max),
+        )
+
+
+def parse_corruption(value: dict[str, Any]) -> Corruption:
+    return Corruption(
+        of=str(value["of"]),
+        call=str(value["call"]),
+        sender=int(value["sender"]),
+        receiver=int(value["receiver"]),
+        tag=int(value["tag"]),
+        communicator=str(value["communicator"]),
+        number=int(value["number"]),
+        bytes=int(value["bytes"]),
+        wrong_replicas=tuple(int(replica) for replica in value["wrong_replicas"]),
+        tainted=bool(value["tainted"]),
+        replaced=bool(value["replaced"]),
+        end=str(value["end"]),
+        then=str(value["then"]),
+        rank=int(value["rank"]),
+        replica=int(value["replica"]),
+        found_ns=int(value["found_ns"]),
+    )
+
+
+def parse_verification(value: dict[str, Any] | None) -> Verification | None:
+    if value is None:
+        return None
+    return Verification(**{field.name: int(value[field.name]) for field in fields(Verification)})
+
+
+def describe(corruptions: Iterable[Corruption]) -> Iterator[str]:
+    """One line for each thing that was found, whoever found it."""
+    first: dict[tuple[str, str, int, int, int, int], Corruption] = {}
+    # Who saw most says most.
+    for found in sorted(corruptions, key=lambda c: (c.end != "undecided", not c.tainted)):
+        first.setdefault(found.what, found)
+    in_order = sorted(first.values(), key=lambda c: c.found_ns)
+    yield from map(_sentence, in_order[:_NAMED])
+    if (unnamed := len(in_order) - _NAMED) > 0:
+        yield f"{unnamed} more corruptions were found"
+
+
+def _sentence(found: Corruption) -> str:
+    on = "" if found.communicator == "world" else f" on {found.communicator}"
+    if found.of == "message":
+        what = (
+            f"message {found.number} of rank {found.sender} to rank {found.receiver}{on} "
+            f"(tag {found.tag}, {found.bytes} bytes, {found.call})"
+        )
+    else:
+        of = "to" if found.of == "contribution" else "from"
+        what = (
+            f"the {found.of} of rank {found.sender} {of} collective {found.number}{on} "
+            f"({found.call}, {found.bytes} bytes)"
+        )
+    return f"{what} is not the same in all planes: {_verdict(found)}"
+
+
+def _verdict(found: Corruption) -> str:
+    if found.end != "outvoted":
+        why = "nobody can tell which copy is right"
+        if found.end == "lost":
+            why = "nobody who is left has the right data"
+        return why + ("; the job ends" if found.then == "abort" else "; the job goes on")
+    planes = " and ".join(map(str, found.wrong_replicas))
+    wrong = f"that of plane {planes} is wrong"
+    if found.then == "exclude":
+        return f"{wrong}; plane {found.replica}, which has worked with it, is excluded"
+    return f"{wrong}, and was replaced" if found.replaced else wrong

@@ -1,0 +1,86 @@
+#include "shim/replication/findings.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "shim/replication/communicator_name.hpp"
+#include "shim/report/json.hpp"
+#include "shim/report/report.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::Finding;
+using runtime::Stream;
+
+const char* text_of(Stream::Of of) {
+  switch (of) {
+    case Stream::Of::messages:
+      return "message";
+    case Stream::Of::contributions:
+      return "contribution";
+    case Stream::Of::results:
+      return "result";
+  }
+  __builtin_unreachable();
+}
+
+const char* text_of(Finding::End end) {
+  switch (end) {
+    case Finding::End::outvoted:
+      return "outvoted";
+    case Finding::End::undecided:
+      return "undecided";
+    case Finding::End::lost:
+      return "lost";
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+// The launcher ends the planes.
+void Findings::note(const Finding& finding) {
+  const Then then = what_follows(finding);
+  leave_note(finding, then);
+  if (then == Then::go_on) return;
+  for (;;) kill(getpid(), SIGKILL);
+}
+
+// What goes into a collective, or has come out of one, was used by then whatever the method.
+Findings::Then Findings::what_follows(const Finding& finding) const {
+  const bool is_message = finding.name.stream.of == Stream::Of::messages;
+  const bool is_own_wrong = (finding.wrong_planes >> setup_.replica & 1) != 0;
+  if (finding.is_tainted || (is_own_wrong && !is_message)) return Then::exclude;
+  if (finding.end == Finding::End::outvoted) return Then::go_on;
+  if (finding.end == Finding::End::lost && is_own_wrong) return Then::exclude;
+  return setup_.on_corruption == OnCorruption::abort ? Then::abort : Then::go_on;
+}
+
+void Findings::leave_note(const Finding& finding, Then then) {
+  if (setup_.run_directory.empty()) return;
+  const Stream& stream = finding.name.stream;
+  Json json;
+  json.begin_object().key("of").string(text_of(stream.of)).key("call").string(finding.call);
+  json.key("sender").number(stream.sender).key("receiver").number(stream.receiver);
+  json.key("tag").number(stream.tag);
+  json.key("communicator").string(lineage_of(stream.communicator));
+  json.key("number").number(static_cast<std::int64_t>(finding.name.number));
+  json.key("bytes").number(static_cast<std::int64_t>(finding.bytes));
+  json.key("wrong_replicas").begin_array();
+  for (int replica = 0; replica < protocols::degree_max; ++replica)
+    if ((finding.wrong_planes >> replica & 1) != 0) json.number(replica);
+  json.end_array().key("tainted").boolean(finding.is_tainted);
+  json.key("replaced").boolean(finding.end == Finding::End::outvoted && then == Then::go_on);
+  json.key("end").string(text_of(finding.end));
+  json.key("then").string(then == Then::exclude ? "exclude"
+                          : then == Then::abort ? "abort"
+                                                : "go_on");
+  json.key("rank").number(setup_.rank).key("replica").number(setup_.replica);
+  json.key("found_ns").number(wall_clock_ns()).end_object();
+  const std::string name = "/corrupted-" + std::to_string(setup_.rank) + "-" +
+                           std::to_string(noted_.fetch_add(1)) + ".json";
+  write_whole_file(setup_.run_directory + name, json.text() + "\n");
+}
+
+}  // namespace resprout::shim

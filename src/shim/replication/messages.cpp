@@ -1,0 +1,266 @@
+#include "shim/replication/messages.hpp"
+
+#include <algorithm>
+
+#include "core/invariant.hpp"
+#include "runtime/idle.hpp"
+#include "shim/communicator.hpp"
+#include "shim/pending.hpp"
+#include "shim/replication/communicator_name.hpp"
+#include "shim/replication/digest.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::MessageName;
+using runtime::ReceivedStreams;
+using runtime::Stream;
+
+// Else the MPI library is asked to say what is wrong with them.
+bool is_message(int count, MPI_Datatype datatype, int peer) {
+  return count >= 0 && datatype != MPI_DATATYPE_NULL && peer >= 0;
+}
+
+int world_rank_of(MPI_Comm comm, int rank) {
+  const auto& world_ranks = communicator_of(comm)->world_ranks;
+  const bool is_in_it = rank >= 0 && rank < static_cast<int>(world_ranks.size());
+  return is_in_it ? world_ranks[static_cast<std::size_t>(rank)] : MPI_UNDEFINED;
+}
+
+std::size_t bytes_in(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+// What there is to know of it when the datatype itself may be gone: which bytes count.
+MPI_Datatype predefined_for(MPI_Datatype datatype) {
+  const bool has_padding = datatype == MPI_LONG_DOUBLE || datatype == MPI_C_LONG_DOUBLE_COMPLEX;
+  return has_padding ? datatype : MPI_BYTE;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> Messages::name_or_skip(MPI_Comm comm) {
+  const auto name = name_of(comm);
+  if (!name) skipped_.fetch_add(1, std::memory_order_relaxed);
+  return name;
+}
+
+// --- sending
+// ------------------------------------------------------------------------------------
+
+void Messages::send(const SendBuffer& buffer, const Sending& sending) {
+  if (!is_message(buffer.count, buffer.datatype, sending.dest)) return;
+  const auto communicator = name_or_skip(sending.comm);
+  if (!communicator) return;
+  const int receiver = world_rank_of(sending.comm, sending.dest);
+  if (receiver == MPI_UNDEFINED) return;
+  const Layout layout = layout_of(buffer.datatype, buffer.count);
+  std::vector<std::byte> storage;
+  std::span<const std::byte> bytes;
+  if (setup_.sends_bytes) bytes = packed(buffer.data, layout, storage);
+  const std::uint64_t digest = digest_of(buffer.data, layout).low;
+  const Stream stream{*communicator, setup_.rank, receiver, sending.tag, Stream::Of::messages};
+  std::unique_lock lock(mutex_);
+  const MessageName name = sent_.next(stream);
+  lock.unlock();
+  setup_.verifier->send(name, digest, bytes);
+}
+
+// --- receiving
+// ------------------------------------------------------------------------------------
+
+std::optional<Messages::Ticket> Messages::post(MPI_Comm comm, int source, int tag) {
+  const bool is_any_source = source == MPI_ANY_SOURCE;
+  if (comm == MPI_COMM_NULL || (source < 0 && !is_any_source)) return std::nullopt;
+  const auto communicator = name_or_skip(comm);
+  if (!communicator) return std::nullopt;
+  const int sender = is_any_source ? ReceivedStreams::any : world_rank_of(comm, source);
+  if (sender == MPI_UNDEFINED) return std::nullopt;
+  Stream stream{*communicator, sender, setup_.rank, tag, Stream::Of::messages};
+  if (tag == MPI_ANY_TAG) stream.tag = ReceivedStreams::any;
+  const std::scoped_lock lock(mutex_);
+  const Ticket ticket = received_.post(stream);
+  if (is_any_source || tag == MPI_ANY_TAG) wild_[ticket] = comm;
+  return ticket;
+}
+
+void Messages::resolve(Ticket ticket, const MPI_Status& status) {
+  const auto wild = wild_.find(ticket);
+  if (wild == wild_.end()) return;
+  received_.resolve(ticket, world_rank_of(wild->second, status.MPI_SOURCE), status.MPI_TAG);
+  wild_.erase(wild);
+}
+
+void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
+  const Layout layout = layout_of(buffer.datatype, buffer.count);
+  const std::size_t bytes = std::min(bytes_in(status), layout.packed_bytes);
+  const Arrived arrived{buffer.call, bytes, digest_of_received(buffer.data, layout, bytes).low,
+                        predefined_for(buffer.datatype)};
+  {
+    const std::scoped_lock lock(mutex_);
+    resolve(ticket, status);
+    arrived_[ticket] = arrived;
+    hand_in_named();
+  }
+  deliver(wait_for_name(ticket), buffer, status);
+}
+
+void Messages::hand_in_named() {
+  for (auto at = arrived_.begin(); at != arrived_.end();) {
+    const auto name = received_.take(at->first);
+    if (!name) {
+      ++at;
+      continue;
+    }
+    const Arrived& arrived = at->second;
+    const auto digest_of_copy = [datatype = arrived.datatype](std::span<const std::byte> copy) {
+      return digest_of_packed(copy, datatype).low;
+    };
+    setup_.verifier->receive({*name, arrived.call, arrived.bytes, digest_of_copy}, true);
+    setup_.verifier->take_own_copy(*name, arrived.digest);
+    named_[at->first] = *name;
+    at = arrived_.erase(at);
+  }
+}
+
+// A receive that is complete may be behind a wildcard that is, too, and that nobody has asked for.
+MessageName Messages::wait_for_name(Ticket ticket) {
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (const auto found = named_.extract(ticket); !found.empty()) return found.mapped();
+    lock.unlock();
+    setup_.meanwhile();
+    idle.pause();
+    lock.lock();
+    look_at_wildcards();
+    hand_in_named();
+  }
+}
+
+void Messages::look_at_wildcards() {
+  for (const auto& [request, entry] : requests_) {
+    if (!entry.ticket || !wild_.contains(*entry.ticket)) continue;
+    int flag = 0;
+    MPI_Status status;
+    if (PMPI_Request_get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0)
+      resolve(*entry.ticket, status);
+  }
+}
+
+void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI_Status& status) {
+  const runtime::Verifier::Delivery delivery = setup_.verifier->wait(name, setup_.meanwhile);
+  if (delivery.what != runtime::Verifier::Delivery::What::other) return;
+  int size = 0;
+  PMPI_Type_size(buffer.datatype, &size);
+  const std::size_t element = std::max(std::size_t{1}, static_cast<std::size_t>(size));
+  const std::size_t elements =
+      std::min(delivery.bytes.size() / element, static_cast<std::size_t>(buffer.count));
+  const Layout layout = layout_of(buffer.datatype, static_cast<int>(elements));
+  unpack(std::span(delivery.bytes).first(layout.packed_bytes), buffer.data, layout);
+  PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(layout.packed_bytes));
+}
+
+void VerifiedReceive::complete(MPI_Status* of_program) {
+  if (!ticket_) return;
+  messages_->complete(*ticket_, buffer_, status_);
+  copy_status(status_, of_program);
+}
+
+// --- requests
+// ------------------------------------------------------------------------------------
+
+void Messages::add(MPI_Request request, Request entry) {
+  if (!entry.is_send && entry.receive.datatype != MPI_DATATYPE_NULL &&
+      !layout_of(entry.receive.datatype, 1).is_dense) {
+    PMPI_Type_dup(entry.receive.datatype, &entry.receive.datatype);
+    entry.owns_datatype = true;
+  }
+  const std::scoped_lock lock(mutex_);
+  requests_[request] = entry;
+}
+
+void Messages::release(Request& entry) {
+  if (entry.owns_datatype) PMPI_Type_free(&entry.receive.datatype);
+}
+
+void Messages::remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer) {
+  Request entry;
+  entry.ticket = ticket;
+  entry.receive = buffer;
+  add(request, entry);
+}
+
+void Messages::remember(MPI_Message message, Ticket ticket) {
+  const std::scoped_lock lock(mutex_);
+  matched_[message] = ticket;
+}
+
+std::optional<Messages::Ticket> Messages::take(MPI_Message message) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = matched_.extract(message);
+  return found.empty() ? std::nullopt : std::optional(found.mapped());
+}
+
+void Messages::remember_persistent_send(MPI_Request request, const SendBuffer& buffer,
+                                        const Sending& peer) {
+  Request entry;
+  entry.is_persistent = true;
+  entry.is_send = true;
+  entry.send = buffer;
+  entry.peer = peer;
+  add(request, entry);
+}
+
+void Messages::remember_persistent_receive(MPI_Request request, const ReceiveBuffer& buffer,
+                                           const Sending& peer) {
+  Request entry;
+  entry.is_persistent = true;
+  entry.receive = buffer;
+  entry.peer = peer;
+  add(request, entry);
+}
+
+void Messages::start(MPI_Request request) {
+  std::unique_lock lock(mutex_);
+  const auto found = requests_.find(request);
+  if (found == requests_.end()) return;
+  const Request entry = found->second;
+  lock.unlock();
+  if (entry.is_send) return send(entry.send, entry.peer);
+  const auto ticket = post(entry.peer.comm, entry.peer.dest, entry.peer.tag);
+  lock.lock();
+  requests_[request].ticket = ticket;
+}
+
+void Messages::complete(MPI_Request before, MPI_Request after, MPI_Status& status) {
+  std::unique_lock lock(mutex_);
+  const auto found = requests_.find(before);
+  if (found == requests_.end()) return;
+  Request entry = found->second;
+  if (after == MPI_REQUEST_NULL) {
+    requests_.erase(found);
+  } else {
+    found->second.ticket.reset();
+  }
+  lock.unlock();
+  if (entry.ticket) complete(*entry.ticket, entry.receive, status);
+  if (after == MPI_REQUEST_NULL) release(entry);
+}
+
+bool Messages::is_receiving(MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = requests_.find(request);
+  return found != requests_.end() && found->second.ticket.has_value();
+}
+
+void Messages::forget(MPI_Request request) {
+  std::unique_lock lock(mutex_);
+  auto found = requests_.extract(request);
+  lock.unlock();
+  if (!found.empty()) release(found.mapped());
+}
+
+}  // namespace resprout::shim

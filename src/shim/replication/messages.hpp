@@ -1,0 +1,183 @@
+// Point-to-point messages of replicated ranks: every one that this process sends or receives is
+// handed to the verifier under its name.
+//
+// The message itself goes through the MPI library, inside of the plane. With an eager method a
+// receive is complete when its message is verified; with a lazy one at once, unless it is known by
+// then that copies differ. If another copy is the program's, it replaces the own one in buffer and
+// status. Sends never wait: of what others may ask for a copy is kept.
+//
+// A message has its name when all receives that could have taken it are decided (streams.hpp): MPI
+// has matched those, too, if it has completed this one. On
+// a communicator without a name (communicator_name.hpp) messages are not verified, but counted.
+//
+// Lazy Fault Detection for Redundant MPI, chapters 3 and 4.
+// Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/replicas/verifier.hpp"
+#include "shim/inject/flips.hpp"
+#include "shim/payload.hpp"
+
+namespace resprout::shim {
+
+// Where a receive call puts its message. `call`: its lower-case MPI name, a string literal.
+struct ReceiveBuffer {
+  const char* call = "";
+  void* data = nullptr;
+  int count = 0;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+};
+
+class Messages {
+ public:
+  using Ticket = runtime::ReceivedStreams::Ticket;
+
+  struct Setup {
+    runtime::Verifier* verifier = nullptr;
+    bool sends_bytes = false;         // to other planes, or keeps them for those who ask
+    int rank = 0;                     // of this process in the world
+    std::function<void()> meanwhile;  // while a call waits for its verdict
+  };
+  explicit Messages(Setup setup) : setup_(std::move(setup)) {}
+
+  // MPI is about to be given `buffer` to send.
+  void send(const SendBuffer& buffer, const Sending& sending);
+
+  // MPI is about to be given a receive, or has taken a message out of its queue (MPI_Mprobe).
+  // Nothing: it is not verified.
+  std::optional<Ticket> post(MPI_Comm comm, int source, int tag);
+  // MPI has completed it: `status` is MPI's, and as the program gets it afterwards. Returns when
+  // the program may have it.
+  void complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+
+  // The same for requests and matched messages. `request`: as MPI gave it.
+  void remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer);
+  void remember(MPI_Message message, Ticket ticket);
+  std::optional<Ticket> take(MPI_Message message);
+  // Of persistent ones each start is a message. `peer`: of a receive, its `dest` is the source.
+  void remember_persistent_send(MPI_Request request, const SendBuffer& buffer, const Sending& peer);
+  void remember_persistent_receive(MPI_Request request, const ReceiveBuffer& buffer,
+                                   const Sending& peer);
+  // MPI is about to start it.
+  void start(MPI_Request request);
+  // MPI has completed what had the handle `before`, and made it `after`.
+  void complete(MPI_Request before, MPI_Request after, MPI_Status& status);
+  // It is a receive, and under way.
+  bool is_receiving(MPI_Request request);
+  // The program has freed it.
+  void forget(MPI_Request request);
+
+  // Messages on communicators without a name.
+  std::uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Request {
+    bool is_persistent = false;
+    bool is_send = false;
+    bool owns_datatype = false;    // of `receive`: the program may free its own
+    std::optional<Ticket> ticket;  // of a receive that is under way
+    ReceiveBuffer receive;
+    SendBuffer send;
+    Sending peer{};  // of a persistent one
+  };
+  struct Arrived {
+    const char* call = "";
+    std::uint64_t bytes = 0;
+    std::uint64_t digest = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;  // predefined
+  };
+
+  std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);
+  void add(MPI_Request request, Request entry);
+  static void release(Request& entry);
+  void resolve(Ticket ticket, const MPI_Status& status);
+  // Asks MPI what has come for wildcards whose completion the program has not asked for.
+  void look_at_wildcards();
+  // Whatever has a name by now goes to the verifier.
+  void hand_in_named();
+  runtime::MessageName wait_for_name(Ticket ticket);
+  void deliver(const runtime::MessageName& name, const ReceiveBuffer& buffer, MPI_Status& status);
+
+  const Setup setup_;
+  std::atomic<std::uint64_t> skipped_{0};
+  std::mutex mutex_;  // guards what follows
+  runtime::SentStreams sent_;
+  runtime::ReceivedStreams received_;
+  std::map<Ticket, MPI_Comm> wild_;                         // it is not known what has come
+  std::map<Ticket, Arrived> arrived_;                       // and have no name yet
+  std::unordered_map<Ticket, runtime::MessageName> named_;  // whoever completes them waits
+  std::unordered_map<MPI_Request, Request> requests_;
+  std::unordered_map<MPI_Message, Ticket> matched_;
+};
+
+// Of this process; null: messages are not verified. Set between two MPI calls of the program.
+inline std::atomic<Messages*> verified_messages{nullptr};
+
+// Every call that sends a message says so, once, and sends what it is given.
+inline SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending) {
+  Flips* flips = armed_flips.load(std::memory_order_acquire);
+  const SendBuffer sent = flips == nullptr ? buffer : flips->as_sent(buffer, sending);
+  Messages* messages = verified_messages.load(std::memory_order_acquire);
+  if (messages != nullptr) messages->send(sent, sending);
+  return sent;
+}
+
+// A receive within one call: made before MPI gets it, completed when MPI has.
+class VerifiedReceive {
+ public:
+  VerifiedReceive(const ReceiveBuffer& buffer, MPI_Comm comm, int source, int tag)
+      : messages_(verified_messages.load(std::memory_order_acquire)), buffer_(buffer) {
+    if (messages_ != nullptr) ticket_ = messages_->post(comm, source, tag);
+  }
+  // Of a message that was matched before.
+  VerifiedReceive(const ReceiveBuffer& buffer, MPI_Message message)
+      : messages_(verified_messages.load(std::memory_order_acquire)), buffer_(buffer) {
+    if (messages_ != nullptr) ticket_ = messages_->take(message);
+  }
+
+  // What MPI is given for the program's.
+  MPI_Status* status(MPI_Status* of_program) { return ticket_ ? &status_ : of_program; }
+  // MPI has received it.
+  void complete(MPI_Status* of_program);
+  // MPI has started it.
+  void go_on_as(MPI_Request request) {
+    if (ticket_) messages_->remember(request, *ticket_, buffer_);
+  }
+
+ private:
+  Messages* messages_;
+  const ReceiveBuffer buffer_;
+  std::optional<Messages::Ticket> ticket_;
+  MPI_Status status_{};
+};
+
+// The requests of a call that completes some.
+class VerifiedRequests {
+ public:
+  VerifiedRequests(int count, const MPI_Request* requests)
+      : messages_(verified_messages.load(std::memory_order_acquire)) {
+    if (messages_ != nullptr && count > 0) before_.assign(requests, requests + count);
+  }
+  // MPI has completed the i-th, whose handle is `after` now.
+  void complete(int i, MPI_Request after, MPI_Status& status) {
+    if (messages_ != nullptr)
+      messages_->complete(before_[static_cast<std::size_t>(i)], after, status);
+  }
+
+ private:
+  Messages* messages_;
+  std::vector<MPI_Request> before_;
+};
+
+}  // namespace resprout::shim

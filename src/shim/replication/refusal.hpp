@@ -1,0 +1,26 @@
+// Calls that verification cannot carry: what they give may differ from replica to replica without
+// any corruption, and what the program makes of that would look like one.
+//
+// Thread rule: from any thread.
+#pragma once
+
+#include <mpi.h>
+
+#include "shim/replication/messages.hpp"
+
+namespace resprout::shim {
+
+// Says which call it is and what to do, and ends the job. `call`: its MPI name.
+[[noreturn]] void refuse_unverifiable(const char* call, const char* why);
+
+// Nothing happens unless messages are verified.
+inline void refuse_if_verified(const char* call, const char* why) {
+  if (verified_messages.load(std::memory_order_acquire) != nullptr) [[unlikely]]
+    refuse_unverifiable(call, why);
+}
+inline void refuse_any_source_if_verified(const char* call, int source) {
+  if (source == MPI_ANY_SOURCE)
+    refuse_if_verified(call, "from MPI_ANY_SOURCE may receive another message in each replica");
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,157 @@
+#include "shim/replication/verification.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "runtime/net/socket.hpp"
+#include "runtime/replicas/meeting.hpp"
+#include "runtime/replicas/plane_links.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/replication/compared.hpp"
+#include "shim/replication/findings.hpp"
+#include "shim/replication/messages.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::LinkAddress;
+using runtime::PlaneLinks;
+using runtime::Verifier;
+
+// Others of this plane may need us before our replicas get as far.
+void go_on_with_mpi() {
+  int flag = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  drive();
+}
+
+// What is asked for later is kept: by the eager method that sends digests, where a majority can
+// say which copy is right. A lazy one has delivered by then, and whoever has all copies asks
+// nobody.
+runtime::Votes::Setup votes_setup(const Options& options, int rank) {
+  runtime::Votes::Setup setup;
+  setup.config = {*options.verify, options.replicas, protocols::Unproven::own};
+  setup.self = {options.replica, rank};
+  setup.keeps_copies = options.replicas > 2 && !setup.config.is_lazy();
+  return setup;
+}
+
+class Verification final {
+ public:
+  Verification(const Options& options, const std::string& address)
+      : rank_(rank_in_world()),
+        findings_(findings_setup(options)),
+        links_(
+            links_setup(options, address),
+            [this](runtime::Replica from, auto frame) { verifier_.handle(from, frame); },
+            [this](std::int32_t plane) { verifier_.lose_plane(plane); }),
+        verifier_(votes_setup(options, rank_), links_,
+                  [this](const runtime::Finding& finding) { findings_.note(finding); }),
+        messages_(messages_setup(options)) {
+    comparing_.verifier = &verifier_;
+    comparing_.is_lazy = is_lazy(options);
+    comparing_.rank = rank_;
+    comparing_.meanwhile = go_on_with_mpi;
+    links_.connect(meet(options));
+    comparing.store(&comparing_);
+    verified_messages.store(&messages_);
+  }
+
+  VerificationFigures close() {
+    comparing.store(nullptr);
+    verified_messages.store(nullptr);
+    verifier_.finish(go_on_with_mpi, [] { PMPI_Barrier(MPI_COMM_WORLD); });
+    links_.leave();
+    return {verifier_.figures(), messages_.skipped() + comparing_.skipped.load()};
+  }
+
+ private:
+  static int rank_in_world() {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+  }
+  static int ranks() {
+    int size = 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
+  }
+  static bool is_lazy(const Options& options) {
+    return protocols::DigestVoteConfig{*options.verify, options.replicas}.is_lazy();
+  }
+  // The launcher's folder, in which each plane has its run directory.
+  static std::string folder(const Options& options) {
+    return std::filesystem::path(options.run_directory).parent_path().string();
+  }
+
+  Findings::Setup findings_setup(const Options& options) const {
+    return {.run_directory = options.run_directory,
+            .rank = rank_,
+            .replica = options.replica,
+            .on_corruption = options.on_corruption};
+  }
+  PlaneLinks::Setup links_setup(const Options& options, const std::string& address) const {
+    PlaneLinks::Setup setup;
+    setup.secret = runtime::read_meeting_secret(folder(options));
+    setup.self = {options.replica, rank_};
+    setup.planes = options.replicas;
+    setup.ranks = ranks();
+    setup.listen_address = address;
+    if (runtime::is_on_several_hosts(folder(options)))
+      if (const std::string own = runtime::reachable_address(options.network); !own.empty())
+        setup.listen_address = own;
+    return setup;
+  }
+  Messages::Setup messages_setup(const Options& options) {
+    const runtime::Votes::Setup votes = votes_setup(options, rank_);
+    return {.verifier = &verifier_,
+            .sends_bytes = votes.keeps_copies || !votes.config.sends_digests(),
+            .rank = rank_,
+            .meanwhile = go_on_with_mpi};
+  }
+
+  // Rank 0 speaks for its plane.
+  std::vector<LinkAddress> meet(const Options& options) {
+    const LinkAddress mine = links_.address();
+    std::vector<LinkAddress> all(static_cast<std::size_t>(ranks()));
+    PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank_ == 0) {
+      runtime::leave_addresses(folder(options), options.replica, all);
+      all = runtime::meet(folder(options), options.replicas, ranks(), [] { usleep(2000); });
+    }
+    all.resize(static_cast<std::size_t>(options.replicas * ranks()));
+    PMPI_Bcast(all.data(), static_cast<int>(all.size() * sizeof mine), MPI_BYTE, 0, MPI_COMM_WORLD);
+    return all;
+  }
+
+  const int rank_;
+  Findings findings_;
+  PlaneLinks links_;
+  Verifier verifier_;
+  Messages messages_;
+  Comparing comparing_;
+};
+
+std::unique_ptr<Verification>& open_one() {
+  static auto* instance = new std::unique_ptr<Verification>;
+  return *instance;
+}
+
+}  // namespace
+
+void open_verification(const Options& options, const std::string& address) {
+  open_one() = std::make_unique<Verification>(options, address);
+}
+
+VerificationFigures close_verification() {
+  if (!open_one()) return {};
+  const VerificationFigures figures = open_one()->close();
+  open_one().reset();
+  return figures;
+}
+
+}  // namespace resprout::shim
