@@ -13,6 +13,7 @@ from resprout.launch.planes.lines import Lines
 from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended
 from resprout.launch.planes.placement import deal
 from resprout.launch.planes.relay import Tagged
+from resprout.report.corruptions import Corruption, describe
 from resprout.report.merge import Report
 from resprout.report.planes import protection_left
 from resprout.report.ranks import Injected, Parts, RankPart
@@ -104,6 +105,34 @@ def test_a_plane_is_whole_if_each_rank_came_to_its_end() -> None:
     assert how_it_ended(Parts(aborted_with=5), end(5), 2) == "aborted"
 
 
+def corruption(then: str, end: str = "undecided", rank: int = 2) -> Corruption:
+    return Corruption(
+        of="message", call="recv", sender=1, receiver=2, tag=7, communicator="world", number=3,
+        bytes=24, wrong_replicas=() if end == "undecided" else (1,), tainted=then == "exclude",
+        replaced=False, end=end, then=then, rank=rank, replica=1, found_ns=rank,
+    )  # fmt: skip
+
+
+def test_a_plane_that_worked_with_corrupted_data_is_excluded_and_undecided_ones_end_the_job() -> (
+    None
+):
+    excluded = Parts({0: part(0, 0)}, corruptions=(corruption("exclude", "outvoted"),))
+    assert how_it_ended(excluded, end(137), 2) == "excluded"
+    corrupted = Parts({0: part(0, 0)}, corruptions=(corruption("abort"),))
+    assert how_it_ended(corrupted, end(137), 2) == "corrupted"
+    reported = Parts({0: part(0, 0), 1: part(1, 0)}, corruptions=(corruption("go_on"),))
+    assert how_it_ended(reported, end(), 2) == "whole"
+
+
+def test_what_several_processes_found_is_said_once_by_who_saw_most() -> None:
+    found = [corruption("abort"), corruption("exclude", "outvoted", rank=5)]
+    (line,) = describe(found)
+    assert line == (
+        "message 3 of rank 1 to rank 2 (tag 7, 24 bytes, recv) is not the same in all planes: that "
+        "of plane 1 is wrong; plane 1, which has worked with it, is excluded"
+    )
+
+
 def test_of_programs_without_mpi_the_launcher_s_word_counts() -> None:
     assert how_it_ended(Parts(), end(7), 2) == "whole"
     assert how_it_ended(Parts(), end(137), 2) == "lost"
@@ -157,6 +186,10 @@ def test_a_fault_names_its_plane() -> None:
         (["--replicas", "2", "--on-loss", "error"], "--on-loss error"),
         (["--replicas", "2", "--missing", "last"], "--missing"),
         (["--inject", "kill:rank=0,replica=1,at=1s"], "without --replicas"),
+        (["--replicas", "2", "--verify", "hash"], "all-to-all, msg-plus-hash"),
+        (["--replicas", "2", "--on-corruption", "ignore"], "abort, report"),
+        (["--verify", "async"], "--verify needs --replicas 2 or 3"),
+        (["--on-corruption", "report"], "--on-corruption needs --replicas 2 or 3"),
     ],
 )
 def test_what_replicas_cannot_do_is_refused_in_one_line(

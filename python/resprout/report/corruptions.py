@@ -100,7 +100,7 @@ def describe(corruptions: Iterable[Corruption]) -> Iterator[str]:
     """One line for each thing that was found, whoever found it."""
     first: dict[tuple[str, str, int, int, int, int], Corruption] = {}
     # Who saw most says most.
-    for found in sorted(corruptions, key=lambda c: (c.end != "undecided", not c.tainted)):
+    for found in sorted(corruptions, key=lambda c: (c.end != "outvoted", not c.tainted)):
         first.setdefault(found.what, found)
     in_order = sorted(first.values(), key=lambda c: c.found_ns)
     yield from map(_sentence, in_order[:_NAMED])
