@@ -38,6 +38,7 @@ bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, J
 soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among members, then fuzzing, MINUTES=10
 	@$(BIN)/python tests/mpi/soak.py --minutes $(or $(MINUTES),10)
 	@$(BIN)/python tests/mpi/soak_repairs.py
+	@$(BIN)/python tests/mpi/soak_replicas.py
 	@$(BIN)/python tests/member/soak.py --minutes $(or $(MINUTES),10)
 	@LIFELINE_LOAD_SECONDS=40 $(BUILD)/bin/runtime_test --test-case='16 processes on busy cores*'
 	@$(BIN)/python tests/sanitized.py

@@ -6,6 +6,7 @@ from typing import Any
 
 import jobs
 import pytest
+from soak_replicas import held_up
 
 METHODS = ["all-to-all", "msg-plus-hash", "async", "async-hash"]
 LAZY = ["async", "async-hash"]
@@ -136,3 +137,8 @@ def test_messages_that_nobody_receives_hold_nobody_up(method: str) -> None:
     ended = run(3, method, program=[sys.executable, "-c", program])
     assert ended.status == 0, str(ended)
     assert how(ended) == ["whole"] * 3
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_planes_that_are_held_up_in_turn_block_and_accuse_nobody(seed: int) -> None:
+    held_up(seed)

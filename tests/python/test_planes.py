@@ -113,9 +113,7 @@ def corruption(then: str, end: str = "undecided", rank: int = 2) -> Corruption:
     )  # fmt: skip
 
 
-def test_a_plane_that_worked_with_corrupted_data_is_excluded_and_undecided_ones_end_the_job() -> (
-    None
-):
+def test_a_plane_that_used_corrupted_data_is_excluded_and_an_undecided_one_ends_the_job() -> None:
     excluded = Parts({0: part(0, 0)}, corruptions=(corruption("exclude", "outvoted"),))
     assert how_it_ended(excluded, end(137), 2) == "excluded"
     corrupted = Parts({0: part(0, 0)}, corruptions=(corruption("abort"),))

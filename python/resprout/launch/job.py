@@ -116,6 +116,7 @@ class _Launch:
         self.is_over = False
         self.had_ranks = False
         self.without_ranks_since: float | None = None
+        self.all_stopped_since: float | None = None
 
         def prepare() -> None:
             processes.end_with_parent(signal.SIGTERM)
@@ -240,10 +241,16 @@ class _Job:
             launch.without_ranks_since = None
             # A stopped rank is ended by its peers; but here all peers have come to their end.
             has_ended = any(launch.start.directory.glob("rank-*.json"))
-            if has_ended and all(process.state == "T" for process in alive):
-                launch.end.ended_hung += len(alive)
-                for process in alive:
-                    processes.send(process.pid, signal.SIGKILL)
+            if not (has_ended and all(process.state == "T" for process in alive)):
+                launch.all_stopped_since = None
+                return
+            # Somebody may only look at them.
+            launch.all_stopped_since = launch.all_stopped_since or time.monotonic()
+            if time.monotonic() - launch.all_stopped_since < _LEAVE_SECONDS:
+                return
+            launch.end.ended_hung += len(alive)
+            for process in alive:
+                processes.send(process.pid, signal.SIGKILL)
         elif launch.had_ranks:
             now = time.monotonic()
             launch.without_ranks_since = launch.without_ranks_since or now
