@@ -4,10 +4,13 @@
    is ended by its id.
 2. After every job: no process of it lives (all carry a mark in their environment), no file of it is
    in /dev/shm, and no folder of it is in the folder for temporary files.
+3. A job answers for itself alone: what others leave in /dev/shm meanwhile is none of its business.
+   Its files are those that its processes are seen to have mapped, and those named like them.
 """
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -35,9 +38,12 @@ MPIRUN = BIN / "mpirun"
 WATCHDOG_SECONDS = 120.0
 # How long the kernel may take to clear away what was killed.
 SETTLE_SECONDS = 10.0
+# How often it is looked which shared files are a job's, until some are known.
+LOOK_SECONDS = 0.1
 
 _MARK = "JOB_UNDER_TEST"
 _SHARED = Path("/dev/shm")
+_MAPPED = re.compile(r" /dev/shm/([^/\s]+)")
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class Job:
         self.temporary = self.directory / "t"
         self.temporary.mkdir()
         self.command = shlex.join([*(f"{k}={v}" for k, v in variables.items()), *command])
-        self._shared_before = _shared_files()
+        self._shared: set[str] = set()
         self._out = (self.directory / "out").open("wb")
         self._err = (self.directory / "err").open("wb")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RESPROUT_")}
@@ -101,15 +107,31 @@ class Job:
 
     def wait(self, seconds: float = WATCHDOG_SECONDS) -> Ended:
         """Its end; fails if that does not come in time, or if something of it stays behind."""
-        try:
-            status = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
+        status = self._wait_and_look(seconds)
+        if status is None:
             states = self._describe_processes()
             self.end()
             pytest.fail(f"did not end in {seconds} s:\n{self.said()}\n{states}", pytrace=False)
         ended = self.said(status)
         self._check_nothing_is_left(ended)
         return ended
+
+    def _wait_and_look(self, seconds: float) -> int | None:
+        """Its status, or None if it is not over in time."""
+        deadline = time.monotonic() + seconds
+        pause = LOOK_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            self.look_at_shared_memory()
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(min(left, pause))
+            # One file tells how all of an MPI job are named; there may be several in one of ours.
+            pause *= 2 if self._shared else 1
+        return None
+
+    def look_at_shared_memory(self) -> None:
+        """Note which files there are the job's."""
+        for pid in self.processes():
+            self._shared |= mapped_files(pid)
 
     def said(self, status: int = -1) -> Ended:
         out = (self.directory / "out").read_text(errors="replace")
@@ -135,18 +157,19 @@ class Job:
             states = self._describe_processes()
             self.end()
             pytest.fail(f"processes are left behind: {ended}\n{states}", pytrace=False)
-        if not becomes_true(lambda: not self._shared_left()):
-            pytest.fail(f"shared memory is left behind: {self._shared_left()}\n{ended}")
+        if not becomes_true(lambda: not self.shared_left()):
+            pytest.fail(f"shared memory is left behind: {self.shared_left()}\n{ended}")
         left = sorted(path.name for path in self.temporary.glob("resprout*"))
         assert not left, f"left in the folder for temporary files: {left}\n{ended}"
 
-    def _shared_left(self) -> set[str]:
-        """New files in /dev/shm; not those of other jobs, which live processes have mapped."""
-        new = _shared_files() - self._shared_before
-        if not new:
-            return set()
-        mapped = "".join(_read(pid, "maps") for pid in _pids())
-        return {name for name in new if name not in mapped}
+    def shared_left(self) -> set[str]:
+        """Of one MPI job all segments are named alike, up to the rank that stands behind a dot."""
+        families = {f"{name.rpartition('.')[0]}." for name in self._shared if "." in name}
+        return {
+            path.name
+            for path in _SHARED.glob("*")
+            if path.name in self._shared or path.name.startswith(tuple(families))
+        }
 
     def _describe_processes(self) -> str:
         """What each of them is doing: what it says itself, the kernel, and the debugger."""
@@ -264,8 +287,9 @@ def _marked(mark: str) -> list[int]:
     return [pid for pid in _pids() if mark in _read(pid, "environ")]
 
 
-def _shared_files() -> set[str]:
-    return {path.name for path in _SHARED.iterdir()} if _SHARED.is_dir() else set()
+def mapped_files(pid: int) -> set[str]:
+    """What a process has mapped of /dev/shm: names of files, or of folders with files."""
+    return set(_MAPPED.findall(_read(pid, "maps")))
 
 
 def becomes_true(condition: Callable[[], bool], seconds: float = SETTLE_SECONDS) -> bool:

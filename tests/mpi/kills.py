@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import covering
 import jobs
 import logs
 
@@ -60,6 +61,17 @@ class Case:
         return {int(re.findall(r"rank=(\d+)", fault)[0]) for fault in self.faults}
 
     @property
+    def fault_names(self) -> list[str]:
+        """`kill bcast`: on entering one; else `clock`, counted from MPI_Init, or `signal`."""
+        words = [re.fullmatch(r"(\w+):rank=\d+,(at|after)=(\w+)(#\d+)?", f) for f in self.faults]
+        when = [(w[1], w[2], w[3]) for w in words if w]
+        assert len(when) == len(self.faults), self.faults
+        return [
+            f"{what} {'signal' if how == 'after' else 'clock' if moment[0].isdigit() else moment}"
+            for what, how, moment in when
+        ]
+
+    @property
     def injected(self) -> list[str]:
         return [fault for fault in self.faults if "at=" in fault]
 
@@ -89,7 +101,8 @@ def repeat_command(case: Case) -> str:
     if case.repeat:
         return f"repeat with: {case.repeat}"
     name = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
-    return f"repeat with: .venv/bin/python -m pytest '{name}'"
+    every = f"{covering.EVERY}=1 " if covering.is_every_case_wanted() else ""
+    return f"repeat with: {every}.venv/bin/python -m pytest '{name}'"
 
 
 def run(

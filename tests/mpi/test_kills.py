@@ -1,13 +1,17 @@
 """Real processes are killed, stopped and made to exit in the middle of a mix of collectives; the
 survivors' results stay right, all alike, and nothing hangs or stays behind.
 
-Each case is chosen by its number alone, so that a name is enough to repeat it.
+Each case is chosen by its number alone, so that a name is enough to repeat it. Of the 153 cases of
+one loss or several, those run that cover every pair of what they are made of (covering.py); all
+run with EVERY_CASE=1.
 """
 
 import random
 import sys
+from collections import Counter
 from pathlib import Path
 
+import covering
 import jobs
 import kills
 import pytest
@@ -81,6 +85,19 @@ def all_cases() -> list[Case]:
     return chooser.cases
 
 
+def features(case: Case) -> set[covering.Feature]:
+    """What is tried with everything else: who is lost how and when, and what all others use."""
+    return {
+        ("program", case.program),
+        ("ranks", case.ranks),
+        ("transport", case.transport),
+        ("collectives", case.collectives),
+        ("losses", len(case.faults)),
+        ("root is lost", 0 in case.victims),
+        *(("fault", name) for name in case.fault_names),
+    }
+
+
 def gossip_cases() -> list[Case]:
     """Both transports, rank 0 and others, by the program's calls and by the clock."""
     chooser = Chooser()
@@ -99,7 +116,17 @@ def program_of(case: Case, folder: Path) -> list[str | Path]:
     return [sys.executable, script, *case.arguments(folder)]
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_the_chosen_cases_have_every_pair_and_three_kills_before_inside_and_after_all() -> None:
+    """On entering each function, inside of any by the clock and by a signal, and on leaving."""
+    every = set().union(*(covering.pairs(features(case)) for case in all_cases()))
+    chosen = covering.chosen(all_cases(), features)
+    assert set().union(*(covering.pairs(features(case)) for case in chosen)) == every
+    kills_at = Counter(name for case in chosen for name in case.fault_names)
+    for moment in ("allreduce", "bcast", "reduce", "barrier", "finalize", "clock", "signal"):
+        assert kills_at[f"kill {moment}"] >= 3, kills_at
+
+
+@pytest.mark.parametrize("case", covering.chosen(all_cases(), features), ids=str)
 def test_survivors_of_a_loss_all_get_the_same_right_results(case: Case, tmp_path: Path) -> None:
     kills.run(case, program_of(case, tmp_path), tmp_path)
 
