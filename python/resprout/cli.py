@@ -365,7 +365,8 @@ members install the same ones.
     resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --radix 8 --secret-file secret
 
 The first one has no --join; all others name any member. Who listens where a dead member did takes
-its identifier. With --json each event is one object a line: `view`, with `epoch`, `members`,
+its identifier. New identifiers follow the addresses: members that listen at one address of a host
+are neighbors in the tree. With --json each event is one object a line: `view`, with `epoch`, `members`,
 `root`, `self` and `address`; and `joining`, `suspected`, `decided`, `excluded`, `isolated`. It
 serves until it is ended; the others take that for its death. At its end (Ctrl-C, SIGTERM), and on
 SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""

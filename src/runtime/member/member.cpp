@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/member/places.hpp"
 #include "runtime/net/clock.hpp"
 #include "runtime/net/socket.hpp"
 
@@ -265,8 +266,8 @@ std::int32_t Member::id_for(const Frame& join) const {
     return Ids::is_id(rank_at(id)) && !book_.contains(id);
   };
   if (is_free(join.id)) return join.id;
-  const std::int32_t next = book_.empty() ? 0 : book_.rbegin()->first + 1;
-  if (is_free(next)) return next;
+  const std::int32_t root = index(machine_->view().root());
+  if (const auto place = new_place(book_, config_.tree, root, join.address)) return *place;
   std::int32_t lowest = 0;
   while (Ids::is_id(rank_at(lowest)) && machine_->view().members.contains(rank_at(lowest)))
     ++lowest;

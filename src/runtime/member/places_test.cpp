@@ -1,0 +1,108 @@
+// Members of one host stand together in the tree, whoever joins when.
+#include "runtime/member/places.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "doctest/doctest.h"
+
+namespace resprout::runtime::member {
+namespace {
+
+using topology::RadixTree;
+
+Address on_host(int host, int port) {
+  return {"10.0.0." + std::to_string(host + 1), static_cast<std::uint16_t>(port)};
+}
+
+// They join one after the other, each from the next of `hosts`.
+Book joined(RadixTree tree, const std::vector<int>& hosts) {
+  Book book;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const Address address = on_host(hosts[i], static_cast<int>(i));
+    const auto place = book.empty() ? 0 : new_place(book, tree, 0, address);
+    REQUIRE(place);
+    REQUIRE(book.try_emplace(*place, Place{address, 1}).second);
+  }
+  return book;
+}
+
+// Of the tree among those in the book, those between hosts.
+int edges_between_hosts(RadixTree tree, const Book& book) {
+  const auto is_member = [&](std::int32_t id) { return book.contains(id); };
+  return static_cast<int>(std::ranges::count_if(book, [&](const auto& entry) {
+    const std::int32_t parent = tree.parent_among(entry.first, 0, is_member);
+    return parent >= 0 && !is_same_host(book.at(parent).address, entry.second.address);
+  }));
+}
+
+TEST_CASE("on one host the places are taken in the order of joining") {
+  const Book book = joined({4}, std::vector<int>(100, 0));
+  CHECK(book.size() == 100);
+  CHECK(book.rbegin()->first == 99);
+}
+
+TEST_CASE("in turns from two hosts: each has a subtree") {
+  const Book book = joined({2}, {0, 1, 0, 1, 0, 1});
+  std::vector<std::int32_t> second;
+  for (const auto& [id, place] : book)
+    if (place.address.host == "10.0.0.2") second.push_back(id);
+  CHECK(second == std::vector<std::int32_t>{1, 3, 4});
+  CHECK(edges_between_hosts({2}, book) == 1);
+}
+
+TEST_CASE("N hosts that come one after the other are joined by N - 1 edges") {
+  std::vector<int> hosts;
+  for (int i = 0; i < 128; ++i) hosts.push_back(i / 16);
+  for (const int radix : {2, 4, 16})
+    CHECK(edges_between_hosts({radix}, joined({radix}, hosts)) == 7);
+}
+
+TEST_CASE("in whatever order members come, few edges are between hosts") {
+  Random random(5);
+  for (const int radix : {2, 4, 16})
+    for (int round = 0; round < 50; ++round) {
+      std::vector<int> hosts;
+      for (int i = 0; i < 64; ++i) hosts.push_back(static_cast<int>(random.below(8)));
+      const int count = static_cast<int>(std::set<int>(hosts.begin(), hosts.end()).size());
+      const int edges = edges_between_hosts({radix}, joined({radix}, hosts));
+      CHECK(edges >= count - 1);
+      // By the order of joining about 56 of the 63 were.
+      CHECK(edges <= 2 * (count - 1));
+    }
+}
+
+TEST_CASE("nobody gets a place below the root, or that of a former member") {
+  Book book;
+  for (const int id : {0, 1, 2, 5, 11}) book[id] = {on_host(id < 2 ? 0 : 1, id), 1};
+  // Of host 0 only 3 and 4 are free below 0 and 1.
+  CHECK(new_place(book, {2}, 0, on_host(0, 9)) == 3);
+  CHECK(new_place(book, {2}, 5, on_host(0, 9)) == 6);
+  CHECK(new_place(book, {2}, 0, on_host(1, 9)) == 6);
+  CHECK(new_place(book, {2}, 0, on_host(7, 9)) == 3);
+}
+
+TEST_CASE("where a host's subtree is full its members go elsewhere, until all places are taken") {
+  Book book;
+  for (std::int32_t id = 0; id < Ids::capacity; ++id) {
+    const auto place = id == 0 ? 0 : new_place(book, {2}, 0, on_host(id % 2, id));
+    REQUIRE(place);
+    REQUIRE(Ids::is_id(rank_at(*place)));
+    REQUIRE(book.try_emplace(*place, Place{on_host(id % 2, id), 1}).second);
+  }
+  CHECK_FALSE(new_place(book, {2}, 0, on_host(0, 1)));
+}
+
+TEST_CASE("all addresses of the loopback are one host, others only themselves") {
+  CHECK(is_same_host({"127.0.0.1", 1}, {"127.0.0.2", 2}));
+  CHECK(is_same_host({"127.0.0.1", 1}, {"::1", 2}));
+  CHECK(is_same_host({"10.0.0.1", 1}, {"10.0.0.1", 2}));
+  CHECK_FALSE(is_same_host({"10.0.0.1", 1}, {"10.0.0.2", 1}));
+  CHECK_FALSE(is_same_host({"10.0.0.1", 1}, {"127.0.0.1", 1}));
+}
+
+}  // namespace
+}  // namespace resprout::runtime::member
