@@ -11,6 +11,7 @@ import garbage
 import hosts
 import jobs
 import logs
+import namespaces
 import pytest
 from hosts import mpirun, part_of
 
@@ -19,7 +20,7 @@ RANKS = 6
 
 @pytest.fixture(scope="module", autouse=True)
 def three_hosts() -> Iterator[None]:
-    with hosts.up(3):
+    with namespaces.up(3):
         yield
 
 
@@ -69,7 +70,7 @@ def test_garbage_at_the_ports_between_hosts_is_rejected_and_counted(tmp_path: Pa
         logs.wait_for_work(tmp_path, RANKS, job)
         found = [a for pid in job.processes_by_rank().values() for a in garbage.listening(pid)]
         assert len(found) == 2 * RANKS, f"a lifeline and a data port each: {found}"
-        command = [hosts.TOOL, "in", "A", sys.executable, Path(garbage.__file__)]
+        command = [namespaces.TOOL, "in", "A", sys.executable, Path(garbage.__file__)]
         command += [f"{host}:{port}" for host, port in found]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as thrower:
             time.sleep(1.5)

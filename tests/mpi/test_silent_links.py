@@ -8,6 +8,7 @@ from pathlib import Path
 import hosts
 import jobs
 import logs
+import namespaces
 import pytest
 import silence
 
@@ -20,7 +21,7 @@ LATE_MS = 6000
 
 @pytest.fixture(scope="module", autouse=True)
 def eight_hosts() -> Iterator[None]:
-    with hosts.up(HOSTS):
+    with namespaces.up(HOSTS):
         yield
 
 
