@@ -133,6 +133,8 @@ def test_an_option_goes_before_its_variable(
         "bench recovery",
         "bench membership",
         "bench revoke",
+        "bench replication",
+        "bench injection",
         "reproduce",
         "doctor",
         "demo",

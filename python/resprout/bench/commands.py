@@ -144,3 +144,87 @@ def bench_membership_command(
     from resprout.bench.membership.command import bench_membership
 
     return bench_membership(members, radix, groups, repetitions, format, output)
+
+
+REPLICATION_HELP = """Measure what comparing replicas costs: kernels plain, as copies, by method.
+
+    resprout bench replication --output results
+    resprout bench replication --full --output results
+    resprout bench replication --only cg,mg --replicas 3 --methods none,async,async-hash
+
+Copies that do not know of each other and begin together are the limit where they share cores: every
+method is compared with as many of them, in turns. docs/bench.md says what the figures are, and how
+long it takes."""
+
+
+KernelsFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Sources of the kernels. Without it: examples/kernels."),
+]
+
+
+@bench_app.command("replication", help=with_examples(REPLICATION_HELP))
+def bench_replication_command(
+    ranks: Annotated[
+        int, typer.Option("--ranks", "-n", metavar="N", help="Of each copy: 1, 2, 4, 8 or 16.")
+    ] = 4,
+    only: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Kernels. Without it: all.")
+    ] = None,
+    replicas: Annotated[str, typer.Option(metavar="2,3", help="Processes a rank.")] = "2,3",
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Of run --verify. Without it: all.")
+    ] = None,
+    size: Annotated[
+        str, typer.Option(metavar="smallest|short|long", help="Of the kernels' problems.")
+    ] = "short",
+    repetitions: Annotated[int, typer.Option(min=1, help="Of each, in turns.")] = 3,
+    full: Annotated[
+        bool, typer.Option("--full", help="The same as --size long --repetitions 7.")
+    ] = False,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+    kernels: KernelsFolder = None,
+) -> int:
+    from resprout.bench.replication.command import Request, bench_replication
+
+    extent = ("long", 7) if full else (size, repetitions)
+    request = Request(ranks, only, replicas, methods, *extent)
+    return bench_replication(request, format, output, mpi, kernels)
+
+
+INJECTION_HELP = """Flip bits of messages and count: detected, corrected, missed, falsely accused.
+
+    resprout bench injection --output results
+    resprout bench injection --full --output results
+    resprout bench injection --injections 100 --kernel-jobs 0
+
+Replicas compare what they send, by every method of run --verify, with 2 and 3 of them. A program
+whose messages do not depend on each other takes many flips at once, which the report tells apart;
+kernels take one each. Jobs without a flip must accuse nobody. docs/bench.md says more."""
+
+
+@bench_app.command("injection", help=with_examples(INJECTION_HELP))
+def bench_injection_command(
+    ranks: Annotated[int, typer.Option("--ranks", "-n", metavar="N", help="2, 4, 8 or 16.")] = 4,
+    injections: Annotated[
+        int, typer.Option(min=1, help="Flips over all methods, kernels' not counted.")
+    ] = 1200,
+    per_job: Annotated[int, typer.Option(help="Of them, in one job.")] = 25,
+    kernel_jobs: Annotated[int, typer.Option(min=0, help="Of each kernel, by each method.")] = 2,
+    full: Annotated[
+        bool, typer.Option("--full", help="The same as --per-job 1 --kernel-jobs 10.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of which bits are flipped.")] = 1,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+    kernels: KernelsFolder = None,
+) -> int:
+    from resprout.bench.injection.command import bench_injection
+    from resprout.bench.injection.plan import Request
+
+    extent = (1, 10) if full else (per_job, kernel_jobs)
+    request = Request(ranks, injections, *extent, seed)
+    return bench_injection(request, format, output, mpi, kernels)

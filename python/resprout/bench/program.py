@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from resprout.errors import UserError
@@ -11,9 +12,9 @@ from resprout.launch.command import Plan
 from resprout.launch.mpi import Mpi
 
 
-def compile_program(mpi: Mpi, source: Path, program: Path) -> Path:
-    """`program`, built from `source` by the compiler of this MPI."""
-    command = [str(mpi.mpicc), "-O2", "-o", str(program), str(source)]
+def compile_program(mpi: Mpi, source: Path, program: Path, flags: Sequence[str] = ()) -> Path:
+    """`program`, built from `source` by the compiler of this MPI, with `flags` at the end."""
+    command = [str(mpi.mpicc), "-O2", "-o", str(program), str(source), *flags]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:

@@ -1,0 +1,1 @@
+"""`resprout bench injection`: bits that are flipped, and what becomes of them, by method."""

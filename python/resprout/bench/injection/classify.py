@@ -1,0 +1,84 @@
+"""What became of the flips of a job, by its report (docs/report.md).
+
+A flip is *detected* if the report has a corruption of the message that it was in. It is *corrected*
+if that corruption was out-voted, its own replica and no other being called wrong, and the job's
+result is that of a job without faults. Else it is *missed*. A corruption that no flip can have
+caused is a *false accusation*: one that was found before any, or that calls a replica wrong in
+which nothing was flipped. (What a process has computed from wrong data is wrong, too: accusing its
+later messages is right.)
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Entry = Mapping[str, Any]
+"""One of the report's `flipped` or `corruptions`."""
+
+OUTVOTED = "outvoted"
+_SAME = (("rank", "sender"), ("destination", "receiver"), ("tag", "tag"), ("bytes", "bytes"))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Counts of one job, or of many."""
+
+    jobs: int = 0
+    injected: int = 0
+    """Flips that happened."""
+    left: int = 0
+    """Flips that did not, their messages never being sent."""
+    detected: int = 0
+    corrected: int = 0
+    missed: int = 0
+    falsely_accused: int = 0
+    """Corruptions that are none."""
+    right_results: int = 0
+    """Jobs that ended with 0 and the result of one without faults."""
+
+    def __add__(self, other: "Found") -> "Found":
+        sums = {name: getattr(self, name) + getattr(other, name) for name in vars(self)}
+        return Found(**sums)
+
+
+def is_of(flip: Entry, corruption: Entry) -> bool:
+    """Whether this corruption is of the message that was flipped."""
+    same = all(flip[one] == corruption[other] for one, other in _SAME)
+    return same and corruption["of"] == "message"
+
+
+def is_outvoted(flip: Entry, corruption: Entry) -> bool:
+    """Whether it says, rightly, that the flip's replica alone was wrong."""
+    wrong: Sequence[int] = corruption["wrong_replicas"]
+    return list(wrong) == [flip["replica"]] and corruption["end"] == OUTVOTED
+
+
+def is_caused(corruption: Entry, flips: Sequence[Entry]) -> bool:
+    """Whether a flip can have led to it: directly, or by what its replica has computed since."""
+    before = {flip["replica"] for flip in flips if flip["flipped_ns"] <= corruption["found_ns"]}
+    if corruption["end"] == OUTVOTED:
+        return set(corruption["wrong_replicas"]) <= before
+    return bool(before)  # nobody can tell which one is wrong
+
+
+def classify(report: Mapping[str, Any], is_right: bool) -> Found:
+    """The counts of one job. `is_right`: its status and result are those of one without faults."""
+    flips: Sequence[Entry] = report["flipped"]
+    corruptions: Sequence[Entry] = report["corruptions"]
+    caused = [corruption for corruption in corruptions if is_caused(corruption, flips)]
+    of_flip = [[c for c in caused if is_of(flip, c)] for flip in flips]
+    corrected = [
+        bool(found) and is_right and all(is_outvoted(flip, c) for c in found)
+        for flip, found in zip(flips, of_flip, strict=True)
+    ]
+    detected = sum(bool(found) for found in of_flip)
+    return Found(
+        jobs=1,
+        injected=len(flips),
+        left=len(report["faults_left"]),
+        detected=detected,
+        corrected=sum(corrected),
+        missed=len(flips) - detected,
+        falsely_accused=len(corruptions) - len(caused),
+        right_results=int(is_right),
+    )

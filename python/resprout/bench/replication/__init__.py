@@ -1,0 +1,1 @@
+"""`resprout bench replication`: what comparing replicas costs, by method."""

@@ -1,0 +1,94 @@
+"""What `resprout bench replication` does: checks, measures, shows, writes."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resprout.bench.machine import about_this_machine
+from resprout.bench.output import check_output, print_rows, write_rows
+from resprout.bench.replicated import DEGREES, METHODS
+from resprout.bench.replication import show
+from resprout.bench.replication.figures import Row, rows_of
+from resprout.bench.replication.kernels import SIZES
+from resprout.bench.replication.measure import Bench, Measurement, measure
+from resprout.errors import UserError
+from resprout.options import check_environment
+from resprout.progress import progress_bar
+
+RANKS_MAX = 16
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asks for, unchecked."""
+
+    ranks: int
+    kernels: str | None
+    degrees: str
+    methods: str | None
+    size: str
+    repetitions: int
+
+
+def make_measurement(request: Request) -> Measurement:
+    """Everything that can be wrong is found here, in one line."""
+    if request.ranks not in (1, 2, 4, 8, RANKS_MAX):
+        valid = f"1, 2, 4, 8 or {RANKS_MAX}, which suit all kernels"
+        raise UserError(f"--ranks: {request.ranks} is not valid; give {valid}")
+    if request.size not in SIZES:
+        raise UserError(f"--size: {request.size!r} is not valid; give {', '.join(SIZES)}")
+    sizes = SIZES[request.size]
+    names = _words("--only", request.kernels, list(sizes))
+    degrees = _words("--replicas", request.degrees, [str(degree) for degree in DEGREES])
+    return Measurement(
+        request.ranks,
+        {name: sizes[name] for name in names},
+        [int(degree) for degree in degrees],
+        _words("--methods", request.methods, list(METHODS)),
+        request.repetitions,
+    )
+
+
+def _words(option: str, text: str | None, valid: Sequence[str]) -> list[str]:
+    words = valid if text is None else text.split(",")
+    wrong = [word for word in words if word not in valid]
+    if wrong:
+        raise UserError(f"{option}: {wrong[0]!r} is not valid; give some of {','.join(valid)}")
+    return list(dict.fromkeys(words))
+
+
+def bench_replication(
+    request: Request, format: str, output: Path | None, mpi: str | None, kernels: Path | None
+) -> int:
+    check_environment(os.environ)
+    measurement = make_measurement(request)
+    check_output(format, output)
+    samples = []
+    count = measurement.jobs
+    with Bench(mpi, kernels) as bench, progress_bar(work=count, things=count, name="jobs") as bar:
+        for sample in measure(bench, measurement, lambda: bar.advance(1, 1)):
+            samples.append(sample)
+        sizes = {k: f"{s.letter} {s.iterations}" for k, s in measurement.sizes.items()}
+        about = {
+            **about_this_machine(), "mpi": str(bench.mpi), "ranks": measurement.ranks,
+            "repetitions": measurement.repetitions, "kernels": sizes,
+        }  # fmt: skip
+    rows = rows_of(samples)
+    print_rows(rows, about, format, show.print_tables)
+    if output is not None:
+        _write(rows, about, output)
+    return 0
+
+
+def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> None:
+    # Slow to import.
+    from resprout.bench.replication.draw import render
+
+    degrees = sorted({row.degree for row in rows if row.degree > 1})
+    pictures = {
+        f"replication-{degree}.{format}": render(rows, degree, format)
+        for degree in degrees
+        for format in ("svg", "png")
+    }
+    write_rows(rows, about, "replication", show.as_markdown(rows), pictures, folder)
