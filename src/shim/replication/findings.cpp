@@ -72,7 +72,8 @@ void Findings::leave_note(const Finding& finding, Then then) {
     if ((finding.wrong_planes >> replica & 1) != 0) json.number(replica);
   json.end_array().key("tainted").boolean(finding.is_tainted);
   json.key("replaced").boolean(finding.end == Finding::End::outvoted && then == Then::go_on);
-  json.key("end").string(text_of(finding.end));
+  // Others have the right data, whether or not this process could still get them.
+  json.key("end").string(text_of(then == Then::exclude ? Finding::End::outvoted : finding.end));
   json.key("then").string(then == Then::exclude ? "exclude"
                           : then == Then::abort ? "abort"
                                                 : "go_on");
