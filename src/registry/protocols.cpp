@@ -55,6 +55,7 @@ void set_corruption(Spec& spec, std::int32_t value) { spec.is_corrupted = value 
 void set_degree(Spec& spec, std::int32_t value) { spec.degree = 2 + value; }
 void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Polling>(value); }
 
+void set_views(Spec& spec, std::int32_t value) { spec.has_local_views = value == 1; }
 void set_ring(Spec& spec, std::int32_t value) { spec.closes_ring = value == 0; }
 void set_plan(Spec& spec, std::int32_t value) { spec.plan = static_cast<Plan>(value); }
 void set_operation(Spec& spec, std::int32_t value) { spec.operation = value; }
@@ -177,6 +178,10 @@ constexpr Option corrected_reduce_options[] = {
 
 constexpr Option membership_options[] = {
     {"radix", "2|4|8|16", "2", "how many children a process has", set_radix},
+    {"views", "whole|local", "whole",
+     "each process keeps the list of the members, or its own neighborhood and their number; local "
+     "ones only shrink",
+     set_views},
 };
 
 constexpr Option digest_vote_options[] = {

@@ -66,6 +66,7 @@ struct Spec {
   std::int32_t degree;                // likewise: replicas of a rank
   protocols::Unproven unproven;       // likewise
   bool is_corrupted;                  // likewise, simulated: the copy of process 0 is
+  bool has_local_views;               // membership: nobody keeps a list of the members
   bool closes_ring;                   // revoke: over the dead
   Plan plan;                          // revoke
   std::int32_t operation;             // of the plan, that is measured

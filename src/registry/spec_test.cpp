@@ -132,3 +132,10 @@ TEST_CASE("the tree that a spec asks for") {
   REQUIRE(std::holds_alternative<std::string>(huge));
   CHECK(std::get<std::string>(huge) == "tree=lame: k is too large for 1073741824 processes");
 }
+
+TEST_CASE("a membership keeps whole views unless it is told to keep local ones") {
+  CHECK_FALSE(good("membership:radix=4").has_local_views);
+  CHECK(good("membership:views=local,radix=4").has_local_views);
+  CHECK(good("membership:views=local,radix=4").k == 4);
+  CHECK(wrong("membership:views=near") == "membership: views='near' is not one of whole, local");
+}

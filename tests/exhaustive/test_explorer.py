@@ -126,6 +126,19 @@ MEMBERSHIP = {
         "--procs 4 --crashes 2 --slander --loss",
         "--procs 5 --crashes 1 --slander --loss",
     ],
+    "membership:views=local": [
+        "--procs 2 --crashes 1 --slander --loss --proofs",
+        "--procs 3 --crashes 2 --slander --loss",
+        "--procs 4 --crashes 2 --slander --loss --proofs",
+        "--procs 4 --crashes 3 --slander --loss",
+        "--procs 5 --crashes 1 --slander --loss",
+        "--procs 5 --crashes 3 --loss --proofs",
+        "--procs 6 --crashes 2 --loss",
+    ],
+    "membership:radix=4,views=local": [
+        "--procs 4 --crashes 2 --slander --loss",
+        "--procs 5 --crashes 2 --loss",
+    ],
 }
 # One thing is silently corrupted at any moment, and somebody dies at any moment.
 DIGEST_VOTE = {
@@ -229,6 +242,7 @@ def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
     [
         ("--spec membership:radix=4 --procs 4 --crashes 2 --defect fence", "different views"),
         ("--spec membership --procs 2 --crashes 2 --defect proof", "different views"),
+        ("--spec membership:views=local --procs 2 --crashes 2 --defect proof", "different views"),
     ],
 )
 def test_a_membership_without_one_of_its_rules_is_found_out(options: str, violation: str) -> None:
@@ -237,6 +251,19 @@ def test_a_membership_without_one_of_its_rules_is_found_out(options: str, violat
     assert done.returncode == 1
     assert violation in done.stdout
     assert "which still runs" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("--procs 4 --joiners 1", "--joiners is 0 with views=local"),
+        ("--procs 4 --defect fence", "--defect is proof with views=local"),
+    ],
+)
+def test_what_local_views_do_not_have_is_refused(options: str, complaint: str) -> None:
+    done = explore(f"--spec membership:views=local {options}")
+    assert done.returncode == 2
+    assert complaint in done.stderr
 
 
 @pytest.mark.parametrize(

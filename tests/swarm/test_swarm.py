@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("RESPROUT_BUILD", ROOT / "build" / "release"))
 RUNS = 52_000
 RELIABLE = ["reliable-broadcast", "reliable-gossip"]
-MAY_FAIL = ["ftco-broadcast", *RELIABLE, "membership"]
+MAY_FAIL = ["ftco-broadcast", *RELIABLE, "membership", "local-membership"]
 WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", "native-until-loss", "revoke", *MAY_FAIL]
 PROTOCOLS = [
     *WITH_DETECTOR,

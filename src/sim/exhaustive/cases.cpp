@@ -289,7 +289,8 @@ std::string refuse(const Case& given) {
   if (spec.detection == registry::Detection::in_band)
     return "--spec: detection=in-band needs time, which there is none of here";
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
-  if (spec.protocol == ProtocolId::membership && !given.corrupts) return refuse_membership(given);
+  if (spec.protocol == ProtocolId::membership && !given.corrupts)
+    return refuse_membership(given, spec);
   if (given.joiners != 0 || given.proves) return "--joiners and --proofs are for membership";
   if (spec.protocol == ProtocolId::digest_vote) return refuse_digest_vote(given, spec);
   if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";

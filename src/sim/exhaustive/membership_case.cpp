@@ -15,15 +15,32 @@ std::optional<MembershipDefect> defect_of(const std::string& word) {
   return std::nullopt;
 }
 
+template <typename Views>
+Finding explore_views(const Case& given, const protocols::MembershipConfig& config,
+                      const MembershipScene& scene) {
+  const MembershipWorldOf<Views> start(config, scene);
+  const auto check = [](std::span<const MembershipOutcome> outcomes) {
+    return check_membership(outcomes);
+  };
+  Finding finding;
+  finding.exploration = explore(start, given.limits, check);
+  if (!finding.exploration.violation.empty())
+    finding.shortest = shortest_way(start, given.limits, check);
+  return finding;
+}
+
 }  // namespace
 
-std::string refuse_membership(const Case& given) {
+std::string refuse_membership(const Case& given, const registry::Spec& spec) {
+  if (spec.has_local_views && given.joiners > 0) return "--joiners is 0 with views=local";
   if (given.joiners < 0 || given.joiners >= given.procs)
     return "--joiners is from 0 to less than --procs";
   if (given.root != 0) return "--root is 0 for a membership: the lowest member";
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for protocols with payloads";
   if (!given.enters_late) return "--enter-first: the members of a membership are all there";
+  // Without fences local views have no tree to go over.
+  if (spec.has_local_views && given.defect == "fence") return "--defect is proof with views=local";
   if (!defect_of(given.defect)) return "--defect is fence or proof for a membership";
   return "";
 }
@@ -35,15 +52,8 @@ Finding explore_membership(const Case& given, const registry::Spec& spec) {
                               .joins_low = given.joins_low,
                               .proves = given.proves,
                               .defect = *defect_of(given.defect)};
-  const MembershipWorld start(config, scene);
-  const auto check = [](std::span<const MembershipOutcome> outcomes) {
-    return check_membership(outcomes);
-  };
-  Finding finding;
-  finding.exploration = explore(start, given.limits, check);
-  if (!finding.exploration.violation.empty())
-    finding.shortest = shortest_way(start, given.limits, check);
-  return finding;
+  return spec.has_local_views ? explore_views<LocalViews<8>>(given, config, scene)
+                              : explore_views<WholeViews>(given, config, scene);
 }
 
 }  // namespace resprout::sim

@@ -10,7 +10,7 @@
 namespace resprout::sim {
 
 // The empty string, or what is wrong with the case. REQUIRES: its spec is of a membership.
-std::string refuse_membership(const Case& given);
+std::string refuse_membership(const Case& given, const registry::Spec& spec);
 
 // REQUIRES: not refused.
 Finding explore_membership(const Case& given, const registry::Spec& spec);

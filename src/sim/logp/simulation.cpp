@@ -31,8 +31,12 @@ std::string out_of_range(const Machinery& machinery) {
     return wrong("root", root, "0: an allreduce has no root");
   if (machinery.spec.protocol == ProtocolId::membership) {
     if (root != 0) return wrong("root", root, "0: the lowest member is the root");
-    if (machinery.procs > memberships_max)
-      return wrong("procs", machinery.procs, "from 1 to " + std::to_string(memberships_max));
+    const bool is_local = machinery.spec.has_local_views;
+    const std::int32_t procs_max = is_local ? local_memberships_max : memberships_max;
+    if (machinery.procs > procs_max)
+      return wrong(
+          "procs", machinery.procs,
+          "from 1 to " + std::to_string(procs_max) + (is_local ? "" : "; views=local allows more"));
     if (machinery.wants_trace) return "trace: there is none of membership";
   }
   if (machinery.spec.protocol == ProtocolId::digest_vote) {

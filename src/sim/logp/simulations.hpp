@@ -29,6 +29,8 @@ Made make_revoke(const Machinery& machinery);
 
 // So many processes a simulated membership has at most: each keeps sets of all of them.
 inline constexpr std::int32_t memberships_max = 4096;
+// With local views, which do not depend on how many there are.
+inline constexpr std::int32_t local_memberships_max = 1 << 22;
 
 // Of any protocol; null if runs of `machinery` cannot be computed. It has no digest.
 Made make_exact(const Machinery& machinery);

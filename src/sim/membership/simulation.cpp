@@ -7,23 +7,70 @@
 #include <utility>
 #include <vector>
 
+#include "protocols/local_membership/local_membership.hpp"
 #include "protocols/membership/membership.hpp"
 #include "sim/logp/simulations.hpp"
 
 namespace resprout::sim {
 namespace {
 
-using Machine = protocols::LargeMembership;
-using Ids = Machine::Ids;
-using protocols::MembershipEventKind;
-static_assert(Ids::capacity == memberships_max);
+// What the members keep: the list of them all, or their neighborhoods.
+class WholeViews {
+ public:
+  using Machine = protocols::LargeMembership;
+  static constexpr auto install = protocols::MembershipEventKind::install;
+  static_assert(Machine::Ids::capacity == memberships_max);
 
+  explicit WholeViews(std::int32_t procs) : all_(Machine::Ids::first(procs)) {}
+  Machine founder(const protocols::MembershipConfig& config, Rank self) const {
+    return Machine::founder(config, self, all_);
+  }
+  static bool is_neighbor(const Machine& machine, Rank rank) {
+    return machine.neighbors().contains(rank);
+  }
+  static std::int64_t count(const Machine& machine) { return machine.view().members.count(); }
+
+  // Whether a process is in the view of exactly those that have been added.
+  void add(Rank rank) { living_.add(rank); }
+  bool is_true(const Machine& machine) const { return machine.view().members == living_; }
+
+ private:
+  Machine::Ids all_;
+  Machine::Ids living_;
+};
+
+class LocalViews {
+ public:
+  using Machine = protocols::LargeLocalMembership;
+  static constexpr auto install = protocols::LocalEventKind::install;
+
+  explicit LocalViews(std::int32_t procs) : first_(protocols::LocalView::first(procs)) {}
+  Machine founder(const protocols::MembershipConfig& config, Rank self) const {
+    return Machine::founder(config, self, first_);
+  }
+  static bool is_neighbor(const Machine& machine, Rank rank) { return machine.is_neighbor(rank); }
+  static std::int64_t count(const Machine& machine) { return machine.view().members.count; }
+
+  void add(Rank rank) { living_ += protocols::Tally::of(rank); }
+  bool is_true(const Machine& machine) const {
+    return machine.is_member() && machine.view().members == living_;
+  }
+
+ private:
+  protocols::LocalView first_;
+  protocols::Tally living_;
+};
+
+template <typename Views>
 class MembershipSimulation final : public Simulation {
  public:
   explicit MembershipSimulation(const Machinery& machinery)
       : config_{{machinery.spec.k}, 0}, procs_(machinery.procs), model_(machinery.model) {}
 
  private:
+  using Machine = typename Views::Machine;
+  using Message = typename Machine::Message;
+
   enum class Kind : std::uint8_t { death, suspicion, message, port };
   struct Occasion {
     Time at;
@@ -53,15 +100,16 @@ class MembershipSimulation final : public Simulation {
   Process& at(Rank rank) { return processes_[static_cast<std::size_t>(index(rank))]; }
 
   Result do_run(std::span<const Death> deaths, std::uint64_t) override {
-    const Ids all = Ids::first(procs_);
+    const Views first(procs_);
     processes_.clear();
+    processes_.reserve(static_cast<std::size_t>(procs_));
     letters_.clear();
     free_letters_.clear();
     order_ = messages_ = 0;
     digest_ = Digest{};
     now_ = last_ = Time{};
     for (std::int32_t i = 0; i < procs_; ++i) {
-      processes_.push_back({Machine::founder(config_, rank_at(i), all)});
+      processes_.push_back({first.founder(config_, rank_at(i))});
       processes_.back().machine.start(now_);
       drain(rank_at(i));
     }
@@ -100,13 +148,13 @@ class MembershipSimulation final : public Simulation {
     at(rank).is_alive = false;
     last_ = now_;
     for (std::int32_t i = 0; i < procs_; ++i)
-      if (processes_[static_cast<std::size_t>(i)].machine.neighbors().contains(rank))
+      if (Views::is_neighbor(at(rank_at(i)).machine, rank))
         plan(now_ + model_.latency + model_.overhead, Kind::suspicion, rank_at(i), rank);
   }
 
   void receive(const Occasion& occasion) {
     Process& process = at(occasion.rank);
-    const Machine::Message message = letters_[occasion.letter];
+    const Message message = letters_[occasion.letter];
     free_letters_.push_back(occasion.letter);
     if (!process.is_alive) {
       plan(now_ + model_.latency, Kind::suspicion, message.from, occasion.rank);
@@ -126,7 +174,7 @@ class MembershipSimulation final : public Simulation {
     if (!process.is_alive) return;
     last_ = now_;
     while (const auto event = process.machine.poll_event())
-      if (event->kind == MembershipEventKind::install) process.installed = now_;
+      if (event->kind == Views::install) process.installed = now_;
     if (process.is_sending) return;
     const auto message = process.machine.poll_send();
     if (!message) return;
@@ -151,16 +199,16 @@ class MembershipSimulation final : public Simulation {
   Result result() {
     Result result;
     result.totals = {messages_, last_, digest_.value()};
-    Ids living;
+    Views living(0);
     for (std::int32_t i = 0; i < procs_; ++i)
       if (at(rank_at(i)).is_alive) living.add(rank_at(i));
     Time last_install{};
-    living.for_each([&](Rank rank) {
-      const Process& process = at(rank);
-      if (process.machine.view().members != living) ++result.uncolored;
+    for (const Process& process : processes_) {
+      if (!process.is_alive) continue;
+      if (!living.is_true(process.machine)) ++result.uncolored;
       last_install = std::max(last_install, process.installed);
-      result.contributors = process.machine.view().members.count();
-    });
+      result.contributors = Views::count(process.machine);
+    }
     result.completion_latency = last_install;
     return result;
   }
@@ -174,7 +222,7 @@ class MembershipSimulation final : public Simulation {
   std::int64_t messages_ = 0;
   Digest digest_;
   std::vector<Process> processes_;
-  std::vector<Machine::Message> letters_;  // on their way
+  std::vector<Message> letters_;           // on their way
   std::vector<std::size_t> free_letters_;  // places among them
   std::priority_queue<Occasion, std::vector<Occasion>, Later> occasions_;
 };
@@ -182,7 +230,9 @@ class MembershipSimulation final : public Simulation {
 }  // namespace
 
 Made make_membership(const Machinery& machinery) {
-  return std::make_unique<MembershipSimulation>(machinery);
+  if (machinery.spec.has_local_views)
+    return std::make_unique<MembershipSimulation<LocalViews>>(machinery);
+  return std::make_unique<MembershipSimulation<WholeViews>>(machinery);
 }
 
 }  // namespace resprout::sim

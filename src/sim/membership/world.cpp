@@ -5,10 +5,9 @@
 
 namespace resprout::sim {
 
-using protocols::MembershipKind;
-
-MembershipWorld::MembershipWorld(const protocols::MembershipConfig& config,
-                                 const MembershipScene& scene)
+template <typename V>
+MembershipWorldOf<V>::MembershipWorldOf(const protocols::MembershipConfig& config,
+                                        const MembershipScene& scene)
     : scene_(scene) {
   const int procs = scene.founders + scene.joiners;
   auto founders = protocols::IdSet<1>::first(procs);
@@ -16,27 +15,31 @@ MembershipWorld::MembershipWorld(const protocols::MembershipConfig& config,
     founders.remove(rank_at(scene.joins_low ? i : procs - 1 - i));
   for (int id = 0; id < procs; ++id) {
     const Rank self = rank_at(id);
-    processes_.push_back(std::make_shared<Process>(founders.contains(self)
-                                                       ? Machine::founder(config, self, founders)
-                                                       : Machine::joiner(config, self, founders)));
+    if (founders.contains(self))
+      processes_.push_back(std::make_shared<Process>(V::founder(config, self, founders)));
+    else if constexpr (V::has_joiners)
+      processes_.push_back(std::make_shared<Process>(V::joiner(config, self, founders)));
   }
   founders.for_each([this](Rank founder) { enter(index(founder)); });
 }
 
-MembershipWorld::Process& MembershipWorld::own(int rank) {
+template <typename V>
+typename MembershipWorldOf<V>::Process& MembershipWorldOf<V>::own(int rank) {
   std::shared_ptr<Process>& process = processes_[static_cast<std::size_t>(rank)];
   if (process.use_count() > 1) process = std::make_shared<Process>(*process);
   process->digest.reset();
   return *process;
 }
 
-std::size_t MembershipWorld::first_of(int from, int to) const {
+template <typename V>
+std::size_t MembershipWorldOf<V>::first_of(int from, int to) const {
   for (std::size_t i = 0; i < in_flight_.size(); ++i)
     if (index(in_flight_[i].from) == from && index(in_flight_[i].to) == to) return i;
   return in_flight_.size();
 }
 
-std::size_t MembershipWorld::last_of(int from, int to) const {
+template <typename V>
+std::size_t MembershipWorldOf<V>::last_of(int from, int to) const {
   std::size_t i = first_of(from, to);
   while (i + 1 < in_flight_.size() && index(in_flight_[i + 1].from) == from &&
          index(in_flight_[i + 1].to) == to)
@@ -44,7 +47,8 @@ std::size_t MembershipWorld::last_of(int from, int to) const {
   return i;
 }
 
-void MembershipWorld::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
+template <typename V>
+void MembershipWorldOf<V>::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
   out.clear();
   const auto add = [&out](ActionKind kind, int a, int b = 0) {
     out.push_back({kind, static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b)});
@@ -81,14 +85,17 @@ void MembershipWorld::list_actions(const Mischief& mischief, std::vector<Action>
   }
 }
 
-bool MembershipWorld::is_at_rest(const MembershipWorld& world, const std::vector<Action>& actions) {
+template <typename V>
+bool MembershipWorldOf<V>::is_at_rest(const MembershipWorldOf& world,
+                                      const std::vector<Action>& actions) {
   return std::all_of(actions.begin(), actions.end(), [&world](const Action& action) {
     return action.kind == ActionKind::crash ||
            (action.kind == ActionKind::suspect && !world.is_doomed(action.b));
   });
 }
 
-int MembershipWorld::apply(const Action& action) {
+template <typename V>
+int MembershipWorldOf<V>::apply(const Action& action) {
   switch (action.kind) {
     case ActionKind::enter:
       enter(action.a);
@@ -119,14 +126,16 @@ int MembershipWorld::apply(const Action& action) {
   return action.a;
 }
 
-void MembershipWorld::enter(int rank) {
+template <typename V>
+void MembershipWorldOf<V>::enter(int rank) {
   Process& process = own(rank);
   process.has_entered = true;
   process.machine.start({0});
   drain(rank);
 }
 
-void MembershipWorld::deliver(int from, int to) {
+template <typename V>
+void MembershipWorldOf<V>::deliver(int from, int to) {
   const std::size_t first = first_of(from, to);
   const Message message = in_flight_[first];
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(first));
@@ -134,23 +143,19 @@ void MembershipWorld::deliver(int from, int to) {
   drain(to);
 }
 
-void MembershipWorld::deliver_ignored(int rank) {
+template <typename V>
+void MembershipWorldOf<V>::deliver_ignored(int rank) {
   std::erase_if(in_flight_, [&](const Message& message) {
     if (index(message.to) != rank) return false;
-    const Machine& machine = at(rank).machine;
-    // The order in a channel is kept: what is told to nobody in particular says nothing at any
-    // time.
-    return machine.standing() == Machine::Standing::excluded ||
-           (machine.is_member() && message.kind == MembershipKind::install &&
-            message.view.epoch <= machine.view().epoch);
+    return V::is_ignored(at(rank).machine, message);
   });
 }
 
-void MembershipWorld::send(int rank) {
+template <typename V>
+void MembershipWorldOf<V>::send(int rank) {
   auto message = own(rank).machine.poll_send();
   if (!message) return;
-  if (scene_.defect == MembershipDefect::fence && message->kind == MembershipKind::propose)
-    message->fenced = {};
+  if (scene_.defect == MembershipDefect::fence && V::is_proposal(*message)) message->fenced = {};
   const int to = index(message->to);
   if (to < 0 || to >= procs() || to == rank || index(message->from) != rank) {
     complain(rank, "sends a message from or to nobody");
@@ -165,18 +170,21 @@ void MembershipWorld::send(int rank) {
   in_flight_.insert(place, *message);
 }
 
-void MembershipWorld::crash(int rank) {
+template <typename V>
+void MembershipWorldOf<V>::crash(int rank) {
   Process& process = own(rank);
   process.is_alive = false;
   process.is_doomed = true;
+  process.view = {};
   process.installed.clear();
   std::erase_if(in_flight_, [rank](const Message& message) { return index(message.to) == rank; });
 }
 
-void MembershipWorld::drain(int rank) {
+template <typename V>
+void MembershipWorldOf<V>::drain(int rank) {
   Process& process = own(rank);
   while (const auto event = process.machine.poll_event())
-    if (event->kind == protocols::MembershipEventKind::install) note_install(rank);
+    if (V::follow(process.machine, *event, process.view)) note_install(rank);
   const auto wants_to_send = [&process] {
     Machine copy = process.machine;
     return copy.poll_send().has_value();
@@ -186,8 +194,10 @@ void MembershipWorld::drain(int rank) {
   process.wants_to_send = wants_to_send();
 }
 
-void MembershipWorld::note_install(int rank) {
-  const protocols::View<1>& view = at(rank).machine.view();
+template <typename V>
+void MembershipWorldOf<V>::note_install(int rank) {
+  const protocols::View<1> view = at(rank).view;
+  if (!V::is_true(at(rank).machine, view)) complain(rank, "miscounts the members of its view");
   if (!view.members.contains(rank_at(rank))) complain(rank, "installs a view that it is not in");
   auto& installed = own(rank).installed;
   if (!installed.empty() && view.epoch <= installed.back().epoch)
@@ -200,46 +210,32 @@ void MembershipWorld::note_install(int rank) {
   installed.push_back(view);
 }
 
-std::vector<MembershipOutcome> MembershipWorld::outcomes() const {
+template <typename V>
+std::vector<MembershipOutcome> MembershipWorldOf<V>::outcomes() const {
   std::vector<MembershipOutcome> outcomes;
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
     outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
                         process.machine.is_member(), process.machine.is_isolated(),
-                        scene_.proves && !process.is_alive, process.machine.view()});
+                        scene_.proves && !process.is_alive, process.view});
   }
   return outcomes;
 }
 
-std::string MembershipWorld::describe(const Action& action) const {
-  static constexpr const char* kinds[] = {"report",  "acknowledgment", "propose",     "acceptance",
-                                          "install", "join",           "redirection", "probe"};
+template <typename V>
+std::string MembershipWorldOf<V>::describe(const Action& action) const {
   const std::string a = std::to_string(action.a);
   const std::string b = std::to_string(action.b);
-  const auto text_of = [](const Message& message) {
-    const auto list = [](const protocols::IdSet<1>& ids) {
-      std::string text;
-      ids.for_each([&](Rank id) { text += " " + std::to_string(index(id)); });
-      return text;
-    };
-    std::string text = kinds[static_cast<int>(message.kind)];
-    text += " in epoch " + std::to_string(message.view.epoch) + " of" + list(message.view.members);
-    if (message.ballot.exists())
-      text += ", ballot " + std::to_string(index(message.ballot.coordinator)) + "." +
-              std::to_string(message.ballot.attempt);
-    if (!message.members.is_empty()) text += ", view" + list(message.members);
-    if (!message.fenced.is_empty()) text += ", without" + list(message.fenced);
-    return text;
-  };
   switch (action.kind) {
     case ActionKind::enter:
       return a + " enters";
     case ActionKind::deliver:
-      return b + " receives from " + a + ": " + text_of(in_flight_[first_of(action.a, action.b)]);
+      return b + " receives from " + a + ": " +
+             V::describe(in_flight_[first_of(action.a, action.b)]);
     case ActionKind::send: {
       Machine copy = at(action.a).machine;
       const auto message = copy.poll_send();
-      return a + " sends to " + std::to_string(index(message->to)) + ": " + text_of(*message);
+      return a + " sends to " + std::to_string(index(message->to)) + ": " + V::describe(*message);
     }
     case ActionKind::suspect:
       return a + " suspects " + b + (at(action.b).is_alive ? ", which still runs" : "");
@@ -254,13 +250,15 @@ std::string MembershipWorld::describe(const Action& action) const {
   return "?";
 }
 
-std::pair<std::uint64_t, std::uint64_t> MembershipWorld::digest() const {
+template <typename V>
+std::pair<std::uint64_t, std::uint64_t> MembershipWorldOf<V>::digest() const {
   StateDigest digest;
   for (const auto& process : processes_) {
     if (!process->digest) {
       StateDigest own;
       own.add(process->is_alive | process->is_doomed << 1 | process->has_entered << 2);
       if (process->is_alive) own.add_bytes(process->machine);
+      own.add_bytes(process->view);
       for (const auto& view : process->installed) own.add_bytes(view);
       process->digest = own.value();
     }
@@ -270,5 +268,9 @@ std::pair<std::uint64_t, std::uint64_t> MembershipWorld::digest() const {
   for (const Message& message : in_flight_) digest.add_bytes(message);
   return digest.value();
 }
+
+template class MembershipWorldOf<WholeViews>;
+template class MembershipWorldOf<LocalViews<8>>;
+template class MembershipWorldOf<LocalViews<64>>;
 
 }  // namespace resprout::sim

@@ -24,6 +24,7 @@
 
 #include "sim/adversary/world.hpp"
 #include "sim/membership/outcome.hpp"
+#include "sim/membership/views.hpp"
 
 namespace resprout::sim {
 
@@ -43,13 +44,15 @@ struct MembershipScene {
   MembershipDefect defect = MembershipDefect::none;
 };
 
-class MembershipWorld {
+// Of processes that keep views of a kind, WholeViews or LocalViews.
+template <typename Views>
+class MembershipWorldOf {
  public:
-  using Machine = protocols::SmallMembership;
-  using Message = Machine::Message;
+  using Machine = typename Views::Machine;
+  using Message = typename Machine::Message;
 
-  // REQUIRES: `config` outlives the world; at most 64 processes.
-  MembershipWorld(const protocols::MembershipConfig& config, const MembershipScene& scene);
+  // REQUIRES: `config` outlives the world; at most 64 processes; no joiners if the kind has none.
+  MembershipWorldOf(const protocols::MembershipConfig& config, const MembershipScene& scene);
 
   int procs() const { return static_cast<int>(processes_.size()); }
   const Machine& machine(int rank) const { return at(rank).machine; }
@@ -59,7 +62,7 @@ class MembershipWorld {
   std::uint64_t messages_sent() const { return messages_sent_; }
 
   void list_actions(const Mischief& mischief, std::vector<Action>& out) const;
-  static bool is_at_rest(const MembershipWorld& world, const std::vector<Action>& actions);
+  static bool is_at_rest(const MembershipWorldOf& world, const std::vector<Action>& actions);
   int apply(const Action& action);
   // Delivers what says nothing to `rank`, now or later.
   void deliver_ignored(int rank);
@@ -71,6 +74,7 @@ class MembershipWorld {
   struct Process {
     explicit Process(const Machine& fresh) : machine(fresh) {}
     Machine machine;
+    protocols::View<1> view;
     std::vector<protocols::View<1>> installed;
     bool is_alive = true;
     bool is_doomed = false;
@@ -104,5 +108,9 @@ class MembershipWorld {
   std::uint64_t messages_sent_ = 0;
   std::string violation_;
 };
+
+extern template class MembershipWorldOf<WholeViews>;
+extern template class MembershipWorldOf<LocalViews<8>>;
+extern template class MembershipWorldOf<LocalViews<64>>;
 
 }  // namespace resprout::sim

@@ -7,25 +7,44 @@
 
 namespace resprout::sim {
 
-RunReport run_membership(std::uint64_t seed, std::ostream* trace) {
+namespace {
+
+template <typename Views>
+RunReport run(std::uint64_t seed, std::ostream* trace) {
   Random random(seed);
   const int founders = std::min(draw_procs(random), 60);
   const protocols::MembershipConfig config{{2 << random.below(4)}, 0};
   MembershipScene scene;
   scene.founders = founders;
   scene.joiners = random.chance(1, 2) ? static_cast<int>(random.below(4)) : 0;
+  if (!Views::has_joiners) scene.joiners = 0;
   scene.joins_low = random.chance(1, 2);
   scene.proves = random.chance(1, 2);
   scene.sends_at_once = random.chance(1, 2);
-  const FaultPlan plan = draw_fault_plan(random, founders);
+  FaultPlan plan = draw_fault_plan(random, founders);
+  if (!Views::has_joiners && founders > 1) {
+    // Where nobody joins nothing happens until somebody has died; and only neighbors are suspected.
+    plan.dead_at_start = std::max(plan.dead_at_start, 1);
+    if (random.chance(1, 3)) plan.mischief.suspects_the_living = true;
+  }
   if (trace != nullptr)
-    *trace << "membership of " << founders << " and " << scene.joiners << " joiners, radix "
-           << config.tree.radix << (scene.proves ? ", with proofs" : "") << ", seed " << seed
-           << '\n';
-  MembershipWorld world(config, scene);
+    *trace << (Views::has_joiners ? "membership of " : "membership with local views of ")
+           << founders << " and " << scene.joiners << " joiners, radix " << config.tree.radix
+           << (scene.proves ? ", with proofs" : "") << ", seed " << seed << '\n';
+  MembershipWorldOf<Views> world(config, scene);
   return run_world(world, random, plan, 0, trace, [](std::span<const MembershipOutcome> outcomes) {
     return check_membership(outcomes);
   });
+}
+
+}  // namespace
+
+RunReport run_membership(std::uint64_t seed, std::ostream* trace) {
+  return run<WholeViews>(seed, trace);
+}
+
+RunReport run_local_membership(std::uint64_t seed, std::ostream* trace) {
+  return run<LocalViews<64>>(seed, trace);
 }
 
 }  // namespace resprout::sim

@@ -14,7 +14,7 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 14> swarm_protocols{{
+const std::array<SwarmProtocol, 15> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"ftco-broadcast", run_ftco_broadcast},
@@ -26,6 +26,7 @@ const std::array<SwarmProtocol, 14> swarm_protocols{{
     {"multi-tree", run_multi_tree},
     {"corrected-reduce", run_corrected_reduce},
     {"membership", run_membership},
+    {"local-membership", run_local_membership},
     {"native-until-loss", run_native_until_loss},
     {"digest-vote", run_digest_vote},
     {"revoke", run_revoke},

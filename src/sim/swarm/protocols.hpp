@@ -20,6 +20,7 @@ RunReport run_corrected_gossip(std::uint64_t seed, std::ostream* trace);
 RunReport run_acknowledged_tree(std::uint64_t seed, std::ostream* trace);
 RunReport run_multi_tree(std::uint64_t seed, std::ostream* trace);
 RunReport run_membership(std::uint64_t seed, std::ostream* trace);
+RunReport run_local_membership(std::uint64_t seed, std::ostream* trace);
 RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace);
 RunReport run_digest_vote(std::uint64_t seed, std::ostream* trace);
 RunReport run_revoke(std::uint64_t seed, std::ostream* trace);
