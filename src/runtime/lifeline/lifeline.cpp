@@ -263,7 +263,9 @@ void Lifeline::Impl::handle_time(std::int64_t now) {
   }
   if (now < next_heartbeat_) return;
   const std::int64_t starved_ns =
-      protocols::starved_for(now - next_heartbeat_, options_.heartbeat_period_ns);
+      options_.heeds_local_health
+          ? protocols::starved_for(now - next_heartbeat_, options_.heartbeat_period_ns)
+          : 0;
   next_heartbeat_ = now + options_.heartbeat_period_ns;
   health_.handle_deadline(starved_ns != 0);
   siblings_->handle_time(now, starved_ns);

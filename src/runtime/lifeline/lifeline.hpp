@@ -53,9 +53,12 @@ struct LifelineOptions {
   std::int64_t heartbeat_period_ns = 100'000'000;
   std::int64_t heartbeat_timeout_ns = 1'000'000'000;
   std::int64_t starved_grace_ns = 10'000'000'000;  // for a silent process that is not stopped
-  std::function<void(const Loss&)> on_loss;        // once per lost rank
-  std::function<void(int rank)> on_left;           // once per rank that said goodbye; may be empty
-  std::function<void()> on_tick;                   // every tick_ns or so; may be empty
+  // Whether it is more patient with others while it is starved itself (local_health.hpp); without
+  // that only to measure what it is worth.
+  bool heeds_local_health = true;
+  std::function<void(const Loss&)> on_loss;  // once per lost rank
+  std::function<void(int rank)> on_left;     // once per rank that said goodbye; may be empty
+  std::function<void()> on_tick;             // every tick_ns or so; may be empty
   // `by` hears nothing of this process on their data link: answer there, then call say_at_work. May
   // be empty.
   std::function<void(int by)> on_question;

@@ -290,7 +290,7 @@ bool Overlay::is_new(const News& news) {
 
 void Overlay::handle_accusation(const News& news) {
   spread(news);
-  if (news.rank == options_.rank) health_.handle_accusation();
+  if (news.rank == options_.rank && options_.heeds_local_health) health_.handle_accusation();
   // The processes of its host look after it: they will find it dead, or end it if it hangs.
   const bool can_answer =
       news.rank == options_.rank || (!is_remote(news.rank) && roster_.is_alive(news.rank));
