@@ -134,7 +134,7 @@ std::optional<Deaths> late_deaths(const sim::Machinery& machinery, const char* c
   return std::move(*deaths);
 }
 
-// An operation cannot be begun by a dead root; an allreduce and a step of replicas have none, a
+// An operation cannot be begun by a dead root; an allreduce and replicas have none, a
 // membership another one. To a root that dies as it begins nothing is wrong: fail-at has it.
 bool is_dead_root(const sim::Machinery& machinery, const sim::Faults& faults) {
   if (machinery.spec.protocol == registry::ProtocolId::revoke &&
@@ -143,6 +143,7 @@ bool is_dead_root(const sim::Machinery& machinery, const sim::Faults& faults) {
   return !registry::is_allreduce(machinery.spec.protocol) &&
          machinery.spec.protocol != registry::ProtocolId::membership &&
          machinery.spec.protocol != registry::ProtocolId::digest_vote &&
+         machinery.spec.protocol != registry::ProtocolId::decision_log &&
          faults.names(machinery.root);
 }
 

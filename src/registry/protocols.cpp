@@ -53,6 +53,8 @@ void set_unproven(Spec& spec, std::int32_t value) {
 }
 void set_corruption(Spec& spec, std::int32_t value) { spec.is_corrupted = value == 1; }
 void set_degree(Spec& spec, std::int32_t value) { spec.degree = 2 + value; }
+void set_window(Spec& spec, std::int32_t value) { spec.window = value; }
+void set_decisions(Spec& spec, std::int32_t value) { spec.decisions = value; }
 void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Polling>(value); }
 
 void set_views(Spec& spec, std::int32_t value) { spec.has_local_views = value == 1; }
@@ -197,6 +199,12 @@ constexpr Option digest_vote_options[] = {
      set_corruption},
 };
 
+constexpr Option decision_log_options[] = {
+    {"degree", "2|3", "2", "replicas of a rank", set_degree},
+    {"window", "1..1048576", "1024", "how many decisions a replica holds at most", set_window},
+    {"decisions", "1..1048576", "4", "simulated: how many a program makes", set_decisions},
+};
+
 constexpr Option revoke_options[] = {
     {"ring", "closed|open", "closed",
      "whether the ring is closed over the dead, or only the graph's links carry notices", set_ring},
@@ -238,6 +246,9 @@ constexpr Protocol all[] = {
     {"digest-vote", ProtocolId::digest_vote, "message",
      "from a replicated rank to another: silent corruption is detected or out-voted",
      digest_vote_options},
+    {"decision-log", ProtocolId::decision_log, "decisions",
+     "what may differ between replicas of a rank: one decides, the others follow",
+     decision_log_options},
     {"revoke", ProtocolId::revoke, "revocation",
      "a flood over a binomial graph that interrupts everybody; any process may die",
      revoke_options},

@@ -32,6 +32,7 @@ enum class ProtocolId : std::uint8_t {
   membership,
   native_until_loss,
   digest_vote,
+  decision_log,
   revoke,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
@@ -63,10 +64,12 @@ struct Spec {
   protocols::Service service;         // FTCO, in-band
   Polling polling;                    // likewise, allreduce
   protocols::VoteMethod vote_method;  // of a digest-vote
-  std::int32_t degree;                // likewise: replicas of a rank
   protocols::Unproven unproven;       // likewise
   bool is_corrupted;                  // likewise, simulated: the copy of process 0 is
   bool has_local_views;               // membership: nobody keeps a list of the members
+  std::int32_t degree;                // of replicas of a rank
+  std::int32_t window;                // of a decision-log: held at most
+  std::int32_t decisions;             // likewise, simulated: so many does a program make
   bool closes_ring;                   // revoke: over the dead
   Plan plan;                          // revoke
   std::int32_t operation;             // of the plan, that is measured
@@ -96,7 +99,7 @@ struct Option {
 struct Protocol {
   std::string_view name;
   ProtocolId id;
-  std::string_view operation;  // broadcast, allreduce, reduce, view, message, revocation
+  std::string_view operation;  // broadcast, allreduce, reduce, view, message, decisions, revocation
   std::string_view summary;
   std::span<const Option> options;
 };

@@ -51,7 +51,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
         "multi-tree, corrected-reduce, reliable-gossip, membership, "
-        "native-until-loss, digest-vote, revoke");
+        "native-until-loss, digest-vote, decision-log, revoke");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -89,6 +89,10 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("membership:radix=8").k == 8);
   CHECK(good("digest-vote").degree == 2);
   CHECK(good("digest-vote:method=async,degree=3").vote_method == protocols::VoteMethod::async);
+  CHECK(good("decision-log:window=7,decisions=9").window == 7);
+  CHECK(good("decision-log:window=7,decisions=9").decisions == 9);
+  CHECK(wrong("decision-log:window=0") ==
+        "decision-log: window='0' is not a number from 1 to 1048576");
   CHECK(wrong("digest-vote:degree=4") == "digest-vote: degree='4' is not one of 2, 3");
   CHECK(good("revoke").closes_ring);
   CHECK_FALSE(good("revoke:ring=open").closes_ring);

@@ -173,6 +173,17 @@ DIGEST_VOTE = {
         for method in ("async", "async-hash")
     },
 }
+# Who decides, and who follows, dies at any moment.
+DECISION_LOG = {
+    "decision-log:degree=2,window=2,decisions=5": [f"--procs 2 --crashes 2 {ALL_FAULTS}"],
+    "decision-log:degree=3,window=1,decisions=2": [f"--procs 3 --crashes 2 {ALL_FAULTS}"],
+    "decision-log:degree=3,window=1,decisions=3": [f"--procs 3 --crashes 1 {ALL_FAULTS}"],
+    "decision-log:degree=3,window=2,decisions=2": [
+        f"--procs 3 --crashes 1 {ALL_FAULTS}",
+        "--procs 3 --crashes 2 --loss",
+    ],
+    "decision-log:degree=3,window=2,decisions=3": ["--procs 3 --crashes 2"],
+}
 CASES = [
     f"--spec {spec} {options}"
     for spec, cases in [
@@ -188,6 +199,7 @@ CASES = [
         *REVOKE.items(),
         *MEMBERSHIP.items(),
         *DIGEST_VOTE.items(),
+        *DECISION_LOG.items(),
     ]
     for options in cases
 ]
@@ -280,3 +292,37 @@ def test_a_vote_without_one_of_its_rules_is_found_out(options: str, violation: s
     assert done.returncode == 1
     assert violation in done.stdout
     assert "receives from" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("defect", "violation", "way"),
+    [
+        ("settling", "contradicts what 0 has shown", "0 dies"),
+        ("inquiry", "contradicts what 2 has shown", "1 decides 1"),
+        ("promise", "contradicts what 2 has shown", "2 receives from 1: an inquiry"),
+        ("suspicions", "never ended", "0 dies"),
+    ],
+)
+def test_a_decision_log_without_one_of_its_rules_is_found_out(
+    defect: str, violation: str, way: str
+) -> None:
+    spec = "--spec decision-log:degree=3,window=2,decisions=2 --procs 3"
+    done = explore(f"{spec} --crashes 1 --slander --defect {defect}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("--procs 2", "--procs is 3 for a rank of 3 replicas"),
+        ("--procs 3 --dead 1", "use --crashes"),
+        ("--procs 3 --defect fence", "--defect is settling, inquiry, promise or suspicions"),
+    ],
+)
+def test_a_decision_log_that_makes_no_sense_is_refused(options: str, complaint: str) -> None:
+    done = explore(f"--spec decision-log:degree=3 {options}")
+    assert done.returncode == 2
+    assert complaint in done.stderr

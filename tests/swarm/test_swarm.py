@@ -75,6 +75,21 @@ def test_random_exchanges_of_replicas_with_corruption_and_crashes_keep_all_promi
     assert runs / 20 < counts["failures"] < runs / 2
 
 
+def test_random_decisions_of_replicas_with_crashes_keep_all_promises() -> None:
+    runs = 10 * RUNS
+    done = swarm("--protocol", "decision-log", "--seed", "1", "--runs", str(runs))
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = COUNTS.search(done.stdout)
+    assert found is not None
+    counts = {name: int(count) for name, count in found.groupdict().items()}
+    assert counts["operations"] == runs
+    assert counts["crashes"] > runs / 4
+    assert counts["roots"] > runs / 8
+    assert counts["slanders"] > runs / 20
+    assert counts["failures"] == 0
+
+
 def test_one_seed_replays_with_every_step() -> None:
     once = swarm("--protocol", "ftco-allreduce", "--seed", "7", "--runs", "1", "--verbose")
     again = swarm("--protocol", "ftco-allreduce", "--seed", "7", "--runs", "1", "--verbose")
@@ -87,4 +102,4 @@ def test_one_seed_replays_with_every_step() -> None:
 def test_an_unknown_protocol_is_refused_with_the_valid_names() -> None:
     done = swarm("--protocol", "allreduce")
     assert done.returncode == 2
-    assert all(protocol in done.stderr for protocol in [*PROTOCOLS, "digest-vote"])
+    assert all(protocol in done.stderr for protocol in [*PROTOCOLS, "digest-vote", "decision-log"])

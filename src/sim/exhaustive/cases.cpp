@@ -17,6 +17,7 @@
 #include "sim/adversary/defects.hpp"
 #include "sim/checkers/coloring.hpp"
 #include "sim/checkers/revocation.hpp"
+#include "sim/exhaustive/decision_log_case.hpp"
 #include "sim/exhaustive/digest_vote_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
 #include "sim/revoke/revoker.hpp"
@@ -294,6 +295,7 @@ std::string refuse(const Case& given) {
   if (given.joiners != 0 || given.proves) return "--joiners and --proofs are for membership";
   if (spec.protocol == ProtocolId::digest_vote) return refuse_digest_vote(given, spec);
   if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";
+  if (spec.protocol == ProtocolId::decision_log) return refuse_decision_log(given, spec);
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (registry::is_allreduce(spec.protocol) && given.root != 0)
     return "--root is 0 for an allreduce";
@@ -344,6 +346,8 @@ Finding explore_case(const Case& given) {
       return explore_membership(given, task.spec);
     case ProtocolId::digest_vote:
       return explore_digest_vote(given, task.spec);
+    case ProtocolId::decision_log:
+      return explore_decision_log(given, task.spec);
     case ProtocolId::revoke:
       return explore_revoke(task);
     case ProtocolId::corrected_tree:

@@ -30,6 +30,7 @@ constexpr const char* usage =
     "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
     "  --defect WORD       break a rule on purpose: promise, memory, suspicions or forwarding; of\n"
     "                      membership: fence or proof; of digest-vote: origins, shares or\n"
+    "                      suspicions; of decision-log: settling, inquiry, promise or\n"
     "                      suspicions\n";
 
 [[noreturn]] void give_up(const std::string& why) {

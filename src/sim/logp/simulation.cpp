@@ -47,6 +47,13 @@ std::string out_of_range(const Machinery& machinery) {
                    "a multiple of the degree, " + std::to_string(2 * degree) + " at least");
     if (machinery.wants_trace) return "trace: there is none of digest-vote";
   }
+  if (machinery.spec.protocol == ProtocolId::decision_log) {
+    const std::int32_t degree = machinery.spec.degree;
+    if (root != 0) return wrong("root", root, "0: the lowest replica leads");
+    if (machinery.procs % degree != 0)
+      return wrong("procs", machinery.procs, "a multiple of the degree, " + std::to_string(degree));
+    if (machinery.wants_trace) return "trace: there is none of decision-log";
+  }
   if (machinery.spec.protocol == ProtocolId::revoke) {
     auto initiators = parse_initiators(machinery.initiators, machinery.procs, machinery.root);
     if (auto* refusal = std::get_if<std::string>(&initiators)) return std::move(*refusal);
@@ -75,7 +82,8 @@ bool has_tree(ProtocolId protocol) {
          protocol != ProtocolId::ftco_broadcast && protocol != ProtocolId::corrected_gossip &&
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
          protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
-         protocol != ProtocolId::digest_vote && protocol != ProtocolId::revoke;
+         protocol != ProtocolId::digest_vote && protocol != ProtocolId::decision_log &&
+         protocol != ProtocolId::revoke;
 }
 
 }  // namespace
@@ -113,6 +121,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       return make_membership(machinery);
     case ProtocolId::digest_vote:
       return make_digest_vote(machinery);
+    case ProtocolId::decision_log:
+      return make_decision_log(machinery);
     case ProtocolId::revoke:
       return make_revoke(machinery);
     default:

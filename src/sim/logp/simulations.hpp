@@ -25,6 +25,7 @@ Made make_native_until_loss(const Machinery& machinery);
 Made make_in_band(const Machinery& machinery);
 Made make_membership(const Machinery& machinery);
 Made make_digest_vote(const Machinery& machinery);
+Made make_decision_log(const Machinery& machinery);
 Made make_revoke(const Machinery& machinery);
 
 // So many processes a simulated membership has at most: each keeps sets of all of them.

@@ -29,6 +29,7 @@ const std::array<SwarmProtocol, 15> swarm_protocols{{
     {"local-membership", run_local_membership},
     {"native-until-loss", run_native_until_loss},
     {"digest-vote", run_digest_vote},
+    {"decision-log", run_decision_log},
     {"revoke", run_revoke},
 }};
 

@@ -23,6 +23,7 @@ RunReport run_membership(std::uint64_t seed, std::ostream* trace);
 RunReport run_local_membership(std::uint64_t seed, std::ostream* trace);
 RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace);
 RunReport run_digest_vote(std::uint64_t seed, std::ostream* trace);
+RunReport run_decision_log(std::uint64_t seed, std::ostream* trace);
 RunReport run_revoke(std::uint64_t seed, std::ostream* trace);
 
 }  // namespace resprout::sim
