@@ -74,7 +74,7 @@ Disposition DecisionLog::handle_message(const Context& context, const DecisionMe
       break;
     case DecisionKind::inquiry:
       if (message.round == round_) break;
-      round_ = message.round;
+      promise(message.round);
       sibling.must_answer = 1;
       sibling.asked_from = message.length;
       break;
@@ -92,6 +92,11 @@ Disposition DecisionLog::handle_message(const Context& context, const DecisionMe
   }
   advance(context);
   return Disposition::done;
+}
+
+void DecisionLog::promise(std::uint32_t round) {
+  round_ = round;
+  for (std::uint32_t lower = 0; lower < round; ++lower) siblings_[lower].must_depose = 1;
 }
 
 void DecisionLog::take(const DecisionMessage& message) {
@@ -177,7 +182,7 @@ std::optional<DecisionMessage> DecisionLog::next_for(std::int32_t rank) {
   // Room is of interest to the leader only, and not each single one.
   const std::uint64_t some = std::max<std::uint64_t>(1, window_ / 2);
   const bool has_room = leader() == rank_at(rank) && released_ - sibling.told_released >= some;
-  if (sibling.told < length_ || has_room)
+  if (sibling.told < length_ || has_room || sibling.must_depose != 0)
     return message_to(rank, DecisionKind::acknowledgment, 1, 0);
   if (is_finished() && sibling.is_told_farewell == 0) {
     sibling.is_told_farewell = 1;
@@ -192,6 +197,7 @@ DecisionMessage DecisionLog::message_to(std::int32_t rank, DecisionKind kind, st
   Sibling& sibling = of(rank_at(rank));
   sibling.told = length_;
   sibling.told_released = released_;
+  sibling.must_depose = 0;
   return {.from = rank_at(self_),
           .to = rank_at(rank),
           .kind = kind,

@@ -89,7 +89,8 @@ class DecisionLog {
     std::uint8_t must_answer = 0;
     std::uint8_t has_finished = 0;
     std::uint8_t is_told_farewell = 0;
-    std::array<std::uint8_t, 3> padding{};  // no bytes of chance: states are compared
+    std::uint8_t must_depose = 0;           // it may believe that it leads, and is given up
+    std::array<std::uint8_t, 2> padding{};  // no bytes of chance: states are compared
   };
 
   Sibling& of(Rank rank) { return siblings_[static_cast<std::size_t>(index(rank))]; }
@@ -98,6 +99,7 @@ class DecisionLog {
   bool counts(const Context& context, std::int32_t rank) const;
 
   void take(const DecisionMessage& message);
+  void promise(std::uint32_t round);
   // What follows from what has just been learned.
   void advance(const Context& context);
   bool has_to_lead(const Context& context) const;

@@ -236,7 +236,7 @@ TEST_CASE("who is asked gives what the next leader lacks, and takes nothing from
   other.learn(2);
   other.said();
   other.hear({1, inquiry, 1, 0, 1, 0, 1});
-  CHECK(other.said() == "answer>1:2-2");
+  CHECK(other.said() == "ack>0/2 answer>1:2-2");  // who still leads is told that it does not
   other.hear({0, decisions, 3, 0, 3, 1, 0});
   CHECK(other.said() == "");
   CHECK(other.machine().length() == 2);

@@ -34,7 +34,7 @@ void append(std::vector<std::uint8_t>& to, std::span<const std::byte> bytes) {
 
 PlaneLinks::PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost)
     : setup_(std::move(setup)),
-      on_frame_(std::move(on_frame)),
+      on_frame_{std::move(on_frame)},
       on_plane_lost_(std::move(on_plane_lost)),
       listener_(listen_on(setup_.listen_address)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -46,6 +46,11 @@ PlaneLinks::PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost)
 }
 
 PlaneLinks::~PlaneLinks() { leave(); }
+
+void PlaneLinks::listen(Channel channel, OnFrame on_frame) {
+  RESPROUT_INVARIANT(!thread_.joinable());
+  on_frame_[static_cast<std::size_t>(channel)] = std::move(on_frame);
+}
 
 LinkAddress PlaneLinks::address() const {
   LinkAddress address;
@@ -72,14 +77,24 @@ void PlaneLinks::connect(std::vector<LinkAddress> addresses) {
 }
 
 void PlaneLinks::send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) {
-  const std::size_t size = sizeof frame + bytes.size();
+  send(to, Channel::votes, bytes_of(frame), bytes);
+}
+
+void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> frame) {
+  send(to, channel, frame, {});
+}
+
+void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> head,
+                      std::span<const std::byte> rest) {
+  const std::size_t size = sizeof channel + head.size() + rest.size();
   RESPROUT_INVARIANT(is_known(number_of(to)) && size <= frame_bytes_max);
   const auto length = static_cast<std::uint32_t>(size);
   Unsent unsent{to, {}};
   unsent.bytes.reserve(sizeof length + size);
   append(unsent.bytes, std::as_bytes(std::span(&length, 1)));
-  append(unsent.bytes, bytes_of(frame));
-  append(unsent.bytes, bytes);
+  append(unsent.bytes, std::as_bytes(std::span(&channel, 1)));
+  append(unsent.bytes, head);
+  append(unsent.bytes, rest);
   {
     const std::scoped_lock lock(mutex_);
     unsent_.push_back(std::move(unsent));
@@ -196,7 +211,10 @@ std::optional<std::size_t> PlaneLinks::take(Link& link, std::span<const std::uin
     if (length == 0) {
       has_left_[static_cast<std::size_t>(link.stream.peer())] = true;
     } else if (!is_lost_[static_cast<std::size_t>(from.plane)]) {
-      on_frame_(from, std::as_bytes(bytes.subspan(used, length)));
+      const auto read = read_channel_frame(std::as_bytes(bytes.subspan(used, length)));
+      if (!read) return std::nullopt;
+      const OnFrame& on_frame = on_frame_[static_cast<std::size_t>(read->channel)];
+      if (on_frame) on_frame(from, read->frame);
     }
     used += length;
   }

@@ -7,8 +7,8 @@
 // connection breaks or who cannot be reached. A process that has nothing more to say or to hear
 // leaves, and says so first.
 //
-// On the wire, both ends being of one architecture: 4 bytes length, then so many bytes of a frame;
-// length 0: the process leaves.
+// On the wire, both ends being of one architecture: 4 bytes length, then so many bytes of a
+// channel's number (4 bytes) and a frame; length 0: the process leaves.
 //
 // Invariants
 //  1. What is sent to one process arrives in the order in which it was sent, until its plane is
@@ -35,6 +35,7 @@
 
 #include "runtime/net/poller.hpp"
 #include "runtime/net/proven_stream.hpp"
+#include "runtime/replicas/channels.hpp"
 #include "runtime/replicas/votes.hpp"
 
 namespace resprout::runtime {
@@ -48,7 +49,7 @@ struct LinkAddress {
 };
 static_assert(std::is_trivially_copyable_v<LinkAddress> && sizeof(LinkAddress) == 48);
 
-class PlaneLinks final : public VoteNetwork {
+class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
  public:
   struct Setup {
     auth::Secret secret{};  // the job's
@@ -57,14 +58,18 @@ class PlaneLinks final : public VoteNetwork {
     std::int32_t ranks = 1;  // of each plane
     std::string listen_address = "127.0.0.1";
   };
-  // `frame`: all that was given to one `send`.
+  // `frame`: all that was given to one `send`, without its channel.
   using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
   using OnPlaneLost = std::function<void(std::int32_t plane)>;
 
-  // Listens. Throws std::system_error as listen_on does.
+  // Listens. Throws std::system_error as listen_on does. `on_frame`: for the channel of votes.
   PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost);
   // Leaves, if it has not yet.
   ~PlaneLinks();
+
+  // Frames of another channel come to `on_frame`; those of a channel that nobody listens to are
+  // passed over. REQUIRES: before connect.
+  void listen(Channel channel, OnFrame on_frame);
 
   LinkAddress address() const;
   // Everybody's, by plane * ranks + rank; its own is not looked at. A plane whose addresses are
@@ -72,6 +77,7 @@ class PlaneLinks final : public VoteNetwork {
   void connect(std::vector<LinkAddress> addresses);
 
   void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override;
+  void send(Replica to, Channel channel, std::span<const std::byte> frame) override;
 
   // Says that this process leaves, as soon as all that was sent before is on its way, and ends the
   // thread. Nobody takes it for lost. REQUIRES: nobody waits for frames of this process.
@@ -97,6 +103,8 @@ class PlaneLinks final : public VoteNetwork {
     return replica.rank == setup_.self.rank && replica.plane != setup_.self.plane;
   }
 
+  void send(Replica to, Channel channel, std::span<const std::byte> head,
+            std::span<const std::byte> rest);
   void run();
   void accept_all();
   void add(ProvenStream stream);
@@ -116,7 +124,7 @@ class PlaneLinks final : public VoteNetwork {
   void wake();
 
   const Setup setup_;
-  const OnFrame on_frame_;
+  std::array<OnFrame, channels> on_frame_;  // by channel; empty: nobody listens
   const OnPlaneLost on_plane_lost_;
   Fd listener_;
   Fd wake_;

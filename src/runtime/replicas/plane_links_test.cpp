@@ -133,6 +133,39 @@ TEST_CASE("plane links: what is said arrives whole, in order, under the name of 
   }
 }
 
+TEST_CASE("plane links: frames come to who listens to their channel, each in its order") {
+  std::vector<std::vector<std::byte>> decisions;
+  Process hears({1, 0}, 2, 1);
+  Process says({0, 0}, 2, 1);
+  hears.links().listen(Channel::decisions, [&](Replica from, std::span<const std::byte> frame) {
+    CHECK(from == Replica{0, 0});
+    decisions.emplace_back(frame.begin(), frame.end());
+  });
+  const std::vector<LinkAddress> addresses{says.links().address(), hears.links().address()};
+  hears.links().connect(addresses);
+  says.links().connect(addresses);
+  for (std::size_t i = 0; i < 100; ++i) {
+    says.links().send({1, 0}, Channel::decisions, bytes_from(i, i));
+    says.links().send({1, 0}, numbered(i), bytes_from(i, 3));
+  }
+  REQUIRE(hears.wait_for_frames(100));
+  hears.links().leave();
+  REQUIRE(decisions.size() == 100);
+  for (std::size_t i = 0; i < 100; ++i) {
+    CHECK(decisions[i] == bytes_from(i, i));
+    CHECK(hears.heard()[i].frame == numbered(i));
+  }
+}
+
+TEST_CASE("plane links: what is said on a channel that nobody listens to is passed over") {
+  Job job;
+  job.at(0, 0).links().send({1, 0}, Channel::decisions, bytes_from(1, 1));
+  job.at(0, 0).links().send({1, 0}, numbered(7), {});
+  REQUIRE(job.at(1, 0).wait_for_frames(1));
+  CHECK(job.at(1, 0).heard()[0].frame == numbered(7));
+  CHECK(job.at(1, 0).lost().empty());
+}
+
 TEST_CASE("plane links: a copy of many megabytes arrives, and what is said both ways at once") {
   Job job;
   const auto large = bytes_from(7, std::size_t{9} << 20);

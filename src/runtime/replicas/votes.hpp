@@ -29,18 +29,11 @@
 #include <vector>
 
 #include "protocols/digest_vote/digest_vote.hpp"
+#include "runtime/replicas/replica.hpp"
 #include "runtime/replicas/streams.hpp"
 #include "runtime/replicas/vote_frame.hpp"
 
 namespace resprout::runtime {
-
-// Which process: the copy of world rank `rank` in `plane`.
-struct Replica {
-  std::int32_t plane = 0;
-  std::int32_t rank = 0;
-
-  constexpr auto operator<=>(const Replica&) const = default;
-};
 
 class VoteNetwork {
  public:

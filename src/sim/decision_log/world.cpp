@@ -12,7 +12,7 @@ using protocols::DecisionKind;
 
 DecisionLogWorld::DecisionLogWorld(const protocols::DecisionLogConfig& config,
                                    const DecisionLogScene& scene)
-    : window_(config.window), scene_(scene) {
+    : scene_(scene) {
   for (int rank = 0; rank < config.degree; ++rank)
     processes_.emplace_back(Machine(config, rank_at(rank)));
   for (int rank = 0; rank < config.degree; ++rank) {

@@ -110,7 +110,6 @@ class DecisionLogWorld {
     if (violation_.empty()) violation_ = "replica " + std::to_string(rank) + " " + what;
   }
 
-  std::uint64_t window_;
   DecisionLogScene scene_;
   std::vector<Process> processes_;
   std::vector<Envelope> in_flight_;  // by receiver, then sender, then age
