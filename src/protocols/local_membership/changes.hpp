@@ -6,6 +6,7 @@
 // Thread rule: a value.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -101,9 +102,8 @@ class Changes {
 
  private:
   constexpr const Change* place_of(Rank id) const {
-    const Change* at = begin();
-    while (at != end() && at->id < id) ++at;
-    return at;
+    return std::lower_bound(begin(), end(), id,
+                            [](const Change& change, Rank other) { return change.id < other; });
   }
 
   std::int32_t size_ = 0;
