@@ -7,16 +7,28 @@ from typing import Any
 import pytest
 from resprout.bench.injection import show
 from resprout.bench.injection.classify import Found, classify
+from resprout.bench.injection.command import cases_of
 from resprout.bench.injection.draw import render
 from resprout.bench.injection.figures import Row, rows_of, verdicts
 from resprout.bench.injection.measure import Outcome
-from resprout.bench.injection.plan import CASES, EXCHANGE, KERNELS, ROUNDS, Request, Run, runs
+from resprout.bench.injection.plan import (
+    CASES,
+    ENDING,
+    EXCHANGE,
+    KERNELS,
+    ROUNDS,
+    Request,
+    Run,
+    runs,
+)
 from resprout.bench.output import as_csv, as_json
 from resprout.cli import main
 from resprout.faults import Flip, parse_faults
 
 Entry = dict[str, Any]
-REQUEST = Request(ranks=4, injections=1200, per_job=25, kernel_jobs=2, seed=1)
+REQUEST = Request(
+    ranks=4, cases=CASES, injections=1200, per_job=25, alone=40, kernel_jobs=2, seed=1
+)
 
 
 def flipped(rank: int = 1, replica: int = 2, tag: int = 7, at: int = 100) -> Entry:
@@ -33,7 +45,7 @@ def corruption(
     return {
         "sender": sender, "receiver": 3, "tag": tag, "communicator": "world", "number": 1,
         "call": "recv", "bytes": 256, "of": of, "wrong_replicas": list(wrong), "tainted": False,
-        "replaced": True, "end": end, "rank": 3, "replica": 0, "found_ns": at,
+        "replaced": True, "end": end, "then": "go_on", "rank": 3, "replica": 0, "found_ns": at,
     }  # fmt: skip
 
 
@@ -50,6 +62,8 @@ def found_in(
         (["-n", "3"], ["--ranks", "3", "2, 4, 8, 16"]),
         (["-n", "2", "--per-job", "121"], ["--per-job", "121", "1 to 120"]),
         (["--per-job", "0"], ["--per-job", "0"]),
+        (["--replicas", "1"], ["--replicas", "'1'", "2,3"]),
+        (["--methods", "none"], ["--methods", "'none'", "async-hash"]),
         (["--format", "xml"], ["--format", "'xml'", "table, json, csv"]),
         (["--output", "/proc/nothing"], ["--output", "/proc/nothing"]),
         (["--kernels", "/nowhere"], ["--kernels", "/nowhere", "examples/kernels"]),
@@ -70,9 +84,14 @@ def test_a_flip_that_is_outvoted_is_detected_and_corrected() -> None:
 
 
 def test_a_flip_that_nobody_can_decide_is_detected_only() -> None:
-    for wrong in ((), (0, 1), (2,)):
-        found = found_in([flipped()], [corruption(wrong=wrong, end="undecided")])
-        assert (found.detected, found.corrected, found.falsely_accused) == (1, 0, 0)
+    found = found_in([flipped()], [corruption(wrong=(), end="undecided")])
+    assert (found.detected, found.corrected, found.falsely_accused) == (1, 0, 0)
+
+
+def test_a_plane_that_ends_with_its_corruption_needs_the_right_data_no_more() -> None:
+    own = {**corruption(end="lost"), "then": "exclude"}
+    assert found_in([flipped()], [corruption(), own]).corrected == 1
+    assert found_in([flipped()], [corruption(end="lost")]).corrected == 0
 
 
 def test_with_a_wrong_result_nothing_is_corrected() -> None:
@@ -86,6 +105,12 @@ def test_a_flip_without_a_corruption_is_missed() -> None:
     for other in (corruption(tag=8), corruption(sender=2), corruption(of="contribution")):
         found = found_in([flipped()], [other])
         assert (found.missed, found.detected, found.falsely_accused) == (1, 0, 0)
+
+
+def test_in_a_part_of_the_world_the_receiver_has_another_rank() -> None:
+    part = {**flipped(), "communicator": "", "destination": 0}
+    assert found_in([part], [corruption()]).detected == 1
+    assert found_in([{**part, "communicator": "MPI_COMM_WORLD"}], [corruption()]).missed == 1
 
 
 def test_who_calls_another_replica_wrong_accuses_it_falsely_and_has_detected_nothing() -> None:
@@ -134,7 +159,9 @@ def test_each_method_and_degree_gets_as_many_injections_and_a_job_without() -> N
     for degree, method in CASES:
         mine = [run for run in plan if (run.degree, run.method) == (degree, method)]
         exchanges = [run for run in mine if run.program == EXCHANGE]
-        assert sum(len(run.faults) for run in exchanges) == 1200 / len(CASES)
+        is_ending = (degree, method) in ENDING
+        assert sum(len(run.faults) for run in exchanges) == (40 if is_ending else 1200 / 6)
+        assert max(len(run.faults) for run in exchanges) == (1 if is_ending else 25)
         assert [run.program for run in mine if not run.faults] == [EXCHANGE, *KERNELS]
         for kernel in KERNELS:
             assert [len(run.faults) for run in mine if run.program == kernel] == [0, 1, 1]
@@ -148,9 +175,17 @@ def test_the_flips_of_a_job_are_of_different_messages_of_one_plane() -> None:
         assert all(1 <= flip.message <= ROUNDS for flip in flips)
 
 
+def test_only_what_is_asked_for_is_injected_into() -> None:
+    cases = cases_of("3", "async,all-to-all")
+    assert cases == [(3, "all-to-all"), (3, "async")]
+    plan = runs(Request(4, cases, 30, 10, 4, 0, seed=1))
+    # One without a flip each; then three of ten flips, and four of one.
+    assert [len(run.faults) for run in plan] == [0, 0, 10, 10, 10, 1, 1, 1, 1]
+
+
 def test_a_seed_gives_the_same_flips_every_time() -> None:
     assert runs(REQUEST) == runs(REQUEST)
-    assert runs(REQUEST) != runs(Request(4, 1200, 25, 2, seed=2))
+    assert runs(REQUEST) != runs(Request(4, CASES, 1200, 25, 40, 2, seed=2))
 
 
 def rows(

@@ -150,7 +150,7 @@ REPLICATION_HELP = """Measure what comparing replicas costs: kernels plain, as c
 
     resprout bench replication --output results
     resprout bench replication --full --output results
-    resprout bench replication --only cg,mg --replicas 3 --methods none,async,async-hash
+    resprout bench replication --only ft,mg --replicas 3 --methods none,async,async-hash
 
 Copies that do not know of each other and begin together are the limit where they share cores: every
 method is compared with as many of them, in turns. docs/bench.md says what the figures are, and how
@@ -198,7 +198,7 @@ INJECTION_HELP = """Flip bits of messages and count: detected, corrected, missed
 
     resprout bench injection --output results
     resprout bench injection --full --output results
-    resprout bench injection --injections 100 --kernel-jobs 0
+    resprout bench injection --injections 120 --alone 10 --kernel-jobs 0
 
 Replicas compare what they send, by every method of run --verify, with 2 and 3 of them. A program
 whose messages do not depend on each other takes many flips at once, which the report tells apart;
@@ -208,13 +208,20 @@ kernels take one each. Jobs without a flip must accuse nobody. docs/bench.md say
 @bench_app.command("injection", help=with_examples(INJECTION_HELP))
 def bench_injection_command(
     ranks: Annotated[int, typer.Option("--ranks", "-n", metavar="N", help="2, 4, 8 or 16.")] = 4,
+    replicas: Annotated[str, typer.Option(metavar="2,3", help="Processes a rank.")] = "2,3",
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Of run --verify. Without it: all.")
+    ] = None,
     injections: Annotated[
-        int, typer.Option(min=1, help="Flips over all methods, kernels' not counted.")
+        int, typer.Option(min=1, help="Flips of which several share a job.")
     ] = 1200,
-    per_job: Annotated[int, typer.Option(help="Of them, in one job.")] = 25,
+    per_job: Annotated[int, typer.Option(help="So many do.")] = 25,
+    alone: Annotated[
+        int, typer.Option(min=0, help="With lazy methods and 3 replicas: jobs with one each.")
+    ] = 40,
     kernel_jobs: Annotated[int, typer.Option(min=0, help="Of each kernel, by each method.")] = 2,
     full: Annotated[
-        bool, typer.Option("--full", help="The same as --per-job 1 --kernel-jobs 10.")
+        bool, typer.Option("--full", help="The same as --per-job 1 --alone 200 --kernel-jobs 10.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of which bits are flipped.")] = 1,
     output: BenchOutput = None,
@@ -222,9 +229,9 @@ def bench_injection_command(
     mpi: Annotated[str | None, table_option("--mpi")] = None,
     kernels: KernelsFolder = None,
 ) -> int:
-    from resprout.bench.injection.command import bench_injection
+    from resprout.bench.injection.command import bench_injection, cases_of
     from resprout.bench.injection.plan import Request
 
-    extent = (1, 10) if full else (per_job, kernel_jobs)
-    request = Request(ranks, injections, *extent, seed)
+    extent = (1, 200, 10) if full else (per_job, alone, kernel_jobs)
+    request = Request(ranks, cases_of(replicas, methods), injections, *extent, seed)
     return bench_injection(request, format, output, mpi, kernels)

@@ -26,6 +26,15 @@ _SECONDS_MAX = 300.0
 _LEAVE_SECONDS = 20.0
 
 
+def choose(option: str, text: str | None, valid: Sequence[str]) -> list[str]:
+    """The words of an option, with commas in between; all valid ones without a text."""
+    words = valid if text is None else text.split(",")
+    wrong = [word for word in words if word not in valid]
+    if wrong:
+        raise UserError(f"{option}: {wrong[0]!r} is not valid; give some of {','.join(valid)}")
+    return list(dict.fromkeys(words))
+
+
 @dataclass(frozen=True)
 class Job:
     ranks: int

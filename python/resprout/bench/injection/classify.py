@@ -16,7 +16,8 @@ Entry = Mapping[str, Any]
 """One of the report's `flipped` or `corruptions`."""
 
 OUTVOTED = "outvoted"
-_SAME = (("rank", "sender"), ("destination", "receiver"), ("tag", "tag"), ("bytes", "bytes"))
+_SAME = (("rank", "sender"), ("tag", "tag"), ("bytes", "bytes"))
+_WORLD = "MPI_COMM_WORLD"
 
 
 @dataclass(frozen=True)
@@ -42,23 +43,28 @@ class Found:
 
 
 def is_of(flip: Entry, corruption: Entry) -> bool:
-    """Whether this corruption is of the message that was flipped."""
+    """Whether this corruption is of the message that was flipped.
+
+    A flip names the receiver by its rank in the communicator, a corruption by that in the world.
+    """
+    is_to = flip["communicator"] != _WORLD or flip["destination"] == corruption["receiver"]
     same = all(flip[one] == corruption[other] for one, other in _SAME)
-    return same and corruption["of"] == "message"
+    return is_to and same and corruption["of"] == "message"
 
 
 def is_outvoted(flip: Entry, corruption: Entry) -> bool:
     """Whether it says, rightly, that the flip's replica alone was wrong."""
     wrong: Sequence[int] = corruption["wrong_replicas"]
-    return list(wrong) == [flip["replica"]] and corruption["end"] == OUTVOTED
+    # Whose plane ends with it needs the right data no more.
+    is_over = corruption["end"] == OUTVOTED or corruption["then"] == "exclude"
+    return is_over and list(wrong) == [flip["replica"]]
 
 
 def is_caused(corruption: Entry, flips: Sequence[Entry]) -> bool:
     """Whether a flip can have led to it: directly, or by what its replica has computed since."""
     before = {flip["replica"] for flip in flips if flip["flipped_ns"] <= corruption["found_ns"]}
-    if corruption["end"] == OUTVOTED:
-        return set(corruption["wrong_replicas"]) <= before
-    return bool(before)  # nobody can tell which one is wrong
+    # Without a majority nobody is called wrong.
+    return bool(before) and set(corruption["wrong_replicas"]) <= before
 
 
 def classify(report: Mapping[str, Any], is_right: bool) -> Found:

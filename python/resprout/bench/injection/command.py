@@ -8,14 +8,22 @@ from pathlib import Path
 from resprout.bench.injection import show
 from resprout.bench.injection.figures import Row, rows_of
 from resprout.bench.injection.measure import Bench, measure
-from resprout.bench.injection.plan import ROUNDS, Request, runs
+from resprout.bench.injection.plan import CASES, METHODS, ROUNDS, Request, runs
 from resprout.bench.machine import about_this_machine
 from resprout.bench.output import check_output, print_rows, write_rows
+from resprout.bench.replicated import DEGREES, choose
 from resprout.errors import UserError
 from resprout.options import check_environment
 from resprout.progress import progress_bar
 
 _RANKS = (2, 4, 8, 16)
+
+
+def cases_of(degrees: str, methods: str | None) -> list[tuple[int, str]]:
+    """Those of CASES that are asked for."""
+    some = choose("--replicas", degrees, [str(degree) for degree in DEGREES])
+    names = choose("--methods", methods, METHODS)
+    return [(degree, name) for degree, name in CASES if str(degree) in some and name in names]
 
 
 def bench_injection(

@@ -2,8 +2,9 @@
 
 All flips of a job are in one plane: the others have the right data, and with three of them a
 majority. In `exchange` no message depends on another one, so that several flips of a job are as
-many injections: each has a message of its own, which the report names. In a kernel what is wrong
-goes on into further messages, so a job has one flip.
+many injections: each has a message of its own, which the report names. A job has one flip where
+that cannot be: in a kernel, in which what is wrong goes on into further messages, and with a lazy
+method and three replicas, where the plane ends that has worked with what is wrong.
 """
 
 import random
@@ -14,13 +15,15 @@ from resprout.bench.replicated import DEGREES, EAGER, LAZY
 
 EXCHANGE = "exchange"
 ROUNDS = 60
-KERNELS: Mapping[str, Sequence[str]] = {"cg": ("S", "1"), "lu": ("S", "2"), "mg": ("S", "2")}
-"""Those that send messages outside of collectives, and their arguments."""
+KERNELS: Mapping[str, Sequence[str]] = {"lu": ("S", "2"), "mg": ("S", "2")}
+"""Those that send messages outside of collectives, none from any source, and their arguments."""
 _KERNEL_MESSAGES = 12
 """So many every rank of each of them sends at least."""
 _BITS = 2**20  # taken modulo the size of the message
 METHODS = (*EAGER, *LAZY)
 CASES = tuple((degree, method) for degree in DEGREES for method in METHODS)
+ENDING = tuple((degree, method) for degree, method in CASES if degree > 2 and method in LAZY)
+"""In which a plane ends with its first flip."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Request:
-    """How much is injected."""
+    """How much is injected into what."""
 
     ranks: int
+    cases: Sequence[tuple[int, str]]
+    """Degrees and methods: some of CASES."""
     injections: int
-    """Into `exchange`, over all methods and degrees."""
+    """Into `exchange`, over all cases in which no plane ends."""
     per_job: int
+    """Of those."""
+    alone: int
+    """Into `exchange`, one a job, in each case of ENDING."""
     kernel_jobs: int
     """Of each kernel, method and degree."""
     seed: int
@@ -54,11 +62,14 @@ def runs(request: Request) -> list[Run]:
     """All jobs: first one without a flip for each program, degree and method."""
     generator = random.Random(request.seed)
     programs = [EXCHANGE, *(KERNELS if request.kernel_jobs else ())]
-    found = [Run(program, *case, ()) for case in CASES for program in programs]
-    each = -(-request.injections // len(CASES))
-    for degree, method in CASES:
-        for left in range(each, 0, -request.per_job):
-            count = min(left, request.per_job)
+    found = [Run(program, *case, ()) for case in request.cases for program in programs]
+    sharing = [case for case in request.cases if case not in ENDING]
+    each = -(-request.injections // max(1, len(sharing)))
+    for degree, method in request.cases:
+        is_ending = (degree, method) in ENDING
+        total, per_job = (request.alone, 1) if is_ending else (each, request.per_job)
+        for left in range(total, 0, -per_job):
+            count = min(left, per_job)
             faults = flips(generator, request.ranks, degree, ROUNDS, count)
             found.append(Run(EXCHANGE, degree, method, tuple(faults)))
         for kernel in KERNELS:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from resprout.bench.machine import about_this_machine
 from resprout.bench.output import check_output, print_rows, write_rows
-from resprout.bench.replicated import DEGREES, METHODS
+from resprout.bench.replicated import DEGREES, METHODS, choose
 from resprout.bench.replication import show
 from resprout.bench.replication.figures import Row, rows_of
 from resprout.bench.replication.kernels import SIZES
@@ -39,23 +39,15 @@ def make_measurement(request: Request) -> Measurement:
     if request.size not in SIZES:
         raise UserError(f"--size: {request.size!r} is not valid; give {', '.join(SIZES)}")
     sizes = SIZES[request.size]
-    names = _words("--only", request.kernels, list(sizes))
-    degrees = _words("--replicas", request.degrees, [str(degree) for degree in DEGREES])
+    names = choose("--only", request.kernels, list(sizes))
+    degrees = choose("--replicas", request.degrees, [str(degree) for degree in DEGREES])
     return Measurement(
         request.ranks,
         {name: sizes[name] for name in names},
         [int(degree) for degree in degrees],
-        _words("--methods", request.methods, list(METHODS)),
+        choose("--methods", request.methods, list(METHODS)),
         request.repetitions,
     )
-
-
-def _words(option: str, text: str | None, valid: Sequence[str]) -> list[str]:
-    words = valid if text is None else text.split(",")
-    wrong = [word for word in words if word not in valid]
-    if wrong:
-        raise UserError(f"{option}: {wrong[0]!r} is not valid; give some of {','.join(valid)}")
-    return list(dict.fromkeys(words))
 
 
 def bench_replication(

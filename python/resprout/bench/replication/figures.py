@@ -23,9 +23,8 @@ class Row:
     samples: int
     time: Figure
     computed: float
-    said: float
     wall: float
-    """These three are medians of what Sample says."""
+    """These two are medians of what Sample says."""
     to_plain: float
     """Median of the ratios round by round to the plain program."""
     to_copies: float | None
@@ -38,18 +37,20 @@ class Row:
     open_max: int | None
     """Incomplete requests of one process at a time."""
     bytes_max: int | None
-    """Kept by one process."""
+    """Of copies that one process kept at a time."""
 
     @property
     def bytes_per_request(self) -> float | None:
-        """Of the process that keeps most; nothing if no request was ever incomplete."""
-        return self.bytes_max / self.open_max if self.open_max and self.bytes_max else None
+        """Copies that were kept; nothing if no request was ever incomplete."""
+        if not self.open_max or self.bytes_max is None:
+            return None
+        return self.bytes_max / self.open_max
 
     def as_dict(self) -> dict[str, object]:
         return {
             "kernel": self.kernel, "degree": self.degree, "method": self.method,
             "samples": self.samples, "time_lower_s": self.time.lower, "time_s": self.time.median,
-            "time_upper_s": self.time.upper, "computed_s": self.computed, "said_s": self.said,
+            "time_upper_s": self.time.upper, "computed_s": self.computed,
             "wall_s": self.wall, "to_plain": self.to_plain, "to_copies": self.to_copies,
             "to_limit": self.to_limit, "compared": self.compared, "unverified": self.unverified,
             "open_max": self.open_max, "bytes_max": self.bytes_max,
@@ -88,7 +89,6 @@ def _row(groups: dict[tuple[str, int, str], list[Sample]], key: tuple[str, int, 
         samples=len(group),
         time=figure_of([sample.time_s for sample in group]),
         computed=median(sample.computed_s for sample in group),
-        said=median(sample.said_s for sample in group),
         wall=median(sample.wall_s for sample in group),
         to_plain=ratio(group, groups[kernel, 1, COPIES]),
         to_copies=None if copies is None else ratio(group, copies),

@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from resprout.bench.replicated import Job, run_replicated
-from resprout.bench.replication.kernels import Said, Size, compile_kernels, find_sources, read_line
+from resprout.bench.replication.kernels import Size, compile_kernels, find_sources, read_digest
 from resprout.errors import UserError
 from resprout.launch import job
 from resprout.launch.command import Plan
@@ -60,8 +61,6 @@ class Sample:
     """From when all have begun until the last process is through MPI_Finalize."""
     computed_s: float
     """From there until the last process enters it."""
-    said_s: float
-    """What the kernel says itself, of one replica; of copies the longest."""
     wall_s: float
     """Of the whole command."""
     compared: int | None = None
@@ -102,11 +101,12 @@ class Bench:
                 "REPLICATION_PROCESSES": str(degree * ranks),
             }
             if method == COPIES:
-                said, wall = self._copies(program, ranks, degree, variables)
+                wall = self._copies(program, ranks, degree, variables)
             else:
                 replicated = Job(ranks, degree, method, program, variables=variables)
                 ended = run_replicated(replicated, self._prefix)
-                said = _said_of(kernel, method, ended.out, ended.err)
+                _check_said(kernel, method, ended.out, ended.err)
+                _check_untouched(replicated, ended.report)
                 wall, verification = ended.wall_s, ended.report.get("verification") or {}
             numbers = array.array("q", Path(file.name).read_bytes())
         time_s, computed_s = times_of(numbers)
@@ -114,13 +114,13 @@ class Bench:
             k: verification.get(k) for k in ("compared", "unverified", "open_max", "bytes_max")
         }
         return Sample(
-            round, kernel, degree, method, time_s, computed_s, said.seconds, wall, **counts
+            round, kernel, degree, method, time_s, computed_s, wall, **counts
         )  # fmt: skip
 
     def _copies(
         self, program: Sequence[str], ranks: int, copies: int, variables: Mapping[str, str]
-    ) -> tuple[Said, float]:
-        """So many jobs of the MPI's own, side by side: the slowest one's words, and the time."""
+    ) -> float:
+        """So many jobs of the MPI's own, side by side; the seconds until the last one is over."""
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="resprout-bench-") as folder:
             outputs = [Path(folder) / f"output-{copy}" for copy in range(copies)]
@@ -132,15 +132,16 @@ class Bench:
                 directory = Path(folder) / f"copy-{copy}"
                 directory.mkdir()
                 starts.append(job.Start(plan, directory, file.fileno(), file.fileno()))
-            ends = job.run_all(starts, lambda: None, lambda _index, _end: None)
+            ends = job.run_all(starts, lambda: None, lambda _index, _end: False)
             for file in files:
                 file.close()
             wall = time.monotonic() - began
             texts = [path.read_text(errors="replace") for path in outputs]
         if any(end.signals for end in ends):
             raise KeyboardInterrupt
-        said = [_said_of(Path(program[0]).name, COPIES, text, "") for text in texts]
-        return max(said, key=lambda line: line.seconds), wall
+        for text in texts:
+            _check_said(Path(program[0]).name, COPIES, text, "")
+        return wall
 
 
 def times_of(numbers: Sequence[int]) -> tuple[float, float]:
@@ -155,12 +156,16 @@ def times_of(numbers: Sequence[int]) -> tuple[float, float]:
     return (max(times[2::3]) - began) / 1e9, (max(times[1::3]) - began) / 1e9
 
 
-def _said_of(kernel: str, method: str, out: str, err: str) -> Said:
-    said = read_line(out)
-    if said is None:
+def _check_said(kernel: str, method: str, out: str, err: str) -> None:
+    if read_digest(out) is None:
         words = (out + err).strip()[-2000:] or "nothing"
         raise UserError(f"{kernel}, {method}: no good end; it said: {words}")
-    return said
+
+
+def _check_untouched(replicated: Job, report: Mapping[str, Any]) -> None:
+    """What was lost or corrupted on the way has another price."""
+    if report.get("corruptions") or any(plane["how"] != "whole" for plane in report["planes"]):
+        raise UserError(f"{replicated}: a plane was lost, or something was corrupted")
 
 
 def measure(bench: Bench, measurement: Measurement, step: Callable[[], None]) -> Iterator[Sample]:

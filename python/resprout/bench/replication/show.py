@@ -8,16 +8,16 @@ from resprout.bench.replication.paper import ratio_in_figures
 from resprout.bench.replication.verdicts import beside_the_paper, verdicts
 
 _COLUMNS = ("kernel", "replicas", "method", "time", "quartiles", "to limit", "to copies",
-            "to plain", "computed", "kernel's own", "command", "open", "kept", "B each", "paper 1",
+            "to plain", "computed", "command", "open", "kept", "B each", "paper 1",
             "paper 2")  # fmt: skip
-_SHORT = ("kernel", "method", "time", "to limit", "to copies", "to plain", "open", "kept", "paper")
+_SHORT = ("kernel", "method", "time", "to limit", "copies", "plain", "open", "kept", "paper")
 _AIMS = "Aims, over the kernels (ratios are geometric means of medians):"
 _PAPER = "Beside the paper, over the kernels that both have:"
 _NOTE = (
     "Seconds from when all processes have begun until the last one is through MPI_Finalize. The "
     "limit is what as many copies without any tie take. open, kept: the most incomplete requests, "
-    "and bytes, of one process. The paper's ratios are those to Open MPI, where each copy had "
-    "cores of its own."
+    "and bytes of copies, of one process. The paper's ratios are those to Open MPI, where each "
+    "copy had cores of its own."
 )
 
 
@@ -43,7 +43,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     quartiles = f"{row.time.lower:.3f} to {row.time.upper:.3f}"
     return (row.kernel, str(row.degree), method_name(row), _number(row.time.median, 3), quartiles,
             _number(row.to_limit), _number(row.to_copies), _number(row.to_plain),
-            _number(row.computed, 3), _number(row.said, 3), _number(row.wall, 3),
+            _number(row.computed, 3), _number(row.wall, 3),
             _count(row.open_max), _count(row.bytes_max), _number(row.bytes_per_request, 0),
             *_paper(row))  # fmt: skip
 
