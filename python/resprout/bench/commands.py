@@ -178,7 +178,7 @@ def bench_replication_command(
     size: Annotated[
         str, typer.Option(metavar="smallest|short|long", help="Of the kernels' problems.")
     ] = "short",
-    repetitions: Annotated[int, typer.Option(min=1, help="Of each, in turns.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, help="Of each, in turns.")] = 2,
     full: Annotated[
         bool, typer.Option("--full", help="The same as --size long --repetitions 7.")
     ] = False,

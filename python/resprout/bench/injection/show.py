@@ -8,6 +8,7 @@ _COLUMNS = ("replicas", "method", "program", "jobs", "injected", "detected", "co
             "falsely accused", "right results")  # fmt: skip
 _TEXTS = 3
 _SHORT = ("method", "program", "injected", "detected", "corrected", "missed", "accused", "right")
+_METHOD_WIDTH = len("msg-plus-hash 2")
 _AIMS = "Aims:"
 _NOTE = "accused: corruptions that are none. right: jobs with the result of one without faults."
 
@@ -35,7 +36,8 @@ def print_tables(rows: Sequence[Row]) -> None:
     for is_control, title in ((True, "without faults"), (False, "with flipped bits")):
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)
         for number, name in enumerate(_SHORT):
-            table.add_column(name, justify="left" if number < 2 else "right")
+            wide = _METHOD_WIDTH if name == "method" else None
+            table.add_column(name, justify="left" if number < 2 else "right", min_width=wide)
         for row in rows:
             if row.is_control == is_control:
                 table.add_row(*_short_cells(row))

@@ -11,6 +11,7 @@ _COLUMNS = ("kernel", "replicas", "method", "time", "quartiles", "to limit", "to
             "to plain", "computed", "command", "open", "kept", "B each", "paper 1",
             "paper 2")  # fmt: skip
 _SHORT = ("kernel", "method", "time", "to limit", "copies", "plain", "open", "kept", "paper")
+_METHOD_WIDTH = len("msg-plus-hash")
 _AIMS = "Aims, over the kernels (ratios are geometric means of medians):"
 _PAPER = "Beside the paper, over the kernels that both have:"
 _NOTE = (
@@ -79,7 +80,8 @@ def print_tables(rows: Sequence[Row]) -> None:
         title = "the plain program, s" if degree == 1 else f"{degree} replicas, s"
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)
         for number, name in enumerate(_SHORT):
-            table.add_column(name, justify="left" if number < 2 else "right")
+            wide = _METHOD_WIDTH if name == "method" else None
+            table.add_column(name, justify="left" if number < 2 else "right", min_width=wide)
         last = None
         for row in rows:
             if row.degree == degree:
