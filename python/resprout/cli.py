@@ -366,10 +366,11 @@ members install the same ones.
 
 The first one has no --join; all others name any member. Who listens where a dead member did takes
 its identifier. New identifiers follow the addresses: members that listen at one address of a host
-are neighbors in the tree. With --json each event is one object a line: `view`, with `epoch`, `members`,
-`root`, `self` and `address`; and `joining`, `suspected`, `decided`, `excluded`, `isolated`. It
-serves until it is ended; the others take that for its death. At its end (Ctrl-C, SIGTERM), and on
-SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""
+are neighbors in the tree. With --json each event is one object a line: `view`, with `epoch`,
+`members`, `root`, `self` and `address`; and `joining`, `suspected`, `decided`, `excluded`,
+`isolated`. It serves until it is ended; the others take that for its death. At its end (Ctrl-C,
+SIGTERM), and on SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and
+memory."""
 
 
 @app.command("member", help=with_examples(MEMBER_HELP), no_args_is_help=True)

@@ -13,6 +13,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/refusal.hpp"
+#include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -180,8 +181,9 @@ extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source,
                         MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("recv", comm, source);
   if (!call.is_ours()) return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
-  refuse_any_source_if_verified("MPI_Recv", source);
-  return call.finish(receive(call, {"recv", buf, count, datatype, source, tag, comm}, status));
+  const Decided::From from = decided_source(comm, source, tag);
+  return call.finish(
+      receive(call, {"recv", buf, count, datatype, from.source, from.tag, comm}, status));
 }
 
 extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,

@@ -8,7 +8,7 @@
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/messages.hpp"
-#include "shim/replication/refusal.hpp"
+#include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -88,21 +88,27 @@ void note_verified(MPI_Message message, MPI_Comm comm, const MPI_Status& status)
 }  // namespace
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  const auto blocking = [&](Address from) { return PMPI_Probe(from.peer, tag, from.comm, status); };
   GuardedCall call("probe", comm, source);
-  if (!call.is_ours()) return blocking({comm, source});
-  refuse_any_source_if_verified("MPI_Probe", source);
-  const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
-    return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
-  });
+  if (!call.is_ours()) return PMPI_Probe(source, tag, comm, status);
+  const Decided::From found = decided_source(comm, source, tag);
+  const int code = look_until(
+      comm, found.source, found.tag,
+      [&](Address from) { return PMPI_Probe(from.peer, found.tag, from.comm, status); },
+      [&](Address from, int& flag) {
+        return PMPI_Iprobe(from.peer, found.tag, from.comm, &flag, status);
+      });
   if (code == MPI_SUCCESS) name_source(comm, status);
   return call.finish(code);
 }
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   GuardedCall call("iprobe", comm, source);
-  refuse_if_verified("MPI_Iprobe", "may find a message in one replica and not in another");
   if (!call.is_ours()) return PMPI_Iprobe(source, tag, comm, flag, status);
+  if (Decided* by = decided.load(std::memory_order_acquire)) {
+    const auto found = by->iprobe([&] { return look_for_message(comm, source, tag); });
+    *flag = found ? 1 : 0;
+    return found ? call.finish(PMPI_Probe(found->source, found->tag, comm, status)) : MPI_SUCCESS;
+  }
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
     return PMPI_Iprobe(from.peer, tag, from.comm, &found, status);
   });
@@ -118,7 +124,9 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
   };
   GuardedCall call("mprobe", comm, source);
   if (!call.is_ours()) return PMPI_Mprobe(source, tag, comm, message, status);
-  refuse_any_source_if_verified("MPI_Mprobe", source);
+  const Decided::From wanted = decided_source(comm, source, tag);
+  source = wanted.source;
+  tag = wanted.tag;
   const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
     return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
   });
@@ -134,8 +142,12 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
   GuardedCall call("improbe", comm, source);
-  refuse_if_verified("MPI_Improbe", "may find a message in one replica and not in another");
   if (!call.is_ours()) return PMPI_Improbe(source, tag, comm, flag, message, status);
+  if (Decided* by = decided.load(std::memory_order_acquire)) {
+    const auto found = by->iprobe([&] { return look_for_message(comm, source, tag); });
+    *flag = found ? 1 : 0;
+    return found ? MPI_Mprobe(found->source, found->tag, comm, message, status) : MPI_SUCCESS;
+  }
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
     return PMPI_Improbe(from.peer, tag, from.comm, &found, message, status);
   });

@@ -3,14 +3,13 @@
 #include "shim/completion.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/decided_completion.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/refusal.hpp"
 
 using namespace resprout::shim;
 
 namespace {
-
-constexpr const char* may_differ = "may be successful in one replica and not yet in another";
 
 // MPI_ERR_IN_STATUS says nothing by itself: the first error that a loss caused goes to the handler.
 int finish_statuses(GuardedCall& call, int code, int count, Statuses& statuses) {
@@ -55,10 +54,11 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   GuardedCall call("test");
   if (!call.is_ours()) return PMPI_Test(request, flag, status);
-  refuse_if_verified("MPI_Test", may_differ);
   Watch watch(1, request);
+  VerifiedRequests verified(1, request);
   MPI_Status found;
-  const int code = test_one(call, *request, *flag, found);
+  const int code = test_same(call, *request, *flag, found);
+  if (*flag != 0) verified.complete(0, *request, found);
   if (*flag != 0) copy_status(found, status);
   return code == MPI_SUCCESS && *flag != 0 ? watch.result_of(0) : call.finish(code);
 }
@@ -81,10 +81,11 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
                            MPI_Status array_of_statuses[]) {
   GuardedCall call("testall");
   if (!call.is_ours()) return PMPI_Testall(count, requests, flag, array_of_statuses);
-  refuse_if_verified("MPI_Testall", may_differ);
   Watch watch(count, requests);
+  VerifiedRequests verified(count, requests);
   Statuses statuses(count, array_of_statuses);
-  int code = test_all(call, {count, requests}, *flag, statuses);
+  int code = test_same_all(call, {count, requests}, *flag, statuses);
+  for (int i = 0; *flag != 0 && i < count; ++i) verified.complete(i, requests[i], statuses[i]);
   code = finish_statuses(call, code, count, statuses);
   return *flag != 0 ? with_collectives(watch, code, count, nullptr, statuses) : code;
 }
@@ -92,10 +93,11 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   GuardedCall call("waitany");
   if (!call.is_ours()) return PMPI_Waitany(count, requests, index, status);
-  refuse_if_verified("MPI_Waitany", may_differ);
   Watch watch(count, requests);
+  VerifiedRequests verified(count, requests);
   MPI_Status found;
-  const int code = wait_any(call, {count, requests}, *index, found);
+  const int code = wait_same_any(call, {count, requests}, *index, found);
+  if (*index != MPI_UNDEFINED) verified.complete(*index, requests[*index], found);
   copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
   return is_done ? watch.result_of(*index) : call.finish(code);
@@ -105,10 +107,11 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
                            MPI_Status* status) {
   GuardedCall call("testany");
   if (!call.is_ours()) return PMPI_Testany(count, requests, index, flag, status);
-  refuse_if_verified("MPI_Testany", may_differ);
   Watch watch(count, requests);
+  VerifiedRequests verified(count, requests);
   MPI_Status found;
-  const int code = test_any(call, {count, requests}, *index, *flag, found);
+  const int code = test_same_any(call, {count, requests}, *index, *flag, found);
+  if (*flag != 0 && *index != MPI_UNDEFINED) verified.complete(*index, requests[*index], found);
   if (*flag != 0) copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
   return is_done ? watch.result_of(*index) : call.finish(code);
@@ -119,10 +122,12 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
   GuardedCall call("waitsome");
   if (!call.is_ours())
     return PMPI_Waitsome(incount, requests, outcount, indices, array_of_statuses);
-  refuse_if_verified("MPI_Waitsome", may_differ);
   Watch watch(incount, requests);
+  VerifiedRequests verified(incount, requests);
   Statuses statuses(incount, array_of_statuses);
-  int code = wait_some(call, {incount, requests}, *outcount, indices, statuses);
+  int code = wait_same_some(call, {incount, requests}, *outcount, indices, statuses);
+  for (int k = 0; k < *outcount; ++k)
+    verified.complete(indices[k], requests[indices[k]], statuses[k]);
   code = finish_statuses(call, code, *outcount, statuses);
   return with_collectives(watch, code, *outcount, indices, statuses);
 }
@@ -132,10 +137,12 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
   GuardedCall call("testsome");
   if (!call.is_ours())
     return PMPI_Testsome(incount, requests, outcount, indices, array_of_statuses);
-  refuse_if_verified("MPI_Testsome", may_differ);
   Watch watch(incount, requests);
+  VerifiedRequests verified(incount, requests);
   Statuses statuses(incount, array_of_statuses);
-  int code = test_some(call, {incount, requests}, *outcount, indices, statuses);
+  int code = test_same_some(call, {incount, requests}, *outcount, indices, statuses);
+  for (int k = 0; k < *outcount; ++k)
+    verified.complete(indices[k], requests[indices[k]], statuses[k]);
   code = finish_statuses(call, code, *outcount, statuses);
   return with_collectives(watch, code, *outcount, indices, statuses);
 }

@@ -26,6 +26,8 @@ PROGRAMS = [
     [jobs.PROGRAMS / "flips"],
     [EXAMPLES / "pi" / "pi", "200", "20000"],
     [EXAMPLES / "heat" / "heat"],
+    [jobs.PROGRAMS / "decisions"],
+    *([EXAMPLES / "kernels" / name] for name in ("cg", "ep", "ft", "is", "lu", "mg")),
 ]
 _REPLICA = "RESPROUT_REPLICA="
 
@@ -59,6 +61,8 @@ def held_up(seed: int) -> jobs.Ended:
     draw = random.Random(seed)
     replicas, ranks = draw.choice([2, 3]), draw.randint(2, 6)
     method, program = draw.choice(METHODS), draw.choice(PROGRAMS)
+    if "kernels" in str(program[0]):
+        ranks = draw.choice([2, 4])  # theirs are powers of two
     options = ["--replicas", str(replicas), "--verify", method, "--heartbeat-timeout", "20000"]
     is_over = threading.Event()
     holders: list[threading.Thread] = []

@@ -113,6 +113,10 @@ bool DecisionLog::has_to_lead(const Context& context) const {
   return true;
 }
 
+void DecisionLog::start(const Context& context) { advance(context); }
+
+void DecisionLog::handle_suspicion(const Context& context, Rank) { advance(context); }
+
 void DecisionLog::advance(const Context& context) {
   std::uint64_t needless = followed_;
   for (std::int32_t rank = 0; rank < degree_; ++rank)

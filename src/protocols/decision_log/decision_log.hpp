@@ -38,11 +38,11 @@ class DecisionLog {
   // REQUIRES: 0 <= self < config.degree <= 3, config.window > 0. `config` is copied.
   DecisionLog(const DecisionLogConfig& config, Rank self);
 
-  void start(const Context& context) { advance(context); }
+  void start(const Context& context);
   // What `message` says to have with it has to be there.
   Disposition handle_message(const Context& context, const DecisionMessage& message);
   void handle_timeout(const Context&) {}
-  void handle_suspicion(const Context& context, Rank) { advance(context); }
+  void handle_suspicion(const Context& context, Rank rank);
   std::optional<DecisionEvent> poll_event(const Context&);
   std::optional<DecisionMessage> poll_send(const Context& context);
   Deadline poll_timeout(const Context& context) const;

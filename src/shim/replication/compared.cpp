@@ -3,6 +3,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/communicator.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/decided.hpp"
 #include "shim/replication/digest.hpp"
 
 namespace resprout::shim {
@@ -21,6 +22,7 @@ void Sides::add_all(std::vector<Piece>& to, const Pieces& pieces) const {
 
 bool Compared::begin(MPI_Comm comm, const char* call) {
   if (comm == MPI_COMM_NULL) return false;
+  settle_decisions();
   const auto name = name_of(comm);
   if (!name) {
     by_->skipped.fetch_add(1, std::memory_order_relaxed);

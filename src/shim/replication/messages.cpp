@@ -7,6 +7,7 @@
 #include "shim/communicator.hpp"
 #include "shim/pending.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/decided.hpp"
 #include "shim/replication/digest.hpp"
 
 namespace resprout::shim {
@@ -52,6 +53,7 @@ std::optional<std::uint64_t> Messages::name_or_skip(MPI_Comm comm) {
 
 void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   if (!is_message(buffer.count, buffer.datatype, sending.dest)) return;
+  settle_decisions();
   const auto communicator = name_or_skip(sending.comm);
   if (!communicator) return;
   const int receiver = world_rank_of(sending.comm, sending.dest);

@@ -1,5 +1,5 @@
-// Calls that verification cannot carry: what they give may differ from replica to replica without
-// any corruption, and what the program makes of that would look like one.
+// Calls that verification cannot carry yet: what they give may differ from replica to replica
+// without any corruption, and what the program makes of that would look like one.
 //
 // Thread rule: from any thread.
 #pragma once

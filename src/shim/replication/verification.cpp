@@ -12,6 +12,7 @@
 #include "runtime/replicas/plane_links.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/replication/compared.hpp"
+#include "shim/replication/decided.hpp"
 #include "shim/replication/findings.hpp"
 #include "shim/replication/messages.hpp"
 
@@ -48,10 +49,17 @@ class Verification final {
         links_(
             links_setup(options, address),
             [this](runtime::Replica from, auto frame) { verifier_.handle(from, frame); },
-            [this](std::int32_t plane) { verifier_.lose_plane(plane); }),
+            [this](std::int32_t plane) {
+              verifier_.lose_plane(plane);
+              decisions_.lose_plane(plane);
+            }),
         verifier_(votes_setup(options, rank_), links_,
                   [this](const runtime::Finding& finding) { findings_.note(finding); }),
-        messages_(messages_setup(options)) {
+        messages_(messages_setup(options)),
+        decisions_(decisions_setup(options), links_),
+        decided_(decisions_, go_on_with_mpi) {
+    links_.listen(runtime::Channel::decisions,
+                  [this](runtime::Replica from, auto frame) { decisions_.handle(from, frame); });
     comparing_.verifier = &verifier_;
     comparing_.is_lazy = is_lazy(options);
     comparing_.rank = rank_;
@@ -59,9 +67,12 @@ class Verification final {
     links_.connect(meet(options));
     comparing.store(&comparing_);
     verified_messages.store(&messages_);
+    decided.store(&decided_);
   }
 
   VerificationFigures close() {
+    decided_.finish();
+    decided.store(nullptr);
     comparing.store(nullptr);
     verified_messages.store(nullptr);
     verifier_.finish(go_on_with_mpi, [] { PMPI_Barrier(MPI_COMM_WORLD); });
@@ -114,6 +125,14 @@ class Verification final {
             .meanwhile = go_on_with_mpi};
   }
 
+  runtime::Decisions::Setup decisions_setup(const Options& options) const {
+    runtime::Decisions::Setup setup;
+    setup.self = {options.replica, rank_};
+    setup.planes = options.replicas;
+    setup.name_of = Decided::name_of;
+    return setup;
+  }
+
   // Rank 0 speaks for its plane.
   std::vector<LinkAddress> meet(const Options& options) {
     const LinkAddress mine = links_.address();
@@ -134,6 +153,8 @@ class Verification final {
   Verifier verifier_;
   Messages messages_;
   Comparing comparing_;
+  runtime::Decisions decisions_;
+  Decided decided_;
 };
 
 std::unique_ptr<Verification>& open_one() {

@@ -14,7 +14,7 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 15> swarm_protocols{{
+const std::array<SwarmProtocol, 16> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"ftco-broadcast", run_ftco_broadcast},

@@ -1,0 +1,140 @@
+#include "shim/replication/decided.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "core/invariant.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::DecisionError;
+using runtime::Decisions;
+using Bytes = Decisions::Bytes;
+
+template <typename T>
+Bytes bytes_of(const T& value) {
+  Bytes bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+template <typename T>
+T value_of(const Bytes& bytes) {
+  T value;
+  RESPROUT_INVARIANT(bytes.size() == sizeof value);
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+Bytes bytes_of(const Decided::Indices& indices) {
+  const auto all = std::as_bytes(std::span(indices));
+  return {all.begin(), all.end()};
+}
+
+Decided::Indices indices_of(const Bytes& bytes) {
+  Decided::Indices indices(bytes.size() / sizeof(int));
+  if (!bytes.empty()) std::memcpy(indices.data(), bytes.data(), indices.size() * sizeof(int));
+  return indices;
+}
+
+}  // namespace
+
+std::string Decided::name_of(std::uint32_t call) {
+  static constexpr std::array names{"MPI_Wtime",
+                                    "MPI_Get_processor_name",
+                                    "a receive or probe from MPI_ANY_SOURCE",
+                                    "MPI_Iprobe",
+                                    "MPI_Test",
+                                    "MPI_Testall",
+                                    "MPI_Testany",
+                                    "MPI_Testsome",
+                                    "MPI_Waitany",
+                                    "MPI_Waitsome"};
+  return call < names.size() ? names[call] : "an unknown call";
+}
+
+// A replica that cannot follow ends, and its plane with it.
+template <typename Function>
+auto Decided::or_end(Function function) {
+  try {
+    return function();
+  } catch (const DecisionError& error) {
+    std::fprintf(stderr, "resprout: this replica cannot go on: %s\n", error.what());
+    for (;;) kill(getpid(), SIGKILL);
+  }
+}
+
+Bytes Decided::decide(Call call, Decisions::Pace pace, const std::function<Bytes()>& find) {
+  return or_end(
+      [&] { return decisions_.decide(static_cast<std::uint32_t>(call), pace, find, meanwhile_); });
+}
+
+std::optional<Bytes> Decided::poll(Call call, const std::function<std::optional<Bytes>()>& look) {
+  return or_end(
+      [&] { return decisions_.poll(static_cast<std::uint32_t>(call), look, meanwhile_); });
+}
+
+double Decided::wtime() {
+  return value_of<double>(
+      decide(Call::wtime, Decisions::Pace::at_once, [] { return bytes_of(PMPI_Wtime()); }));
+}
+
+std::string Decided::processor_name(const std::function<std::string()>& own) {
+  const Bytes bytes = decide(Call::processor_name, Decisions::Pace::at_once, [&] {
+    const std::string name = own();
+    const auto all = std::as_bytes(std::span(name));
+    return Bytes(all.begin(), all.end());
+  });
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Decided::From Decided::probe(const std::function<From()>& find) {
+  return value_of<From>(
+      decide(Call::probe, Decisions::Pace::blocks, [&] { return bytes_of(find()); }));
+}
+
+std::optional<Decided::From> Decided::iprobe(const std::function<std::optional<From>()>& look) {
+  const auto bytes = poll(Call::iprobe, [&]() -> std::optional<Bytes> {
+    const auto found = look();
+    return found ? std::optional(bytes_of(*found)) : std::nullopt;
+  });
+  return bytes ? std::optional(value_of<From>(*bytes)) : std::nullopt;
+}
+
+Decided::Completed Decided::wait(Call call, const std::function<Indices()>& complete) {
+  Completed completed;
+  completed.indices = indices_of(decide(call, Decisions::Pace::blocks, [&] {
+    completed.is_own = true;
+    return bytes_of(complete());
+  }));
+  return completed;
+}
+
+std::optional<Decided::Completed> Decided::test(
+    Call call, const std::function<std::optional<Indices>()>& complete) {
+  Completed completed;
+  const auto bytes = poll(call, [&]() -> std::optional<Bytes> {
+    const auto found = complete();
+    if (!found) return std::nullopt;
+    completed.is_own = true;
+    return bytes_of(*found);
+  });
+  if (!bytes) return std::nullopt;
+  completed.indices = indices_of(*bytes);
+  return completed;
+}
+
+void Decided::settle() {
+  or_end([&] { decisions_.settle(meanwhile_); });
+}
+
+void Decided::finish() {
+  or_end([&] { decisions_.finish(meanwhile_); });
+}
+
+}  // namespace resprout::shim

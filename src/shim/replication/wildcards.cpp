@@ -1,0 +1,27 @@
+#include "shim/replication/wildcards.hpp"
+
+#include "shim/collectives/nonblocking/under_way.hpp"
+
+namespace resprout::shim {
+
+std::optional<Decided::From> look_for_message(MPI_Comm comm, int source, int tag) {
+  int flag = 0;
+  MPI_Status status;
+  if (PMPI_Iprobe(source, tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0)
+    return std::nullopt;
+  return Decided::From{status.MPI_SOURCE, status.MPI_TAG};
+}
+
+Decided::From decided_source(MPI_Comm comm, int source, int tag) {
+  Decided* by = decided.load(std::memory_order_acquire);
+  if (by == nullptr || source != MPI_ANY_SOURCE) return {source, tag};
+  return by->probe([&] {
+    Patience patience;
+    for (;;) {
+      if (const auto found = look_for_message(comm, source, tag)) return *found;
+      patience.pause();
+    }
+  });
+}
+
+}  // namespace resprout::shim
