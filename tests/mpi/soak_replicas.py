@@ -32,14 +32,19 @@ PROGRAMS = [
 _REPLICA = "RESPROUT_REPLICA="
 
 
+# Of a rank whose MPI library is through its own MPI_Init, which may sleep for a minute if it is
+# stopped.
+_LIFELINE = "resprout-life"
+
+
 def replica_of(pid: int) -> int | None:
-    """The plane of a process of a job, once it is one of its ranks."""
+    """The plane of a process of a job, once it is one of its ranks and has its lifeline."""
     with suppress(OSError):
+        threads = Path(f"/proc/{pid}/task").glob("*/comm")
+        if not any(thread.read_text().startswith(_LIFELINE) for thread in threads):
+            return None
         words = Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
-        if any(word.startswith("OMPI_COMM_WORLD_RANK=") for word in words):
-            return next(
-                (int(w.removeprefix(_REPLICA)) for w in words if w.startswith(_REPLICA)), None
-            )
+        return next((int(w.removeprefix(_REPLICA)) for w in words if w.startswith(_REPLICA)), None)
     return None
 
 
