@@ -1,6 +1,6 @@
 """The kernels that are measured (examples/kernels): how large, where they are, what they say.
 
-Not cg: it probes MPI_ANY_SOURCE, which replicas that verify each other refuse.
+Not cg yet.
 """
 
 import re
