@@ -42,6 +42,8 @@ class Engine final : public Receiver {
 
   int self() const { return self_; }
   Lock lock() { return Lock(mutex_); }
+  // The same lock, not taken yet.
+  Lock open_lock() { return Lock(mutex_, std::defer_lock); }
 
   // The session of a communicator whose members are these world ranks, in communicator order. The
   // n-th session of the same members has the same identity at all of them.

@@ -217,7 +217,6 @@ bool Session::advance(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::is_over(const Kept& kept) const {
-  if (kept.is_native()) return kept.payload.has_value();
   return kept.payload && (members_->self() != kept.root || kept.sent == members_->size() - 1);
 }
 
@@ -394,13 +393,12 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
                            Arrival arrival) {
   if (header.operation == revocation_number) return handle_notice(peer, header.message);
   if (is_revoked()) return;
-  const Kept* kept = find_kept(header.operation);
-  const bool is_running_natively = kept != nullptr && kept->is_native() && !is_over(*kept);
-  if (header.operation >= next_ || is_running_natively) {
+  if (header.operation >= next_) {
     early_[header.operation].push_back(
         {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
     return;
   }
+  const Kept* kept = find_kept(header.operation);
   if (kept == nullptr) return;  // forgotten: every live member has completed it
   if (members_of(*kept).index_of_world_rank(peer) != header.message.from) return;
   if (has_to_wait(*kept)) {
@@ -437,7 +435,6 @@ void Session::handle_loss(int world_rank) {
 // the root lost it has to be settled, but nobody here waits for that. What is over natively may not
 // be so for others.
 void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
-  if (kept.is_native() && !is_over(kept)) return;  // its caller will see the loss
   if (!kept.operation && is_over(kept)) {
     if (kept.is_native() || rank == kept.root) engine_.settle_later(*this, number);
     return;
@@ -464,6 +461,7 @@ void Session::catch_up(std::uint64_t number) {
 
 void Session::enqueue(std::shared_ptr<Task> task) {
   tasks_.push_back(std::move(task));
+  has_tasks_.store(true, std::memory_order_release);
   if (tasks_.size() > 1) return;
   advance_tasks();
   if (has_tasks()) engine_.attend_to(*this);
@@ -479,6 +477,7 @@ bool Session::advance_tasks() {
     tasks_.pop_front();
     has_ended = true;
   }
+  has_tasks_.store(!tasks_.empty(), std::memory_order_release);
   return has_ended;
 }
 
@@ -532,11 +531,11 @@ std::string Session::describe() const {
         kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
     if (is_running)
       text += "\n  operation " + std::to_string(number) + " runs, waits for: " +
-              (kept.operation     ? kept.operation->deadline().reason
-               : kept.is_native() ? "the library below"
-                                  : "the root, or room for it");
+              (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
     ++number;
   }
+  if (is_below_.load(std::memory_order_relaxed))
+    text += "\n  operation " + std::to_string(next_) + " runs, waits for: the library below";
   if (!tasks_.empty()) text += "\n  " + std::to_string(tasks_.size()) + " tasks go on";
   return text;
 }

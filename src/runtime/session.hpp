@@ -106,15 +106,17 @@ class Session final : public Outlet {
   Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
                     std::span<const std::byte> payload, ResultConsumer consume);
 
-  // The library below may carry operations: the same answer at all members.
+  // The library below may carry operations: the same answer at all members. Without the lock where
+  // there are no tasks.
   bool may_go_natively() const;
   // Not delivered: it ended well for nobody who lives. Then all of them get this, and run the same
-  // operation again by one of the above. REQUIRES: may_go_natively().
+  // operation again by one of the above. `lock` need not be held, and is when this returns.
+  // REQUIRES: may_go_natively(), no tasks.
   Outcome run_natively(Lock& lock, NativeCall& call);
   // Goes on with the task as soon as those before it are over, whoever drives the engine.
   void enqueue(std::shared_ptr<Task> task);
-  // What begins an operation and waits for it has to wait for these first.
-  bool has_tasks() const { return !tasks_.empty(); }
+  // What begins an operation and waits for it has to wait for these first. Safe without the lock.
+  bool has_tasks() const { return has_tasks_.load(std::memory_order_acquire); }
   void finish_tasks(Lock& lock);
   // True if a task came to its end.
   bool advance_tasks();
@@ -220,9 +222,11 @@ class Session final : public Outlet {
   Operation& revive(Kept& kept, std::uint64_t number);
   Operation& revive_broadcast(Kept& kept, std::uint64_t number);
   Operation& revive_native(Kept& kept, std::uint64_t number);
-  Outcome note_native_end(Lock& lock, std::uint64_t number, NativeCall& call);
-  Outcome give_up_native(std::uint64_t number);
-  Outcome settle_native(Lock& lock, std::uint64_t number, NativeCall& call);
+  bool is_given_up(Lock& lock);
+  Kept& keep_native(const NativeCall& call);
+  Outcome note_native_end(Lock& lock, NativeCall& call);
+  Outcome give_up_native(Kept& kept);
+  Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
   bool has_lost_members() const;
   Context revocation_context();
   void handle_notice(int peer, const Message& message);
@@ -259,8 +263,10 @@ class Session final : public Outlet {
   std::vector<Kept> operations_;                            // with ascending numbers, up to next_
   std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
   std::deque<std::shared_ptr<Task>> tasks_;                 // the first one goes on
+  std::atomic<bool> has_tasks_ = false;
   Contributors contributors_;
   bool is_native_over_ = false;
+  std::atomic<bool> is_below_ = false;  // the library below carries the next operation
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;
   std::uint64_t children_ = 0;

@@ -12,25 +12,43 @@ bool Session::may_go_natively() const {
 
 Outcome Session::run_natively(Lock& lock, NativeCall& call) {
   RESPROUT_INVARIANT(may_go_natively());
-  const std::uint64_t number = next_++;
-  operations_.emplace_back().carrier = Kept::Carrier::native;
-  contributors_.members = members_;
-  contributors_.excluded.clear();
-  contributors_.root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
-  // A frame for it: somebody has given it up already.
-  const bool is_given_up = has_lost_members() || early_.contains(number);
-  lock.unlock();
-  const bool has_ended_well = !is_given_up && call.run();
+  is_below_.store(true, std::memory_order_relaxed);
+  const bool is_not_entered = is_given_up(lock);
+  if (lock.owns_lock()) lock.unlock();
+  const bool has_ended_well = !is_not_entered && call.run();
   if (!has_ended_well) call.interrupt();
   lock.lock();
-  if (has_ended_well) return note_native_end(lock, number, call);
-  return is_revoked() ? give_up_native(number) : settle_native(lock, number, call);
+  is_below_.store(false, std::memory_order_relaxed);
+  if (has_ended_well) return note_native_end(lock, call);
+  Kept& kept = keep_native(call);
+  return is_revoked() ? give_up_native(kept) : settle_native(lock, kept, call);
 }
 
-Outcome Session::note_native_end(Lock& lock, std::uint64_t number, NativeCall& call) {
+// Mostly nobody is lost, and there is nothing to lock for. Who has given it up then, because of a
+// loss of which nothing is known here, has interrupted it before.
+bool Session::is_given_up(Lock& lock) {
+  if (engine_.lost_count() == 0 && !is_revoked()) return false;
+  if (!lock.owns_lock()) lock.lock();
+  return has_lost_members() || early_.contains(next_);
+}
+
+// The operation that the library below has let go. Before that nothing has to be known of it:
+// frames for it are early ones.
+Kept& Session::keep_native(const NativeCall& call) {
+  ++next_;
+  Kept& kept = operations_.emplace_back();
+  kept.carrier = Kept::Carrier::native;
+  if (contributors_.members != members_) contributors_.members = members_;
+  contributors_.excluded.clear();
+  contributors_.root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
+  return kept;
+}
+
+Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
+  const std::uint64_t number = next_;
   if (call.synchronizes()) forget_before(number);
-  Kept& kept = *find_kept(number);
   const std::span<const std::byte> payload = call.payload();
+  Kept& kept = keep_native(call);
   if (log_.has_room(payload.size())) {
     kept.payload = payload.empty() ? payload : log_.append(payload);
   } else {
@@ -46,16 +64,17 @@ Outcome Session::note_native_end(Lock& lock, std::uint64_t number, NativeCall& c
 }
 
 // What the session's members got no longer matters to any of them.
-Outcome Session::give_up_native(std::uint64_t number) {
-  find_kept(number)->payload.emplace();
+Outcome Session::give_up_native(Kept& kept) {
+  kept.payload.emplace();
   note_that_nobody_contributed();
   return {};
 }
 
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
 // valid for all. Otherwise nobody has left it: from here on nobody uses the library below again.
-Outcome Session::settle_native(Lock& lock, std::uint64_t number, NativeCall& call) {
-  Operation& settlement = revive_native(*find_kept(number), number);
+Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
+  const std::uint64_t number = next_ - 1;
+  Operation& settlement = revive_native(kept, number);
   if (!early_.empty()) handle_early_frames(number);
   flush(settlement);
   engine_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
@@ -90,7 +109,7 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::has_lost_members() const {
-  return is_revoked() || !engine_.lost_members(*members_).empty();
+  return is_revoked() || (engine_.lost_count() != 0 && !engine_.lost_members(*members_).empty());
 }
 
 }  // namespace resprout::runtime

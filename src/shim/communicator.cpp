@@ -5,6 +5,7 @@
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/fast_thread_local.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
@@ -18,11 +19,16 @@ namespace {
 constexpr std::uint64_t for_repair = ~std::uint64_t{0};
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
-thread_local MPI_Comm last_comm = MPI_COMM_NULL;
-thread_local Communicator* last_found = nullptr;
 // Raised when any communicator ends, so that no thread trusts a handle that MPI may reuse.
 std::atomic<unsigned> generation{0};
-thread_local unsigned last_generation = 0;
+
+// What this thread asked for last.
+struct Last {
+  MPI_Comm comm = MPI_COMM_NULL;
+  unsigned generation = 0;
+  Communicator* found = nullptr;
+};
+RESPROUT_FAST_THREAD_LOCAL Last last;
 
 int delete_attribute(MPI_Comm, int, void* value, void*) {
   generation.fetch_add(1, std::memory_order_relaxed);
@@ -88,14 +94,12 @@ void undescribe_communicator(MPI_Comm comm) { PMPI_Comm_delete_attr(comm, commun
 
 Communicator* communicator_of(MPI_Comm comm) {
   const unsigned now = generation.load(std::memory_order_relaxed);
-  if (comm == last_comm && now == last_generation) return last_found;
+  if (comm == last.comm && now == last.generation) return last.found;
   void* value = nullptr;
   int is_set = 0;
   PMPI_Comm_get_attr(comm, communicator_keyval(), &value, &is_set);
-  last_found = is_set != 0 ? static_cast<Communicator*>(value) : discover(comm);
-  last_comm = comm;
-  last_generation = now;
-  return last_found;
+  last = {comm, now, is_set != 0 ? static_cast<Communicator*>(value) : discover(comm)};
+  return last.found;
 }
 
 runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock) {
@@ -107,6 +111,14 @@ runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock) {
     note_session(comm, *communicator->session);
   }
   return communicator->session;
+}
+
+runtime::Session* session_of(Communicator& communicator, MPI_Comm comm) {
+  if (communicator.is_native) return nullptr;
+  if (communicator.session != nullptr) [[likely]]
+    return communicator.session;
+  runtime::Lock lock = World::current()->engine().lock();
+  return session_of(comm, lock);
 }
 
 runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock) {

@@ -93,6 +93,9 @@ void undescribe_communicator(MPI_Comm comm);
 
 // The session for a collective on `comm`; null if its collectives are the MPI library's business.
 runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
+// The same without the lock, which is taken if the session has to be opened. `communicator`: what
+// is known of `comm`.
+runtime::Session* session_of(Communicator& communicator, MPI_Comm comm);
 
 // The session for what the members do about losses: agree, shrink. It is never revoked.
 runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/fast_thread_local.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
@@ -31,8 +32,6 @@ Wrappings& wrappings() {
   return *instance;
 }
 
-// Looked at in every call, so they lie where no function has to be called to find them.
-#define RESPROUT_FAST_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec")))
 RESPROUT_FAST_THREAD_LOCAL int depth = 0;
 RESPROUT_FAST_THREAD_LOCAL MPI_Comm in_error = MPI_COMM_NULL;
 

@@ -6,12 +6,30 @@
 #include <iterator>
 
 #include "runtime/copy.hpp"
+#include "shim/fast_thread_local.hpp"
 
 namespace resprout::shim {
 namespace {
 
 const char* element_base(const std::byte* payload, const Layout& layout) {
   return reinterpret_cast<const char*>(payload) - layout.true_lb;
+}
+
+// The dense predefined datatype that this thread asked for last: its handle never becomes
+// another's.
+struct Plain {
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  std::size_t bytes = 0;
+};
+RESPROUT_FAST_THREAD_LOCAL Plain last_plain;
+
+bool is_predefined(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
 }
 
 bool is_apart(std::span<const std::byte> payload, const void* buffer) {
@@ -26,6 +44,12 @@ Layout layout_of(MPI_Datatype datatype, int count) {
   Layout layout;
   layout.datatype = datatype;
   layout.count = count;
+  if (datatype == last_plain.datatype) [[likely]] {
+    layout.is_dense = true;
+    layout.packed_bytes = last_plain.bytes * static_cast<std::size_t>(count);
+    layout.spread_bytes = layout.packed_bytes;
+    return layout;
+  }
   int size = 0;
   MPI_Aint lb = 0;
   MPI_Aint extent = 0;
@@ -34,6 +58,8 @@ Layout layout_of(MPI_Datatype datatype, int count) {
   PMPI_Type_get_extent(datatype, &lb, &extent);
   PMPI_Type_get_true_extent(datatype, &layout.true_lb, &true_extent);
   layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size;
+  if (layout.is_dense && is_predefined(datatype))
+    last_plain = {datatype, static_cast<std::size_t>(size)};
   if (count == 0) return layout;
   layout.packed_bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
   layout.spread_bytes = static_cast<std::size_t>(extent * (count - 1) + true_extent);

@@ -16,11 +16,11 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   });
   if (!is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  CollectiveCall call(comm, "allreduce");
+  CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later);
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  if (StandIns* stand_ins = stand_ins_of(comm)) {
+  if (StandIns* stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, recvbuf);
     return call.finish(outcome, reduction.code());

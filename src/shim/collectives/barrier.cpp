@@ -5,7 +5,7 @@ using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Barrier(MPI_Comm comm) {
-  CollectiveCall call(comm, "barrier");
+  CollectiveCall call(comm, "barrier", CollectiveCall::Lock::later);
   if (!call.is_ours()) return PMPI_Barrier(comm);
   const MPI_Comm native = call.native(Kind::barrier, 0);
   if (native != MPI_COMM_NULL) {

@@ -16,7 +16,7 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
   });
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
   if (!is_valid_buffer(count, datatype)) return leave();
-  CollectiveCall call(comm, "bcast");
+  CollectiveCall call(comm, "bcast", CollectiveCall::Lock::later);
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   const Layout layout = layout_of(datatype, count);
   const MPI_Comm native = call.native(Kind::broadcast, layout.packed_bytes);

@@ -15,24 +15,27 @@
 
 namespace resprout::shim {
 
-CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name) : comm_(comm), name_(name) {
+CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when)
+    : comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
   pass_on_revocations();
   entering(name);
   world->report().count_call(name);
   if (world->options().leaves_collectives_to_mpi()) return;
-  lock_ = world->engine().lock();
-  session_ = session_of(comm, lock_);
-  if (session_ == nullptr) {
-    lock_.unlock();
-    return;
-  }
-  number_ = communicator_of(comm)->calls.next(name);
-  if (session_->has_tasks()) session_->finish_tasks(lock_);
+  communicator_ = communicator_of(comm);
+  session_ = session_of(*communicator_, comm);
+  if (session_ == nullptr) return;
+  lock_ = world->engine().open_lock();
+  number_ = communicator_->calls.next(name);
+  if (when == Lock::at_once) lock();
 }
 
-const Communicator& CollectiveCall::communicator() const { return *communicator_of(comm_); }
+runtime::Lock& CollectiveCall::lock() {
+  if (!lock_.owns_lock()) lock_.lock();
+  if (session_->has_tasks()) session_->finish_tasks(lock_);
+  return lock_;
+}
 
 bool is_interruption(int code) {
   if (code == MPI_SUCCESS) return false;
@@ -53,25 +56,25 @@ bool is_interruption(int code) {
 }
 
 MPI_Comm CollectiveCall::native(Kind kind, std::size_t bytes) {
-  Communicator& communicator = *communicator_of(comm_);
-  if (!session_->may_go_natively() || !prefers_native(communicator, kind, bytes))
+  if (session_->has_tasks()) lock();
+  if (!session_->may_go_natively() || !prefers_native(*communicator_, kind, bytes))
     return MPI_COMM_NULL;
   using Agreed = Communicator::Agreed;
-  if (communicator.agreed == Agreed::not_yet)
-    communicator.agreed = has_native_everywhere(communicator) ? Agreed::on_it : Agreed::against_it;
-  return communicator.agreed == Agreed::on_it ? communicator.native : MPI_COMM_NULL;
+  if (communicator_->agreed == Agreed::not_yet)
+    communicator_->agreed = has_native_everywhere() ? Agreed::on_it : Agreed::against_it;
+  return communicator_->agreed == Agreed::on_it ? communicator_->native : MPI_COMM_NULL;
 }
 
 // Some may have seen a loss while it was made.
-bool CollectiveCall::has_native_everywhere(const Communicator& communicator) {
-  const bool has_one = communicator.native != MPI_COMM_NULL;
+bool CollectiveCall::has_native_everywhere() {
+  const bool has_one = communicator_->native != MPI_COMM_NULL;
   bool has_everybody = false;
   BitwiseAnd both;
   before_ = session_->allreduce(
-      lock_, reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
+      lock(), reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
       [&](std::span<const std::byte> all) { has_everybody = all[0] != std::byte{0}; });
   if (!has_everybody || !session_->may_go_natively()) return false;
-  use_native(communicator.native, communicator.world_ranks);
+  use_native(communicator_->native, communicator_->world_ranks);
   return true;
 }
 
@@ -82,6 +85,7 @@ int CollectiveCall::finish_native(const runtime::Outcome& outcome, int code) {
 
 int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
+  if (!lock_.owns_lock()) lock_.lock();
   World* world = World::current();
   const bool lacks_members = session_->members().size() < session_->everybody().size();
   if (outcome.is_touched && !session_->is_revoked())

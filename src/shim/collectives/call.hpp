@@ -16,15 +16,20 @@ struct Communicator;
 
 class CollectiveCall {
  public:
+  // Most calls hold the engine's lock from the beginning. What the MPI library carries needs it at
+  // the end only.
+  enum class Lock { at_once, later };
+
   // `name`: the lower-case MPI name, static.
-  CollectiveCall(MPI_Comm comm, const char* name);
+  CollectiveCall(MPI_Comm comm, const char* name, Lock when = Lock::at_once);
 
   // False: this collective is the MPI library's business (inter-communicator, one process, or
   // outside MPI_Init .. MPI_Finalize).
   bool is_ours() const { return session_ != nullptr; }
   runtime::Session& session() { return *session_; }
-  const Communicator& communicator() const;
-  runtime::Lock& lock() { return lock_; }
+  Communicator& communicator() const { return *communicator_; }
+  // Held from here on, and what the program has started before is over. REQUIRES: is_ours().
+  runtime::Lock& lock();
   // In the communicator, which may have lost members. REQUIRES: is_ours().
   int rank() const { return session_->everybody().comm_rank(session_->everybody().self()); }
   int size() const { return session_->everybody().size(); }
@@ -56,9 +61,10 @@ class CollectiveCall {
 
  private:
   int finish_native(const runtime::Outcome& outcome, int code);
-  bool has_native_everywhere(const Communicator& communicator);
+  bool has_native_everywhere();
 
   MPI_Comm comm_;
+  Communicator* communicator_ = nullptr;
   const char* name_;
   std::uint64_t number_ = 0;  // of this call among those of its name on this communicator, from 1
   runtime::Lock lock_;

@@ -26,13 +26,13 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   });
   const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
   if (!is_valid_reduction(count, datatype, op)) return leave();
-  CollectiveCall call(comm, "reduce");
+  CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later);
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
-  if (StandIns* stand_ins = stand_ins_of(comm)) {
+  if (StandIns* stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, is_root ? recvbuf : nullptr);
     return call.finish(outcome, reduction.code());

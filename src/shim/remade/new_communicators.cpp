@@ -51,7 +51,6 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
     const QuietLosses quiet;
     code = native();
   }
-  call.lock().lock();
   if (has_anybody_failed(call, code)) {
     note_broken_making();
     return std::nullopt;
@@ -59,7 +58,6 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
   const std::uint64_t child = call.session().next_child();
   call.lock().unlock();
   if (code == MPI_SUCCESS) make_native(*made);
-  call.lock().lock();
   if (code == MPI_SUCCESS) open_communicator(*made, child, call.lock());
   call.session().barrier(call.lock());
   return call.leave_to([&] { return code; });

@@ -90,8 +90,7 @@ Remembered& StandIns::kind_of(const Reduction& reduction) {
   return last.emplace_back(Remembered{reduction.count(), reduction.datatype(), reduction.op(), {}});
 }
 
-StandIns* stand_ins_of(MPI_Comm comm) {
-  Communicator& communicator = *communicator_of(comm);
+StandIns* stand_ins_of(Communicator& communicator) {
   const bool is_asked_for = World::current()->options().missing.what != Missing::What::nothing;
   if (!communicator.stand_ins && is_asked_for)
     communicator.stand_ins = std::make_unique<StandIns>();
@@ -116,7 +115,8 @@ void fold_with(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm,
 
 runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
                                 MPI_Comm comm, const void* input, void* recvbuf) {
-  return call.session().allgather(call.lock(), reduce_spec(call.session(), reduction.bytes()),
+  runtime::Lock& lock = call.lock();  // before any memory is taken
+  return call.session().allgather(lock, reduce_spec(call.session(), reduction.bytes()),
                                   row_for_stand_ins(call.session(), reduction.input(input)),
                                   [&](std::span<const std::byte> rows) {
                                     fold_with(stand_ins, reduction, comm, rows, call.size(),

@@ -44,7 +44,7 @@ struct StandIns {
 };
 
 // The call's, if somebody may have to be stood in for; else null.
-StandIns* stand_ins_of(MPI_Comm comm);
+StandIns* stand_ins_of(Communicator& communicator);
 
 // A reduction whose result everybody writes into `recvbuf`; null: this process does not want it.
 runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,

@@ -3,6 +3,7 @@
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/communicator.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
 
 using namespace resprout;
@@ -22,7 +23,7 @@ class Reduce final : public Collective {
         recvbuf_(root == everybody || root == rank() ? recvbuf : nullptr),
         root_(root),
         reduction_(reduction),
-        stand_ins_(stand_ins_of(comm)) {
+        stand_ins_(stand_ins_of(*communicator_of(comm))) {
     input_ = reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     if (!commutes(reduction.op()) && root > 0) root_ = everybody;
     if (stand_ins_ != nullptr || reduction_.combiner().is_for_program()) leave_to_program();

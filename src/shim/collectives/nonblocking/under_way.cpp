@@ -8,6 +8,7 @@
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/fast_thread_local.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/report/report.hpp"
 #include "shim/world.hpp"
@@ -45,7 +46,7 @@ Table& table() {
 
 using Guard = std::lock_guard<std::mutex>;
 
-thread_local int calls_inside = 0;
+RESPROUT_FAST_THREAD_LOCAL int calls_inside = 0;
 
 // REQUIRES: the mutex is held.
 void prepare() {
