@@ -58,9 +58,10 @@ std::unique_ptr<Operation> make_gossip(Operation::Setup setup, const BroadcastSp
 
 }  // namespace
 
-std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec) {
+std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec,
+                                          Rank root) {
   setup.folds_pairwise = spec.is_star(setup.members->size());
-  const FtcoAllreduceConfig config{setup.members->size(), spec.radix, rank_at(0), true};
+  const FtcoAllreduceConfig config{setup.members->size(), spec.radix, root, true};
   return std::make_unique<OperationOf<FtcoAllreduce, FtcoAllreduceConfig>>(std::move(setup),
                                                                            config);
 }

@@ -55,7 +55,10 @@ struct BroadcastSpec {
   }
 };
 
-std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec);
+// `root`: who collects; contributions are folded in the order of ranks only at rank 0, or over a
+// star.
+std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec,
+                                          Rank root = rank_at(0));
 std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec& spec, Rank root);
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,
                                           Rank root);

@@ -15,9 +15,9 @@
 //  6. Whether an operation is left to the library below is decided by all alike. It is settled if
 //     it did not end well everywhere; it is the last one so left if it did so nowhere.
 //  7. One operation begins only when the one before is over here, whether somebody waits for it or
-//     a task goes on with it (task.hpp). So who takes part in one has completed all before it,
-//     which is what 2 rests on; and internal barriers wait for nobody whose earlier tasks do not go
-//     on by themselves.
+//     a task goes on with it (task.hpp); the slices of one call count as one. So who takes part in
+//     one has completed all before it, which is what 2 rests on; and internal barriers wait for
+//     nobody whose earlier tasks do not go on by themselves.
 //  8. Who knows that the session is revoked says nothing more in it but that, and believes nothing
 //     but that; what was said before stays where others may read it.
 //  9. What calls an operator of the program's is done on the program's threads: what comes while
@@ -84,6 +84,12 @@ class ResultConsumer {
   void (*call_)(const void*, std::span<const std::byte>) = nullptr;
 };
 
+// A part of an allreduce that is collected apart from the others.
+struct Slice {
+  std::span<const std::byte> input;
+  Combiner* combiner = nullptr;  // commutative
+};
+
 class Session final : public Outlet {
  public:
   Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members,
@@ -91,6 +97,12 @@ class Session final : public Outlet {
 
   Outcome allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
                     Combiner& combiner, ResultConsumer consume);
+  // The same at the same time for several slices, each collected by another member: for much data.
+  // `consume` gets their results one after the other. Not delivered: a loss fell into it, and the
+  // slices lack contributions of different members. Then all members get this, and try again among
+  // those who are left.
+  Outcome allreduce_in_slices(Lock& lock, const ReduceSpec& spec, std::span<const Slice> slices,
+                              ResultConsumer consume);
   // Only the root gets a result. `root`: rank in the communicator.
   Outcome reduce(Lock& lock, const ReduceSpec& spec, int root, std::span<const std::byte> input,
                  Combiner& combiner, ResultConsumer consume);
@@ -237,6 +249,7 @@ class Session final : public Outlet {
               After after);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
   Outcome finish_kept(Kept& kept, ResultConsumer consume, After after);
+  Outcome finish_slices(const std::vector<Operation*>& parts, ResultConsumer consume);
   // Of the operation that was just run. `root`: of a broadcast.
   void note_contributors(const Outcome& outcome, Rank root = no_rank);
   void note_that_nobody_contributed() { contributors_.members.reset(); }

@@ -1,6 +1,7 @@
 // MPI_Allreduce over ftco_allreduce.
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/reduction.hpp"
+#include "shim/collectives/slices.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
@@ -34,6 +35,9 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
     if (code) return *code;
     saved.restore();
   }
+  const Slicing slicing = slicing_of(call.session().members().size(), reduction.bytes());
+  if (slicing.slices > 1 && reduction.can_be_sliced())
+    return allreduce_in_slices(call, reduction, slicing, sendbuf, recvbuf);
   const runtime::Outcome outcome = call.session().allreduce(
       call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
       reduction.combiner(), [&](std::span<const std::byte> result) {

@@ -54,6 +54,8 @@ class Reduction {
   }
   // Writes a result into a receive buffer.
   void write(std::span<const std::byte> result, void* buffer) const;
+  // It can be combined in parts, in any order of ranks.
+  bool can_be_sliced() const { return !form_ && layout_.is_dense && elements_.is_commutative(); }
   const Layout& layout() const { return layout_; }
   int count() const { return layout_.count; }
   MPI_Datatype datatype() const { return layout_.datatype; }

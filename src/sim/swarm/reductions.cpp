@@ -32,10 +32,12 @@ RunReport run_allreduce(std::uint64_t seed, std::ostream* trace) {
   const FaultPlan plan = draw_fault_plan(random, procs);
   draw_forest(random, config);
   draw_roots(random, config);
+  if (random.chance(1, 4)) config.root = draw_rank(random, procs);
   if (trace != nullptr)
     *trace << "ftco-allreduce of " << procs << ", radix " << config.radix << ", " << config.roots
-           << " roots, seed " << seed << '\n';
-  const Folding folding = config.roots > 1 ? Folding::once : Folding::in_order;
+           << " roots, the first " << index(config.root) << ", seed " << seed << '\n';
+  const bool is_in_order = config.roots == 1 && config.root == Rank{0};
+  const Folding folding = is_in_order ? Folding::in_order : Folding::once;
   World world(make_machines<protocols::FtcoAllreduce>(config, procs), own_inputs(procs, 0), 0,
               folding);
   return run_world(world, random, plan, 0, trace, check_allreduce);
