@@ -104,6 +104,7 @@ void ProvenStream::receive(const Take& take) {
       return;
     }
     unused_.erase(unused_.begin(), unused_.begin() + static_cast<std::ptrdiff_t>(*used));
+    if (static_cast<std::size_t>(n) < bytes.size()) return;  // there was no more
   }
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/replicas/plane_links.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 
@@ -22,6 +23,8 @@ constexpr std::uint64_t key_of_wake = 1;
 // The peer's thread reads at all times; what it has no use for yet it keeps.
 constexpr std::size_t unsent_bytes_max = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t frame_bytes_max = std::numeric_limits<std::uint32_t>::max();
+// Whoever waits says so again and again.
+constexpr std::int64_t hurry_ns = 1'000'000;
 // Who is asked to take our last words may have stopped reading for good.
 constexpr std::int64_t farewell_ns = 5'000'000'000;
 
@@ -89,17 +92,17 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
   const std::size_t size = sizeof channel + head.size() + rest.size();
   RESPROUT_INVARIANT(is_known(number_of(to)) && size <= frame_bytes_max);
   const auto length = static_cast<std::uint32_t>(size);
-  Unsent unsent{to, {}};
-  unsent.bytes.reserve(sizeof length + size);
-  append(unsent.bytes, std::as_bytes(std::span(&length, 1)));
-  append(unsent.bytes, std::as_bytes(std::span(&channel, 1)));
-  append(unsent.bytes, head);
-  append(unsent.bytes, rest);
+  bool is_awake = false;
   {
     const std::scoped_lock lock(mutex_);
-    unsent_.push_back(std::move(unsent));
+    std::vector<std::uint8_t>& unsent = unsent_[to];
+    append(unsent, std::as_bytes(std::span(&length, 1)));
+    append(unsent, std::as_bytes(std::span(&channel, 1)));
+    append(unsent, head);
+    append(unsent, rest);
+    is_awake = std::exchange(is_awake_, true);
   }
-  wake();
+  if (!is_awake) wake();
 }
 
 void PlaneLinks::leave() {
@@ -132,7 +135,9 @@ void PlaneLinks::run() {
     }
     if (deadline != 0 && (!has_unsent() || monotonic_ns() > deadline)) return;
     const int patience = look_at_young();
-    for (const epoll_event& event : poller_.wait(events, deadline != 0 ? 10 : patience)) {
+    const auto ready = poller_.wait(events, deadline != 0 ? 10 : patience);
+    note_awake();
+    for (const epoll_event& event : ready) {
       if (event.data.u64 == key_of_listener) {
         accept_all();
       } else if (event.data.u64 == key_of_wake) {
@@ -142,7 +147,32 @@ void PlaneLinks::run() {
         advance(event.data.u64);
       }
     }
+    nap();
   }
+}
+
+// As if it were still at work: nobody has to wake it.
+void PlaneLinks::nap() {
+  if (setup_.nap_ns == 0) return;
+  is_napping_.store(true);
+  if (!is_leaving_.load() && monotonic_ns() >= hurried_until_.load()) {
+    const timespec patience{setup_.nap_ns / 1'000'000'000, setup_.nap_ns % 1'000'000'000};
+    pollfd wake{wake_.get(), POLLIN, 0};
+    ppoll(&wake, 1, &patience, nullptr);
+  }
+  is_napping_.store(false);
+}
+
+void PlaneLinks::hurry() {
+  if (setup_.nap_ns == 0) return;
+  hurried_until_.store(monotonic_ns() + hurry_ns);
+  if (is_napping_.exchange(false)) wake();
+}
+
+// What is said from here on goes out before the thread sleeps again.
+void PlaneLinks::note_awake() {
+  const std::scoped_lock lock(mutex_);
+  is_awake_ = true;
 }
 
 void PlaneLinks::accept_all() {
@@ -156,11 +186,12 @@ void PlaneLinks::accept_all() {
 void PlaneLinks::add(ProvenStream stream) {
   const Key key = ++last_key_;
   const std::int64_t deadline = monotonic_ns() + auth::handshake_deadline_ns;
-  const auto at = links_.emplace(key, Link{std::move(stream), deadline}).first;
+  const std::uint32_t events = stream.events();
+  const auto at = links_.emplace(key, Link{std::move(stream), deadline, events}).first;
   if (at->second.stream.is_over())
     drop(at);
   else
-    poller_.add(at->second.stream.socket(), key, at->second.stream.events());
+    poller_.add(at->second.stream.socket(), key, events);
 }
 
 void PlaneLinks::advance(Key key) {
@@ -173,7 +204,7 @@ void PlaneLinks::advance(Key key) {
   if (link.stream.is_over())
     drop(at);
   else
-    poller_.modify(link.stream.socket(), key, link.stream.events());
+    wait_for(link, key);
 }
 
 int PlaneLinks::look_at_young() {
@@ -261,23 +292,30 @@ void PlaneLinks::lose(std::int32_t plane) {
   on_plane_lost_(plane);
 }
 
+// The last that the thread does before it sleeps.
 void PlaneLinks::send_out() {
-  std::deque<Unsent> unsent;
+  std::map<Replica, std::vector<std::uint8_t>> unsent;
   {
     const std::scoped_lock lock(mutex_);
     unsent.swap(unsent_);
+    is_awake_ = false;
   }
-  for (const Unsent& frame : unsent) {
-    Link* link = outgoing_to(frame.to);
-    if (link == nullptr) continue;
-    say(*link, outgoing_.at(frame.to), frame.bytes);
+  for (const auto& [to, bytes] : unsent) {
+    Link* link = outgoing_to(to);
+    if (link != nullptr) say(*link, outgoing_.at(to), bytes);
   }
 }
 
 // What there is no room for now goes out when the poller says so, as does what is said too early.
 void PlaneLinks::say(Link& link, Key key, std::span<const std::uint8_t> bytes) {
   link.stream.say(bytes);
-  poller_.modify(link.stream.socket(), key, link.stream.events());
+  wait_for(link, key);
+}
+
+void PlaneLinks::wait_for(Link& link, Key key) {
+  const std::uint32_t events = link.stream.events();
+  if (std::exchange(link.events, events) != events)
+    poller_.modify(link.stream.socket(), key, events);
 }
 
 // Null: nothing can be said to it any more.

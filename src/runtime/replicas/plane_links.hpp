@@ -24,7 +24,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -57,6 +56,9 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     std::int32_t planes = 2;
     std::int32_t ranks = 1;  // of each plane
     std::string listen_address = "127.0.0.1";
+    // How long the thread lets frames gather, in and out, before it moves them: a switch of threads
+    // for each costs more than all else. 0: not at all.
+    std::int64_t nap_ns = 0;
   };
   // `frame`: all that was given to one `send`, without its channel.
   using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
@@ -79,6 +81,9 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override;
   void send(Replica to, Channel channel, std::span<const std::byte> frame) override;
 
+  // Somebody waits for what may come: no naps for a while. From any thread.
+  void hurry();
+
   // Says that this process leaves, as soon as all that was sent before is on its way, and ends the
   // thread. Nobody takes it for lost. REQUIRES: nobody waits for frames of this process.
   void leave();
@@ -90,10 +95,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   struct Link {
     ProvenStream stream;
     std::int64_t deadline = 0;  // by which it has to be open
-  };
-  struct Unsent {
-    Replica to;
-    std::vector<std::uint8_t> bytes;
+    std::uint32_t events = 0;   // that the poller waits for
   };
 
   int number_of(Replica replica) const { return replica.plane * setup_.ranks + replica.rank; }
@@ -106,6 +108,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void send(Replica to, Channel channel, std::span<const std::byte> head,
             std::span<const std::byte> rest);
   void run();
+  void note_awake();
+  void nap();
   void accept_all();
   void add(ProvenStream stream);
   void advance(Key key);
@@ -118,6 +122,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void lose(std::int32_t plane);
   void send_out();
   void say(Link& link, Key key, std::span<const std::uint8_t> bytes);
+  void wait_for(Link& link, Key key);
   Link* outgoing_to(Replica to);
   void say_farewell();
   bool has_unsent() const;
@@ -137,9 +142,12 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   Key last_key_ = 1;
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
+  std::atomic<bool> is_napping_{false};
+  std::atomic<std::int64_t> hurried_until_{0};
   std::atomic<std::uint64_t> rejected_{0};
   std::mutex mutex_;  // guards what follows
-  std::deque<Unsent> unsent_;
+  std::map<Replica, std::vector<std::uint8_t>> unsent_;
+  bool is_awake_ = false;  // the thread will look at it before it sleeps
 };
 
 }  // namespace resprout::runtime

@@ -43,9 +43,9 @@ class Process {
   };
 
   explicit Process(Replica self, std::int32_t planes = 2, std::int32_t ranks = 2,
-                   auth::Secret secret = secret_of(1))
+                   auth::Secret secret = secret_of(1), std::int64_t nap_ns = 0)
       : links_(
-            {.secret = secret, .self = self, .planes = planes, .ranks = ranks},
+            {.secret = secret, .self = self, .planes = planes, .ranks = ranks, .nap_ns = nap_ns},
             [this](Replica from, std::span<const std::byte> frame) { note(from, frame); },
             [this](std::int32_t plane) {
               const std::scoped_lock lock(mutex_);
@@ -95,11 +95,12 @@ class Process {
 
 // Two planes of two ranks, connected.
 struct Job {
-  Job() {
+  explicit Job(std::int64_t nap_ns = 0) {
     std::vector<LinkAddress> addresses;
     for (std::int32_t plane = 0; plane < 2; ++plane)
       for (std::int32_t rank = 0; rank < 2; ++rank) {
-        processes.push_back(std::make_unique<Process>(Replica{plane, rank}));
+        processes.push_back(
+            std::make_unique<Process>(Replica{plane, rank}, 2, 2, secret_of(1), nap_ns));
         addresses.push_back(processes.back()->links().address());
       }
     for (auto& process : processes) process->links().connect(addresses);
@@ -155,6 +156,23 @@ TEST_CASE("plane links: frames come to who listens to their channel, each in its
     CHECK(decisions[i] == bytes_from(i, i));
     CHECK(hears.heard()[i].frame == numbered(i));
   }
+}
+
+TEST_CASE("plane links: a thread naps until somebody waits for what may come, or leaves") {
+  constexpr std::int64_t hour_ns = 3600'000'000'000;
+  Job job(hour_ns);
+  constexpr std::size_t count = 100;
+  std::size_t heard = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    job.at(0, 1).links().send({1, 0}, numbered(i), {});
+    for (int look = 0; heard <= i; ++look) {
+      REQUIRE(look < 1000 * static_cast<int>(testing::watchdog_seconds));
+      for (const auto& process : job.processes) process->links().hurry();
+      testing::nap_ms(1);
+      heard = job.at(1, 0).heard().size();
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) CHECK(job.at(1, 0).heard()[i].frame == numbered(i));
 }
 
 TEST_CASE("plane links: what is said on a channel that nobody listens to is passed over") {
