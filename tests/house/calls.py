@@ -18,6 +18,7 @@ else:
     import tomli as tomllib
 
 TABLE = ROOT / "src" / "shim" / "calls" / "calls.toml"
+FORTRAN = ROOT / "src" / "shim" / "fortran"
 DOCUMENT = ROOT / "docs" / "calls.md"
 TREATMENTS = {
     "fault-tolerant": "goes on among the survivors; all of them get the same",
@@ -31,7 +32,18 @@ Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them
 with `--on-loss continue`; with `--on-loss error` collectives that a loss has touched return
 `MPIX_ERR_PROC_FAILED` too ([run.md](run.md)). Collectives on inter-communicators pass through, as
 do calls with arguments that are not valid: the MPI library knows what to say.
+
+Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
+through has its Fortran form ([adr/013](adr/013-fortran-forms.md)).
 """
+
+
+sys.path.insert(0, str(FORTRAN))
+import generate  # noqa: E402
+
+
+def read_fortran_forms() -> list[generate.Form]:
+    return generate.read_forms(FORTRAN / "forms.txt")
 
 
 def filled(text: str) -> str:
@@ -54,7 +66,7 @@ def read_table() -> list[Group]:
 def document(groups: list[Group]) -> str:
     lines = [
         "# What becomes of each MPI call",
-        filled(HEAD),
+        "\n\n".join(filled(paragraph) for paragraph in HEAD.split("\n\n")),
         "",
         "| treatment | | calls |",
         "|---|---|---|",

@@ -13,6 +13,23 @@ UNDECLARED = {
 }
 GROUPS = calls.read_table()
 NAMES = [name for group in GROUPS for name in group.calls]
+OURS = {name for g in GROUPS for name in g.calls if g.treatment != "passes through"}
+
+
+def defined() -> set[str]:
+    command = ["nm", "-D", "--defined-only", "-P", str(BUILD / "lib" / "libresprout.so")]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {line.split()[0] for line in listing.splitlines()}
+
+
+def fortran_names(name: str) -> set[str]:
+    """How compilers spell it, and what `use mpi` and `use mpi_f08` make of it."""
+    names = set()
+    for one in [name, *calls.generate.ALSO.get(name, [])]:
+        low = one.lower()
+        names |= {low, f"{low}_", f"{low}__", one.upper()}
+        names |= {f"{one}_f", f"{one}_f08", f"{low}_f08_"}
+    return names
 
 
 def test_every_treatment_is_one_of_the_four():
@@ -28,11 +45,21 @@ def test_every_call_that_the_headers_declare_is_in_the_table():
 
 
 def test_the_library_stands_in_for_exactly_the_calls_that_do_not_pass_through():
-    command = ["nm", "-D", "--defined-only", "-P", str(BUILD / "lib" / "libresprout.so")]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    defined = {line.split()[0] for line in listing.splitlines()}
-    ours = {name for g in GROUPS for name in g.calls if g.treatment != "passes through"}
-    assert {name for name in defined if name.startswith(("MPI_", "MPIX_"))} == ours
+    in_c = {name for name in defined() if name.startswith(("MPI_", "MPIX_"))}
+    assert in_c - {fortran for name in OURS for fortran in fortran_names(name)} == OURS
+
+
+def test_the_table_of_fortran_forms_has_exactly_those_calls():
+    forms = calls.read_fortran_forms()
+    assert {form.name for form in forms} == OURS
+    for form in forms:
+        if form.by_hand:
+            assert f"{form.name.lower()}_(" in (calls.FORTRAN / form.by_hand).read_text()
+
+
+def test_the_library_defines_every_name_that_open_mpi_s_fortran_library_has_for_them():
+    expected = {fortran for name in OURS for fortran in fortran_names(name)}
+    assert expected <= defined()
 
 
 def test_the_document_says_what_the_table_says():

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace resprout::shim {
 namespace {
 
-struct Key {
-  MPI_Comm_copy_attr_function* copy = MPI_COMM_NULL_COPY_FN;
-  void* extra = nullptr;
-};
-
 // Never destroyed: programs may set attributes as late as they like.
 struct Tables {
   std::mutex mutex;
-  std::map<int, Key> keys;
+  std::map<int, CopyAttribute> keys;
   std::map<MPI_Comm, std::vector<int>> set;  // the keys that a communicator has
 };
 
@@ -25,51 +21,52 @@ Tables& tables() {
   return *instance;
 }
 
-void note_key(int key, MPI_Comm_copy_attr_function* copy, void* extra) {
-  const std::scoped_lock lock(tables().mutex);
-  tables().keys[key] = {copy, extra};
-}
-
-void note_set(MPI_Comm comm, int key) {
-  const std::scoped_lock lock(tables().mutex);
-  std::vector<int>& keys = tables().set[comm];
-  if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
-}
-
 std::vector<int> keys_of(MPI_Comm comm) {
   const std::scoped_lock lock(tables().mutex);
   const auto it = tables().set.find(comm);
   return it != tables().set.end() ? it->second : std::vector<int>();
 }
 
-Key key_of(int number) {
+CopyAttribute copy_of(int key) {
   const std::scoped_lock lock(tables().mutex);
-  const auto it = tables().keys.find(number);
-  return it != tables().keys.end() ? it->second : Key();
+  const auto it = tables().keys.find(key);
+  return it != tables().keys.end() ? it->second : nullptr;
 }
 
-int copy_attribute(MPI_Comm from, MPI_Comm to, int number) {
-  const Key key = key_of(number);
+int copy_attribute(MPI_Comm_copy_attr_function* copy, void* extra, MPI_Comm from, MPI_Comm to,
+                   int key) {
   void* value = nullptr;
   int is_set = 0;
-  PMPI_Comm_get_attr(from, number, &value, &is_set);
-  if (is_set == 0 || key.copy == MPI_COMM_NULL_COPY_FN) return MPI_SUCCESS;
+  PMPI_Comm_get_attr(from, key, &value, &is_set);
+  if (is_set == 0 || copy == MPI_COMM_NULL_COPY_FN) return MPI_SUCCESS;
   void* copied = value;
   int is_copied = 1;
-  if (key.copy != MPI_COMM_DUP_FN) {
-    const int code = key.copy(from, number, key.extra, value, &copied, &is_copied);
+  if (copy != MPI_COMM_DUP_FN) {
+    const int code = copy(from, key, extra, value, &copied, &is_copied);
     if (code != MPI_SUCCESS) return code;
   }
   if (is_copied == 0) return MPI_SUCCESS;
-  note_set(to, number);
-  return PMPI_Comm_set_attr(to, number, copied);
+  note_attribute(to, key);
+  return PMPI_Comm_set_attr(to, key, copied);
 }
 
 }  // namespace
 
+void note_key(int key, CopyAttribute copy) {
+  const std::scoped_lock lock(tables().mutex);
+  tables().keys[key] = std::move(copy);
+}
+
+void note_attribute(MPI_Comm comm, int key) {
+  const std::scoped_lock lock(tables().mutex);
+  std::vector<int>& keys = tables().set[comm];
+  if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+}
+
 int copy_attributes(MPI_Comm from, MPI_Comm to) {
   for (const int key : keys_of(from))
-    if (const int code = copy_attribute(from, to, key); code != MPI_SUCCESS) return code;
+    if (const CopyAttribute copy = copy_of(key); copy)
+      if (const int code = copy(from, to, key); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 
@@ -96,13 +93,16 @@ extern "C" int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
                                       MPI_Comm_delete_attr_function* remove, int* keyval,
                                       void* extra_state) {
   const int code = PMPI_Comm_create_keyval(copy, remove, keyval, extra_state);
-  if (code == MPI_SUCCESS) note_key(*keyval, copy, extra_state);
+  if (code == MPI_SUCCESS)
+    note_key(*keyval, [copy, extra_state](MPI_Comm from, MPI_Comm to, int key) {
+      return copy_attribute(copy, extra_state, from, to, key);
+    });
   return code;
 }
 
 extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
   const int code = PMPI_Comm_set_attr(comm, keyval, value);
-  if (code == MPI_SUCCESS) note_set(comm, keyval);
+  if (code == MPI_SUCCESS) note_attribute(comm, keyval);
   return code;
 }
 

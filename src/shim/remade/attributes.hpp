@@ -8,7 +8,16 @@
 
 #include <mpi.h>
 
+#include <functional>
+
 namespace resprout::shim {
+
+// Copies the attribute of `key` as its copy function says, if `from` has it: an MPI error code.
+using CopyAttribute = std::function<int(MPI_Comm from, MPI_Comm to, int key)>;
+
+// There is such a key, such an attribute.
+void note_key(int key, CopyAttribute copy);
+void note_attribute(MPI_Comm comm, int key);
 
 // As MPI_Comm_dup has it: attributes by their copy functions. What those return.
 int copy_attributes(MPI_Comm from, MPI_Comm to);
