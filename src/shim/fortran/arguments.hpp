@@ -16,11 +16,12 @@
 
 #  include <cstddef>
 #  include <string>
+#  include <type_traits>
 #  include <vector>
 
 namespace resprout::shim::fortran {
 
-static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of INTEGER are passed on as they are");
+static_assert(std::is_same_v<MPI_Fint, int>, "arrays of INTEGER are passed on as they are");
 
 // mpi_f08 programs may leave out the error code.
 inline void give(MPI_Fint* ierror, int code) {

@@ -6,8 +6,10 @@
 #pragma once
 
 // `lower` has been defined with an underscore behind it.
+// NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot stand in any.
 #define RESPROUT_FORTRAN_ALIAS(name, lower) \
   extern "C" decltype(lower##_) name __attribute__((alias(#lower "_")));
+// NOLINTEND(bugprone-macro-parentheses)
 #define RESPROUT_FORTRAN_NAMES(lower, upper, mixed) \
   RESPROUT_FORTRAN_ALIAS(lower, lower)              \
   RESPROUT_FORTRAN_ALIAS(lower##__, lower)          \
