@@ -14,7 +14,8 @@ enum { status_integers = MPI_F_STATUS_SIZE };
 
 // Open MPI's: only their addresses count.
 extern integer mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_;
-extern integer mpi_fortran_status_ignore_, mpi_fortran_statuses_ignore_;
+extern integer mpi_fortran_status_ignore_, mpi_fortran_statuses_ignore_,
+    mpi_fortran_errcodes_ignore_;
 
 static integer ierror;
 static integer world = 0;
@@ -52,6 +53,7 @@ void mpi_allgatherv_(), mpi_allreduce_(), mpi_allreduce_f08_(), mpi_allreduce_in
     mpi_type_create_hindexed_(), mpi_type_free_(), mpi_wait_(), mpi_waitall_(), mpi_waitany_(),
     mpi_waitsome_(), mpix_comm_agree_(), mpix_comm_get_failed_(), mpix_comm_is_revoked_(),
     mpix_comm_ishrink_(), mpix_comm_revoke_(), mpix_comm_shrink_();
+void mpi_comm_disconnect_(), mpi_comm_spawn_(), mpi_comm_spawn_multiple_();
 double mpi_wtime_();
 
 #endif

@@ -22,6 +22,10 @@ def test_every_kind_of_argument_arrives_and_comes_back(ranks: int) -> None:
     assert said(jobs.resprout_run(ranks, [PROGRAMS / "forms"])) == []
 
 
+def test_words_for_started_programs_lose_their_blanks_and_nothing_else() -> None:
+    assert said(jobs.resprout_run(1, [PROGRAMS / "spawn"])) == []
+
+
 def test_without_resprout_the_same_program_reaches_the_mpi_s_library() -> None:
     ended = jobs.run([PROGRAMS / "forms"])
     assert ended.status == 1, str(ended)
