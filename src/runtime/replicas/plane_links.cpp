@@ -23,8 +23,6 @@ constexpr std::uint64_t key_of_wake = 1;
 // The peer's thread reads at all times; what it has no use for yet it keeps.
 constexpr std::size_t unsent_bytes_max = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t frame_bytes_max = std::numeric_limits<std::uint32_t>::max();
-// Whoever waits says so again and again.
-constexpr std::int64_t hurry_ns = 1'000'000;
 // Who is asked to take our last words may have stopped reading for good.
 constexpr std::int64_t farewell_ns = 5'000'000'000;
 
@@ -122,51 +120,68 @@ void PlaneLinks::wake() {
 // ---------------------------------------------------------------------------------
 
 void PlaneLinks::run() {
+  std::unique_lock lock(driving_);
   for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
     if (plane != setup_.self.plane) outgoing_to({plane, setup_.self.rank});
   std::array<epoll_event, 32> events;
   std::int64_t deadline = 0;
   for (;;) {
-    send_out();
+    send_out(Then::sleep);
     if (is_leaving_.load() && deadline == 0) {
-      send_out();  // what was sent before it was said
+      send_out(Then::sleep);  // what was sent before it was said
       say_farewell();
       deadline = monotonic_ns() + farewell_ns;
     }
     if (deadline != 0 && (!has_unsent() || monotonic_ns() > deadline)) return;
-    const int patience = look_at_young();
-    const auto ready = poller_.wait(events, deadline != 0 ? 10 : patience);
+    const int patience = deadline != 0 ? 10 : look_at_young();
+    lock.unlock();
+    const auto ready = poller_.wait(events, patience);
+    lock.lock();
     note_awake();
-    for (const epoll_event& event : ready) {
-      if (event.data.u64 == key_of_listener) {
-        accept_all();
-      } else if (event.data.u64 == key_of_wake) {
-        std::uint64_t count = 0;
-        [[maybe_unused]] const ssize_t n = read(wake_.get(), &count, sizeof count);
-      } else {
-        advance(event.data.u64);
-      }
-    }
+    handle(ready);
+    lock.unlock();
     nap();
+    lock.lock();
   }
+}
+
+// What was ready may have been handled by another thread meanwhile.
+void PlaneLinks::handle(std::span<const epoll_event> events) {
+  for (const epoll_event& event : events) {
+    if (event.data.u64 == key_of_listener) {
+      accept_all();
+    } else if (event.data.u64 == key_of_wake) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t n = read(wake_.get(), &count, sizeof count);
+    } else {
+      advance(event.data.u64);
+    }
+  }
+}
+
+void PlaneLinks::drive() {
+  const std::unique_lock lock(driving_, std::try_to_lock);
+  if (!lock.owns_lock() || !thread_.joinable()) return;
+  send_out(Then::go_on);
+  std::array<epoll_event, 32> events;
+  for (const epoll_event& event : poller_.wait(events, 0)) {
+    if (event.data.u64 == key_of_wake) continue;  // that is for the thread
+    if (event.data.u64 == key_of_listener) {
+      accept_all();
+      wake();  // it sees to who does not prove to be anybody in time
+    } else {
+      advance(event.data.u64);
+    }
+  }
+  send_out(Then::go_on);
 }
 
 // As if it were still at work: nobody has to wake it.
 void PlaneLinks::nap() {
-  if (setup_.nap_ns == 0) return;
-  is_napping_.store(true);
-  if (!is_leaving_.load() && monotonic_ns() >= hurried_until_.load()) {
-    const timespec patience{setup_.nap_ns / 1'000'000'000, setup_.nap_ns % 1'000'000'000};
-    pollfd wake{wake_.get(), POLLIN, 0};
-    ppoll(&wake, 1, &patience, nullptr);
-  }
-  is_napping_.store(false);
-}
-
-void PlaneLinks::hurry() {
-  if (setup_.nap_ns == 0) return;
-  hurried_until_.store(monotonic_ns() + hurry_ns);
-  if (is_napping_.exchange(false)) wake();
+  if (setup_.nap_ns == 0 || is_leaving_.load()) return;
+  const timespec patience{setup_.nap_ns / 1'000'000'000, setup_.nap_ns % 1'000'000'000};
+  pollfd wake{wake_.get(), POLLIN, 0};
+  ppoll(&wake, 1, &patience, nullptr);
 }
 
 // What is said from here on goes out before the thread sleeps again.
@@ -292,13 +307,13 @@ void PlaneLinks::lose(std::int32_t plane) {
   on_plane_lost_(plane);
 }
 
-// The last that the thread does before it sleeps.
-void PlaneLinks::send_out() {
+// `then`: what the thread of the links does next, as far as the one that calls this knows.
+void PlaneLinks::send_out(Then then) {
   std::map<Replica, std::vector<std::uint8_t>> unsent;
   {
     const std::scoped_lock lock(mutex_);
     unsent.swap(unsent_);
-    is_awake_ = false;
+    if (then == Then::sleep) is_awake_ = false;
   }
   for (const auto& [to, bytes] : unsent) {
     Link* link = outgoing_to(to);

@@ -16,8 +16,8 @@
 //  2. Frames come only from processes that know the job's secret, under the name they proved.
 //  3. A plane is said to be lost once, and nothing is heard of it afterwards.
 //
-// Thread rule: `send` from any thread; the callbacks come from the thread of the links, which
-// sleeps while nothing comes. No MPI in it.
+// Thread rule: `send` and `drive` from any thread; the callbacks come from the thread of the links,
+// which sleeps while nothing comes, or from one that drives, one at a time. No MPI in it.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     std::int32_t ranks = 1;  // of each plane
     std::string listen_address = "127.0.0.1";
     // How long the thread lets frames gather, in and out, before it moves them: a switch of threads
-    // for each costs more than all else. 0: not at all.
+    // for each costs more than all else. Who waits for them drives. 0: not at all.
     std::int64_t nap_ns = 0;
   };
   // `frame`: all that was given to one `send`, without its channel.
@@ -81,8 +81,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override;
   void send(Replica to, Channel channel, std::span<const std::byte> frame) override;
 
-  // Somebody waits for what may come: no naps for a while. From any thread.
-  void hurry();
+  // Moves what can be moved, unless another thread is at it. For who waits for what may come.
+  void drive();
 
   // Says that this process leaves, as soon as all that was sent before is on its way, and ends the
   // thread. Nobody takes it for lost. REQUIRES: nobody waits for frames of this process.
@@ -108,6 +108,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void send(Replica to, Channel channel, std::span<const std::byte> head,
             std::span<const std::byte> rest);
   void run();
+  void handle(std::span<const epoll_event> events);
   void note_awake();
   void nap();
   void accept_all();
@@ -120,7 +121,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void drop(std::map<Key, Link>::iterator at);
   void end_of(const Link& link);
   void lose(std::int32_t plane);
-  void send_out();
+  enum class Then { sleep, go_on };
+  void send_out(Then then);
   void say(Link& link, Key key, std::span<const std::uint8_t> bytes);
   void wait_for(Link& link, Key key);
   Link* outgoing_to(Replica to);
@@ -142,10 +144,9 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   Key last_key_ = 1;
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
-  std::atomic<bool> is_napping_{false};
-  std::atomic<std::int64_t> hurried_until_{0};
   std::atomic<std::uint64_t> rejected_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex driving_;  // guards what is above, between connect and leave
+  std::mutex mutex_;    // guards what follows; taken last
   std::map<Replica, std::vector<std::uint8_t>> unsent_;
   bool is_awake_ = false;  // the thread will look at it before it sleeps
 };

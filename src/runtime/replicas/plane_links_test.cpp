@@ -158,7 +158,7 @@ TEST_CASE("plane links: frames come to who listens to their channel, each in its
   }
 }
 
-TEST_CASE("plane links: a thread naps until somebody waits for what may come, or leaves") {
+TEST_CASE("plane links: what a thread that naps leaves is done by who waits") {
   constexpr std::int64_t hour_ns = 3600'000'000'000;
   Job job(hour_ns);
   constexpr std::size_t count = 100;
@@ -167,7 +167,7 @@ TEST_CASE("plane links: a thread naps until somebody waits for what may come, or
     job.at(0, 1).links().send({1, 0}, numbered(i), {});
     for (int look = 0; heard <= i; ++look) {
       REQUIRE(look < 1000 * static_cast<int>(testing::watchdog_seconds));
-      for (const auto& process : job.processes) process->links().hurry();
+      for (const auto& process : job.processes) process->links().drive();
       testing::nap_ms(1);
       heard = job.at(1, 0).heard().size();
     }

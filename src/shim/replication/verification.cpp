@@ -25,8 +25,8 @@ using runtime::LinkAddress;
 using runtime::PlaneLinks;
 using runtime::Verifier;
 
-// With a lazy method hardly anybody waits for what crosses planes.
-constexpr std::int64_t lazy_nap_ns = 200'000;
+// Who waits for what crosses planes sees to it.
+constexpr std::int64_t nap_ns = 200'000;
 
 // Null while nothing is verified.
 std::atomic<PlaneLinks*> links_in_use{nullptr};
@@ -34,7 +34,7 @@ std::atomic<PlaneLinks*> links_in_use{nullptr};
 // While a call waits for what crosses planes. Others of this plane may need us before our replicas
 // get as far.
 void go_on_with_mpi() {
-  if (PlaneLinks* links = links_in_use.load(std::memory_order_relaxed)) links->hurry();
+  if (PlaneLinks* links = links_in_use.load(std::memory_order_relaxed)) links->drive();
   int flag = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
   drive();
@@ -124,7 +124,7 @@ class Verification final {
     setup.planes = options.replicas;
     setup.ranks = ranks();
     setup.listen_address = address;
-    if (is_lazy(options)) setup.nap_ns = lazy_nap_ns;
+    setup.nap_ns = nap_ns;
     if (runtime::is_on_several_hosts(folder(options)))
       if (const std::string own = runtime::reachable_address(options.network); !own.empty())
         setup.listen_address = own;
