@@ -105,6 +105,16 @@ OPTIONS = (
         "status 4, or goes on and the report says it.",
     ),
     Option(
+        "--shadow-lag",
+        "RESPROUT_SHADOW_LAG",
+        "BYTES|MESSAGES|none",
+        "messages, 2 or more, as 10000; bytes, 64KiB or more, as 64MiB or 1GiB; or none",
+        "256MiB",
+        "How far a process may be ahead of its slowest replica with --verify async or async-hash: "
+        "in messages that it has sent and received, or in bytes of memory that they take until "
+        "they are verified. It waits where it would be further (docs/replication.md).",
+    ),
+    Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
         "continue|error",
@@ -280,11 +290,25 @@ def _is_collectives(text: str) -> bool:
     return text in ("auto", "native", "resprout") or _CALIBRATED.fullmatch(text) is not None
 
 
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def _is_shadow_lag(text: str) -> bool:
+    match = re.fullmatch(r"([0-9]+)(KiB|MiB|GiB)?", text)
+    if match is None:
+        return text == "none"
+    number, unit = int(match[1]), match[2]
+    if unit is None:
+        return 2 <= number < 1 << 64
+    return 64 << 10 <= number * _UNITS[unit] < 1 << 64
+
+
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
     "--replicas": _one_of("1", "2", "3"),
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
     "--on-corruption": _one_of("abort", "report"),
+    "--shadow-lag": _is_shadow_lag,
     "--on-loss": _one_of("continue", "error"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 
 namespace resprout::shim {
@@ -242,6 +243,34 @@ string parse_on_corruption(string_view value, Options& options) {
   return parse_choice(value, table, options.on_corruption);
 }
 
+// A number with a unit is bytes, one without it messages.
+bool parse_bytes(string_view text, std::uint64_t& bytes) {
+  using Unit = std::pair<string_view, int>;
+  for (const auto& [suffix, shift] : {Unit{"KiB", 10}, Unit{"MiB", 20}, Unit{"GiB", 30}}) {
+    if (!text.ends_with(suffix)) continue;
+    text.remove_suffix(suffix.size());
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() >> shift;
+    if (!parse_number(text, bytes) || bytes > most) return false;
+    bytes <<= shift;
+    return true;
+  }
+  return false;
+}
+
+string parse_shadow_lag(string_view value, Options& options) {
+  constexpr std::uint64_t bytes_min = 64 << 10;
+  runtime::Steps bound = runtime::Steps::no_bound();
+  const bool is_good =
+      value == "none" || (parse_bytes(value, bound.bytes) && bound.bytes >= bytes_min) ||
+      (parse_number(value, bound.messages) && bound.messages >= runtime::Lag::messages_min);
+  if (!is_good)
+    return "'" + string(value) +
+           "' is not valid: give messages, 2 or more, as 10000; bytes, 64KiB or more, as 64MiB or "
+           "1GiB; or none";
+  options.shadow_lag = bound;
+  return {};
+}
+
 string parse_verbose(string_view value, Options& options) {
   static constexpr std::array table{std::pair<string_view, bool>{"0", false},
                                     std::pair<string_view, bool>{"1", true}};
@@ -297,6 +326,8 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_replicas(v, o); }},
     Variable{"RESPROUT_RUN_DIR",
              [](string_view v, int, Options& o) { return o.run_directory = v, string{}; }},
+    Variable{"RESPROUT_SHADOW_LAG",
+             [](string_view v, int, Options& o) { return parse_shadow_lag(v, o); }},
     Variable{"RESPROUT_SUM", [](string_view v, int, Options& o) { return parse_sum(v, o); }},
     Variable{"RESPROUT_TRANSPORT",
              [](string_view v, int, Options& o) { return parse_transport(v, o); }},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocols/digest_vote/method.hpp"
+#include "runtime/replicas/lag.hpp"
 #include "shim/collectives/carrier.hpp"
 
 namespace resprout::shim {
@@ -67,6 +68,8 @@ struct Options {
   // RESPROUT_VERIFY=none|all-to-all|msg-plus-hash|async|async-hash; nothing: none
   std::optional<protocols::VoteMethod> verify;
   OnCorruption on_corruption = OnCorruption::abort;
+  // RESPROUT_SHADOW_LAG=none|MESSAGES|BYTES, as 10000 or 64MiB: of lazy methods
+  runtime::Steps shadow_lag{runtime::Steps::no_bound().messages, std::uint64_t{256} << 20};
   std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere
   bool verbose = false;
   std::vector<Fault> faults;

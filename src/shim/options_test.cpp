@@ -55,6 +55,23 @@ TEST_CASE("each variable reaches its option") {
   CHECK(parsed.options.run_directory == "/somewhere/with = in it");
 }
 
+TEST_CASE("how far replicas may be apart is messages, or bytes with a unit, or has no bound") {
+  const auto bound = [](const std::string& value) {
+    const ParsedOptions parsed = parse({"RESPROUT_SHADOW_LAG=" + value});
+    REQUIRE(parsed.error == "");
+    return parsed.options.shadow_lag;
+  };
+  const auto none = resprout::runtime::Steps::no_bound();
+  CHECK(parse({}).options.shadow_lag == bound("256MiB"));
+  CHECK(bound("10000") == resprout::runtime::Steps{10000, none.bytes});
+  CHECK(bound("64KiB") == resprout::runtime::Steps{none.messages, 64 << 10});
+  CHECK(bound("3GiB") == resprout::runtime::Steps{none.messages, std::uint64_t{3} << 30});
+  CHECK(bound("none") == none);
+  for (const std::string wrong : {"1", "0", "-4", "63KiB", "64 MiB", "64M", "1e6", "MiB", "all",
+                                  "18446744073709551616", "99999999999GiB"})
+    CHECK(speaks_of(error_of("RESPROUT_SHADOW_LAG=" + wrong), "bytes, 64KiB or more"));
+}
+
 TEST_CASE("what was measured on this machine comes with auto") {
   const ParsedOptions parsed =
       parse({"RESPROUT_COLLECTIVES=auto:cores=2;ranks=4,barrier=,bcast=,reduce=,allreduce=4096"});

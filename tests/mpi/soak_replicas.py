@@ -1,9 +1,9 @@
 """Replicated programs whose planes are held up, each for moments in turn, over and over.
 
-Each run is a program, a method of verification, 2 or 3 replicas and 2 to 6 ranks, all drawn from
-its seed. While it runs, one plane after the other is stopped for up to a fifth of a second. It has
-to end well, with all planes whole and nobody accused. `make soak` runs it; --runs 1 --first SEED
-makes one run again.
+Each run is a program, a method of verification, 2 or 3 replicas, 2 to 6 ranks and how far a plane
+may be ahead, all drawn from its seed. While it runs, one plane after the other is stopped for up to
+a fifth of a second. It has to end well, with all planes whole and nobody accused. `make soak` runs
+it; --runs 1 --first SEED makes one run again.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import pytest
 from resprout.progress import progress_bar
 
 METHODS = ["all-to-all", "msg-plus-hash", "async", "async-hash"]
+LAGS = ["none", "2", "20", "64KiB"]  # of lazy ones
 EXAMPLES = jobs.BUILD / "examples"
 PROGRAMS = [
     [jobs.PROGRAMS / "flips"],
@@ -69,6 +70,8 @@ def held_up(seed: int) -> jobs.Ended:
     if "kernels" in str(program[0]):
         ranks = draw.choice([2, 4])  # theirs are powers of two
     options = ["--replicas", str(replicas), "--verify", method, "--heartbeat-timeout", "20000"]
+    if method.startswith("async"):
+        options += ["--shadow-lag", draw.choice(LAGS)]
     is_over = threading.Event()
     holders: list[threading.Thread] = []
 

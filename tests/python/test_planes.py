@@ -187,6 +187,9 @@ def test_a_fault_names_its_plane() -> None:
         (["--replicas", "2", "--verify", "hash"], "all-to-all, msg-plus-hash"),
         (["--replicas", "2", "--on-corruption", "ignore"], "abort, report"),
         (["--verify", "async"], "--verify needs --replicas 2 or 3"),
+        (["--replicas", "2", "--verify", "async", "--shadow-lag", "1"], "messages, 2 or more"),
+        (["--replicas", "2", "--verify", "async", "--shadow-lag", "9MB"], "64MiB or 1GiB; or none"),
+        (["--replicas", "2", "--shadow-lag", "9"], "--shadow-lag needs --verify async"),
         (["--on-corruption", "report"], "--on-corruption needs --replicas 2 or 3"),
     ],
 )

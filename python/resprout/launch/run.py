@@ -149,6 +149,12 @@ def _variables(request: Request) -> dict[str, str]:
     for flag in ("--verify", "--on-corruption"):
         if replicas == 1 and request.texts.get(flag) not in (None, "none"):
             raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
+    verify = request.texts.get("--verify")
+    if request.texts.get("--shadow-lag") is not None and verify not in ("async", "async-hash"):
+        raise UserError(
+            "--shadow-lag needs --verify async or async-hash: without it replicas do not wait for "
+            "each other, with another method they do for every message"
+        )
     # Each plane gets those that are meant for it.
     if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:
         variables["RESPROUT_INJECT"] = ";".join(map(str, faults))

@@ -16,8 +16,9 @@ namespace resprout::runtime {
 enum class Channel : std::uint32_t {
   votes,      // about messages: vote_frame.hpp
   decisions,  // of the replicas of one rank: decisions.hpp
+  lags,       // likewise: lag.hpp
 };
-inline constexpr std::size_t channels = 2;
+inline constexpr std::size_t channels = 3;
 
 struct ChannelFrame {
   Channel channel = Channel::votes;

@@ -187,4 +187,9 @@ Verifier::Figures Verifier::figures() const {
   return {verified_, unverified_, most.open, most.bytes};
 }
 
+std::uint64_t Verifier::open() const {
+  const std::scoped_lock lock(mutex_);
+  return votes_.load().open;
+}
+
 }  // namespace resprout::runtime

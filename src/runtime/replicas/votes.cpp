@@ -12,8 +12,11 @@ using protocols::VoteEventKind;
 using protocols::VoteKind;
 using protocols::VoteMessage;
 
-// Of a stream, before the others hear that they are over.
+// Messages, before the others hear that they are over: of a stream; and of all streams together.
 constexpr std::uint64_t untold_max = 32;
+constexpr std::uint64_t untold_of_all_max = 256;
+// Likewise: bytes of copies that are kept for them here.
+constexpr std::uint64_t untold_bytes_max = 64 << 10;
 
 // The origin of a copy; -1: it is of none, or of several.
 std::int32_t origin_of(const VoteMessage& message) {
@@ -255,11 +258,23 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
   if (is_receiver(stream)) {
     std::uint64_t& own = flow.over[static_cast<std::size_t>(setup_.self.plane)];
     for (auto at = flow.received.find(own);
-         at != flow.received.end() && at->first == own && at->second.machine.is_over(); ++at)
+         at != flow.received.end() && at->first == own && at->second.machine.is_over(); ++at) {
+      if (own == flow.told) untold_.push_back(stream);
       ++own;
+      ++untold_messages_;
+      for (const auto& copy : at->second.held) untold_bytes_ += copy.size();
+    }
     if (own - flow.told >= untold_max) tell(stream, flow);
+    if (untold_messages_ >= untold_of_all_max || untold_bytes_ >= untold_bytes_max) tell_all();
   }
   forget(flow);
+}
+
+void Votes::tell_all() {
+  for (const Stream& stream : untold_) tell(stream, flows_.at(stream));
+  untold_.clear();
+  untold_messages_ = 0;
+  untold_bytes_ = 0;
 }
 
 void Votes::tell(const Stream& stream, Flow& flow) {

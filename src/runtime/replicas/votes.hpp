@@ -152,6 +152,7 @@ class Votes {
 
   void note_own_progress(const Stream& stream, Flow& flow);
   void tell(const Stream& stream, Flow& flow);
+  void tell_all();
   void forget(Flow& flow);
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { bytes_ -= bytes; }
@@ -163,6 +164,10 @@ class Votes {
   std::unordered_map<Stream, Flow, StreamHash> flows_;
   std::uint32_t lost_planes_ = 0;  // bit k: plane k
   std::uint32_t planes_over_ = 0;  // likewise
+  // Of which others have not heard how far they are; what was over there since all were told.
+  std::vector<Stream> untold_;
+  std::uint64_t untold_messages_ = 0;
+  std::uint64_t untold_bytes_ = 0;
   std::uint64_t open_ = 0;
   std::uint64_t bytes_ = 0;
   Load load_max_;

@@ -57,6 +57,7 @@ class World {
     bool is_same = false;  // sender and receiver are one rank
     std::uint64_t messages = 1;
     bool keeps_copies = true;
+    std::size_t bytes = 3;  // of each message
   };
 
   World(const Case& given, std::uint64_t seed) : given_(given), random_(seed) {
@@ -212,6 +213,7 @@ class World {
   void send_next(Process& process) {
     const std::uint64_t number = ++process.sent;
     Bytes bytes = what_is_meant(number);
+    bytes.resize(given_.bytes);
     if (corrupted_ == std::pair(process.self.plane, number)) bytes[1] ^= std::byte{0x10};
     process.votes.send(name(number), digest_of(bytes), bytes);
     if (damaged_ == process.self.plane) bytes[0] ^= std::byte{1};
@@ -274,6 +276,25 @@ TEST_CASE("without a fault every message is delivered and verified, and nothing 
       world.run();
       CHECK(world.all(&Votes::are_planes_over));
       CHECK(world.kept_bytes() == 0);
+    }
+  });
+}
+
+TEST_CASE("while messages go on, few that are verified keep their copies, however large they are") {
+  for_each_case([](World::Case given) {
+    if (given.config.sends_digests()) return;
+    given.messages = 300;
+    for (const std::size_t size : {std::size_t{3}, std::size_t{40'000}}) {
+      given.bytes = size;
+      World world(given, 1);
+      world.run();
+      REQUIRE(world.all(&Votes::are_all_over));
+      // What the others have not heard yet: two messages of 40,000 bytes, or 32 of 3.
+      const std::uint64_t messages = size == 3 ? 32 : 2;
+      world.for_each_receiver([&](const World::Process& process) {
+        const auto copies = static_cast<std::uint64_t>(2 * given.config.degree);
+        CHECK(process.votes.load().bytes <= messages * size * copies);
+      });
     }
   });
 }

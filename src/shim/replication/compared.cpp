@@ -28,6 +28,7 @@ bool Compared::begin(MPI_Comm comm, const char* call) {
     by_->skipped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
+  if (by_->room != nullptr) by_->room->wait_for_collective();
   Communicator& communicator = *communicator_of(comm);
   call_ = call;
   name_ = {{*name, by_->rank, by_->rank, 0, Stream::Of::messages}, ++communicator.collectives_seen};
@@ -41,6 +42,7 @@ void Compared::compare(Stream::Of of, const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) bytes += piece.layout.packed_bytes;
   runtime::MessageName name = name_;
   name.stream.of = of;
+  if (by_->room != nullptr) by_->room->count_compared();
   by_->verifier->compare({name, call_, bytes, nullptr}, digest_of(pieces).low, !by_->is_lazy);
   if (!by_->is_lazy) awaited_.push_back(name);
 }

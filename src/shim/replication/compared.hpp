@@ -23,6 +23,7 @@
 
 #include "runtime/replicas/verifier.hpp"
 #include "shim/collectives/pieces.hpp"
+#include "shim/replication/room.hpp"
 
 namespace resprout::shim {
 
@@ -64,6 +65,7 @@ class Sides {
 
 struct Comparing {
   runtime::Verifier* verifier = nullptr;
+  Room* room = nullptr;  // null: it may be as far ahead of its replicas as it likes
   bool is_lazy = false;
   int rank = 0;                           // of this process in the world
   void (*meanwhile)() = nullptr;          // while a call waits for its verdict

@@ -59,6 +59,7 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   const int receiver = world_rank_of(sending.comm, sending.dest);
   if (receiver == MPI_UNDEFINED) return;
   const Layout layout = layout_of(buffer.datatype, buffer.count);
+  if (setup_.room != nullptr) setup_.room->wait_and_count_sent(layout.packed_bytes);
   std::vector<std::byte> storage;
   std::span<const std::byte> bytes;
   if (setup_.sends_bytes) bytes = packed(buffer.data, layout, storage);
@@ -80,6 +81,7 @@ std::optional<Messages::Ticket> Messages::post(MPI_Comm comm, int source, int ta
   if (!communicator) return std::nullopt;
   const int sender = is_any_source ? ReceivedStreams::any : world_rank_of(comm, source);
   if (sender == MPI_UNDEFINED) return std::nullopt;
+  if (setup_.room != nullptr) setup_.room->wait_for_receive();
   Stream stream{*communicator, sender, setup_.rank, tag, Stream::Of::messages};
   if (tag == MPI_ANY_TAG) stream.tag = ReceivedStreams::any;
   const std::scoped_lock lock(mutex_);
@@ -98,6 +100,7 @@ void Messages::resolve(Ticket ticket, const MPI_Status& status) {
 void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   const std::size_t bytes = std::min(bytes_in(status), layout.packed_bytes);
+  if (setup_.room != nullptr) setup_.room->count_received();
   const Arrived arrived{buffer.call, bytes, digest_of_received(buffer.data, layout, bytes).low,
                         predefined_for(buffer.datatype)};
   {

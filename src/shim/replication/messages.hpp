@@ -28,6 +28,7 @@
 #include "runtime/replicas/verifier.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
+#include "shim/replication/room.hpp"
 
 namespace resprout::shim {
 
@@ -45,6 +46,7 @@ class Messages {
 
   struct Setup {
     runtime::Verifier* verifier = nullptr;
+    Room* room = nullptr;             // null: it may be as far ahead of its replicas as it likes
     bool sends_bytes = false;         // to other planes, or keeps them for those who ask
     int rank = 0;                     // of this process in the world
     std::function<void()> meanwhile;  // while a call waits for its verdict

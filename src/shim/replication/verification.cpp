@@ -17,6 +17,7 @@
 #include "shim/replication/decided.hpp"
 #include "shim/replication/findings.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/replication/room.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -61,16 +62,22 @@ class Verification final {
             [this](runtime::Replica from, auto frame) { verifier_.handle(from, frame); },
             [this](std::int32_t plane) {
               verifier_.lose_plane(plane);
+              lag_.lose_plane(plane);
               decisions_.lose_plane(plane);
             }),
         verifier_(votes_setup(options, rank_), links_,
                   [this](const runtime::Finding& finding) { findings_.note(finding); }),
+        lag_(lag_setup(options), links_),
+        room_(lag_, copies_of_a_byte(options), go_on_with_mpi),
         messages_(messages_setup(options)),
         decisions_(decisions_setup(options), links_),
         decided_(decisions_, go_on_with_mpi) {
     links_.listen(runtime::Channel::decisions,
                   [this](runtime::Replica from, auto frame) { decisions_.handle(from, frame); });
+    links_.listen(runtime::Channel::lags,
+                  [this](runtime::Replica from, auto frame) { lag_.handle(from, frame); });
     comparing_.verifier = &verifier_;
+    comparing_.room = &room_;
     comparing_.is_lazy = is_lazy(options);
     comparing_.rank = rank_;
     comparing_.meanwhile = go_on_with_mpi;
@@ -83,6 +90,7 @@ class Verification final {
 
   VerificationFigures close() {
     decided_.finish();
+    lag_.finish();
     decided.store(nullptr);
     comparing.store(nullptr);
     verified_messages.store(nullptr);
@@ -133,9 +141,24 @@ class Verification final {
   Messages::Setup messages_setup(const Options& options) {
     const runtime::Votes::Setup votes = votes_setup(options, rank_);
     return {.verifier = &verifier_,
+            .room = &room_,
             .sends_bytes = votes.keeps_copies || !votes.config.sends_digests(),
             .rank = rank_,
             .meanwhile = go_on_with_mpi};
+  }
+
+  // An eager method gives the program nothing that is not verified.
+  runtime::Lag::Setup lag_setup(const Options& options) const {
+    runtime::Lag::Setup setup;
+    setup.self = {options.replica, rank_};
+    setup.planes = options.replicas;
+    if (is_lazy(options)) setup.bound = options.shadow_lag;
+    setup.open = [this] { return verifier_.open(); };
+    return setup;
+  }
+  static std::uint64_t copies_of_a_byte(const Options& options) {
+    const protocols::DigestVoteConfig config{*options.verify, options.replicas};
+    return config.sends_digests() ? 0 : static_cast<std::uint64_t>(options.replicas - 1);
   }
 
   runtime::Decisions::Setup decisions_setup(const Options& options) const {
@@ -164,6 +187,8 @@ class Verification final {
   Findings findings_;
   PlaneLinks links_;
   Verifier verifier_;
+  runtime::Lag lag_;
+  Room room_;
   Messages messages_;
   Comparing comparing_;
   runtime::Decisions decisions_;

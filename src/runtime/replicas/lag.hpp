@@ -1,0 +1,108 @@
+// How far this process may be ahead of its replicas.
+//
+// A lazy method lets a program go on before its messages are verified. What is not verified yet
+// takes memory: here the requests that wait, in slower planes the copies and digests that have come
+// too early. Replicas go through the same steps (a message sent, a message received, something
+// given to or got from a collective) in the same order, so they compare how many they have done;
+// who is too far ahead of the slowest one that lives waits at the beginning of its next call.
+//
+// Invariants
+//  1. A process waits for steps of its replicas that it has done itself, and for verdicts of
+//     messages that it has received. Both are earlier in the program than the call that waits; so
+//     nobody waits in a circle (docs/replication.md).
+//  2. A replica knows of all but `quantum() - 1` of this one's steps, and less than a quantum of
+//     its bytes; within a quantum nobody waits.
+//  3. A program that calls from several threads has no order that its replicas share: from its
+//     second thread's first step on it is not held up.
+//
+// Lazy Fault Detection for Redundant MPI, chapter 4 and Figure 5.5: incomplete requests over time.
+// Thread rule: from any thread; `open` and ChannelNetwork are called without the lock and under it,
+// and must not call back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+
+#include "protocols/digest_vote/message.hpp"
+#include "runtime/idle.hpp"
+#include "runtime/replicas/channels.hpp"
+#include "runtime/replicas/replica.hpp"
+
+namespace resprout::runtime {
+
+// Steps, and the bytes that are kept for them somewhere until they are verified.
+struct Steps {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+
+  static constexpr Steps no_bound() {
+    return {std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::uint64_t>::max()};
+  }
+  constexpr bool operator==(const Steps&) const = default;
+};
+
+class Lag {
+ public:
+  // What an incomplete request takes, its copies apart (docs/benchmarks.md, "Memory").
+  static constexpr std::uint64_t request_bytes = 256;
+  // A collective is two steps.
+  static constexpr std::uint64_t messages_min = 2;
+
+  struct Setup {
+    Replica self;
+    std::int32_t planes = 2;
+    Steps bound = Steps::no_bound();  // at least messages_min messages
+    // How many requests of this process wait for a verdict.
+    std::function<std::uint64_t()> open = [] { return std::uint64_t{0}; };
+    IdleStrategy idle;
+  };
+  // ChannelNetwork reaches the replicas of `setup.self.rank` in the other planes.
+  Lag(Setup setup, ChannelNetwork& network);
+  Lag(const Lag&) = delete;
+  Lag& operator=(const Lag&) = delete;
+
+  // Returns when there is room for so many steps more, each with a request, and for `copies` bytes.
+  // `meanwhile`: what is done again and again until then, without the lock; `before` once, if it
+  // has to wait at all. More than the whole bound has room when nothing else is there.
+  void wait_for_room(std::uint64_t messages, std::uint64_t copies,
+                     const std::function<void()>& before, const std::function<void()>& meanwhile);
+  // The same without waiting.
+  bool has_room(std::uint64_t messages, std::uint64_t copies);
+  // This process has done so many steps, and others keep so many bytes of copies for them.
+  void count(std::uint64_t messages, std::uint64_t copies);
+  // It does no more, and holds nobody up.
+  void finish();
+
+  // For the links: a frame of the channel of lags. What cannot be from there is passed over.
+  void handle(Replica from, std::span<const std::byte> frame);
+  void lose_plane(std::int32_t plane);
+
+  // By how much it is ahead of the slowest replica, as far as it knows; and was at most.
+  Steps ahead() const;
+  Steps ahead_max() const;
+
+ private:
+  Steps ahead_of_slowest() const;
+  void note_thread();
+  void tell();
+
+  const Setup setup_;
+  const Steps quantum_;
+  ChannelNetwork& network_;
+  mutable std::mutex mutex_;                         // guards what follows
+  std::array<Steps, protocols::degree_max> done_{};  // by plane, as this process knows it
+  Steps told_;                                       // what the others know of this one
+  Steps ahead_max_;
+  std::uint32_t lost_planes_ = 0;          // bit k: plane k
+  std::optional<std::thread::id> thread_;  // of the program
+  bool has_threads_ = false;               // several
+};
+
+}  // namespace resprout::runtime
