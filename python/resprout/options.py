@@ -115,6 +115,16 @@ OPTIONS = (
         "they are verified. It waits where it would be further (docs/replication.md).",
     ),
     Option(
+        "--straggler-wait",
+        "RESPROUT_STRAGGLER_WAIT",
+        "SECONDS|none",
+        "seconds from 0 on, as 30 or 0.5, or none",
+        "30",
+        "How long two of three planes that are at their end and agree wait for the third before it "
+        "is ended, with --verify async or async-hash (docs/replication.md).",
+        reaches_ranks=False,
+    ),
+    Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
         "continue|error",
@@ -303,12 +313,17 @@ def _is_shadow_lag(text: str) -> bool:
     return 64 << 10 <= number * _UNITS[unit] < 1 << 64
 
 
+def _is_straggler_wait(text: str) -> bool:
+    return text == "none" or re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) is not None
+
+
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
     "--replicas": _one_of("1", "2", "3"),
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
     "--on-corruption": _one_of("abort", "report"),
     "--shadow-lag": _is_shadow_lag,
+    "--straggler-wait": _is_straggler_wait,
     "--on-loss": _one_of("continue", "error"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

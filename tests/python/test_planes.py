@@ -2,6 +2,7 @@
 
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ from resprout.errors import UserError
 from resprout.faults import parse_faults
 from resprout.launch.job import End
 from resprout.launch.planes.lines import Lines
-from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended
+from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended, stragglers
 from resprout.launch.planes.placement import deal
 from resprout.launch.planes.relay import Tagged
+from resprout.launch.planes.stragglers import Stragglers
 from resprout.report.corruptions import Corruption, describe
 from resprout.report.merge import Report
-from resprout.report.planes import protection_left
+from resprout.report.planes import describe_planes, protection_left
 from resprout.report.ranks import Injected, Parts, RankPart
 
 OUT = (0, "stdout")
@@ -152,6 +154,61 @@ def test_planes_that_were_not_lost_decide_the_larger_group_first() -> None:
     assert decide([plane(0, "lost", 137), plane(1, "lost", 9)]).replica == 1
 
 
+def test_a_plane_that_was_ended_decides_nothing() -> None:
+    planes = [plane(0, "ended", 137), plane(1, "whole", 4), plane(2, "whole", 4)]
+    assert decide(planes).replica == 1
+    assert [behind.replica for behind in stragglers(planes)] == [0]
+    assert different(planes) == []
+    assert stragglers([plane(0, "ended"), plane(1, "corrupted", 4), plane(2, "ended")]) == []
+    three = replace(planes[1].report, planes=tuple(planes), replicas=3)
+    words = " ".join(describe_planes(three))
+    assert "plane 0 was ended: it was behind" in words
+    assert "2 planes were left" in words
+
+
+def notes(folder: Path, *arrived: int, agreed: int | None = None) -> list[Path]:
+    folders = [folder / str(replica) for replica in range(3)]
+    for replica, own in enumerate(folders):
+        own.mkdir()
+        if replica in arrived:
+            (own / "arrived").touch()
+        if replica == agreed:
+            (own / "agreed").touch()
+    return folders
+
+
+def test_the_plane_behind_two_that_agree_is_ended_when_they_have_waited(tmp_path: Path) -> None:
+    now = [100.0]
+    behind = Stragglers(notes(tmp_path, 0, 2, agreed=0), 5.0, lambda: now[0])
+    assert behind.look({}) == []
+    now[0] += 4.9
+    assert behind.look({}) == []
+    now[0] += 0.2
+    assert behind.look({}) == [1]
+    assert behind.look({}) == []
+    assert behind.ended == {1}
+
+
+@pytest.mark.parametrize(
+    ("arrived", "agreed", "planes", "over", "seconds"),
+    [
+        ((0, 2), None, 3, (), 0.0),  # they have not compared everything, or differ
+        ((0,), 0, 3, (), 0.0),  # the other that it agrees with is not at its end
+        ((0, 1, 2), 0, 3, (), 0.0),
+        ((0,), 0, 2, (), 0.0),  # of two nobody knows
+        ((0, 2), 0, 3, (1,), 0.0),
+        ((0, 2), 0, 3, (), None),
+    ],
+)
+def test_otherwise_no_plane_is_ended(
+    tmp_path: Path, arrived: tuple[int, ...], agreed: int | None, planes: int,
+    over: tuple[int, ...], seconds: float | None,
+) -> None:  # fmt: skip
+    folders = notes(tmp_path, *arrived, agreed=agreed)[:planes]
+    behind = Stragglers(folders, seconds)
+    assert [behind.look(over), behind.look(over)] == [[], []]
+
+
 def test_what_protection_is_left_is_said_in_words() -> None:
     assert "could have lost 2 more" in protection_left(3, 3)
     assert "a further loss would have ended the job" in protection_left(3, 1)
@@ -190,6 +247,8 @@ def test_a_fault_names_its_plane() -> None:
         (["--replicas", "2", "--verify", "async", "--shadow-lag", "1"], "messages, 2 or more"),
         (["--replicas", "2", "--verify", "async", "--shadow-lag", "9MB"], "64MiB or 1GiB; or none"),
         (["--replicas", "2", "--shadow-lag", "9"], "--shadow-lag needs --verify async"),
+        (["--replicas", "3", "--verify", "async", "--straggler-wait", "1m"], "as 30 or 0.5"),
+        (["--replicas", "2", "--verify", "async", "--straggler-wait", "1"], "needs --replicas 3"),
         (["--on-corruption", "report"], "--on-corruption needs --replicas 2 or 3"),
     ],
 )

@@ -97,14 +97,18 @@ def run(
 
 
 def run_all(
-    starts: Sequence[Start], on_start: Callable[[], None], on_end: Callable[[int, End], bool]
+    starts: Sequence[Start],
+    on_start: Callable[[], None],
+    on_end: Callable[[int, End], bool],
+    look: Callable[[], Sequence[int]] = tuple,
 ) -> list[End]:
     """Run several launches side by side, all to their ends. REQUIRES: the main thread.
 
     `on_start` is called when all are started: only then may threads be. `on_end(i, end)` when
-    launch i is over; if it says so, the others are ended.
+    launch i is over; if it says so, the others are ended. `look` is called several times a second
+    and says which launches are to be ended now.
     """
-    return _Job(starts, None, on_start, on_end).run()
+    return _Job(starts, None, on_start, on_end, look).run()
 
 
 class _Launch:
@@ -149,10 +153,12 @@ class _Job:
         seconds_max: float | None,
         on_start: Callable[[], None] = lambda: None,
         on_end: Callable[[int, End], bool] = lambda _index, _end: False,
+        look: Callable[[], Sequence[int]] = tuple,
     ) -> None:
         self._starts = starts
         self._on_start = on_start
         self._on_end = on_end
+        self._on_look = look
         self._deadline = None if seconds_max is None else time.monotonic() + seconds_max
         # A job that owns the terminal's input has to be in the terminal's group.
         self._shares_group = os.isatty(0)
@@ -233,6 +239,8 @@ class _Job:
         for launch in self._launches:
             if not launch.is_over:
                 self._look_at(launch)
+        for index in self._on_look():
+            self._kill_launch(self._launches[index])
 
     def _look_at(self, launch: _Launch) -> None:
         alive = self._ranks_of(launch)
@@ -263,6 +271,11 @@ class _Job:
         for launch in self._launches:
             if not launch.is_over and launch.mpirun.poll() is None:
                 self._end_mpirun(launch)
+
+    def _kill_launch(self, launch: _Launch) -> None:
+        self._kill_all(self._ranks_of(launch))
+        if not launch.is_over and launch.mpirun.poll() is None:
+            self._end_mpirun(launch)
 
     def _kill_all(self, ranks: Sequence[processes.Process]) -> None:
         for process in ranks:

@@ -12,7 +12,7 @@ from resprout.faults import parse_faults
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
 from resprout.launch.mpi import find_mpi
-from resprout.launch.planes.outcome import different
+from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
 from resprout.launch.planes.run import execute as execute_planes
@@ -63,7 +63,8 @@ def is_worth_a_word(report: Report) -> bool:
     """Whether something happened of which the user has to hear."""
     has_lost_plane = any(plane.is_lost for plane in report.planes)
     is_flipped = bool(report.flipped or report.faults_left or report.corruptions)
-    return bool(report.losses) or is_flipped or has_lost_plane or bool(different(report.planes))
+    is_odd = bool(stragglers(report.planes) or different(report.planes))
+    return bool(report.losses) or is_flipped or has_lost_plane or is_odd
 
 
 def make_plan(request: Request, shim: Path | None) -> Plan:
@@ -154,6 +155,13 @@ def _variables(request: Request) -> dict[str, str]:
         raise UserError(
             "--shadow-lag needs --verify async or async-hash: without it replicas do not wait for "
             "each other, with another method they do for every message"
+        )
+    if request.texts.get("--straggler-wait") is not None and (
+        replicas < 3 or verify not in ("async", "async-hash")
+    ):
+        raise UserError(
+            "--straggler-wait needs --replicas 3 and --verify async or async-hash: two planes that "
+            "agree are right without the third"
         )
     # Each plane gets those that are meant for it.
     if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:

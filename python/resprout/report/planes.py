@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from resprout.launch.planes.outcome import PlaneEnd, different
+from resprout.launch.planes.outcome import PlaneEnd, different, stragglers
 from resprout.report import corruptions
 from resprout.report.merge import Report
 
@@ -18,11 +18,14 @@ def describe_planes(report: Report) -> Iterator[str]:
     )
     for plane in lost:
         yield f"  plane {plane.replica} was {plane.how}: {_why(plane)}"
+    behind = stragglers(report.planes)
+    for plane in behind:
+        yield f"  plane {plane.replica} was ended: it was behind, and the others agree"
     for plane in different(report.planes):
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
     yield from corruptions.describe(report.corruptions)
     yield from _verified(report)
-    yield protection_left(report.replicas, report.replicas - len(lost))
+    yield protection_left(report.replicas, report.replicas - len(lost) - len(behind))
 
 
 def _verified(report: Report) -> Iterator[str]:

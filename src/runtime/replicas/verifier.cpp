@@ -187,6 +187,11 @@ Verifier::Figures Verifier::figures() const {
   return {verified_, unverified_, most.open, most.bytes};
 }
 
+bool Verifier::is_agreed() const {
+  const std::scoped_lock lock(mutex_);
+  return votes_.are_all_confirmed();
+}
+
 std::uint64_t Verifier::open() const {
   const std::scoped_lock lock(mutex_);
   return votes_.load().open;

@@ -85,6 +85,9 @@ class Verifier {
   // `barrier`: of the own plane, without the lock.
   void finish(const Meanwhile& meanwhile, const std::function<void()>& barrier);
 
+  // All that it has received so far is what another replica has, too.
+  bool is_agreed() const;
+
   struct Figures {
     std::uint64_t verified = 0;    // what two replicas agree on, or a vote was held about
     std::uint64_t unverified = 0;  // by nobody, because no other sender was alive

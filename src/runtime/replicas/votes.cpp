@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/invariant.hpp"
 
@@ -91,6 +92,7 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
   load_max_.open = std::max(load_max_.open, ++open_);
+  ++unconfirmed_;
   const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
@@ -229,6 +231,8 @@ void Votes::drain(const MessageName& name, Received& received) {
     if (event->kind == VoteEventKind::finish || event->kind == VoteEventKind::undecided ||
         event->kind == VoteEventKind::lost)
       --open_;
+    if (event->kind == VoteEventKind::confirm && !std::exchange(received.is_confirmed, true))
+      --unconfirmed_;
     on_vote_(name, *event, bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{});
   }
   while (const auto message = received.machine.poll_send(context))

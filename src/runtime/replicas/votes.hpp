@@ -80,6 +80,9 @@ class Votes {
 
   // No message that this process receives is open.
   bool are_all_over() const { return open_ == 0; }
+  // Another replica's sender says the same as what this process has received, of every message so
+  // far. Some may not be over yet: a third replica has not said what it sends.
+  bool are_all_confirmed() const { return unconfirmed_ == 0; }
   // For MPI_Finalize: all messages are over that processes of this plane receive. Says so to the
   // siblings, which stand for their planes. Messages that nobody receives are over hereby, too.
   void finish_own_plane();
@@ -106,6 +109,7 @@ class Votes {
     DigestOf digest_of;
     std::array<std::vector<std::byte>, protocols::degree_max> held;  // by origin
     std::uint32_t has_bytes = 0;                                     // bit i: of origin i
+    bool is_confirmed = false;
   };
   struct Early {
     Replica from;
@@ -169,6 +173,7 @@ class Votes {
   std::uint64_t untold_messages_ = 0;
   std::uint64_t untold_bytes_ = 0;
   std::uint64_t open_ = 0;
+  std::uint64_t unconfirmed_ = 0;  // of all that were ever received
   std::uint64_t bytes_ = 0;
   Load load_max_;
 };

@@ -73,6 +73,9 @@ class World {
   // The first message is another one when it comes to the receiver of this plane.
   void damage_in_plane(std::int32_t plane) { damaged_ = plane; }
 
+  // Its programs do nothing more, until they are killed.
+  void stop(std::int32_t plane) { stopped_ = plane; }
+
   // What its processes have sent may still arrive, up to any point.
   void kill_plane(std::int32_t plane) {
     const auto cut = [&](auto& queue) { queue.resize(random_.below(queue.size() + 1)); };
@@ -185,9 +188,10 @@ class World {
   }
 
   void collect(Process& process, std::vector<std::function<void()>>& actions) {
-    if (process.is_alive && process.self.rank == sender_rank && process.sent < given_.messages)
+    const bool does_anything = process.is_alive && process.self.plane != stopped_;
+    if (does_anything && process.self.rank == sender_rank && process.sent < given_.messages)
       actions.push_back([&] { send_next(process); });
-    if (process.is_alive && process.self.rank == receiver_rank()) {
+    if (does_anything && process.self.rank == receiver_rank()) {
       if (process.posted < given_.messages)
         actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
       if (process.taken < process.posted && !process.native.empty())
@@ -232,6 +236,7 @@ class World {
   std::vector<std::unique_ptr<Process>> processes_;
   std::pair<std::int32_t, std::uint64_t> corrupted_{-1, 0};
   std::int32_t damaged_ = -1;
+  std::int32_t stopped_ = -1;
 };
 
 template <typename Function>
@@ -264,6 +269,7 @@ TEST_CASE("without a fault every message is delivered and verified, and nothing 
       World world(given, seed);
       world.run();
       REQUIRE(world.all(&Votes::are_all_over));
+      CHECK(world.all(&Votes::are_all_confirmed));
       world.for_each_receiver([&](const World::Process& process) {
         REQUIRE(process.had.size() == 100);
         for (const auto& [number, had] : process.had) {
@@ -332,6 +338,38 @@ TEST_CASE("three replicas: one corrupted copy is out-voted and all go on with th
       CHECK(world.kept_bytes() == 0);
     }
   });
+}
+
+TEST_CASE("three replicas: two that agree are confirmed while the third has sent nothing") {
+  for (const VoteMethod method : {VoteMethod::async, VoteMethod::async_hash})
+    for (const bool is_same : {false, true}) {
+      CAPTURE(static_cast<int>(method));
+      CAPTURE(is_same);
+      World world({{method, 3}, is_same, 5, true}, 1);
+      world.stop(1);
+      world.run();
+      int confirmed = 0;
+      world.for_each_receiver([&](const World::Process& process) {
+        if (process.self.plane == 1) return;
+        confirmed += process.votes.are_all_confirmed() ? 1 : 0;
+        CHECK((process.self.plane == 0 || !process.votes.are_all_over()));
+      });
+      // Digests go round: plane 2 hears of plane 1 only.
+      CHECK(confirmed == (method == VoteMethod::async ? 2 : 1));
+      world.kill_plane(1);
+      world.run();
+      CHECK(world.all(&Votes::are_all_over));
+      CHECK(world.all(&Votes::are_all_confirmed));
+    }
+}
+
+TEST_CASE("what nobody else has sent is not confirmed") {
+  World world({{VoteMethod::async_hash, 2}, false, 5, true}, 1);
+  world.kill_plane(1);
+  world.run();
+  CHECK(world.all(&Votes::are_all_over));
+  world.for_each_receiver(
+      [](const World::Process& process) { CHECK_FALSE(process.votes.are_all_confirmed()); });
 }
 
 TEST_CASE("two replicas: one corrupted copy is seen by both receivers, who cannot tell whose") {

@@ -17,6 +17,7 @@
 #include "shim/replication/decided.hpp"
 #include "shim/replication/findings.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/replication/plane_end.hpp"
 #include "shim/replication/room.hpp"
 
 namespace resprout::shim {
@@ -56,6 +57,7 @@ class Verification final {
  public:
   Verification(const Options& options, const std::string& address)
       : rank_(rank_in_world()),
+        run_directory_(options.run_directory),
         findings_(findings_setup(options)),
         links_(
             links_setup(options, address),
@@ -94,7 +96,14 @@ class Verification final {
     decided.store(nullptr);
     comparing.store(nullptr);
     verified_messages.store(nullptr);
-    verifier_.finish(go_on_with_mpi, [] { PMPI_Barrier(MPI_COMM_WORLD); });
+    {
+      PlaneEnd end(run_directory_);
+      const auto meanwhile = [&] {
+        go_on_with_mpi();
+        end.advance(verifier_.is_agreed());
+      };
+      verifier_.finish(meanwhile, [&] { end.barrier(verifier_.is_agreed(), meanwhile); });
+    }
     links_in_use.store(nullptr);
     links_.leave();
     return {verifier_.figures(), messages_.skipped() + comparing_.skipped.load()};
@@ -184,6 +193,7 @@ class Verification final {
   }
 
   const int rank_;
+  const std::string run_directory_;
   Findings findings_;
   PlaneLinks links_;
   Verifier verifier_;

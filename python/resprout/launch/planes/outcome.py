@@ -17,7 +17,8 @@ class PlaneEnd:
     how: str
     """whole: all its ranks came to their end; aborted: one called MPI_Abort; lost: one was lost;
     excluded: one has worked with corrupted data; corrupted: the job ended because nobody could tell
-    which data are right; ended: with one that was corrupted; interrupted: the user ended it."""
+    which data are right; ended: with one that was corrupted, or as it was behind two that agree;
+    interrupted: the user ended it."""
     status: int
     """The program's, as this plane has it."""
     ended_ns: int
@@ -61,11 +62,18 @@ def decide(planes: Sequence[PlaneEnd]) -> PlaneEnd:
     for plane in planes:
         if plane.how == "corrupted":
             return plane
-    whole = [plane for plane in planes if not plane.is_lost]
+    whole = [plane for plane in planes if not plane.is_lost and plane.how != "ended"]
     if not whole:
         return max(planes, key=lambda plane: plane.ended_ns)
     alike = Counter((plane.how, plane.status) for plane in whole)
     return max(whole, key=lambda plane: (alike[plane.how, plane.status], -plane.replica))
+
+
+def stragglers(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
+    """Those that were ended as they were behind."""
+    if any(plane.how == "corrupted" for plane in planes):
+        return []
+    return [plane for plane in planes if plane.how == "ended"]
 
 
 def different(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:

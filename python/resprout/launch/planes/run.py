@@ -17,6 +17,7 @@ from resprout.launch.mpi import Library, Mpi, Setting
 from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
+from resprout.launch.planes.stragglers import Stragglers, seconds_of
 from resprout.report.corruptions import STATUS_CORRUPTED, Verification
 from resprout.report.merge import STATUS_STRICT, Loss, Report, merge
 from resprout.report.ranks import Flipped, read_parts
@@ -73,6 +74,11 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
             out, err = (relay.writing_end(replica, stream) for stream in ("stdout", "stderr"))
             starts.append(job.Start(placed, own, out, err))
 
+        stragglers = Stragglers(
+            [start.directory for start in starts],
+            seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
+        )
+
         def on_end(replica: int, end: job.End) -> bool:
             (directory / f"ended-{replica}").touch()
             stdin.close(starts[replica].directory)
@@ -84,14 +90,18 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
             if was_corrupted and ends[replica].is_lost:
                 ends[replica] = replace(ends[replica], how="ended")
             is_corrupted = was_corrupted or ends[replica].how == "corrupted"
-            if ends[replica].is_lost and left and not is_corrupted:
+            if replica in stragglers.ended and ends[replica].how == "lost":
+                ends[replica] = replace(ends[replica], how="ended")
+                relay.lose(replica)
+                _tell_of_straggler(replica, len(plans))
+            elif ends[replica].is_lost and left and not is_corrupted:
                 relay.lose(replica)
                 _tell_of_loss(ends[replica], len(plans), len(left))
             else:
                 relay.finish(replica)
             return is_corrupted
 
-        job.run_all(starts, relay.start, on_end)
+        job.run_all(starts, relay.start, on_end, lambda: stragglers.look(ends))
         relay.join()
     planes = tuple(ends[replica] for replica in range(len(plans)))
     chosen = decide(planes)
@@ -99,6 +109,12 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         sys.stderr.flush()
         with contextlib.suppress(OSError):
             os.write(2, relay.own_words(chosen.replica))
+    return _report_of(plans, planes, chosen, strict)
+
+
+def _report_of(
+    plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], chosen: PlaneEnd, strict: bool
+) -> Report:
     has_loss = any(plane.is_lost for plane in planes)
     is_flawed = has_loss or any(plane.report.corruptions for plane in planes)
     status = STATUS_STRICT if strict and is_flawed and chosen.status == 0 else chosen.status
@@ -203,6 +219,15 @@ def _tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
     with contextlib.suppress(OSError):
         print(
             f"resprout: plane {plane.replica} of {planes} is {plane.how}: {who}; {others} on",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _tell_of_straggler(replica: int, planes: int) -> None:
+    with contextlib.suppress(OSError):
+        print(
+            f"resprout: plane {replica} of {planes} was ended: the others agree, and it was behind",
             file=sys.stderr,
             flush=True,
         )
