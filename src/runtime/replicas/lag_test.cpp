@@ -130,7 +130,10 @@ TEST_CASE("lag: requests that wait for a verdict are bounded, too, and none is n
   CHECK_FALSE(lag.has_room(2, 0));
   open = 2;
   CHECK_FALSE(lag.has_room(1, 0));
-  Lag narrow({.self = {0, own_rank}, .bound = {1000, 1000}, .open = [&] { return open; }}, told);
+  Lag narrow({.self = {0, own_rank},
+              .bound = {1000, 3 * Lag::request_bytes},
+              .open = [&] { return open; }},
+             told);
   CHECK(narrow.has_room(1, 0));
   open = 3;
   CHECK_FALSE(narrow.has_room(1, 0));

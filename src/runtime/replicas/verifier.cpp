@@ -38,9 +38,8 @@ void Verifier::send(const MessageName& name, std::uint64_t digest,
 
 void Verifier::add_record(const Expected& expected, bool is_awaited) {
   Record& record = records_[expected.name];
-  record.finding.name = expected.name;
-  record.finding.call = expected.call;
-  record.finding.bytes = expected.bytes;
+  record.call = expected.call;
+  record.bytes = expected.bytes;
   record.is_awaited = is_awaited;
 }
 
@@ -71,10 +70,10 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
   const auto at = records_.find(name);
   RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
   wait_until(lock, meanwhile, [&] { return at->second.is_delivered; });
-  Delivery delivery = std::move(at->second.delivery);
+  const std::unique_ptr<Delivery> other = std::move(at->second.delivery);
   at->second.is_awaited = false;
   if (at->second.is_over) records_.erase(at);
-  return delivery;
+  return other ? std::move(*other) : Delivery{};
 }
 
 void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
@@ -129,32 +128,33 @@ void Verifier::note(const MessageName& name, const VoteEvent& event,
     case VoteEventKind::deliver:
       record.is_delivered = true;
       if (plane == setup_.self.plane && bytes.empty()) break;
-      record.delivery = {Delivery::What::other, {bytes.begin(), bytes.end()}};
+      record.delivery =
+          std::make_unique<Delivery>(Delivery{Delivery::What::other, {bytes.begin(), bytes.end()}});
       break;
     case VoteEventKind::mismatch:
       record.is_worth_saying = true;
       break;
     case VoteEventKind::outvote:
-      record.finding.wrong_planes |= 1U << plane;
+      record.wrong_planes |= static_cast<std::uint8_t>(1U << plane);
       break;
     case VoteEventKind::taint:
-      record.finding.is_tainted = true;
+      record.is_tainted = true;
       break;
     case VoteEventKind::repair:
-      record.finding.is_replaced = true;
+      record.is_replaced = true;
       break;
     case VoteEventKind::confirm:
       break;
     case VoteEventKind::finish:
     case VoteEventKind::undecided:
     case VoteEventKind::lost:
-      end(record, event);
+      end(name, record, event);
       if (!record.is_awaited) records_.erase(at);
       break;
   }
 }
 
-void Verifier::end(Record& record, const VoteEvent& event) {
+void Verifier::end(const MessageName& name, Record& record, const VoteEvent& event) {
   record.is_over = true;
   if (event.kind == VoteEventKind::finish) {
     ++(event.agreeing < 2 ? unverified_ : verified_);
@@ -162,12 +162,23 @@ void Verifier::end(Record& record, const VoteEvent& event) {
     ++verified_;
     const bool is_lost = event.kind == VoteEventKind::lost;
     record.is_worth_saying = true;
-    record.finding.end = is_lost ? Finding::End::lost : Finding::End::undecided;
+    record.end = is_lost ? Finding::End::lost : Finding::End::undecided;
     if (!record.is_delivered)
-      record.delivery.what = is_lost ? Delivery::What::lost : Delivery::What::undecided;
+      record.delivery = std::make_unique<Delivery>(
+          Delivery{is_lost ? Delivery::What::lost : Delivery::What::undecided, {}});
     record.is_delivered = true;
   }
-  if (record.is_worth_saying) unsaid_.push_back(record.finding);
+  if (record.is_worth_saying) unsaid_.push_back(finding_of(name, record));
+}
+
+Finding Verifier::finding_of(const MessageName& name, const Record& record) {
+  return {.name = name,
+          .call = record.call,
+          .bytes = record.bytes,
+          .wrong_planes = record.wrong_planes,
+          .is_tainted = record.is_tainted,
+          .is_replaced = record.is_replaced,
+          .end = record.end};
 }
 
 void Verifier::say(std::unique_lock<std::mutex>& lock) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -47,7 +48,7 @@ class Verifier {
 
   struct Expected {
     MessageName name;
-    std::string call;
+    const char* call = "";  // a string literal
     std::uint64_t bytes = 0;
     Votes::DigestOf digest_of;
   };
@@ -99,9 +100,15 @@ class Verifier {
   std::uint64_t open() const;
 
  private:
+  // Small: there are as many as there are messages that wait for their verdict.
   struct Record {
-    Finding finding;
-    Delivery delivery;
+    const char* call = "";
+    std::uint64_t bytes = 0;
+    std::unique_ptr<Delivery> delivery;  // null: the own plane's copy
+    std::uint8_t wrong_planes = 0;       // as in Finding, and the next three
+    bool is_tainted = false;
+    bool is_replaced = false;
+    Finding::End end = Finding::End::outvoted;
     bool is_awaited = false;
     bool is_delivered = false;  // or will never be
     bool is_over = false;
@@ -114,7 +121,8 @@ class Verifier {
   void add_record(const Expected& expected, bool is_awaited);
   void note(const MessageName& name, const protocols::VoteEvent& event,
             std::span<const std::byte> bytes);
-  void end(Record& record, const protocols::VoteEvent& event);
+  void end(const MessageName& name, Record& record, const protocols::VoteEvent& event);
+  static Finding finding_of(const MessageName& name, const Record& record);
   // Releases the lock and says what was found under it.
   void say(std::unique_lock<std::mutex>& lock);
   template <typename Condition>

@@ -72,8 +72,7 @@ void Votes::start(const MessageName& name, Sent made, bool keeps) {
   Flow& flow = flows_[name.stream];
   const auto [at, is_new] = flow.sent.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
-  const Suspected suspects = suspected();
-  at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
+  at->second.machine.start();
   drain(name, at->second);
   if (!keeps) {
     drop(at->second.bytes.size());
@@ -87,7 +86,7 @@ void Votes::start(const MessageName& name, Sent made, bool keeps) {
 void Votes::receive(const MessageName& name, DigestOf digest_of) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
   Flow& flow = flows_[name.stream];
-  Received made{.machine = {config_of(name.stream), config().receiver(setup_.self.plane), 0},
+  Received made{.machine = {config_of(name.stream), config().receiver(setup_.self.plane)},
                 .digest_of = std::move(digest_of)};
   const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
   RESPROUT_INVARIANT(is_new);
@@ -145,9 +144,7 @@ void Votes::take_vote(Flow& flow, const Early& arrived) {
   if (config().is_sender(message.to)) {
     const auto at = flow.sent.find(number);
     if (at != flow.sent.end()) {
-      const Suspected suspects = suspected();
-      at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}},
-                                        message);
+      at->second.machine.handle_message(message);
       return drain(arrived.frame.name, at->second);
     }
   } else if (const auto at = flow.received.find(number); at != flow.received.end()) {
@@ -169,9 +166,11 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
   const Disposition disposition =
       received.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, heard);
   if (disposition == Disposition::keep) {
-    drop(received.held[static_cast<std::size_t>(origin)].size());
+    if (!received.held) received.held = std::make_unique<Held>();
+    std::vector<std::byte>& held = (*received.held)[static_cast<std::size_t>(origin)];
+    drop(held.size());
     keep(bytes.size());
-    received.held[static_cast<std::size_t>(origin)].assign(bytes.begin(), bytes.end());
+    held.assign(bytes.begin(), bytes.end());
     received.has_bytes |= 1U << origin;
   }
   drain(name, received);
@@ -195,8 +194,7 @@ void Votes::lose_plane(std::int32_t plane) {
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   for (auto& [stream, flow] : flows_) {
     for (auto& [number, received] : flow.received) {
-      received.machine.handle_suspicion(context, config().sender(plane));
-      received.machine.handle_suspicion(context, config().receiver(plane));
+      received.machine.handle_suspicion(context);
       drain({stream, number}, received);
     }
     note_own_progress(stream, flow);
@@ -222,9 +220,9 @@ void Votes::drain(const MessageName& name, Received& received) {
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   const auto bytes_of_origin = [&](std::int32_t origin) -> const std::vector<std::byte>* {
     if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return nullptr;
-    return &received.held[static_cast<std::size_t>(origin)];
+    return &(*received.held)[static_cast<std::size_t>(origin)];
   };
-  while (const auto event = received.machine.poll_event(context)) {
+  while (const auto event = received.machine.poll_event()) {
     const bool is_of_copy =
         event->kind == VoteEventKind::deliver || event->kind == VoteEventKind::repair;
     const auto* bytes = is_of_copy ? bytes_of_origin(config().replica(event->origin)) : nullptr;
@@ -266,7 +264,7 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
       if (own == flow.told) untold_.push_back(stream);
       ++own;
       ++untold_messages_;
-      for (const auto& copy : at->second.held) untold_bytes_ += copy.size();
+      untold_bytes_ += at->second.held_bytes();
     }
     if (own - flow.told >= untold_max) tell(stream, flow);
     if (untold_messages_ >= untold_of_all_max || untold_bytes_ >= untold_bytes_max) tell_all();
@@ -330,16 +328,19 @@ void Votes::forget(Flow& flow) {
     numbered.erase(numbered.begin(), end);
   };
   erase_from(flow.sent, [](const Sent& sent) { return sent.bytes.size(); });
-  erase_from(flow.received, [](const Received& received) {
-    std::size_t bytes = 0;
-    for (const auto& copy : received.held) bytes += copy.size();
-    return bytes;
-  });
+  erase_from(flow.received, [](const Received& received) { return received.held_bytes(); });
   erase_from(flow.early, [](const std::vector<Early>& frames) {
     std::size_t bytes = 0;
     for (const Early& early : frames) bytes += early.bytes.size();
     return bytes;
   });
+}
+
+std::size_t Votes::Received::held_bytes() const {
+  if (!held) return 0;
+  std::size_t bytes = 0;
+  for (const auto& copy : *held) bytes += copy.size();
+  return bytes;
 }
 
 void Votes::keep(std::size_t bytes) {

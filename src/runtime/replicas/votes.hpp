@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -98,17 +99,21 @@ class Votes {
   Load load_max() const { return load_max_; }
 
  private:
+  // These two are small: there are as many as there are messages that are not verified yet.
   struct Sent {
-    protocols::DigestVote machine;
+    protocols::SentCopy machine;
     std::vector<std::byte> bytes;
     bool has_bytes = false;
     bool is_native_due = true;  // the next copy for the own plane's receiver is MPI's business
   };
+  using Held = std::array<std::vector<std::byte>, protocols::degree_max>;  // by origin
   struct Received {
-    protocols::DigestVote machine;
+    std::size_t held_bytes() const;
+
+    protocols::ReceivedCopy machine;
     DigestOf digest_of;
-    std::array<std::vector<std::byte>, protocols::degree_max> held;  // by origin
-    std::uint32_t has_bytes = 0;                                     // bit i: of origin i
+    std::unique_ptr<Held> held;   // null: nothing
+    std::uint32_t has_bytes = 0;  // bit i: of origin i
     bool is_confirmed = false;
   };
   struct Early {
