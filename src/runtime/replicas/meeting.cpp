@@ -63,6 +63,10 @@ bool is_on_several_hosts(const std::string& folder) {
   return access((folder + "/several-hosts").c_str(), F_OK) == 0;
 }
 
+bool is_said_to_be_lost(const std::string& folder, std::int32_t plane) {
+  return access((folder + "/lost-" + std::to_string(plane)).c_str(), F_OK) == 0;
+}
+
 auth::Secret read_meeting_secret(const std::string& folder) {
   const std::string path = folder + "/secret";
   const auto contents = contents_of(path);

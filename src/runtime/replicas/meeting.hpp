@@ -5,6 +5,7 @@
 //   several-hosts  by the launcher, if planes may be on different hosts
 //   addresses-K  what plane K's processes have for LinkAddress, by rank; appears whole
 //   ended-K      by the launcher: plane K is over, whether or not it has left addresses
+//   lost-K       by the launcher: it is over, and was lost
 //
 // Thread rule: functions without state.
 #pragma once
@@ -24,6 +25,9 @@ auth::Secret read_meeting_secret(const std::string& folder);
 
 // Addresses have to be such that other hosts can reach them.
 bool is_on_several_hosts(const std::string& folder);
+
+// Whether the launcher has said so.
+bool is_said_to_be_lost(const std::string& folder, std::int32_t plane);
 
 // Says where the processes of a plane are, once. Throws std::system_error: it cannot be written.
 void leave_addresses(const std::string& folder, std::int32_t plane,

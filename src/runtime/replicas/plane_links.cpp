@@ -26,6 +26,9 @@ constexpr std::uint32_t frame_bytes_max = std::numeric_limits<std::uint32_t>::ma
 // Who is asked to take our last words may have stopped reading for good.
 constexpr std::int64_t farewell_ns = 5'000'000'000;
 
+// Of two times to wait; -1: for ever.
+int sooner(int a, int b) { return a < 0 ? b : b < 0 ? a : std::min(a, b); }
+
 void append(std::vector<std::uint8_t>& to, std::span<const std::byte> bytes) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
   to.insert(to.end(), first, first + bytes.size());
@@ -133,7 +136,7 @@ void PlaneLinks::run() {
       deadline = monotonic_ns() + farewell_ns;
     }
     if (deadline != 0 && (!has_unsent() || monotonic_ns() > deadline)) return;
-    const int patience = deadline != 0 ? 10 : look_at_young();
+    const int patience = deadline != 0 ? 10 : sooner(look_at_young(), look_at_planes());
     lock.unlock();
     const auto ready = poller_.wait(events, patience);
     lock.lock();
@@ -236,6 +239,17 @@ int PlaneLinks::look_at_young() {
   }
   for (const Key key : late) drop(links_.find(key));
   return next == 0 ? -1 : static_cast<int>((next - now) / 1'000'000) + 1;
+}
+
+int PlaneLinks::look_at_planes() {
+  if (!setup_.is_known_lost) return -1;
+  const std::int64_t now = monotonic_ns();
+  if (now >= look_at_) {
+    look_at_ = now + setup_.look_ns;
+    for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
+      if (plane != setup_.self.plane && setup_.is_known_lost(plane)) lose(plane);
+  }
+  return static_cast<int>((look_at_ - now) / 1'000'000) + 1;
 }
 
 bool PlaneLinks::has_open_from(int number) const {

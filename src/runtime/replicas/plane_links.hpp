@@ -4,8 +4,8 @@
 // One connection for each direction, opened when there is something to say: who began it speaks,
 // the other listens. To its *siblings*, the replicas of its own rank, a process opens one at once:
 // a plane ends as a whole, so each process learns of its end from the sibling there, whose
-// connection breaks or who cannot be reached. A process that has nothing more to say or to hear
-// leaves, and says so first.
+// connection breaks or who cannot be reached, or from who knows better (`is_known_lost`). A process
+// that has nothing more to say or to hear leaves, and says so first.
 //
 // On the wire, both ends being of one architecture: 4 bytes length, then so many bytes of a
 // channel's number (4 bytes) and a frame; length 0: the process leaves.
@@ -59,6 +59,10 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     // How long the thread lets frames gather, in and out, before it moves them: a switch of threads
     // for each costs more than all else. Who waits for them drives. 0: not at all.
     std::int64_t nap_ns = 0;
+    // Whether somebody else knows that a plane is lost: to a host that is cut off no connection
+    // breaks. Asked once in `look_ns`; empty: never.
+    std::function<bool(std::int32_t plane)> is_known_lost = {};
+    std::int64_t look_ns = 1'000'000'000;
   };
   // `frame`: all that was given to one `send`, without its channel.
   using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
@@ -118,6 +122,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   bool has_open_from(int number) const;
   // Gives up those that were not proven in time. Milliseconds until the next could be; -1: none.
   int look_at_young();
+  // Loses planes of which that is known. Milliseconds until the next look; -1: none.
+  int look_at_planes();
   void drop(std::map<Key, Link>::iterator at);
   void end_of(const Link& link);
   void lose(std::int32_t plane);
@@ -142,6 +148,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   std::vector<bool> is_lost_;   // by plane
   std::vector<bool> has_left_;  // by number of the process
   Key last_key_ = 1;
+  std::int64_t look_at_ = 0;
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
   std::atomic<std::uint64_t> rejected_{0};

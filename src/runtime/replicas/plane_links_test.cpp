@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <numeric>
@@ -43,9 +44,16 @@ class Process {
   };
 
   explicit Process(Replica self, std::int32_t planes = 2, std::int32_t ranks = 2,
-                   auth::Secret secret = secret_of(1), std::int64_t nap_ns = 0)
+                   auth::Secret secret = secret_of(1), std::int64_t nap_ns = 0,
+                   std::function<bool(std::int32_t)> is_known_lost = {})
       : links_(
-            {.secret = secret, .self = self, .planes = planes, .ranks = ranks, .nap_ns = nap_ns},
+            {.secret = secret,
+             .self = self,
+             .planes = planes,
+             .ranks = ranks,
+             .nap_ns = nap_ns,
+             .is_known_lost = std::move(is_known_lost),
+             .look_ns = 1'000'000},
             [this](Replica from, std::span<const std::byte> frame) { note(from, frame); },
             [this](std::int32_t plane) {
               const std::scoped_lock lock(mutex_);
@@ -257,6 +265,24 @@ TEST_CASE("plane links: a plane that is nowhere from the start is lost") {
   REQUIRE(other.wait_for_loss());
   other.links().send({0, 0}, numbered(3), {});
   REQUIRE(process.wait_for_frames(1));
+  CHECK(process.lost() == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("plane links: a plane whose connections stay and are silent is lost when that is known") {
+  const Fd silent = listen_on("127.0.0.1");
+  std::atomic<bool> is_known{false};
+  std::atomic<int> looks{0};
+  Process process({0, 0}, 2, 1, secret_of(1), 0, [&](std::int32_t plane) {
+    ++looks;
+    return plane == 1 && is_known;
+  });
+  LinkAddress address = process.links().address();
+  address.port = local_port(silent);
+  process.links().connect({process.links().address(), address});
+  while (looks < 3) testing::nap_ms(1);
+  CHECK(process.lost().empty());
+  is_known = true;
+  REQUIRE(process.wait_for_loss());
   CHECK(process.lost() == std::vector<std::int32_t>{1});
 }
 

@@ -142,9 +142,13 @@ class Verification final {
     setup.ranks = ranks();
     setup.listen_address = address;
     setup.nap_ns = nap_ns;
-    if (runtime::is_on_several_hosts(folder(options)))
+    if (runtime::is_on_several_hosts(folder(options))) {
       if (const std::string own = runtime::reachable_address(options.network); !own.empty())
         setup.listen_address = own;
+      setup.is_known_lost = [where = folder(options)](std::int32_t plane) {
+        return runtime::is_said_to_be_lost(where, plane);
+      };
+    }
     return setup;
   }
   Messages::Setup messages_setup(const Options& options) {
