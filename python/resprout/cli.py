@@ -62,6 +62,7 @@ def run_command(
     collectives: Annotated[str, table_option("--collectives")] = "auto",
     calibration: Annotated[str | None, table_option("--calibration")] = None,
     replicas: Annotated[str | None, table_option("--replicas")] = None,
+    replica_hosts: Annotated[str | None, table_option("--replica-hosts")] = None,
     verify: Annotated[str | None, table_option("--verify")] = None,
     on_corruption: Annotated[str | None, table_option("--on-corruption")] = None,
     shadow_lag: Annotated[str | None, table_option("--shadow-lag")] = None,
@@ -112,6 +113,7 @@ def run_command(
             mpi=mpi,
             hostfile=hostfile,
             mpirun_args=mpirun_arg or [],
+            replica_hosts=replica_hosts,
             run_dir=run_dir,
             verbose=verbose,
         )

@@ -86,6 +86,16 @@ OPTIONS = (
         "own; the job goes on as long as one plane is whole (docs/replication.md).",
     ),
     Option(
+        "--replica-hosts",
+        "RESPROUT_REPLICA_HOSTS",
+        "apart|shared",
+        "apart, shared",
+        "apart",
+        "Whether planes may share a host of --hostfile: what cannot be kept apart is refused, or "
+        "a line says what it does not protect from.",
+        reaches_ranks=False,
+    ),
+    Option(
         "--verify",
         "RESPROUT_VERIFY",
         "METHOD",
@@ -320,6 +330,7 @@ def _is_straggler_wait(text: str) -> bool:
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
     "--replicas": _one_of("1", "2", "3"),
+    "--replica-hosts": _one_of("apart", "shared"),
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
     "--on-corruption": _one_of("abort", "report"),
     "--shadow-lag": _is_shadow_lag,

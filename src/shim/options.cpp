@@ -22,9 +22,10 @@ constexpr string_view fault_forms =
 
 // Options of `resprout run` that are the launcher's business alone, but may stand in its
 // environment and so in ours.
-constexpr std::array launcher_names{"RESPROUT_CALIBRATION",    "RESPROUT_MPI",
-                                    "RESPROUT_MPIRUN_ARGS",    "RESPROUT_REPORT",
-                                    "RESPROUT_STRAGGLER_WAIT", "RESPROUT_STRICT"};
+constexpr std::array launcher_names{"RESPROUT_CALIBRATION", "RESPROUT_MPI",
+                                    "RESPROUT_MPIRUN_ARGS", "RESPROUT_REPLICA_HOSTS",
+                                    "RESPROUT_REPORT",      "RESPROUT_STRAGGLER_WAIT",
+                                    "RESPROUT_STRICT"};
 
 // Splits off what stands before the first `separator`; all of it if there is none.
 string_view take_until(string_view& rest, char separator) {

@@ -11,10 +11,19 @@ from resprout.errors import UserError
 from resprout.faults import parse_faults
 from resprout.launch.job import End
 from resprout.launch.planes.lines import Lines
-from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended, stragglers
+from resprout.launch.planes.loss_watch import LossWatch
+from resprout.launch.planes.outcome import (
+    PlaneEnd,
+    decide,
+    different,
+    how_it_ended,
+    lost_host,
+    stragglers,
+)
 from resprout.launch.planes.placement import deal
 from resprout.launch.planes.relay import Tagged
 from resprout.launch.planes.stragglers import Stragglers
+from resprout.launch.planes.survey import Host, check, parse
 from resprout.report.corruptions import Corruption, describe
 from resprout.report.merge import Report
 from resprout.report.planes import describe_planes, protection_left
@@ -220,6 +229,85 @@ def test_no_two_planes_share_a_host() -> None:
     assert deal(lines, 2) == [["a slots=2", "c slots=1", "a slots=1"], ["b:4", "d"]]
     with pytest.raises(UserError, match=r"needs 3 hosts.*has 2.*Name more hosts"):
         deal(["a slots=64", "b slots=64"], 3)
+    with pytest.raises(UserError, match="names no host"):
+        deal([], 2, share=True)
+
+
+def test_planes_that_may_share_hosts_go_around_again() -> None:
+    lines = ["a slots=2", "b:4"]
+    assert deal(lines, 3, share=True) == [["a slots=2"], ["b:4"], ["a slots=2"]]
+    assert deal([*lines, "c"], 2, share=True) == deal([*lines, "c"], 2)
+
+
+BOOT = "0d5c"
+NAMED = Host("node1", "one", BOOT, "net:1", sees_run_directory=True)
+
+
+def test_two_names_of_one_host_in_different_planes_are_refused() -> None:
+    alias = replace(NAMED, name="node1-ib")
+    with pytest.raises(UserError, match=r"node1 and node1-ib of --hostfile are one host.*shared"):
+        check([[NAMED], [alias]], Path("/run"), may_share=False)
+    remark = check([[NAMED], [alias]], Path("/run"), may_share=True)
+    assert remark is not None and "not from that of the host" in remark
+    other = replace(NAMED, name="node2", own_name="two", boot="77aa")
+    assert check([[NAMED, alias], [other]], Path("/run"), may_share=False) is None
+
+
+def test_containers_of_one_machine_are_hosts_but_a_word_is_said() -> None:
+    container = replace(NAMED, name="node2", own_name="two", network="net:2")
+    remark = check([[NAMED], [container]], Path("/run"), may_share=False)
+    assert remark == "node1 and node2 are on one machine: its loss would be that of several planes"
+
+
+def test_a_run_directory_that_some_host_does_not_see_is_refused() -> None:
+    blind = replace(NAMED, name="node2", boot="77aa", sees_run_directory=False)
+    with pytest.raises(UserError, match=r"node2 cannot see /run.*--run-dir"):
+        check([[NAMED], [blind]], Path("/run"), may_share=False)
+
+
+def test_what_a_host_answers_is_told_from_other_lines() -> None:
+    assert parse("resprout-host node1 one 0d5c net:1 sees") == NAMED
+    assert parse("resprout-host - one 0d5c net:1 misses") == replace(
+        NAMED, name="one", sees_run_directory=False
+    )
+    assert parse("Warning: Permanently added node1 to the list") is None
+
+
+LOST_HOST = b"""\
+--------------------------------------------------------------------------
+PRTE has lost communication with a remote daemon.
+
+  HNP daemon   : [prterun-nodeA-7706@0,0] on node nodeA
+  Remote daemon: [prterun-nodeA-7706@0,2] on node nodeD
+"""
+
+
+def test_a_plane_that_has_lost_a_host_is_lost_though_its_ranks_came_to_their_ends_there() -> None:
+    assert how_it_ended(Parts({0: part(0, 0)}), end(), 1, LOST_HOST) == "lost"
+    assert lost_host(LOST_HOST) == "nodeD"
+    words = b"A daemon failed to report back after being spawned.\n\n  Remote host:   nodeC\n"
+    assert lost_host(words) == "nodeC"
+    assert lost_host(b"plm:ssh: Warning: setpgid failed") is None
+
+
+def test_ranks_that_leave_nothing_were_killed_if_their_launcher_complains() -> None:
+    started = Parts(started=frozenset({0, 1}))
+    assert how_it_ended(started, end(), 2, b"-----\nsomething about daemons\n") == "lost"
+    assert how_it_ended(started, end(), 2, b"") == "whole"
+    saw_a_loss = Parts({0: part(0, None, finalized=False)}, started=frozenset({0, 1}))
+    assert how_it_ended(saw_a_loss, end(), 2) == "lost"
+
+
+def test_a_loss_is_known_as_soon_as_a_rank_leaves_word_of_it(tmp_path: Path) -> None:
+    has_lost = LossWatch(tmp_path)
+    assert not has_lost()
+    (tmp_path / "rank-0.json").write_text('{"losses": []}')
+    (tmp_path / "rank-1.json").write_text('{"los')
+    assert not has_lost()
+    (tmp_path / "rank-1.json").write_text('{"losses": [{"rank": 2}]}')
+    assert has_lost()
+    (tmp_path / "rank-1.json").unlink()
+    assert has_lost()
 
 
 def test_a_fault_names_its_plane() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resprout.errors import UserError
-from resprout.launch.mpi import Library, Mpi, Setting, settings_for
+from resprout.launch.mpi import Library, Mpi, Setting, host_settings, settings_for
 from resprout.launch.shim import preload
 from resprout.options import OPTIONS
 
@@ -18,6 +18,7 @@ rank="${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}"
 if [ -d "$RESPROUT_RUN_DIR" ]; then echo $$ >"$RESPROUT_RUN_DIR/started-$rank"; fi
 if [ "$rank" = 0 ] && [ -p "$RESPROUT_RUN_DIR/stdin" ]; then
   exec <"$RESPROUT_RUN_DIR/stdin"
+elif [ -e "$RESPROUT_RUN_DIR/no-stdin" ]; then exec </dev/null
 fi
 if [ -n "$0" ]; then export LD_PRELOAD="$0"; fi
 exec "$@"
@@ -39,14 +40,23 @@ class Plan:
     mpirun_args: Sequence[str] = ()
     planes: int = 1
     """This is one of so many that run side by side."""
+    share_hosts: bool = False
+    """Replicas of a rank may be on one host."""
     settings_of_job: Sequence[Setting] = ()
 
     @property
     def relays_stdin(self) -> bool:
         return self.mpi.library is Library.OPEN_MPI and self.mpi.major >= 5
 
+    @property
+    def is_on_several_hosts(self) -> bool:
+        return self.hostfile is not None or bool(self.mpirun_args)
+
     def settings(self) -> list[Setting]:
-        return [*settings_for(self.mpi, self.ranks, self.planes), *self.settings_of_job]
+        settings = settings_for(self.mpi, self.ranks, self.planes)
+        if self.planes > 1 and self.is_on_several_hosts:
+            settings += host_settings()
+        return [*settings, *self.settings_of_job]
 
     def arguments(self) -> list[str]:
         """The command line of the launcher."""

@@ -61,6 +61,10 @@ class Start:
     stdout: int | None = None
     """A file descriptor that gets the stdout of all ranks; ours without it."""
     stderr: int | None = None
+    has_lost: Callable[[], bool] = lambda: False
+    """Whether it is known that the launch has lost somebody and therefore ends."""
+    is_fed: bool = True
+    """Rank 0 gets our input; if not, it finds stdin at its end."""
 
 
 @contextlib.contextmanager
@@ -121,6 +125,7 @@ class _Launch:
         self.had_ranks = False
         self.without_ranks_since: float | None = None
         self.all_stopped_since: float | None = None
+        self.lost_since: float | None = None
 
         def prepare() -> None:
             processes.end_with_parent(signal.SIGTERM)
@@ -171,7 +176,9 @@ class _Job:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or its children's statuses get lost
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_FOR)
         try:
-            stdin.serve([s.directory for s in self._starts if s.plan.relays_stdin])
+            relayed = [s for s in self._starts if s.plan.relays_stdin]
+            stdin.serve([s.directory for s in relayed if s.is_fed])
+            stdin.leave_empty([s.directory for s in relayed if not s.is_fed])
             for start in self._starts:
                 self._launches.append(_Launch(start, before, self._shares_group))
             self._on_start()
@@ -243,6 +250,12 @@ class _Job:
             self._kill_launch(self._launches[index])
 
     def _look_at(self, launch: _Launch) -> None:
+        if launch.start.has_lost():
+            # An mpirun that speaks to a host that is cut off waits for its answer for minutes.
+            launch.lost_since = launch.lost_since or time.monotonic()
+            if time.monotonic() - launch.lost_since > _MPIRUN_LEAVES_SECONDS:
+                self._end_mpirun(launch)
+                return
         alive = self._ranks_of(launch)
         if alive:
             launch.had_ranks = True

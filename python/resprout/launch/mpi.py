@@ -163,6 +163,17 @@ def _plane_settings(processes: int) -> list[Setting]:
     ]
 
 
+def host_settings() -> list[Setting]:
+    """How soon the launcher of a plane notices that a host of it does not answer any more: after
+    10 s. The answers are the kernel's, however busy a host is."""
+    reason = "a host that is cut off is noticed after 10 s, and not after 8 minutes"
+    return [
+        Setting("PRTE_MCA_oob_tcp_keepalive_time", "5", reason),
+        Setting("PRTE_MCA_oob_tcp_keepalive_intvl", "1", reason),
+        Setting("PRTE_MCA_oob_tcp_keepalive_probes", "5", reason),
+    ]
+
+
 def _basic_open_mpi_settings(ranks: int) -> list[Setting]:
     settings = [Setting("--oversubscribe", "", "allow more ranks than cores")]
     if os.geteuid() == 0:

@@ -41,6 +41,7 @@ class Request:
     calibration: str | None = None
     mpi: str | None = None
     hostfile: str | None = None
+    replica_hosts: str | None = None
     mpirun_args: Sequence[str] = ()
     run_dir: Path | None = None
     verbose: bool = False
@@ -77,7 +78,8 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     if replicas_of(request) > 1:
         check_planes(mpi, request.texts)
         if request.hostfile is not None:
-            deal(read_hosts(Path(request.hostfile)), replicas_of(request))
+            hosts = read_hosts(Path(request.hostfile))
+            deal(hosts, replicas_of(request), _may_share_hosts(request))
     if request.run_dir is not None and not os.access(request.run_dir, os.W_OK | os.X_OK):
         raise UserError(f"--run-dir: {request.run_dir} is no folder that can be written to")
     if shim is not None:
@@ -94,7 +96,17 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
         hostfile=request.hostfile,
         mpirun_args=request.mpirun_args,
         planes=replicas_of(request),
+        share_hosts=_may_share_hosts(request),
     )
+
+
+def _may_share_hosts(request: Request) -> bool:
+    if request.replica_hosts is None:
+        return False
+    check_value("--replica-hosts", request.replica_hosts)
+    if replicas_of(request) == 1 or request.hostfile is None:
+        raise UserError("--replica-hosts needs --replicas 2 or 3 and --hostfile")
+    return request.replica_hosts == "shared"
 
 
 def replicas_of(request: Request) -> int:

@@ -8,12 +8,14 @@ import contextlib
 import os
 import queue
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 NAME = "stdin"
+NAME_OF_NONE = "no-stdin"
 _CHUNK = 64 * 1024
 _END = b""
 # So far may one plane be ahead of another in its input.
@@ -40,6 +42,21 @@ def serve(run_directories: Sequence[Path]) -> None:
         arguments = (directory / NAME, chunks[-1])
         threading.Thread(target=_write, args=arguments, daemon=True).start()
     threading.Thread(target=_read, args=(chunks,), daemon=True).start()
+
+
+def leave_empty(run_directories: Sequence[Path]) -> None:
+    """Have their ranks 0 find the input at its end: a pipe of this host reaches no other one."""
+    for directory in run_directories:
+        (directory / NAME_OF_NONE).touch()
+
+
+def is_given() -> bool:
+    """Whether somebody pipes in something, or may."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
 def _read(chunks: Sequence["queue.Queue[bytes]"]) -> None:

@@ -59,6 +59,7 @@ def _plane_to_json(plane: "PlaneEnd") -> dict[str, Any]:
         "how": plane.how,
         "status": plane.status,
         "ended_ns": plane.ended_ns,
+        "lost_host": plane.lost_host,
         "losses": [_loss_to_json(loss, report.started_ns) for loss in report.losses],
     }
 

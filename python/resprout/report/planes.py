@@ -55,6 +55,8 @@ def _why(plane: PlaneEnd) -> str:
     if plane.how == "excluded":
         found = next(c for c in plane.report.corruptions if c.then == "exclude")
         return f"rank {found.rank} has worked with corrupted data"
+    if plane.lost_host is not None:
+        return f"host {plane.lost_host} could not be reached any more"
     words = {
         "killed": "was killed",
         "exited": "exited without MPI_Finalize",

@@ -1,5 +1,6 @@
 """How the planes of a job ended, and what the job's status is."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +8,14 @@ from dataclasses import dataclass
 from resprout.launch.job import End
 from resprout.report.merge import Report
 from resprout.report.ranks import Parts
+
+# As Open MPI 5's launcher writes it. Its status is 0 all the same.
+_LOST_HOST = re.compile(
+    rb"lost communication with a remote daemon.*?Remote daemon *:[^\n]*? on node (\S+)"
+    rb"|A daemon failed to report back.*?Remote host: *(\S+)",
+    re.DOTALL,
+)
+_COMPLAINT = b"\n-----"
 
 
 @dataclass(frozen=True)
@@ -26,27 +35,39 @@ class PlaneEnd:
     """Of this plane alone."""
     said: str = ""
     """By its launcher, of itself."""
+    lost_host: str | None = None
+    """The host that the launcher could not reach any more, which ended the plane."""
 
     @property
     def is_lost(self) -> bool:
         return self.how in ("lost", "excluded")
 
 
-def how_it_ended(parts: Parts, end: End, ranks: int) -> str:
-    """As PlaneEnd has it.
+def lost_host(said: bytes) -> str | None:
+    """The host that the launcher says it has lost, if it has lost one: dead, or cut off."""
+    match = _LOST_HOST.search(said)
+    return (match[1] or match[2]).decode(errors="replace") if match else None
+
+
+def how_it_ended(parts: Parts, end: End, ranks: int, said: bytes = b"") -> str:
+    """As PlaneEnd has it. `said`: by the launcher, of itself.
 
     A rank that has used MPI leaves its exit status; if none of them has, none has used it, and the
-    launcher's word counts.
+    launcher's word counts. Ranks of a lost host may have come to their ends there, but what they
+    said last has reached nobody.
     """
     for ending, how in (("abort", "corrupted"), ("exclude", "excluded")):
         if any(found.then == ending for found in parts.corruptions):
             return how
     if parts.aborted_with is not None:
         return "aborted"
+    if lost_host(said) is not None:
+        return "interrupted" if end.signals else "lost"
     statuses = [parts.exit_status(rank) for rank in range(ranks)]
     if all(status is None for status in statuses):
         # Nor does a killed rank leave one.
-        is_killed = end.mpirun_status >= 128 or bool(parts.injected)
+        is_killed = end.mpirun_status >= 128 or bool(parts.injected or parts.ranks)
+        is_killed = is_killed or (bool(parts.started) and _COMPLAINT in b"\n" + said)
         return "interrupted" if end.signals else "lost" if is_killed else "whole"
     has_ended = all(
         status is not None and (rank not in parts.ranks or parts.ranks[rank].finalized)

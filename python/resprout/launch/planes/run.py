@@ -14,18 +14,24 @@ from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Library, Mpi, Setting
-from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended
+from resprout.launch.planes.loss_watch import LossWatch
+from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended, lost_host
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.stragglers import Stragglers, seconds_of
+from resprout.launch.planes.survey import check, survey
 from resprout.report.corruptions import STATUS_CORRUPTED, Verification
-from resprout.report.merge import STATUS_STRICT, Loss, Report, merge
+from resprout.report.merge import STATUS_KILLED, STATUS_STRICT, Loss, Report, merge
 from resprout.report.ranks import Flipped, read_parts
 
 _SHARED = Path("/dev/shm")
 ONE_HOST = (
     "resprout: all replicas are on this host: they protect from the loss of processes, but not "
     "from that of the host"
+)
+NO_INPUT = (
+    "resprout: replicas on several hosts get no input: rank 0 finds stdin at its end; give the "
+    "program a file's name instead"
 )
 
 
@@ -64,15 +70,19 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     ranks = sum(plan.ranks for plan in plans)
     with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
         _make_secret(directory)
-        if plans[0].hostfile is not None or plans[0].mpirun_args:
+        has_hosts = plans[0].hostfile is not None
+        if plans[0].is_on_several_hosts:
             (directory / "several-hosts").touch()
+        placed_plans = list(_placed(plans, directory))
+        if has_hosts:
+            _check_hosts(placed_plans, directory)
         starts = []
-        for replica, plan in enumerate(_placed(plans, directory)):
+        for replica, plan in enumerate(placed_plans):
             own = directory / f"plane-{replica}"
             own.mkdir(mode=0o700)
             placed = replace(plan, settings_of_job=_segments_in(shared, replica))
             out, err = (relay.writing_end(replica, stream) for stream in ("stdout", "stderr"))
-            starts.append(job.Start(placed, own, out, err))
+            starts.append(job.Start(placed, own, out, err, LossWatch(own), is_fed=not has_hosts))
 
         stragglers = Stragglers(
             [start.directory for start in starts],
@@ -86,6 +96,8 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
             said = relay.own_words(replica)
             was_corrupted = any(plane.how == "corrupted" for plane in ends.values())
             ends[replica] = _end_of(replica, start.plan, start.directory, end, said)
+            if ends[replica].is_lost:
+                (directory / f"lost-{replica}").touch()
             left = [r for r in range(len(plans)) if r not in ends or not ends[r].is_lost]
             if was_corrupted and ends[replica].is_lost:
                 ends[replica] = replace(ends[replica], how="ended")
@@ -109,12 +121,12 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         sys.stderr.flush()
         with contextlib.suppress(OSError):
             os.write(2, relay.own_words(chosen.replica))
-    return _report_of(plans, planes, chosen, strict)
+    return _report_of(plans, planes, strict)
 
 
-def _report_of(
-    plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], chosen: PlaneEnd, strict: bool
-) -> Report:
+def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool) -> Report:
+    """That of the plane whose end is the job's, with what is to be said of all."""
+    chosen = decide(planes)
     has_loss = any(plane.is_lost for plane in planes)
     is_flawed = has_loss or any(plane.report.corruptions for plane in planes)
     status = STATUS_STRICT if strict and is_flawed and chosen.status == 0 else chosen.status
@@ -130,7 +142,7 @@ def _report_of(
                 key=lambda found: (found.found_ns, found.replica, found.rank),
             )
         ),
-        replicas=len(plans),
+        replicas=len(planes),
         planes=planes,
         flipped=_flipped(planes),
         faults_left=tuple(
@@ -180,11 +192,19 @@ def _placed(plans: Sequence[Plan], directory: Path) -> Iterator[Plan]:
     if plans[0].hostfile is None:
         yield from plans
         return
-    dealt = deal(read_hosts(Path(plans[0].hostfile)), len(plans))
+    dealt = deal(read_hosts(Path(plans[0].hostfile)), len(plans), plans[0].share_hosts)
     for replica, (plan, lines) in enumerate(zip(plans, dealt, strict=True)):
         path = directory / f"hosts-{replica}"
         path.write_text("".join(f"{line}\n" for line in lines))
         yield replace(plan, hostfile=str(path))
+
+
+def _check_hosts(plans: Sequence[Plan], directory: Path) -> None:
+    remark = check(survey(plans, directory), directory, plans[0].share_hosts)
+    if remark is not None:
+        print(f"resprout: {remark}", file=sys.stderr, flush=True)
+    if stdin.is_given():
+        print(NO_INPUT, file=sys.stderr, flush=True)
 
 
 def _end_of(replica: int, plan: Plan, directory: Path, end: job.End, own_words: bytes) -> PlaneEnd:
@@ -193,9 +213,12 @@ def _end_of(replica: int, plan: Plan, directory: Path, end: job.End, own_words: 
         parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue"
     )
     report = replace(report, losses=_first_losses(report.losses))
-    how = how_it_ended(parts, end, plan.ranks)
+    host = lost_host(own_words)
+    how = how_it_ended(parts, end, plan.ranks, own_words)
     status = STATUS_CORRUPTED if how == "corrupted" else report.exit_status
-    return PlaneEnd(replica, how, status, end.ended_ns, report, _in_one_line(own_words))
+    if host is not None and status == 0:
+        status = STATUS_KILLED
+    return PlaneEnd(replica, how, status, end.ended_ns, report, _in_one_line(own_words), host)
 
 
 def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:
@@ -213,6 +236,8 @@ def _tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
     ranks = ", ".join(str(loss.rank) for loss in plane.report.losses)
     if plane.how == "excluded":
         who = "a rank of it has worked with corrupted data"
+    elif plane.lost_host is not None:
+        who = f"it lost host {plane.lost_host}"
     else:
         who = f"it lost rank {ranks}" if ranks else "its MPI job ended early"
     others = "1 plane goes" if left == 1 else f"{left} planes go"

@@ -1,0 +1,253 @@
+"""Replicas on several hosts, which are network namespaces (tests/namespaces.py), and whole hosts
+that are lost: killed with all that runs there, or cut off.
+
+The launcher is on A, planes on B, C and D: with two of them, plane 0 on B and D, plane 1 on C.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import jobs
+import namespaces
+import pytest
+import remote_shell
+
+RANKS = 4
+HOSTS = "BCD"
+STEPS = 30
+GATE = 10
+LOST = "could not be reached any more"
+
+# In the middle all wait for a file.
+_STEPS = f"""
+import os, socket, sys, time
+from array import array
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+folder = sys.argv[1]
+name = f"placed-{{os.environ['RESPROUT_REPLICA']}}-{{world.rank}}"
+with open(os.path.join(folder, name), "w") as file:
+    file.write(socket.gethostname())
+total = 0
+for step in range({STEPS}):
+    while step == {GATE} and not os.path.exists(os.path.join(folder, "go")):
+        time.sleep(0.01)
+    sums, other = array("q", [0]), array("q", [0])
+    world.Allreduce(array("q", [step * (world.rank + 1)]), sums)
+    right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size
+    world.Sendrecv(sums, right, 0, other, left, 0)
+    total += other[0]
+    print(f"rank {{world.rank}} step {{step}} total {{total}}", flush=True)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def four_hosts() -> Iterator[None]:
+    with namespaces.up(len(HOSTS) + 1):
+        yield
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """With an agent that starts daemons; all hosts see it. What was cut is healed afterwards."""
+    with remote_shell.serving(namespaces.TOOL, tmp_path):
+        yield tmp_path
+        for host in HOSTS:
+            heal(host)
+
+
+def cut(host: str) -> None:
+    """Off both networks, the launcher's and that of the data."""
+    for link in ("data", "control"):
+        subprocess.run([namespaces.TOOL, "cut", host, link], check=True)
+
+
+def heal(host: str) -> None:
+    for link in ("data", "control"):
+        subprocess.run([namespaces.TOOL, "heal", host, link], check=True)
+
+
+def kill(host: str) -> None:
+    """All that runs there, the MPI's daemon too, and its memory."""
+    mapped: set[str] = set()
+    while pids := subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split():
+        for pid in map(int, pids):
+            mapped |= jobs.mapped_files(pid)
+        for pid in map(int, pids):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    for name in mapped:
+        with suppress(FileNotFoundError, IsADirectoryError):
+            Path("/dev/shm", name).unlink()
+
+
+def variables(folder: Path) -> dict[str, str]:
+    return {
+        "PRTE_MCA_plm_ssh_agent": str(folder / "agent"),
+        "PRTE_MCA_prte_if_include": "10.78.0.0/24",
+        "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
+        "RESPROUT_NETWORK": "10.77.0.0/24",
+    }
+
+
+def command(folder: Path, hosts: Sequence[str], *options: str) -> list[str | Path]:
+    hostfile = folder / "hosts"
+    hostfile.write_text("".join(f"{host} slots=2\n" for host in hosts))
+    words: list[str | Path] = [jobs.RESPROUT, "run", "-n", str(RANKS), "--hostfile", hostfile]
+    words += ["--run-dir", folder, "--report", folder / "report.json", *options]
+    return [namespaces.TOOL, "in", "A", *words, "--", sys.executable, "-c", _STEPS, folder]
+
+
+def run(
+    folder: Path,
+    *options: str,
+    fault: Callable[[], None] = lambda: None,
+    hosts: Sequence[str] = ("nodeB", "nodeC", "nodeD"),
+) -> jobs.Ended:
+    """The job, into which `fault` falls when all ranks wait; then links are healed, and all is
+    gone that was cut off."""
+    with jobs.started(command(folder, hosts, *options), variables(folder)) as job:
+        waits = f"step {GATE - 1} "
+        jobs.becomes_true(
+            lambda: job.said().out.count(waits) == RANKS or job.process.poll() is not None,
+            jobs.WATCHDOG_SECONDS,
+        )
+        fault()
+        (folder / "go").touch()
+        with suppress(subprocess.TimeoutExpired):
+            job.process.wait(jobs.WATCHDOG_SECONDS)
+            for host in HOSTS:
+                heal(host)
+            jobs.becomes_true(lambda: not job.processes(), jobs.WATCHDOG_SECONDS)
+        ended = job.wait(1)
+    report = folder / "report.json"
+    text = report.read_text() if report.exists() else ""
+    return replace(ended, report=json.loads(text or "{}"))
+
+
+def expected_lines(rank: int) -> list[str]:
+    total, lines = 0, []
+    for step in range(STEPS):
+        total += step * sum(range(1, RANKS + 1))
+        lines.append(f"rank {rank} step {step} total {total}")
+    return lines
+
+
+def check_output(ended: jobs.Ended) -> None:
+    """Every line of every rank once, in order."""
+    assert ended.status == 0, str(ended)
+    lines = ended.out.splitlines()
+    assert len(lines) == RANKS * STEPS, str(ended)
+    for rank in range(RANKS):
+        own = [line for line in lines if line.startswith(f"rank {rank} ")]
+        assert own == expected_lines(rank), str(ended)
+
+
+def how(ended: jobs.Ended) -> list[str]:
+    return [plane["how"] for plane in ended.report["planes"]]
+
+
+def hosts_of(folder: Path, rank: int, replicas: int) -> list[str]:
+    return [(folder / f"placed-{replica}-{rank}").read_text() for replica in range(replicas)]
+
+
+@pytest.mark.parametrize("replicas", [2, 3])
+@pytest.mark.parametrize("verify", ["none", "msg-plus-hash"])
+def test_replicas_of_a_rank_are_never_on_one_host(folder: Path, replicas: int, verify: str) -> None:
+    ended = run(folder, "--replicas", str(replicas), "--verify", verify)
+    check_output(ended)
+    assert how(ended) == ["whole"] * replicas
+    placed = [hosts_of(folder, rank, replicas) for rank in range(RANKS)]
+    assert all(len(set(hosts)) == replicas for hosts in placed), str(placed)
+    assert {host for hosts in placed for host in hosts} == {"nodeB", "nodeC", "nodeD"}
+
+
+@pytest.mark.parametrize("verify", ["none", "msg-plus-hash"])
+@pytest.mark.parametrize(("host", "plane"), [("D", 0), ("C", 1)])
+def test_a_host_that_dies_costs_its_plane_and_nothing_of_the_output(
+    folder: Path, host: str, plane: int, verify: str
+) -> None:
+    ended = run(folder, "--replicas", "2", "--verify", verify, fault=lambda: kill(host))
+    check_output(ended)
+    assert how(ended)[plane] == "lost" and how(ended)[1 - plane] == "whole", str(ended)
+    assert "1 plane was left at the end: a further loss would have ended the job" in ended.err
+
+
+@pytest.mark.parametrize("verify", ["none", "msg-plus-hash"])
+@pytest.mark.parametrize(("host", "plane"), [("B", 0), ("C", 1)])
+def test_a_host_that_is_cut_off_costs_its_plane_and_nothing_of_the_output(
+    folder: Path, host: str, plane: int, verify: str
+) -> None:
+    ended = run(folder, "--replicas", "2", "--verify", verify, fault=lambda: cut(host))
+    check_output(ended)
+    assert how(ended)[plane] == "lost" and how(ended)[1 - plane] == "whole", str(ended)
+    assert "1 plane was left at the end: a further loss would have ended the job" in ended.err
+
+
+def test_of_three_planes_one_outlives_the_hosts_of_the_others(folder: Path) -> None:
+    def kill_one_and_cut_one_off() -> None:
+        kill("B")
+        cut("C")
+
+    ended = run(folder, "--replicas", "3", fault=kill_one_and_cut_one_off)
+    check_output(ended)
+    assert how(ended) == ["lost", "lost", "whole"], str(ended)
+    assert ended.report["planes"][0]["lost_host"] == "nodeB"
+    assert f"plane 1 was lost: host nodeC {LOST}" in ended.err
+
+
+def test_fewer_hosts_than_replicas_are_refused_or_shared(folder: Path) -> None:
+    refused = run(folder, "--replicas", "2", hosts=["nodeB"])
+    assert refused.status == 2 and not refused.out, str(refused)
+    assert "--replicas 2 needs 2 hosts" in refused.err
+    assert "--replica-hosts shared" in refused.err
+    shared = run(folder, "--replicas", "2", "--replica-hosts", "shared", hosts=["nodeB"])
+    check_output(shared)
+    assert hosts_of(folder, 0, 2) == ["nodeB", "nodeB"]
+    assert "nodeB: they protect from the loss of processes there" in shared.err
+
+
+def test_two_names_of_one_host_are_found_out(folder: Path) -> None:
+    etc_hosts = Path(os.environ["HOSTS_STATE"], "etc-hosts")
+    with etc_hosts.open("a") as file:
+        file.write("10.78.0.2 nodeB-ib\n")
+    refused = run(folder, "--replicas", "2", hosts=["nodeB", "nodeB-ib"])
+    assert refused.status == 2 and not refused.out, str(refused)
+    assert "one host, which would have several replicas" in refused.err
+    assert not list(folder.glob("placed-*"))
+
+
+def test_a_run_directory_that_other_hosts_do_not_see_is_refused(folder: Path) -> None:
+    own = folder / "own"
+    own.mkdir()
+    words = command(folder, ["nodeB", "nodeC"], "--replicas", "2", "--run-dir", str(own))
+    mounted = [*words[:3], "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', own, *words[3:]]
+    ended = jobs.run(mounted, variables(folder))
+    assert ended.status == 2 and not ended.out, str(ended)
+    assert f"cannot see {own}" in ended.err and "--run-dir" in ended.err
+    assert not list(folder.glob("placed-*"))
+
+
+def test_a_host_that_does_not_answer_is_named_before_anything_starts(folder: Path) -> None:
+    ended = run(folder, "--replicas", "2", hosts=["nodeB", "nodeZ"])
+    assert ended.status == 2 and not ended.out, str(ended)
+    assert "nodeZ" in ended.err
+    assert not list(folder.glob("placed-*"))
+
+
+def test_input_is_not_for_replicas_on_several_hosts(folder: Path) -> None:
+    words = command(folder, ["nodeB", "nodeC"], "--replicas", "2")
+    read = "import sys; from mpi4py import MPI; print(len(sys.stdin.read()))"
+    piped = ["sh", "-c", 'echo something | "$@"', "sh", *words[: words.index("--") + 1]]
+    ended = jobs.run([*piped, sys.executable, "-c", read], variables(folder))
+    assert (ended.status, ended.out) == (0, "0\n" * RANKS), str(ended)
+    assert "get no input" in ended.err
