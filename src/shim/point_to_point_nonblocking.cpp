@@ -5,6 +5,7 @@
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/compared_requests.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/refusal.hpp"
 #include "shim/ulfm.hpp"
@@ -55,6 +56,7 @@ int code_of_start(const std::optional<Pending>& pending) {
 
 // A request that is not started stays inactive: to wait for it is no mistake, and no wait.
 int start(MPI_Request& request) {
+  start_compared(request);
   if (is_collective(request)) return start_again(request);
   const std::optional<Pending> pending = recall(request);
   int code = code_of_start(pending);

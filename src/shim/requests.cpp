@@ -163,6 +163,7 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
     if (messages->is_receiving(before))
       refuse_unverifiable("MPI_Request_free", "of a receive leaves open when it is complete");
     messages->forget(before);
+    forget_compared(before);
   }
   const int code = PMPI_Request_free(request);
   if (call.is_ours()) {

@@ -33,15 +33,9 @@ bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MP
 
 extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Compared compared(comm, "allgather", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcount, recvtype);
-    if (sendbuf == MPI_IN_PLACE) {
-      sides.give_own(all);
-    } else {
-      sides.give(sendbuf, sendcount, sendtype);
-    }
-    sides.get_all(all);
-  });
+  const Compared compared(
+      comm, "allgather",
+      sides_of::allgather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype)));
   CollectiveCall call(comm, "allgather");
   const Pieces all(recvbuf, recvcount, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))
@@ -54,15 +48,9 @@ extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype se
 extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                               void* recvbuf, const int recvcounts[], const int displs[],
                               MPI_Datatype recvtype, MPI_Comm comm) {
-  const Compared compared(comm, "allgatherv", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcounts, displs, recvtype);
-    if (sendbuf == MPI_IN_PLACE) {
-      sides.give_own(all);
-    } else {
-      sides.give(sendbuf, sendcount, sendtype);
-    }
-    sides.get_all(all);
-  });
+  const Compared compared(comm, "allgatherv",
+                          sides_of::allgather(sendbuf, sendcount, sendtype,
+                                              Pieces(recvbuf, recvcounts, displs, recvtype)));
   CollectiveCall call(comm, "allgatherv");
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))

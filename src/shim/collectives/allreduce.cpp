@@ -11,10 +11,8 @@ using namespace resprout::shim;
 
 extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "allreduce", [&](Sides& sides) {
-    sides.give(sendbuf, recvbuf, count, datatype);
-    sides.get(recvbuf, count, datatype);
-  });
+  const Compared compared(comm, "allreduce",
+                          sides_of::allreduce(sendbuf, recvbuf, count, datatype));
   if (!is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later);

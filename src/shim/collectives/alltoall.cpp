@@ -7,11 +7,9 @@ using namespace resprout::shim;
 
 extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Compared compared(comm, "alltoall", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcount, recvtype);
-    sides.give_all(sendbuf == MPI_IN_PLACE ? all : Pieces(sendbuf, sendcount, sendtype));
-    sides.get_all(all);
-  });
+  const Compared compared(comm, "alltoall",
+                          sides_of::alltoall(sendbuf, Pieces(sendbuf, sendcount, sendtype),
+                                             Pieces(recvbuf, recvcount, recvtype)));
   CollectiveCall call(comm, "alltoall");
   const Pieces send(sendbuf, sendcount, sendtype);
   const Pieces receive(recvbuf, recvcount, recvtype);
@@ -26,11 +24,10 @@ extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
 extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
                              MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Compared compared(comm, "alltoallv", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcounts, rdispls, recvtype);
-    sides.give_all(sendbuf == MPI_IN_PLACE ? all : Pieces(sendbuf, sendcounts, sdispls, sendtype));
-    sides.get_all(all);
-  });
+  const Compared compared(
+      comm, "alltoallv",
+      sides_of::alltoall(sendbuf, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                         Pieces(recvbuf, recvcounts, rdispls, recvtype)));
   CollectiveCall call(comm, "alltoallv");
   const Pieces send(sendbuf, sendcounts, sdispls, sendtype);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtype);
@@ -46,11 +43,10 @@ extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const 
 extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
                              const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  const Compared compared(comm, "alltoallw", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcounts, rdispls, recvtypes);
-    sides.give_all(sendbuf == MPI_IN_PLACE ? all : Pieces(sendbuf, sendcounts, sdispls, sendtypes));
-    sides.get_all(all);
-  });
+  const Compared compared(
+      comm, "alltoallw",
+      sides_of::alltoall(sendbuf, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                         Pieces(recvbuf, recvcounts, rdispls, recvtypes)));
   CollectiveCall call(comm, "alltoallw");
   const Pieces send(sendbuf, sendcounts, sdispls, sendtypes);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtypes);

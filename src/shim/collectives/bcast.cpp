@@ -7,13 +7,7 @@ using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const Compared compared(comm, "bcast", [&](Sides& sides) {
-    if (sides.rank() == root) {
-      sides.give(buffer, count, datatype);
-    } else {
-      sides.get(buffer, count, datatype);
-    }
-  });
+  const Compared compared(comm, "bcast", sides_of::bcast(buffer, count, datatype, root));
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
   if (!is_valid_buffer(count, datatype)) return leave();
   CollectiveCall call(comm, "bcast", CollectiveCall::Lock::later);

@@ -42,15 +42,9 @@ bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MP
 
 extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Compared compared(comm, "gather", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcount, recvtype);
-    if (sendbuf == MPI_IN_PLACE) {
-      sides.give_own(all);
-    } else {
-      sides.give(sendbuf, sendcount, sendtype);
-    }
-    if (sides.rank() == root) sides.get_all(all);
-  });
+  const Compared compared(
+      comm, "gather",
+      sides_of::gather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype), root));
   CollectiveCall call(comm, "gather");
   const Pieces all(recvbuf, recvcount, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))
@@ -63,15 +57,9 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
 extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                            int root, MPI_Comm comm) {
-  const Compared compared(comm, "gatherv", [&](Sides& sides) {
-    const Pieces all(recvbuf, recvcounts, displs, recvtype);
-    if (sendbuf == MPI_IN_PLACE) {
-      sides.give_own(all);
-    } else {
-      sides.give(sendbuf, sendcount, sendtype);
-    }
-    if (sides.rank() == root) sides.get_all(all);
-  });
+  const Compared compared(comm, "gatherv",
+                          sides_of::gather(sendbuf, sendcount, sendtype,
+                                           Pieces(recvbuf, recvcounts, displs, recvtype), root));
   CollectiveCall call(comm, "gatherv");
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))

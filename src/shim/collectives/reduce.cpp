@@ -20,10 +20,8 @@ bool keeps_rank_order(MPI_Op op, int root) {
 
 extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, int root, MPI_Comm comm) {
-  const Compared compared(comm, "reduce", [&](Sides& sides) {
-    sides.give(sendbuf, recvbuf, count, datatype);
-    if (sides.rank() == root) sides.get(recvbuf, count, datatype);
-  });
+  const Compared compared(comm, "reduce",
+                          sides_of::reduce(sendbuf, recvbuf, count, datatype, root));
   const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
   if (!is_valid_reduction(count, datatype, op)) return leave();
   CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later);

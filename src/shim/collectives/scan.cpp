@@ -136,20 +136,20 @@ class Scan final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-MakeCollective scan(const Arguments& arguments) {
-  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+Startable scan(const Arguments& arguments) {
+  const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     return arguments.are_valid() ? std::make_shared<Scan>(session, arguments) : nullptr;
   };
+  const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
+  if (is_inclusive) return {make, sides_of::allreduce(sendbuf, recvbuf, count, datatype)};
+  return {make, sides_of::exscan(sendbuf, recvbuf, count, datatype)};
 }
 
 }  // namespace
 
 extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "scan", [&](Sides& sides) {
-    sides.give(sendbuf, recvbuf, count, datatype);
-    sides.get(recvbuf, count, datatype);
-  });
+  const Compared compared(comm, "scan", sides_of::allreduce(sendbuf, recvbuf, count, datatype));
   CollectiveCall call(comm, "scan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
   if (!call.is_ours() || !arguments.are_valid())
@@ -159,10 +159,7 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "exscan", [&](Sides& sides) {
-    sides.give(sendbuf, recvbuf, count, datatype);
-    if (sides.rank() > 0) sides.get(recvbuf, count, datatype);
-  });
+  const Compared compared(comm, "exscan", sides_of::exscan(sendbuf, recvbuf, count, datatype));
   CollectiveCall call(comm, "exscan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
   if (!call.is_ours() || !arguments.are_valid())

@@ -74,10 +74,9 @@ bool is_valid(const CollectiveCall& call, const Pieces& all, const void* recvbuf
 
 extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Compared compared(comm, "scatter", [&](Sides& sides) {
-    if (sides.rank() == root) sides.give_all(Pieces(sendbuf, sendcount, sendtype));
-    sides.get(recvbuf, recvcount, recvtype);
-  });
+  const Compared compared(
+      comm, "scatter",
+      sides_of::scatter(Pieces(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root));
   CollectiveCall call(comm, "scatter");
   const Pieces all(sendbuf, sendcount, sendtype);
   if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
@@ -90,10 +89,9 @@ extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype send
 extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Compared compared(comm, "scatterv", [&](Sides& sides) {
-    if (sides.rank() == root) sides.give_all(Pieces(sendbuf, sendcounts, displs, sendtype));
-    sides.get(recvbuf, recvcount, recvtype);
-  });
+  const Compared compared(comm, "scatterv",
+                          sides_of::scatter(Pieces(sendbuf, sendcounts, displs, sendtype), recvbuf,
+                                            recvcount, recvtype, root));
   CollectiveCall call(comm, "scatterv");
   const Pieces all(sendbuf, sendcounts, displs, sendtype);
   if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))

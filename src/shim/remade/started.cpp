@@ -84,7 +84,7 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
     const int code = MPIX_Comm_shrink(comm, newcomm);
     return code == MPI_SUCCESS ? PMPI_Ibarrier(MPI_COMM_SELF, request) : code;
   };
-  return start_collective(comm, "comm_ishrink", request, make, at_once);
+  return start_collective(comm, "comm_ishrink", request, {make}, at_once);
 }
 
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
@@ -92,6 +92,6 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
   const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
     return std::make_shared<Remaking>(session, on, Who::everybody, newcomm);
   };
-  return start_collective(comm, "comm_idup", request, make,
+  return start_collective(comm, "comm_idup", request, {make},
                           [&] { return PMPI_Comm_idup(comm, newcomm, request); });
 }

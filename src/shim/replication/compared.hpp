@@ -18,50 +18,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "runtime/replicas/verifier.hpp"
-#include "shim/collectives/pieces.hpp"
 #include "shim/replication/room.hpp"
+#include "shim/replication/sides.hpp"
 
 namespace resprout::shim {
-
-// What one rank gives and gets. Arguments that MPI would not accept are passed over.
-class Sides {
- public:
-  Sides(int rank, int size) : rank_(rank), size_(size) {}
-
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  void give(const void* buffer, int count, MPI_Datatype datatype) {
-    add(given_, buffer, count, datatype);
-  }
-  void get(const void* buffer, int count, MPI_Datatype datatype) {
-    add(got_, buffer, count, datatype);
-  }
-  // What MPI_IN_PLACE means to reductions and gathers.
-  void give(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
-    give(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, datatype);
-  }
-  void give_own(const Pieces& pieces) {
-    if (pieces.are_valid(size_)) given_.push_back(pieces.of(rank_));
-  }
-  void give_all(const Pieces& pieces) { add_all(given_, pieces); }
-  void get_all(const Pieces& pieces) { add_all(got_, pieces); }
-
-  const std::vector<Piece>& given() const { return given_; }
-  const std::vector<Piece>& got() const { return got_; }
-
- private:
-  static void add(std::vector<Piece>& to, const void* buffer, int count, MPI_Datatype datatype);
-  void add_all(std::vector<Piece>& to, const Pieces& pieces) const;
-
-  int rank_;
-  int size_;
-  std::vector<Piece> given_;
-  std::vector<Piece> got_;
-};
 
 struct Comparing {
   runtime::Verifier* verifier = nullptr;
@@ -74,36 +39,52 @@ struct Comparing {
 // Null: collectives are not compared. Set between two MPI calls of the program.
 inline std::atomic<Comparing*> comparing{nullptr};
 
+// One collective, in any form. A persistent one is started again and again.
+class Comparison {
+ public:
+  // `call`: its lower-case MPI name, a string literal.
+  Comparison(Comparing& by, MPI_Comm comm, const char* call);
+
+  // What is to be compared. Null: it is not, its communicator has no name.
+  Sides* sides() { return sides_ ? &*sides_ : nullptr; }
+  // It is called, or started: nothing was sent or received yet.
+  void start();
+  // It is over: with an eager method returns when both sides are verified.
+  void end();
+
+ private:
+  void compare(runtime::Stream::Of of, const std::vector<Piece>& pieces);
+
+  Comparing* by_;
+  MPI_Comm comm_;
+  const char* call_;
+  std::optional<Sides> sides_;
+  runtime::MessageName name_;
+  std::vector<runtime::MessageName> awaited_;
+};
+
 // One blocking collective, from entry to return.
 class Compared {
  public:
   // `describe(sides)` says what the arguments mean. Called before anything is sent or received.
-  template <typename Describe>
-  Compared(MPI_Comm comm, const char* call, Describe describe)
-      : by_(comparing.load(std::memory_order_acquire)) {
-    if (by_ == nullptr) [[likely]]
+  template <typename Description>
+  Compared(MPI_Comm comm, const char* call, const Description& describe) {
+    Comparing* by = comparing.load(std::memory_order_acquire);
+    if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
       return;
-    if (!begin(comm, call)) return;
-    describe(*sides_);
-    compare(runtime::Stream::Of::contributions, sides_->given());
+    comparison_ = std::make_unique<Comparison>(*by, comm, call);
+    if (Sides* sides = comparison_->sides()) describe(*sides);
+    comparison_->start();
   }
   ~Compared() {
-    if (sides_) [[unlikely]]
-      end();
+    if (comparison_) [[unlikely]]
+      comparison_->end();
   }
   Compared(const Compared&) = delete;
   Compared& operator=(const Compared&) = delete;
 
  private:
-  bool begin(MPI_Comm comm, const char* call);
-  void compare(runtime::Stream::Of of, const std::vector<Piece>& pieces);
-  void end();
-
-  Comparing* by_;
-  std::optional<Sides> sides_;
-  const char* call_ = "";
-  runtime::MessageName name_;
-  std::vector<runtime::MessageName> awaited_;
+  std::unique_ptr<Comparison> comparison_;
 };
 
 }  // namespace resprout::shim

@@ -28,6 +28,7 @@
 #include "runtime/replicas/verifier.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
+#include "shim/replication/compared_requests.hpp"
 #include "shim/replication/room.hpp"
 
 namespace resprout::shim {
@@ -164,7 +165,7 @@ class VerifiedReceive {
   MPI_Status status_{};
 };
 
-// The requests of a call that completes some.
+// The requests of a call that completes some, collectives among them.
 class VerifiedRequests {
  public:
   VerifiedRequests(int count, const MPI_Request* requests)
@@ -173,8 +174,10 @@ class VerifiedRequests {
   }
   // MPI has completed the i-th, whose handle is `after` now.
   void complete(int i, MPI_Request after, MPI_Status& status) {
-    if (messages_ != nullptr)
-      messages_->complete(before_[static_cast<std::size_t>(i)], after, status);
+    if (messages_ == nullptr) return;
+    const MPI_Request before = before_[static_cast<std::size_t>(i)];
+    messages_->complete(before, after, status);
+    complete_compared(before, after);
   }
 
  private:

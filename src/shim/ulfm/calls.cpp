@@ -141,7 +141,7 @@ extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) 
   const auto make = [=](MPI_Comm on, runtime::Session&) -> std::shared_ptr<Collective> {
     return make_agreement(*communicator_of(on)->repair, opinion_of(on, *flag), flag);
   };
-  return start_collective(comm, "comm_iagree", request, make,
+  return start_collective(comm, "comm_iagree", request, {make},
                           [&] { return ulfm::iagree(comm, flag, request); });
 }
 

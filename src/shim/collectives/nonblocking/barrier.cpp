@@ -22,14 +22,14 @@ std::shared_ptr<Collective> make(MPI_Comm, runtime::Session& session) {
 }  // namespace
 
 extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  return start_collective(comm, "ibarrier", request, make,
+  return start_collective(comm, "ibarrier", request, {make},
                           [&] { return PMPI_Ibarrier(comm, request); });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES
 
 extern "C" int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return init_collective(comm, "barrier_init", request, make,
+  return init_collective(comm, "barrier_init", request, {make},
                          [&] { return PMPI_Barrier_init(comm, info, request); });
 }
 

@@ -40,13 +40,14 @@ class Broadcast final : public Collective {
   std::span<const std::byte> payload_;
 };
 
-MakeCollective bcast(void* buffer, int count, MPI_Datatype datatype, int root) {
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+Startable bcast(void* buffer, int count, MPI_Datatype datatype, int root) {
+  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     const bool is_valid =
         is_valid_buffer(count, datatype) && root >= 0 && root < session.everybody().size();
     if (!is_valid) return nullptr;
     return std::make_shared<Broadcast>(comm, session, buffer, layout_of(datatype, count), root);
   };
+  return {make, sides_of::bcast(buffer, count, datatype, root)};
 }
 
 }  // namespace

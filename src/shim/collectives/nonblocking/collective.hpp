@@ -18,6 +18,7 @@
 #include "runtime/started.hpp"
 #include "runtime/task.hpp"
 #include "shim/payload.hpp"
+#include "shim/replication/sides.hpp"
 
 // Those of MPI 4, which Open MPI has had before.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -100,12 +101,18 @@ class Collective : public runtime::Task {
 using MakeCollective =
     std::function<std::shared_ptr<Collective>(MPI_Comm comm, runtime::Session& session)>;
 
-// A call of MPI_I...: starts what `make` makes, and gives the request. `name`: the lower-case MPI
-// name, a string literal; `native`: MPI's own call.
-int start_collective(MPI_Comm comm, const char* name, MPI_Request* request,
-                     const MakeCollective& make, const std::function<int()>& native);
-// A call of MPI_..._init: `make` is called at each start.
-int init_collective(MPI_Comm comm, const char* name, MPI_Request* request,
-                    const MakeCollective& make, const std::function<int()>& native);
+// What a call says: how it is made, and what replicas compare of it.
+struct Startable {
+  MakeCollective make;
+  Describe describe = nullptr;
+};
+
+// A call of MPI_I...: starts what `start.make` makes, and gives the request. `name`: the lower-case
+// MPI name, a string literal; `native`: MPI's own call.
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                     const std::function<int()>& native);
+// A call of MPI_..._init: `start.make` is called at each start.
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                    const std::function<int()>& native);
 
 }  // namespace resprout::shim

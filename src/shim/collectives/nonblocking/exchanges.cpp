@@ -6,13 +6,13 @@ using namespace resprout::shim;
 
 namespace {
 
-MakeCollective exchange(const void* sendbuf, const Pieces& send, const Pieces& receive,
-                        bool is_even) {
-  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receive, bool is_even) {
+  const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!Exchange::are_valid(sendbuf, send, receive, session.everybody().size())) return nullptr;
     return std::make_shared<Exchange>(session, sendbuf == MPI_IN_PLACE ? receive : send, receive,
                                       is_even);
   };
+  return {make, sides_of::alltoall(sendbuf, send, receive)};
 }
 
 }  // namespace

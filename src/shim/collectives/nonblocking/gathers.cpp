@@ -71,7 +71,7 @@ class Gather final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-MakeCollective gather(const Arguments& arguments) {
+MakeCollective make_gather(const Arguments& arguments) {
   return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     const runtime::Members& all = session.everybody();
     if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
@@ -79,10 +79,17 @@ MakeCollective gather(const Arguments& arguments) {
   };
 }
 
+Startable allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all) {
+  return {make_gather({sendbuf, sendcount, sendtype, all, everybody}),
+          sides_of::allgather(sendbuf, sendcount, sendtype, all)};
+}
+
 // What MPI means by -1 is not everybody.
-MakeCollective gather_to(const Arguments& arguments) {
-  if (arguments.root < 0) return [](MPI_Comm, runtime::Session&) { return nullptr; };
-  return gather(arguments);
+Startable gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all,
+                 int root) {
+  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  if (root >= 0) make = make_gather({sendbuf, sendcount, sendtype, all, root});
+  return {make, sides_of::gather(sendbuf, sendcount, sendtype, all, root)};
 }
 
 }  // namespace
@@ -91,8 +98,8 @@ extern "C" int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype send
                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                            MPI_Request* request) {
   const Pieces all(recvbuf, recvcount, recvtype);
-  return start_collective(comm, "igather", request,
-                          gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+  return start_collective(comm, "igather", request, gather(sendbuf, sendcount, sendtype, all, root),
+                          [&] {
                             return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                 recvtype, root, comm, request);
                           });
@@ -103,7 +110,7 @@ extern "C" int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   return start_collective(comm, "igatherv", request,
-                          gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+                          gather(sendbuf, sendcount, sendtype, all, root), [&] {
                             return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                                  displs, recvtype, root, comm, request);
                           });
@@ -113,8 +120,8 @@ extern "C" int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype s
                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                               MPI_Request* request) {
   const Pieces all(recvbuf, recvcount, recvtype);
-  return start_collective(comm, "iallgather", request,
-                          gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+  return start_collective(comm, "iallgather", request, allgather(sendbuf, sendcount, sendtype, all),
+                          [&] {
                             return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                    recvtype, comm, request);
                           });
@@ -125,7 +132,7 @@ extern "C" int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   return start_collective(comm, "iallgatherv", request,
-                          gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+                          allgather(sendbuf, sendcount, sendtype, all), [&] {
                             return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                     recvcounts, displs, recvtype, comm, request);
                           });
@@ -138,7 +145,7 @@ extern "C" int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype 
                                MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Pieces all(recvbuf, recvcount, recvtype);
   return init_collective(comm, "gather_init", request,
-                         gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+                         gather(sendbuf, sendcount, sendtype, all, root), [&] {
                            return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                    recvtype, root, comm, info, request);
                          });
@@ -150,7 +157,7 @@ extern "C" int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype
                                 MPI_Request* request) {
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   return init_collective(
-      comm, "gatherv_init", request, gather_to({sendbuf, sendcount, sendtype, all, root}), [&] {
+      comm, "gatherv_init", request, gather(sendbuf, sendcount, sendtype, all, root), [&] {
         return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, root, comm, info, request);
       });
@@ -161,7 +168,7 @@ extern "C" int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Dataty
                                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Pieces all(recvbuf, recvcount, recvtype);
   return init_collective(comm, "allgather_init", request,
-                         gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
+                         allgather(sendbuf, sendcount, sendtype, all), [&] {
                            return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
                                                       recvcount, recvtype, comm, info, request);
                          });
@@ -172,12 +179,11 @@ extern "C" int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datat
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request* request) {
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
-  return init_collective(comm, "allgatherv_init", request,
-                         gather({sendbuf, sendcount, sendtype, all, everybody}), [&] {
-                           return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcounts, displs, recvtype, comm, info,
-                                                       request);
-                         });
+  return init_collective(
+      comm, "allgatherv_init", request, allgather(sendbuf, sendcount, sendtype, all), [&] {
+        return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                    recvtype, comm, info, request);
+      });
 }
 
 #endif

@@ -67,8 +67,8 @@ class ReduceScatter final : public Collective {
   std::size_t first_byte_ = 0;
 };
 
-MakeCollective reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
-                              MPI_Datatype datatype, MPI_Op op) {
+MakeCollective make_reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
+                                   MPI_Datatype datatype, MPI_Op op) {
   return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!is_valid_reduction(0, datatype, op) || shares.before(session.everybody().size()) < 0)
       return nullptr;
@@ -76,10 +76,18 @@ MakeCollective reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& 
   };
 }
 
-MakeCollective reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
-                              MPI_Datatype datatype, MPI_Op op) {
-  if (recvcounts == nullptr) return [](MPI_Comm, runtime::Session&) { return nullptr; };
-  return reduce_scatter(sendbuf, recvbuf, Shares{recvcounts, 0}, datatype, op);
+Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
+                         MPI_Datatype datatype, MPI_Op op) {
+  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  if (recvcounts != nullptr)
+    make = make_reduce_scatter(sendbuf, recvbuf, Shares{recvcounts, 0}, datatype, op);
+  return {make, sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype)};
+}
+
+Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op) {
+  return {make_reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op),
+          sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype)};
 }
 
 }  // namespace
@@ -97,11 +105,11 @@ extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int
 extern "C" int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          MPI_Request* request) {
-  return start_collective(
-      comm, "ireduce_scatter_block", request,
-      reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op), [&] {
-        return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-      });
+  return start_collective(comm, "ireduce_scatter_block", request,
+                          reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op), [&] {
+                            return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+                                                              op, comm, request);
+                          });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES
@@ -120,8 +128,7 @@ extern "C" int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf,
                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                              MPI_Info info, MPI_Request* request) {
   return init_collective(comm, "reduce_scatter_block_init", request,
-                         reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op),
-                         [&] {
+                         reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op), [&] {
                            return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
                                                                  datatype, op, comm, info, request);
                          });

@@ -67,8 +67,8 @@ class Reduce final : public Collective {
   std::span<const std::byte> input_;
 };
 
-MakeCollective reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op, int root) {
+MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, int root) {
   return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!is_valid_reduction(count, datatype, op) || root < everybody ||
         root >= session.everybody().size())
@@ -78,11 +78,18 @@ MakeCollective reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatyp
   };
 }
 
+Startable allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                    MPI_Op op) {
+  return {make_reduce(sendbuf, recvbuf, count, datatype, op, everybody),
+          sides_of::allreduce(sendbuf, recvbuf, count, datatype)};
+}
+
 // What MPI means by -1 is not everybody.
-MakeCollective reduce_to(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                         MPI_Op op, int root) {
-  if (root < 0) return [](MPI_Comm, runtime::Session&) { return nullptr; };
-  return reduce(sendbuf, recvbuf, count, datatype, op, root);
+Startable reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root) {
+  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  if (root >= 0) make = make_reduce(sendbuf, recvbuf, count, datatype, op, root);
+  return {make, sides_of::reduce(sendbuf, recvbuf, count, datatype, root)};
 }
 
 }  // namespace
@@ -90,14 +97,14 @@ MakeCollective reduce_to(const void* sendbuf, void* recvbuf, int count, MPI_Data
 extern "C" int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   return start_collective(
-      comm, "iallreduce", request, reduce(sendbuf, recvbuf, count, datatype, op, everybody),
+      comm, "iallreduce", request, allreduce(sendbuf, recvbuf, count, datatype, op),
       [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
 }
 
 extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
   return start_collective(
-      comm, "ireduce", request, reduce_to(sendbuf, recvbuf, count, datatype, op, root),
+      comm, "ireduce", request, reduce(sendbuf, recvbuf, count, datatype, op, root),
       [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
 }
 
@@ -106,18 +113,17 @@ extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 extern "C" int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count,
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                   MPI_Request* request) {
-  return init_collective(comm, "allreduce_init", request,
-                         reduce(sendbuf, recvbuf, count, datatype, op, everybody), [&] {
-                           return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
-                                                      info, request);
-                         });
+  return init_collective(
+      comm, "allreduce_init", request, allreduce(sendbuf, recvbuf, count, datatype, op), [&] {
+        return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+      });
 }
 
 extern "C" int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
                                MPI_Request* request) {
   return init_collective(
-      comm, "reduce_init", request, reduce_to(sendbuf, recvbuf, count, datatype, op, root), [&] {
+      comm, "reduce_init", request, reduce(sendbuf, recvbuf, count, datatype, op, root), [&] {
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
       });
 }

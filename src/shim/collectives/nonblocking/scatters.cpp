@@ -95,12 +95,14 @@ class Scatter final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-MakeCollective scatter(const Arguments& arguments) {
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+Startable scatter(const Arguments& arguments) {
+  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     const runtime::Members& all = session.everybody();
     if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
     return std::make_shared<Scatter>(comm, session, arguments);
   };
+  return {make, sides_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,
+                                  arguments.recvtype, arguments.root)};
 }
 
 }  // namespace

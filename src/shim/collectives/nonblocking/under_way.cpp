@@ -10,6 +10,7 @@
 #include "shim/errors.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/replication/compared_requests.hpp"
 #include "shim/report/report.hpp"
 #include "shim/world.hpp"
 
@@ -167,14 +168,19 @@ void note_end(int ticket) {
 
 }  // namespace detail
 
-int start_collective(MPI_Comm comm, const char* name, MPI_Request* request,
-                     const MakeCollective& make, const std::function<int()>& native) {
-  return begin(comm, name, request, make, false, native);
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                     const std::function<int()>& native) {
+  ComparedStart compared(comm, name, start.describe);
+  const int code = begin(comm, name, request, start.make, false, native);
+  if (code == MPI_SUCCESS) compared.go_on_as(*request);
+  return code;
 }
 
-int init_collective(MPI_Comm comm, const char* name, MPI_Request* request,
-                    const MakeCollective& make, const std::function<int()>& native) {
-  return begin(comm, name, request, make, true, native);
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                    const std::function<int()>& native) {
+  const int code = begin(comm, name, request, start.make, true, native);
+  if (code == MPI_SUCCESS) remember_compared(*request, comm, name, start.describe);
+  return code;
 }
 
 bool is_any_under_way() { return table().under_way.load(std::memory_order_relaxed) > 0; }

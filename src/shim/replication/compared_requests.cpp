@@ -1,0 +1,133 @@
+#include "shim/replication/compared_requests.hpp"
+
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace resprout::shim {
+namespace {
+
+using Entry = std::shared_ptr<ComparedRequest>;
+
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, Entry> entries;
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+Comparing* comparer() { return comparing.load(std::memory_order_acquire); }
+
+// Open MPI gives this one to all that has nothing to wait for, whatever it is: of collectives to
+// those of a single process, and of nothing.
+MPI_Request handle_of_the_complete() {
+  static const MPI_Request handle = [] {
+    MPI_Request made = MPI_REQUEST_NULL;
+    PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &made);
+    const MPI_Request given = made;
+    PMPI_Wait(&made, MPI_STATUS_IGNORE);
+    return given;
+  }();
+  return handle;
+}
+
+Entry find(MPI_Request request) {
+  const std::scoped_lock lock(table().mutex);
+  const auto found = table().entries.find(request);
+  return found != table().entries.end() ? found->second : nullptr;
+}
+
+void erase(MPI_Request request) {
+  const std::scoped_lock lock(table().mutex);
+  table().entries.erase(request);
+}
+
+}  // namespace
+
+ComparedRequest::ComparedRequest(Comparing& by, MPI_Comm comm, const char* call,
+                                 const Describe& describe)
+    : comparison_(by, comm, call) {
+  Sides* sides = comparison_.sides();
+  if (sides == nullptr) return;
+  describe(*sides);
+  keep_datatypes(sides->given());
+  keep_datatypes(sides->got());
+}
+
+ComparedRequest::~ComparedRequest() {
+  for (MPI_Datatype& datatype : datatypes_) PMPI_Type_free(&datatype);
+}
+
+// Bytes without gaps are looked at without their datatype.
+void ComparedRequest::keep_datatypes(std::vector<Piece>& pieces) {
+  std::map<MPI_Datatype, MPI_Datatype> kept;
+  for (Piece& piece : pieces) {
+    if (piece.layout.is_dense) continue;
+    MPI_Datatype& own = kept.try_emplace(piece.layout.datatype, MPI_DATATYPE_NULL).first->second;
+    if (own == MPI_DATATYPE_NULL) {
+      PMPI_Type_dup(piece.layout.datatype, &own);
+      datatypes_.push_back(own);
+    }
+    piece.layout.datatype = own;
+  }
+}
+
+void ComparedRequest::start() {
+  comparison_.start();
+  is_started_ = true;
+}
+
+void ComparedRequest::end() {
+  is_started_ = false;
+  comparison_.end();
+}
+
+ComparedStart::ComparedStart(MPI_Comm comm, const char* call, const Describe& describe) {
+  Comparing* by = comparer();
+  if (by == nullptr || comm == MPI_COMM_NULL || !describe) return;
+  entry_ = std::make_shared<ComparedRequest>(*by, comm, call, describe);
+  entry_->start();
+}
+
+ComparedStart::~ComparedStart() {
+  if (entry_) entry_->end();
+}
+
+// What is over already ends here: its handle is no name.
+void ComparedStart::go_on_as(MPI_Request request) {
+  if (!entry_ || request == handle_of_the_complete()) return;
+  const std::scoped_lock lock(table().mutex);
+  table().entries[request] = std::exchange(entry_, nullptr);
+}
+
+void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
+                       const Describe& describe) {
+  Comparing* by = comparer();
+  if (by == nullptr || comm == MPI_COMM_NULL || !describe) return;
+  const auto entry = std::make_shared<ComparedRequest>(*by, comm, call, describe);
+  const std::scoped_lock lock(table().mutex);
+  table().entries[request] = entry;
+}
+
+void start_compared(MPI_Request request) {
+  if (comparer() == nullptr) return;
+  if (const Entry entry = find(request)) entry->start();
+}
+
+void complete_compared(MPI_Request before, MPI_Request after) {
+  if (comparer() == nullptr) return;
+  const Entry entry = find(before);
+  if (!entry || !entry->is_started()) return;
+  if (after == MPI_REQUEST_NULL) erase(before);
+  entry->end();
+}
+
+void forget_compared(MPI_Request request) {
+  if (comparer() != nullptr) erase(request);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,70 @@
+// Collectives of replicated ranks that one call starts and another one completes: MPI_I... and
+// persistent ones. As blocking ones (compared.hpp): what a rank gives is compared when the
+// collective starts, what it has got when its request is completed, by whichever call. With an
+// eager method that call returns when both are verified.
+//
+// A persistent collective is a new one at each start: it is numbered there, and not by its MPI_...
+// _init. Buffers and counts are those of the call that has made the request: MPI reads them there,
+// too.
+//
+// Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "shim/replication/compared.hpp"
+
+namespace resprout::shim {
+
+// What is kept of it between two calls.
+class ComparedRequest {
+ public:
+  ComparedRequest(Comparing& by, MPI_Comm comm, const char* call, const Describe& describe);
+  ~ComparedRequest();
+  ComparedRequest(const ComparedRequest&) = delete;
+  ComparedRequest& operator=(const ComparedRequest&) = delete;
+
+  void start();
+  void end();
+  bool is_started() const { return is_started_; }
+
+ private:
+  void keep_datatypes(std::vector<Piece>& pieces);
+
+  Comparison comparison_;
+  std::vector<MPI_Datatype> datatypes_;  // the program may free its own
+  bool is_started_ = false;
+};
+
+// One call of MPI_I..., from entry to return.
+class ComparedStart {
+ public:
+  // MPI is about to be given it. `call`: its lower-case MPI name, a string literal.
+  ComparedStart(MPI_Comm comm, const char* call, const Describe& describe);
+  // It was not started, or is over already: nobody will complete it.
+  ~ComparedStart();
+  ComparedStart(const ComparedStart&) = delete;
+  ComparedStart& operator=(const ComparedStart&) = delete;
+
+  // MPI has started it.
+  void go_on_as(MPI_Request request);
+
+ private:
+  std::shared_ptr<ComparedRequest> entry_;
+};
+
+// The functions below do nothing for requests of anything else.
+
+// MPI has made a persistent one.
+void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
+                       const Describe& describe);
+// MPI is about to start it.
+void start_compared(MPI_Request request);
+// MPI has completed what had the handle `before`, and made it `after`.
+void complete_compared(MPI_Request before, MPI_Request after);
+// The program has freed it.
+void forget_compared(MPI_Request request);
+
+}  // namespace resprout::shim

@@ -1,0 +1,154 @@
+// What the arguments of a collective mean: what one rank gives to it and what it gets from it.
+//
+// `sides_of::...` says so for each collective, whichever form it is called in: blocking,
+// non-blocking or persistent. Arguments that MPI would not accept are passed over.
+// Thread rule: one thread at a time.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "shim/collectives/pieces.hpp"
+
+namespace resprout::shim {
+
+class Sides {
+ public:
+  Sides(int rank, int size) : rank_(rank), size_(size) {}
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  void give(const void* buffer, int count, MPI_Datatype datatype) {
+    add(given_, buffer, count, datatype);
+  }
+  void get(const void* buffer, int count, MPI_Datatype datatype) {
+    add(got_, buffer, count, datatype);
+  }
+  // What MPI_IN_PLACE means to reductions and gathers.
+  void give(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
+    give(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, datatype);
+  }
+  void give_own(const Pieces& pieces) {
+    if (pieces.are_valid(size_)) given_.push_back(pieces.of(rank_));
+  }
+  void give_all(const Pieces& pieces) { add_all(given_, pieces); }
+  void get_all(const Pieces& pieces) { add_all(got_, pieces); }
+
+  const std::vector<Piece>& given() const { return given_; }
+  const std::vector<Piece>& got() const { return got_; }
+  // For whoever keeps them longer than the call.
+  std::vector<Piece>& given() { return given_; }
+  std::vector<Piece>& got() { return got_; }
+
+ private:
+  static void add(std::vector<Piece>& to, const void* buffer, int count, MPI_Datatype datatype);
+  void add_all(std::vector<Piece>& to, const Pieces& pieces) const;
+
+  int rank_;
+  int size_;
+  std::vector<Piece> given_;
+  std::vector<Piece> got_;
+};
+
+// Nothing: the call carries no data.
+using Describe = std::function<void(Sides&)>;
+
+namespace sides_of {
+
+inline auto bcast(const void* buffer, int count, MPI_Datatype datatype, int root) {
+  return [=](Sides& sides) {
+    if (sides.rank() == root) {
+      sides.give(buffer, count, datatype);
+    } else {
+      sides.get(buffer, count, datatype);
+    }
+  };
+}
+
+// MPI_Scan's, too.
+inline auto allreduce(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
+  return [=](Sides& sides) {
+    sides.give(sendbuf, recvbuf, count, datatype);
+    sides.get(recvbuf, count, datatype);
+  };
+}
+
+inline auto reduce(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype,
+                   int root) {
+  return [=](Sides& sides) {
+    sides.give(sendbuf, recvbuf, count, datatype);
+    if (sides.rank() == root) sides.get(recvbuf, count, datatype);
+  };
+}
+
+inline auto exscan(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
+  return [=](Sides& sides) {
+    sides.give(sendbuf, recvbuf, count, datatype);
+    if (sides.rank() > 0) sides.get(recvbuf, count, datatype);
+  };
+}
+
+inline auto reduce_scatter(const void* sendbuf, const void* recvbuf, const int* recvcounts,
+                           MPI_Datatype datatype) {
+  return [=](Sides& sides) {
+    if (recvcounts == nullptr) return;
+    const int sum = std::accumulate(recvcounts, recvcounts + sides.size(), 0);
+    sides.give(sendbuf, recvbuf, sum, datatype);
+    sides.get(recvbuf, recvcounts[sides.rank()], datatype);
+  };
+}
+
+inline auto reduce_scatter_block(const void* sendbuf, const void* recvbuf, int recvcount,
+                                 MPI_Datatype datatype) {
+  return [=](Sides& sides) {
+    sides.give(sendbuf, recvbuf, recvcount * sides.size(), datatype);
+    sides.get(recvbuf, recvcount, datatype);
+  };
+}
+
+// `all`: where the blocks of all ranks go.
+inline auto allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                      const Pieces& all) {
+  return [=](Sides& sides) {
+    if (sendbuf == MPI_IN_PLACE) {
+      sides.give_own(all);
+    } else {
+      sides.give(sendbuf, sendcount, sendtype);
+    }
+    sides.get_all(all);
+  };
+}
+
+inline auto gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all,
+                   int root) {
+  return [=](Sides& sides) {
+    if (sendbuf == MPI_IN_PLACE) {
+      sides.give_own(all);
+    } else {
+      sides.give(sendbuf, sendcount, sendtype);
+    }
+    if (sides.rank() == root) sides.get_all(all);
+  };
+}
+
+// `all`: where the blocks of all ranks come from.
+inline auto scatter(const Pieces& all, const void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                    int root) {
+  return [=](Sides& sides) {
+    if (sides.rank() == root) sides.give_all(all);
+    sides.get(recvbuf, recvcount, recvtype);
+  };
+}
+
+inline auto alltoall(const void* sendbuf, const Pieces& send, const Pieces& receive) {
+  return [=](Sides& sides) {
+    sides.give_all(sendbuf == MPI_IN_PLACE ? receive : send);
+    sides.get_all(receive);
+  };
+}
+
+}  // namespace sides_of
+}  // namespace resprout::shim
