@@ -12,7 +12,6 @@
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/messages.hpp"
-#include "shim/replication/refusal.hpp"
 #include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
 
@@ -129,6 +128,41 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
   return send_code != MPI_SUCCESS ? send_code : code;
 }
 
+// From anybody, where all replicas have to receive the same: our message is on its way while that
+// is decided.
+int exchange_decided(const GuardedCall& call, Receive r, MPI_Status* of_program,
+                     const SendBuffer& sent, const Sending& sending) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int send_code = PMPI_Isend(sent.data, sent.count, sent.datatype, sending.dest, sending.tag,
+                             sending.comm, &request);
+  if (send_code != MPI_SUCCESS) return send_code;
+  const Decided::From from = decided_source(r.comm, r.source, r.tag);
+  r.source = from.source;
+  r.tag = from.tag;
+  const int code = receive(call, r, of_program);
+  MPI_Status ignored;
+  send_code = wait_one(call, request, ignored);
+  return send_code != MPI_SUCCESS ? send_code : code;
+}
+
+int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program,
+             const SendBuffer& sent, const Sending& sending) {
+  const bool is_decided = r.source == MPI_ANY_SOURCE && decided.load() != nullptr;
+  if (is_decided) return exchange_decided(call, r, of_program, sent, sending);
+  const Address to = address_of(sending.comm, sending.dest);
+  return exchange(call, r, of_program, [&] {
+    return send(
+        call, sending.comm, sending.dest, may_send_at_once(sending.comm, sent.count, sent.datatype),
+        [&] {
+          return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sending.tag, to.comm);
+        },
+        [&](MPI_Request* request) {
+          return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sending.tag, to.comm,
+                            request);
+        });
+  });
+}
+
 }  // namespace
 
 extern "C" int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
@@ -190,25 +224,13 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                             int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("sendrecv", comm);
-  const SendBuffer sent =
-      as_sent({sendbuf, sendcount, sendtype}, {"sendrecv", comm, dest, sendtag});
+  const Sending sending{"sendrecv", comm, dest, sendtag};
+  const SendBuffer sent = as_sent({sendbuf, sendcount, sendtype}, sending);
   if (!call.is_ours())
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                          source, recvtag, comm, status);
-  refuse_any_source_if_verified("MPI_Sendrecv", source);
-  return call.finish(exchange(
-      call, {"sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm}, status, [&] {
-        const Address to = address_of(comm, dest);
-        return send(
-            call, comm, dest, may_send_at_once(comm, sendcount, sendtype),
-            [&] {
-              return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm);
-            },
-            [&](MPI_Request* request) {
-              return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm,
-                                request);
-            });
-      }));
+  const Receive r{"sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
+  return call.finish(exchange(call, r, status, sent, sending));
 }
 
 extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
@@ -223,20 +245,8 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   std::vector<char> packed(static_cast<std::size_t>(bytes));
   int used = 0;
   PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
-  const SendBuffer sent =
-      as_sent({packed.data(), used, MPI_PACKED}, {"sendrecv_replace", comm, dest, sendtag});
-  refuse_any_source_if_verified("MPI_Sendrecv_replace", source);
-  return call.finish(exchange(
-      call, {"sendrecv_replace", buf, count, datatype, source, recvtag, comm}, status, [&] {
-        const Address to = address_of(comm, dest);
-        return send(
-            call, comm, dest, may_send_at_once(comm, used, MPI_PACKED),
-            [&] {
-              return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm);
-            },
-            [&](MPI_Request* request) {
-              return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sendtag, to.comm,
-                                request);
-            });
-      }));
+  const Sending sending{"sendrecv_replace", comm, dest, sendtag};
+  const SendBuffer sent = as_sent({packed.data(), used, MPI_PACKED}, sending);
+  const Receive r{"sendrecv_replace", buf, count, datatype, source, recvtag, comm};
+  return call.finish(exchange(call, r, status, sent, sending));
 }

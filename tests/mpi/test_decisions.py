@@ -35,6 +35,8 @@ def test_replicas_find_the_same_in_all_ways_to_find_something(method: str, repli
         "kill:rank=0,replica=0,at=waitany#7",
         "kill:rank=2,replica=0,at=send#20",
         "kill:rank=0,replica=1,at=recv#6",
+        "kill:rank=0,replica=0,at=sendrecv#5",
+        "stop:rank=0,replica=0,at=sendrecv_replace#4",
     ],
 )
 @pytest.mark.parametrize("method", METHODS)

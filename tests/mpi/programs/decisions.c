@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ways = 9, ranks_max = 16, findings_max = 64 };
+enum { ways = 11, ranks_max = 16, findings_max = 64, large = 20000, answer_tag = 50 };
 
 static int rank, size;
 static unsigned moment = 1;
 static double findings[findings_max];
 static int found;
+static int sent[large], received[large]; /* not at once */
 
 static void note(double value) {
   if (found < findings_max) findings[found++] = value;
@@ -29,6 +30,12 @@ static void linger(void) {
 
 static void give(int way) {
   linger();
+  if (way >= 9) {
+    sent[0] = rank;
+    MPI_Sendrecv(sent, large, MPI_INT, 0, way, received, large, MPI_INT, 0, answer_tag,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
   MPI_Send(&rank, 1, MPI_INT, 0, way, MPI_COMM_WORLD);
 }
 
@@ -39,7 +46,7 @@ static void find(int way) {
   MPI_Status status, statuses[ranks_max];
   MPI_Message message;
   const int others = size - 1;
-  if (way >= 4)
+  if (way >= 4 && way < 9)
     for (int i = 0; i < others; ++i)
       MPI_Irecv(&value[i], 1, MPI_INT, i + 1, way, MPI_COMM_WORLD, &requests[i]);
   for (int done = 0; done < others; ++done) {
@@ -72,6 +79,14 @@ static void find(int way) {
       for (int i = 0; i < count; ++i) note(indices[i] + 100 * count);
     } else if (way == 7) {
       for (flag = 0; !flag; ++polls) MPI_Test(&requests[done], &flag, &status);
+    } else if (way == 9) {
+      MPI_Sendrecv(sent, large, MPI_INT, done + 1, answer_tag, received, large, MPI_INT,
+                   MPI_ANY_SOURCE, way, MPI_COMM_WORLD, &status);
+      note(status.MPI_SOURCE + 100 * received[0]);
+    } else if (way == 10) {
+      MPI_Sendrecv_replace(received, large, MPI_INT, done + 1, answer_tag, MPI_ANY_SOURCE, way,
+                           MPI_COMM_WORLD, &status);
+      note(status.MPI_SOURCE + 100 * received[0]);
     } else {
       for (flag = 0; !flag; ++polls) MPI_Testall(others, requests, &flag, statuses);
       break;
