@@ -86,6 +86,15 @@ TEST_CASE("meeting: a plane that came and ended is where it was") {
   CHECK(meet(folder.path(), 1, 1, nobody_waits)[0].port == 1);
 }
 
+TEST_CASE("meeting: a plane that is over is not therefore lost, unless that is said") {
+  const Folder folder;
+  folder.put("ended-0", "");
+  folder.put("ended-1", "");
+  folder.put("lost-1", "");
+  CHECK_FALSE(is_said_to_be_lost(folder.path(), 0));
+  CHECK(is_said_to_be_lost(folder.path(), 1));
+}
+
 TEST_CASE("meeting: a plane with another number of ranks is refused by its number") {
   const Folder folder;
   leave_addresses(folder.path(), 0, {address(1), address(2), address(3)});
