@@ -8,7 +8,6 @@
 // is done.
 //
 // What a kernel says leaves at its exit, when MPI_Finalize has verified all that it comes from.
-// MPI_Wtime is 0: a kernel sends how long it took to all, and replicas have to send the same.
 #ifndef RESPROUT_BENCH_REPLICATION_CLOCK_H
 #define RESPROUT_BENCH_REPLICATION_CLOCK_H
 
@@ -83,10 +82,7 @@ static inline int clock_finalize(void) {
   return error;
 }
 
-static inline double clock_wtime(void) { return 0.0; }
-
 #define MPI_Init clock_init
-#define MPI_Wtime clock_wtime
 #define MPI_Finalize clock_finalize
 
 #endif

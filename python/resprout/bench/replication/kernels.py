@@ -1,7 +1,4 @@
-"""The kernels that are measured (examples/kernels): how large, where they are, what they say.
-
-Not cg yet.
-"""
+"""The kernels that are measured (examples/kernels): how large, where they are, what they say."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,6 +28,7 @@ class Size:
 
 
 SHORT: Mapping[str, Size] = {
+    "cg": Size("A", 8),
     "ep": Size("A", 10),
     "ft": Size("A", 4),
     "is": Size("A", 2),
