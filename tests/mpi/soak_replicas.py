@@ -28,7 +28,7 @@ PROGRAMS = [
     [EXAMPLES / "pi" / "pi", "200", "20000"],
     [EXAMPLES / "heat" / "heat"],
     [jobs.PROGRAMS / "decisions"],
-    [jobs.PROGRAMS / "equality_blocks_nonblocking", "20"],
+    [jobs.PROGRAMS / "under_way", "many"],
     *([EXAMPLES / "kernels" / name] for name in ("cg", "ep", "ft", "is", "lu", "mg")),
 ]
 _REPLICA = "RESPROUT_REPLICA="
