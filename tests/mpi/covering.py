@@ -6,7 +6,7 @@ in the environment, all cases are chosen.
 
 import itertools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 EVERY = "EVERY_CASE"
@@ -38,3 +38,11 @@ def chosen(cases: list[Case], features: Features[Case]) -> list[Case]:
         numbers.append(best)
         missing -= pairs_of[best]
     return [cases[i] for i in sorted(numbers)]
+
+
+def with_every_value(*values: Sequence[object]) -> list[tuple[object, ...]]:
+    """Tuples of one of each that have every value of each; or the whole product."""
+    if is_every_case_wanted():
+        return list(itertools.product(*values))
+    longest = max(map(len, values))
+    return [tuple(one[i % len(one)] for one in values) for i in range(longest)]

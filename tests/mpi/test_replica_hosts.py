@@ -19,11 +19,13 @@ import jobs
 import namespaces
 import pytest
 import remote_shell
+from covering import with_every_value
 
 RANKS = 4
 HOSTS = "BCD"
 STEPS = 30
 GATE = 10
+VERIFY = ["none", "msg-plus-hash"]
 LOST = "could not be reached any more"
 
 # In the middle all wait for a file.
@@ -160,8 +162,7 @@ def hosts_of(folder: Path, rank: int, replicas: int) -> list[str]:
     return [(folder / f"placed-{replica}-{rank}").read_text() for replica in range(replicas)]
 
 
-@pytest.mark.parametrize("replicas", [2, 3])
-@pytest.mark.parametrize("verify", ["none", "msg-plus-hash"])
+@pytest.mark.parametrize(("replicas", "verify"), with_every_value([2, 3], VERIFY))
 def test_replicas_of_a_rank_are_never_on_one_host(folder: Path, replicas: int, verify: str) -> None:
     ended = run(folder, "--replicas", str(replicas), "--verify", verify)
     check_output(ended)
@@ -171,22 +172,22 @@ def test_replicas_of_a_rank_are_never_on_one_host(folder: Path, replicas: int, v
     assert {host for hosts in placed for host in hosts} == {"nodeB", "nodeC", "nodeD"}
 
 
-@pytest.mark.parametrize("verify", ["none", "msg-plus-hash"])
-@pytest.mark.parametrize(("host", "plane"), [("D", 0), ("C", 1)])
+@pytest.mark.parametrize(("place", "verify"), with_every_value([("D", 0), ("C", 1)], VERIFY))
 def test_a_host_that_dies_costs_its_plane_and_nothing_of_the_output(
-    folder: Path, host: str, plane: int, verify: str
+    folder: Path, place: tuple[str, int], verify: str
 ) -> None:
+    host, plane = place
     ended = run(folder, "--replicas", "2", "--verify", verify, fault=lambda: kill(host))
     check_output(ended)
     assert how(ended)[plane] == "lost" and how(ended)[1 - plane] == "whole", str(ended)
     assert "1 plane was left at the end: a further loss would have ended the job" in ended.err
 
 
-@pytest.mark.parametrize("verify", ["none", "msg-plus-hash"])
-@pytest.mark.parametrize(("host", "plane"), [("B", 0), ("C", 1)])
+@pytest.mark.parametrize(("place", "verify"), with_every_value([("C", 1), ("B", 0)], VERIFY))
 def test_a_host_that_is_cut_off_costs_its_plane_and_nothing_of_the_output(
-    folder: Path, host: str, plane: int, verify: str
+    folder: Path, place: tuple[str, int], verify: str
 ) -> None:
+    host, plane = place
     ended = run(folder, "--replicas", "2", "--verify", verify, fault=lambda: cut(host))
     check_output(ended)
     assert how(ended)[plane] == "lost" and how(ended)[1 - plane] == "whole", str(ended)
