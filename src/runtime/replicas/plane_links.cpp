@@ -1,6 +1,5 @@
 #include "runtime/replicas/plane_links.hpp"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 
@@ -142,9 +141,6 @@ void PlaneLinks::run() {
     lock.lock();
     note_awake();
     handle(ready);
-    lock.unlock();
-    nap();
-    lock.lock();
   }
 }
 
@@ -177,14 +173,6 @@ void PlaneLinks::drive() {
     }
   }
   send_out(Then::go_on);
-}
-
-// As if it were still at work: nobody has to wake it.
-void PlaneLinks::nap() {
-  if (setup_.nap_ns == 0 || is_leaving_.load()) return;
-  const timespec patience{setup_.nap_ns / 1'000'000'000, setup_.nap_ns % 1'000'000'000};
-  pollfd wake{wake_.get(), POLLIN, 0};
-  ppoll(&wake, 1, &patience, nullptr);
 }
 
 // What is said from here on goes out before the thread sleeps again.

@@ -56,9 +56,6 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     std::int32_t planes = 2;
     std::int32_t ranks = 1;  // of each plane
     std::string listen_address = "127.0.0.1";
-    // How long the thread lets frames gather, in and out, before it moves them: a switch of threads
-    // for each costs more than all else. Who waits for them drives. 0: not at all.
-    std::int64_t nap_ns = 0;
     // Whether somebody else knows that a plane is lost: to a host that is cut off no connection
     // breaks. Asked once in `look_ns`; empty: never.
     std::function<bool(std::int32_t plane)> is_known_lost = {};
@@ -114,7 +111,6 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void run();
   void handle(std::span<const epoll_event> events);
   void note_awake();
-  void nap();
   void accept_all();
   void add(ProvenStream stream);
   void advance(Key key);

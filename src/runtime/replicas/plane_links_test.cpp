@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <numeric>
+#include <thread>
 
 #include "doctest/doctest.h"
 #include "runtime/net/socket.hpp"
@@ -44,14 +45,13 @@ class Process {
   };
 
   explicit Process(Replica self, std::int32_t planes = 2, std::int32_t ranks = 2,
-                   auth::Secret secret = secret_of(1), std::int64_t nap_ns = 0,
+                   auth::Secret secret = secret_of(1),
                    std::function<bool(std::int32_t)> is_known_lost = {})
       : links_(
             {.secret = secret,
              .self = self,
              .planes = planes,
              .ranks = ranks,
-             .nap_ns = nap_ns,
              .is_known_lost = std::move(is_known_lost),
              .look_ns = 1'000'000},
             [this](Replica from, std::span<const std::byte> frame) { note(from, frame); },
@@ -103,12 +103,11 @@ class Process {
 
 // Two planes of two ranks, connected.
 struct Job {
-  explicit Job(std::int64_t nap_ns = 0) {
+  Job() {
     std::vector<LinkAddress> addresses;
     for (std::int32_t plane = 0; plane < 2; ++plane)
       for (std::int32_t rank = 0; rank < 2; ++rank) {
-        processes.push_back(
-            std::make_unique<Process>(Replica{plane, rank}, 2, 2, secret_of(1), nap_ns));
+        processes.push_back(std::make_unique<Process>(Replica{plane, rank}));
         addresses.push_back(processes.back()->links().address());
       }
     for (auto& process : processes) process->links().connect(addresses);
@@ -166,21 +165,29 @@ TEST_CASE("plane links: frames come to who listens to their channel, each in its
   }
 }
 
-TEST_CASE("plane links: what a thread that naps leaves is done by who waits") {
-  constexpr std::int64_t hour_ns = 3600'000'000'000;
-  Job job(hour_ns);
-  constexpr std::size_t count = 100;
-  std::size_t heard = 0;
+TEST_CASE("plane links: threads that wait move what is said, too, and it stays in order") {
+  Job job;
+  constexpr std::size_t count = 2000;
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (const auto& process : job.processes)
+    threads.emplace_back([&] {
+      while (!is_over.load()) process->links().drive();
+    });
   for (std::size_t i = 0; i < count; ++i) {
-    job.at(0, 1).links().send({1, 0}, numbered(i), {});
-    for (int look = 0; heard <= i; ++look) {
-      REQUIRE(look < 1000 * static_cast<int>(testing::watchdog_seconds));
-      for (const auto& process : job.processes) process->links().drive();
-      testing::nap_ms(1);
-      heard = job.at(1, 0).heard().size();
-    }
+    job.at(0, 1).links().send({1, 0}, numbered(i), bytes_from(i, i % 64));
+    job.at(1, 0).links().send({0, 1}, numbered(i), {});
   }
-  for (std::size_t i = 0; i < count; ++i) CHECK(job.at(1, 0).heard()[i].frame == numbered(i));
+  const bool has_come = job.at(1, 0).wait_for_frames(count) && job.at(0, 1).wait_for_frames(count);
+  is_over = true;
+  for (auto& thread : threads) thread.join();
+  REQUIRE(has_come);
+  const auto there = job.at(1, 0).heard();
+  const auto here = job.at(0, 1).heard();
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(there[i].frame == numbered(i));
+    CHECK(here[i].frame == numbered(i));
+  }
 }
 
 TEST_CASE("plane links: what is said on a channel that nobody listens to is passed over") {
@@ -272,7 +279,7 @@ TEST_CASE("plane links: a plane whose connections stay and are silent is lost wh
   const Fd silent = listen_on("127.0.0.1");
   std::atomic<bool> is_known{false};
   std::atomic<int> looks{0};
-  Process process({0, 0}, 2, 1, secret_of(1), 0, [&](std::int32_t plane) {
+  Process process({0, 0}, 2, 1, secret_of(1), [&](std::int32_t plane) {
     ++looks;
     return plane == 1 && is_known;
   });

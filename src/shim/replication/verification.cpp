@@ -27,9 +27,6 @@ using runtime::LinkAddress;
 using runtime::PlaneLinks;
 using runtime::Verifier;
 
-// Who waits for what crosses planes sees to it.
-constexpr std::int64_t nap_ns = 200'000;
-
 // Null while nothing is verified.
 std::atomic<PlaneLinks*> links_in_use{nullptr};
 
@@ -141,7 +138,6 @@ class Verification final {
     setup.planes = options.replicas;
     setup.ranks = ranks();
     setup.listen_address = address;
-    setup.nap_ns = nap_ns;
     if (runtime::is_on_several_hosts(folder(options))) {
       if (const std::string own = runtime::reachable_address(options.network); !own.empty())
         setup.listen_address = own;
