@@ -11,6 +11,7 @@
 #define RESPROUT_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,31 @@ typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int c
  * two operations. */
 int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
     __attribute__((weak));
+
+/* What a checkpoint keeps: `bytes` bytes from `begin` on, from now on; 0: no longer. Of memory that
+ * is protected already `bytes` is the new size. Everything has to be protected that the program
+ * changes from one checkpoint to the next, its loop counters too, in the same order in all
+ * replicas, and has to stay where it is. */
+int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
+
+/* Keeps what is protected; or, where `resprout run --verify` has found that this replica has worked
+ * with wrong data since the last checkpoint, or nobody can tell which one has, puts back what that
+ * checkpoint has kept: the program then does it all again. So a program has one place where it
+ * calls this, in the loop that it goes back in:
+ *
+ *     resprout_protect(&step, sizeof step);
+ *     resprout_protect(field, bytes);
+ *     for (;;) {
+ *       resprout_checkpoint();
+ *       if (step == steps) break;
+ *       advance(field);
+ *       ++step;
+ *     }
+ *
+ * Collective over MPI_COMM_WORLD. Waits until what was received is known to be right, or wrong.
+ * Where nothing is verified it does nothing. MPI_ERR_PENDING: a message that was sent has not been
+ * received, or a receive is not complete; nothing was kept. docs/replication.md. */
+int resprout_checkpoint(void) __attribute__((weak));
 
 /* ULFM's functions (MPIX_Comm_revoke, ..._shrink, ..._agree, ...), for programs that repair their
  * communicators themselves: docs/ulfm.md. Open MPI declares its own in <mpi-ext.h>; under Resprout

@@ -7,8 +7,11 @@
     kill:rank=3,replica=1,at=2s       the copy of rank 3 in plane 1; without replica= in plane 0
     kill:count=2,seed=7,within=5s     two ranks and times, chosen by the seed
     flip:rank=3,message=100,bit=17    one bit of the 100th message that it sends is another one
+    flip:rank=3,where=memory,checkpoint=2,bit=17    one bit of what it protects is another one after
+                                      its second resprout_checkpoint
     flip:count=50,seed=1              50 messages and a bit of each, chosen by the seed among the
                                       first 100 of every rank, or the first N with messages=N
+    flip:count=5,where=memory         the same of the first 10 checkpoints, or N with checkpoints=N
 
 The ranks get the certain forms, with `;` in between (src/shim/options.cpp reads them).
 """
@@ -22,8 +25,9 @@ from resprout.errors import UserError
 from resprout.options import FAULT_FORMS
 
 KINDS = ("kill", "stop", "exit", "flip")
-_OPTIONAL = {"seed", "status", "bit", "messages", "replica"}
+_OPTIONAL = {"seed", "status", "bit", "messages", "checkpoints", "replica"}
 _MESSAGES = 100
+_CHECKPOINTS = 10
 _BITS = 2**40  # far more than messages have; random() has 53
 _UNITS_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|ms|us)")
@@ -48,17 +52,20 @@ class Fault:
 
 @dataclass(frozen=True)
 class Flip:
-    """A bit of a message that is not what the program wanted to send."""
+    """A bit of a message that is not what the program wanted to send, or of what it protects."""
 
     rank: int
-    message: int
-    """Of those that the rank sends in point-to-point calls, from 1."""
+    number: int
+    """Of the messages that it sends in point-to-point calls, or of its checkpoints; from 1."""
     bit: int
     """Of the packed data, modulo their number of bits; 0 is the lowest of the first byte."""
     replica: int = 0
+    where: str = "message"
+    """Or memory."""
 
     def __str__(self) -> str:
-        return f"flip:rank={self.rank},message={self.message},bit={self.bit}"
+        where = "where=memory,checkpoint" if self.where == "memory" else "message"
+        return f"flip:rank={self.rank},{where}={self.number},bit={self.bit}"
 
 
 def parse_faults(texts: Iterable[str], ranks: int, replicas: int = 1) -> list[Fault | Flip]:
@@ -107,7 +114,9 @@ def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
         fields[key] = value
     valid = {"count", "seed", "within"} if "count" in fields else {"rank", "at"}
     if kind == "flip":
-        valid = {"count", "seed", "messages"} if "count" in fields else {"rank", "message", "bit"}
+        valid = _fields_of_flip(fields)
+        if fields.get("where", "memory") != "memory":
+            raise _wrong(part, f"where={fields['where']} is not memory")
     valid.add("replica")
     if kind == "exit":
         valid.add("status")
@@ -118,6 +127,15 @@ def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
         if key not in fields:
             raise _wrong(part, f"{key}= is missing")
     return kind, fields
+
+
+def _fields_of_flip(fields: dict[str, str]) -> set[str]:
+    if "where" in fields:
+        of = (
+            {"count", "seed", "checkpoints"} if "count" in fields else {"rank", "checkpoint", "bit"}
+        )
+        return of | {"where"}
+    return {"count", "seed", "messages"} if "count" in fields else {"rank", "message", "bit"}
 
 
 def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault | None:
@@ -163,26 +181,30 @@ def _flips(part: str, fields: dict[str, str], ranks: int, replicas: int) -> list
     replica = _number(part, "replica", fields["replica"]) if "replica" in fields else None
     if replica is not None and replica >= replicas:
         raise _wrong(part, f"replica {replica} is not one of the {replicas}")
+    where = fields.get("where", "message")
     if "count" not in fields:
         rank = _number(part, "rank", fields["rank"])
-        message = _number(part, "message", fields["message"])
+        key = "checkpoint" if where == "memory" else "message"
+        number = _number(part, key, fields[key])
         if rank >= ranks:
             raise _wrong(part, f"rank {rank} is not one of the {ranks} ranks")
-        if message == 0:
-            raise _wrong(part, "message=0: the first one is 1")
-        return [Flip(rank, message, _number(part, "bit", fields.get("bit", "0")), replica or 0)]
+        if number == 0:
+            raise _wrong(part, f"{key}=0: the first one is 1")
+        bit = _number(part, "bit", fields.get("bit", "0"))
+        return [Flip(rank, number, bit, replica or 0, where)]
     count = _number(part, "count", fields["count"])
-    messages = _number(part, "messages", fields.get("messages", str(_MESSAGES)))
-    if count < 1 or count > ranks * messages:
-        raise _wrong(part, f"cannot choose {count} of {ranks * messages} messages")
+    key, usual = ("checkpoints", _CHECKPOINTS) if where == "memory" else ("messages", _MESSAGES)
+    numbers = _number(part, key, fields.get(key, str(usual)))
+    if count < 1 or count > ranks * numbers:
+        raise _wrong(part, f"cannot choose {count} of {ranks * numbers} {key}")
     generator = random.Random(_number(part, "seed", fields.get("seed", "0")))
     chosen: dict[tuple[int, int], Flip] = {}
     # No message twice: two corrupted copies of one are more than three replicas can bear.
     while len(chosen) < count:
-        rank, message = _below(generator, ranks), 1 + _below(generator, messages)
+        rank, number = _below(generator, ranks), 1 + _below(generator, numbers)
         bit, plane = _below(generator, _BITS), _below(generator, replicas)
-        flip = Flip(rank, message, bit, plane if replica is None else replica)
-        chosen.setdefault((rank, message), flip)
+        flip = Flip(rank, number, bit, plane if replica is None else replica, where)
+        chosen.setdefault((rank, number), flip)
     return [chosen[key] for key in sorted(chosen)]
 
 

@@ -67,8 +67,6 @@ struct Communicator {
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
   std::uint64_t name = 0;              // replication/communicator_name.hpp; 0: has none
-  std::uint64_t named_children = 0;    // that were made of it
-  std::uint64_t collectives_seen = 0;  // that were compared with other replicas
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
   std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any

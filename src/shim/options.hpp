@@ -34,14 +34,15 @@ struct Missing {
 // RESPROUT_INJECT: faults for tests and demonstrations, `;`-separated, e.g. `kill:rank=3,at=2s`.
 struct Fault {
   enum class Kind { kill, stop, exit, flip } kind = Kind::kill;
-  int rank = 0;                // world rank
-  std::optional<double> at_s;  // seconds after MPI_Init returned, or
-  std::string call;            // on entering the count-th call of this name ("allreduce", ...)
-  std::uint64_t count = 0;     // 1 = the first
-  int status = 1;              // of exit
-  std::uint64_t message = 0;   // of flip: of the messages that it sends, 1 = the first
-  std::uint64_t bit = 0;       // likewise: of the packed data, modulo their number of bits
-  std::string text;            // as it was written
+  int rank = 0;                  // world rank
+  std::optional<double> at_s;    // seconds after MPI_Init returned, or
+  std::string call;              // on entering the count-th call of this name ("allreduce", ...)
+  std::uint64_t count = 0;       // 1 = the first
+  int status = 1;                // of exit
+  std::uint64_t message = 0;     // of flip: of the messages that it sends, 1 = the first; or
+  std::uint64_t checkpoint = 0;  // of what it protects, after its so-manieth checkpoint
+  std::uint64_t bit = 0;         // likewise: of the packed data, modulo their number of bits
+  std::string text;              // as it was written
 };
 
 struct Options {

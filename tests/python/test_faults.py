@@ -56,6 +56,13 @@ def test_a_valid_text_is_understood(text: str, fault: Fault) -> None:
         "flip:count=401",
         "flip:count=5,messages=1",
         "flip:count=1,within=1s",
+        "flip:rank=1,where=memory",
+        "flip:rank=1,where=disk,checkpoint=1",
+        "flip:rank=1,where=memory,message=1",
+        "flip:rank=1,where=memory,checkpoint=0",
+        "flip:rank=1,checkpoint=1",
+        "flip:count=41,where=memory",
+        "flip:count=5,where=memory,messages=10",
     ],
 )
 def test_a_wrong_text_is_refused_in_one_line_that_names_the_valid_forms(text: str) -> None:
@@ -109,6 +116,17 @@ def test_a_flip_may_name_a_replica() -> None:
     assert flips == [Flip(3, 100, 17, replica=1)]
 
 
+def test_a_flip_may_be_of_memory_after_a_checkpoint() -> None:
+    flip = Flip(3, 2, 17, where="memory")
+    assert parse_faults(["flip:rank=3,where=memory,checkpoint=2,bit=17"], ranks=4) == [flip]
+    assert str(flip) == "flip:rank=3,where=memory,checkpoint=2,bit=17"
+    chosen = parse_faults(["flip:count=20,where=memory,checkpoints=5,seed=3"], 4, replicas=3)
+    flips = [flip for flip in chosen if isinstance(flip, Flip)]
+    assert len({(flip.rank, flip.number) for flip in flips}) == 20
+    assert {flip.number for flip in flips} <= set(range(1, 6))
+    assert {flip.where for flip in flips} == {"memory"}
+
+
 def test_a_seed_chooses_the_same_flips_always() -> None:
     chosen = parse_faults(["flip:count=3,seed=7,messages=10"], ranks=4, replicas=2)
     # These very values, or the same seed would mean something else in another version.
@@ -126,10 +144,10 @@ FLIPS_CHOSEN_BY_SEED_7 = [
 def test_random_flips_hit_different_messages_of_all_ranks_and_replicas() -> None:
     chosen = parse_faults(["flip:count=300,messages=100"], ranks=4, replicas=3)
     flips = [flip for flip in chosen if isinstance(flip, Flip)]
-    assert len({(flip.rank, flip.message) for flip in flips}) == 300
+    assert len({(flip.rank, flip.number) for flip in flips}) == 300
     assert {flip.rank for flip in flips} == set(range(4))
     assert {flip.replica for flip in flips} == set(range(3))
-    assert {flip.message for flip in flips} <= set(range(1, 101))
+    assert {flip.number for flip in flips} <= set(range(1, 101))
     assert {flip.bit % 64 for flip in flips} == set(range(64))
     all_messages = parse_faults(["flip:count=20,messages=10,replica=1"], ranks=2, replicas=3)
     assert {flip.replica for flip in all_messages if isinstance(flip, Flip)} == {1}

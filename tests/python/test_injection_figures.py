@@ -171,8 +171,8 @@ def test_the_flips_of_a_job_are_of_different_messages_of_one_plane() -> None:
     for run in runs(REQUEST):
         flips = [f for f in parse_faults(run.faults, 4, run.degree) if isinstance(f, Flip)]
         assert len({flip.replica for flip in flips}) == bool(flips)
-        assert len({(flip.rank, flip.message) for flip in flips}) == len(run.faults)
-        assert all(1 <= flip.message <= ROUNDS for flip in flips)
+        assert len({(flip.rank, flip.number) for flip in flips}) == len(run.faults)
+        assert all(1 <= flip.number <= ROUNDS for flip in flips)
 
 
 def test_only_what_is_asked_for_is_injected_into() -> None:

@@ -13,7 +13,8 @@ class Corruption:
     """Something of which copies differed, as one process found it."""
 
     of: str
-    """message; contribution or result: what a rank gave to a collective, or got from it."""
+    """message; contribution or result: what a rank gave to a collective, or got from it;
+    checkpoint: what it has protected there."""
     call: str
     sender: int
     """A world rank, as `receiver`; of a collective both are the rank."""
@@ -34,7 +35,7 @@ class Corruption:
     end: str
     """outvoted; undecided: nobody can tell which copy is right; lost: nobody has the right one."""
     then: str
-    """go_on; exclude: the plane of the process ended; abort: the job did."""
+    """go_on; go_back: its plane goes to a checkpoint; exclude: it ends; abort: the job does."""
     rank: int
     replica: int
     found_ns: int
@@ -58,6 +59,10 @@ class Verification:
     """Most that waited for a verdict at one time, in one process."""
     bytes_max: int = 0
     """Most bytes of copies that were kept at one time, in one process."""
+    checkpoints: int = 0
+    """That each process has kept."""
+    returns: int = 0
+    """So often planes have gone back to one."""
 
     def __add__(self, other: "Verification") -> "Verification":
         return Verification(
@@ -66,6 +71,8 @@ class Verification:
             self.skipped + other.skipped,
             max(self.open_max, other.open_max),
             max(self.bytes_max, other.bytes_max),
+            max(self.checkpoints, other.checkpoints),
+            self.returns + other.returns,
         )
 
 
@@ -100,12 +107,16 @@ def describe(corruptions: Iterable[Corruption]) -> Iterator[str]:
     """One line for each thing that was found, whoever found it."""
     first: dict[tuple[str, str, int, int, int, int], Corruption] = {}
     # Who saw most says most.
-    for found in sorted(corruptions, key=lambda c: (c.end != "outvoted", not c.tainted)):
+    for found in sorted(corruptions, key=_saw_less):
         first.setdefault(found.what, found)
     in_order = sorted(first.values(), key=lambda c: c.found_ns)
     yield from map(_sentence, in_order[:_NAMED])
     if (unnamed := len(in_order) - _NAMED) > 0:
         yield f"{unnamed} more corruptions were found"
+
+
+def _saw_less(found: Corruption) -> tuple[bool, bool, bool]:
+    return (found.end != "outvoted", found.then == "go_on", not found.tainted)
 
 
 def _sentence(found: Corruption) -> str:
@@ -115,6 +126,8 @@ def _sentence(found: Corruption) -> str:
             f"message {found.number} of rank {found.sender} to rank {found.receiver}{on} "
             f"(tag {found.tag}, {found.bytes} bytes, {found.call})"
         )
+    elif found.of == "checkpoint":
+        what = f"what rank {found.rank} protects ({found.bytes} bytes, checkpoint {found.number})"
     else:
         of = "to" if found.of == "contribution" else "from"
         what = (
@@ -129,9 +142,12 @@ def _verdict(found: Corruption) -> str:
         why = "nobody can tell which copy is right"
         if found.end == "lost":
             why = "nobody who is left has the right data"
-        return why + ("; the job ends" if found.then == "abort" else "; the job goes on")
+        what = {"abort": "the job ends", "go_back": "the planes go back"}
+        return f"{why}; {what.get(found.then, 'the job goes on')}"
     planes = " and ".join(map(str, found.wrong_replicas))
     wrong = f"that of plane {planes} is wrong"
     if found.then == "exclude":
         return f"{wrong}; plane {found.replica}, which has worked with it, is excluded"
+    if found.then == "go_back":
+        return f"{wrong}; plane {found.replica}, which has worked with it, goes back"
     return f"{wrong}, and was replaced" if found.replaced else wrong

@@ -38,6 +38,13 @@ def _verified(report: Report) -> Iterator[str]:
     yield f"{done.verified} messages and collectives were verified ({report.verify})"
     if done.unverified:
         yield f"{done.unverified} had nobody left to be compared with"
+    if done.checkpoints:
+        returns = "no plane went back"
+        if done.returns:
+            returns = "a plane went back " + (
+                "once" if done.returns == 1 else f"{done.returns} times"
+            )
+        yield f"{done.checkpoints} checkpoints of each process were kept; {returns}"
     if done.skipped:
         yield f"{done.skipped} on communicators that replicas have no common name for were not"
 

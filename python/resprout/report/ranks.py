@@ -6,6 +6,7 @@
                            it is the second line of started-<rank>
     injected-<rank>.json   the fault that came about
     flipped-<rank>-<message>.json  the message that was corrupted on purpose
+    flipped-<rank>-memory-<checkpoint>.json  likewise: memory
     corrupted-<rank>-<n>.json  what was found to differ between replicas
     abort.json             who called MPI_Abort, and with what
 
@@ -102,23 +103,26 @@ class Injected:
 
 @dataclass(frozen=True)
 class Flipped:
-    """A message that was corrupted on purpose."""
+    """A message that was corrupted on purpose, or memory."""
 
     fault: str
     rank: int
-    """Who sent it."""
+    """Who sent it, or whose memory it is."""
     message: int
-    """Of those that it sent, from 1."""
+    """Of those that it sent, from 1; 0: memory that it protects."""
+    checkpoint: int
+    """After its so-manieth the memory was corrupted, from 1; 0: a message."""
     bit: int
     bytes: int
     call: str
     destination: int
+    """Of memory -1."""
     tag: int
     communicator: str
     """`destination` is a rank in it."""
     flipped_ns: int
     replica: int = 0
-    """The plane of the process that sent it."""
+    """The plane of the process."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ def read_parts(directory: Path) -> Parts:
     corruptions: list[Corruption] = []
     for path in sorted(directory.iterdir()):
         match = re.fullmatch(
-            r"(?:(rank|injected|started|exit|flipped|corrupted)-([0-9]+)(?:-[0-9]+)?|abort)(?:\.json)?",
+            r"(?:(rank|injected|started|exit|flipped|corrupted)-([0-9]+)(?:(?:-memory)?-[0-9]+)?|abort)(?:\.json)?",
             path.name,
         )
         if match is None:
@@ -196,13 +200,14 @@ def _parse_flipped(value: dict[str, Any]) -> Flipped:
     return Flipped(
         fault=str(value["fault"]),
         rank=int(value["rank"]),
-        message=int(value["message"]),
+        message=int(value.get("message", 0)),
+        checkpoint=int(value.get("checkpoint", 0)),
         bit=int(value["bit"]),
         bytes=int(value["bytes"]),
         call=str(value["call"]),
-        destination=int(value["destination"]),
-        tag=int(value["tag"]),
-        communicator=str(value["communicator"]),
+        destination=int(value.get("destination", -1)),
+        tag=int(value.get("tag", 0)),
+        communicator=str(value.get("communicator", "")),
         flipped_ns=int(value["flipped_ns"]),
     )
 

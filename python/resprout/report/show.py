@@ -84,14 +84,23 @@ def _flips(report: Report) -> Iterable[str]:
     for flip in report.flipped[:_NAMED_FLIPS]:
         yield _flip_sentence(flip, report)
     if (unnamed := len(report.flipped) - _NAMED_FLIPS) > 0:
-        yield f"{unnamed} more messages were corrupted (injected)"
+        yield f"{unnamed} more flips (injected)"
     for fault in report.faults_left:
-        yield f"{fault} did not come about: it has sent fewer messages, or that one was empty"
+        why = "it has sent fewer messages, or that one was empty"
+        if "where=memory" in fault:
+            why = "it has called resprout_checkpoint less often, or has protected nothing"
+        yield f"{fault} did not come about: {why}"
 
 
 def _flip_sentence(flip: Flipped, report: Report) -> str:
     on = "" if flip.communicator == "MPI_COMM_WORLD" else f" on {flip.communicator or 'another'}"
     plane = f" in plane {flip.replica}" if report.planes else ""
+    if flip.checkpoint:
+        return (
+            f"bit {flip.bit} of the {flip.bytes} bytes that rank {flip.rank}{plane} protects was "
+            f"flipped after its checkpoint {flip.checkpoint} (injected) at "
+            f"{(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
+        )
     return (
         f"message {flip.message} of rank {flip.rank}{plane} ({flip.call} to rank "
         f"{flip.destination}{on}, tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} "

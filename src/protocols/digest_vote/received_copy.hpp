@@ -46,6 +46,10 @@ class ReceivedCopy {
   // Why it is not over yet.
   const char* waits_for(const Context& context) const;
   bool is_over() const { return end_ != End::open; }
+  // The digest that two origins agree on; nothing: not known, or there is none.
+  std::optional<std::uint64_t> verdict() const {
+    return has_verdict_ != 0 ? std::optional(verdict_) : std::nullopt;
+  }
 
  private:
   enum class End : std::uint8_t { open, finished, undecided, lost };

@@ -25,7 +25,12 @@ Decisions::Decisions(Setup setup, ChannelNetwork& network)
 Decisions::Bytes Decisions::decide(std::uint32_t kind, Pace pace,
                                    const std::function<Bytes()>& find, const Meanwhile& meanwhile) {
   Lock lock(mutex_);
-  if (next(lock, kind, false, meanwhile) == Next::answered) return std::exchange(open_, {}).answer;
+  if (recorded_ == Recorded::repeated) return *again(kind, false);
+  if (next(lock, kind, false, meanwhile) == Next::answered) {
+    Bytes answer = std::exchange(open_, {}).answer;
+    record(kind, answer);
+    return answer;
+  }
   if (pace == Pace::blocks && maybe_flush())
     wait_until(lock, meanwhile, [&] {
       expect_not_deposed();
@@ -36,6 +41,7 @@ Decisions::Bytes Decisions::decide(std::uint32_t kind, Pace pace,
   lock.lock();
   expect_not_deposed();
   append({std::exchange(refusals_, 0), true, kind, answer});
+  record(kind, answer);
   return answer;
 }
 
@@ -43,18 +49,24 @@ std::optional<Decisions::Bytes> Decisions::poll(std::uint32_t kind,
                                                 const std::function<std::optional<Bytes>()>& look,
                                                 const Meanwhile& meanwhile) {
   Lock lock(mutex_);
+  if (recorded_ == Recorded::repeated) return again(kind, true);
+  std::optional<Bytes> answer;
   switch (next(lock, kind, true, meanwhile)) {
     case Next::refused:
-      return std::nullopt;
+      record(kind, answer);
+      return answer;
     case Next::answered:
-      return std::exchange(open_, {}).answer;
+      answer = std::exchange(open_, {}).answer;
+      record(kind, answer);
+      return answer;
     case Next::own:
       break;
   }
   lock.unlock();
-  std::optional<Bytes> answer = look();
+  answer = look();
   lock.lock();
   expect_not_deposed();
+  record(kind, answer);
   if (answer) {
     append({std::exchange(refusals_, 0), true, kind, *answer});
   } else {
@@ -93,6 +105,44 @@ bool Decisions::maybe_open_next() {
   return true;
 }
 
+// --- again
+// ---------------------------------------------------------------------------------------
+
+void Decisions::restart_record() {
+  const Lock lock(mutex_);
+  RESPROUT_INVARIANT(recorded_ != Recorded::repeated);
+  recorded_ = Recorded::since_checkpoint;
+  record_ = {};
+}
+
+void Decisions::record(std::uint32_t kind, const std::optional<Bytes>& answer) {
+  if (recorded_ == Recorded::since_checkpoint) record_.note(kind, answer);
+}
+
+void Decisions::repeat() {
+  const Lock lock(mutex_);
+  RESPROUT_INVARIANT(recorded_ == Recorded::since_checkpoint && refusals_ == 0);
+  recorded_ = Recorded::repeated;
+  record_.rewind();
+}
+
+void Decisions::stop_repeating() {
+  const Lock lock(mutex_);
+  RESPROUT_INVARIANT(recorded_ == Recorded::repeated);
+  recorded_ = Recorded::since_checkpoint;
+  if (!record_.is_through()) diverge("the program is at its checkpoint", "it asked for more");
+}
+
+std::optional<Decisions::Bytes> Decisions::again(std::uint32_t kind, bool is_poll) {
+  const std::optional<DecisionRecord::Entry> entry = record_.next();
+  const bool is_same = entry && (entry->is_answered() ? entry->kind == kind : is_poll);
+  if (!is_same) diverge(setup_.name_of(kind) + ", once more,", "something else before");
+  return entry->answer;
+}
+
+// --- the others' sight
+// ---------------------------------------------------------------------------
+
 void Decisions::flush() {
   const Lock lock(mutex_);
   maybe_flush();
@@ -100,6 +150,7 @@ void Decisions::flush() {
 
 void Decisions::settle(const Meanwhile& meanwhile) {
   Lock lock(mutex_);
+  if (recorded_ == Recorded::repeated) return;
   maybe_flush();
   wait_until(lock, meanwhile, [&] {
     expect_not_deposed();

@@ -32,6 +32,7 @@
 #include "runtime/idle.hpp"
 #include "runtime/replicas/channels.hpp"
 #include "runtime/replicas/decision_frame.hpp"
+#include "runtime/replicas/decision_record.hpp"
 
 namespace resprout::runtime {
 
@@ -87,6 +88,14 @@ class Decisions {
   // Until others may see what came of the decisions so far: before a send or a collective. Throws
   // DecisionError.
   void settle(const Meanwhile& meanwhile);
+  // What is decided from now on is kept, for a program that goes back to here. REQUIRES: it is not
+  // repeating.
+  void restart_record();
+  // The program has gone back to where the record begins: it gets the same again, and nobody hears
+  // of it. REQUIRES: there is a record, and what was decided is settled.
+  void repeat();
+  // It has come to where it was. Throws DecisionError if it has asked for less than it did.
+  void stop_repeating();
   // For MPI_Finalize: nothing more will be decided. Settles, and says farewell; then this process
   // may leave. Throws DecisionError.
   void finish(const Meanwhile& meanwhile);
@@ -103,6 +112,7 @@ class Decisions {
 
  private:
   enum class Next : std::uint8_t { refused, answered, own };
+  enum class Recorded : std::uint8_t { no, since_checkpoint, repeated };
   using Lock = std::unique_lock<std::mutex>;
 
   Context context() const {
@@ -116,6 +126,8 @@ class Decisions {
   [[noreturn]] void diverge(const std::string& here, const std::string& there) const;
   std::string leader() const;
 
+  std::optional<Bytes> again(std::uint32_t kind, bool is_poll);
+  void record(std::uint32_t kind, const std::optional<Bytes>& answer);
   void append(Decision decision);
   bool maybe_flush();
   bool is_quiet() const;
@@ -133,7 +145,9 @@ class Decisions {
   std::uint64_t dropped_ = 0;   // so many are kept no more
   Decision open_;               // what the program follows now: what is left of it
   std::uint64_t refusals_ = 0;  // counted, not said
-  std::int64_t said_at_ = 0;    // when the leader has said something last; monotonic ns
+  Recorded recorded_ = Recorded::no;
+  DecisionRecord record_;
+  std::int64_t said_at_ = 0;  // when the leader has said something last; monotonic ns
 };
 
 }  // namespace resprout::runtime

@@ -256,3 +256,74 @@ TEST_CASE("decisions: frames that cannot be from there are passed over") {
   CHECK(replicas[1].kept() == 1);
   CHECK(follow(replicas, 1) == bytes(1));
 }
+
+TEST_CASE("decisions: who goes back gets again what it got, and nobody hears of it") {
+  for (const int who : {0, 1}) {
+    CAPTURE(who);
+    DecidingReplicas replicas({.planes = 2});
+    decide(replicas, 0, 1);
+    follow(replicas, 1);
+    for (int plane = 0; plane < 2; ++plane) {
+      replicas[plane].settle(replicas.delivering());
+      replicas[plane].restart_record();
+    }
+    poll(replicas, 0, std::nullopt);
+    poll(replicas, 0, 2);
+    decide(replicas, 0, 3);
+    poll(replicas, 1, std::nullopt);
+    poll(replicas, 1, std::nullopt);
+    follow(replicas, 1);
+    for (int plane = 0; plane < 2; ++plane) replicas[plane].settle(replicas.delivering());
+    const std::size_t sent = replicas.frames_sent();
+    for (int round = 0; round < 2; ++round) {
+      replicas[who].repeat();
+      CHECK_FALSE(poll(replicas, who, 8));
+      CHECK(poll(replicas, who, 8) == bytes(2));
+      CHECK(follow(replicas, who) == bytes(3));
+      replicas[who].settle([] { FAIL("there is nothing to wait for"); });
+      replicas[who].stop_repeating();
+    }
+    CHECK(replicas.frames_sent() == sent);
+    CHECK(decide(replicas, 0, 4) == bytes(4));
+    CHECK(follow(replicas, 1) == bytes(4));
+  }
+}
+
+TEST_CASE("decisions: who asks for something else than it did has diverged") {
+  DecidingReplicas replicas({.planes = 2});
+  replicas[0].restart_record();
+  decide(replicas, 0, 1);
+  poll(replicas, 0, std::nullopt);
+  replicas[0].settle(replicas.delivering());
+  SUBCASE("another call") {
+    replicas[0].repeat();
+    CHECK(why_of([&] { poll(replicas, 0, 1); }).starts_with("diverged: "));
+  }
+  SUBCASE("a call that cannot say no") {
+    replicas[0].repeat();
+    CHECK(follow(replicas, 0) == bytes(1));
+    CHECK(why_of([&] { follow(replicas, 0); }).starts_with("diverged: "));
+  }
+  SUBCASE("more") {
+    replicas[0].repeat();
+    follow(replicas, 0);
+    poll(replicas, 0, 1);
+    CHECK(why_of([&] { poll(replicas, 0, 1); }).starts_with("diverged: "));
+  }
+  SUBCASE("less") {
+    replicas[0].repeat();
+    follow(replicas, 0);
+    CHECK(why_of([&] { replicas[0].stop_repeating(); }).starts_with("diverged: "));
+  }
+}
+
+TEST_CASE("decisions: what was before the checkpoint is not told again") {
+  DecidingReplicas replicas({.planes = 2});
+  replicas[0].restart_record();
+  decide(replicas, 0, 1);
+  replicas[0].restart_record();
+  decide(replicas, 0, 2);
+  replicas[0].repeat();
+  CHECK(follow(replicas, 0) == bytes(2));
+  replicas[0].stop_repeating();
+}

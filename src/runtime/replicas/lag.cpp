@@ -54,7 +54,7 @@ bool Lag::has_room(std::uint64_t messages, std::uint64_t copies) {
   const std::uint64_t bytes = messages * request_bytes + copies;
   const std::scoped_lock lock(mutex_);
   note_thread();
-  if (has_threads_) return true;
+  if (has_threads_ || is_repeating_) return true;
   const bool has_room_for_open =
       open == 0 || (open + messages <= setup_.bound.messages &&
                     (open + messages) * request_bytes <= setup_.bound.bytes);
@@ -67,6 +67,7 @@ void Lag::count(std::uint64_t messages, std::uint64_t copies) {
   if (setup_.bound == Steps::no_bound()) return;
   const std::scoped_lock lock(mutex_);
   note_thread();
+  if (is_repeating_) return;
   Steps& own = done_[static_cast<std::size_t>(setup_.self.plane)];
   own.messages += messages;
   own.bytes += messages * request_bytes + copies;
@@ -76,6 +77,11 @@ void Lag::count(std::uint64_t messages, std::uint64_t copies) {
   if (own.messages - told_.messages >= quantum_.messages ||
       own.bytes - told_.bytes >= quantum_.bytes)
     tell();
+}
+
+void Lag::repeat(bool is_repeating) {
+  const std::scoped_lock lock(mutex_);
+  is_repeating_ = is_repeating;
 }
 
 void Lag::finish() {

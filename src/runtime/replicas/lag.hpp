@@ -77,6 +77,8 @@ class Lag {
   bool has_room(std::uint64_t messages, std::uint64_t copies);
   // This process has done so many steps, and others keep so many bytes of copies for them.
   void count(std::uint64_t messages, std::uint64_t copies);
+  // The program has gone back, and does again what was counted; until it has come to where it was.
+  void repeat(bool is_repeating);
   // It does no more, and holds nobody up.
   void finish();
 
@@ -103,6 +105,7 @@ class Lag {
   std::uint32_t lost_planes_ = 0;          // bit k: plane k
   std::optional<std::thread::id> thread_;  // of the program
   bool has_threads_ = false;               // several
+  bool is_repeating_ = false;
 };
 
 }  // namespace resprout::runtime

@@ -178,3 +178,16 @@ TEST_CASE("lag: what has another length is no frame") {
   lag.handle({2, own_rank}, frame);
   CHECK(lag.ahead().messages == 10);
 }
+
+TEST_CASE("lag: what is done again is neither counted nor held up") {
+  Told told;
+  Lag lag(ten_messages, told);
+  lag.count(10, 0);
+  CHECK_FALSE(has_room(lag));
+  lag.repeat(true);
+  CHECK(has_room(lag));
+  lag.count(5, 0);
+  lag.repeat(false);
+  CHECK(lag.ahead().messages == 10);
+  CHECK_FALSE(has_room(lag));
+}

@@ -27,6 +27,12 @@ std::size_t StreamHash::operator()(const Stream& stream) const {
   return static_cast<std::size_t>(splitmix64(state));
 }
 
+std::uint64_t total_of(const StreamCounts& counts) {
+  std::uint64_t total = 0;
+  for (const auto& [stream, count] : counts) total += count;
+  return total;
+}
+
 ReceivedStreams::Ticket ReceivedStreams::post(const Stream& stream) {
   undecided_.push_back({++last_, stream});
   name_those_that_are_decided();

@@ -31,8 +31,8 @@ struct Stream {
   std::int32_t receiver = 0;
   std::int32_t tag = 0;
   // What it is that replicas compare: messages, or what a rank gives to collectives and gets from
-  // them, of which it is sender and receiver.
-  enum class Of : std::int32_t { messages, contributions, results } of = Of::messages;
+  // them, or protects at a checkpoint, of which it is sender and receiver.
+  enum class Of : std::int32_t { messages, contributions, results, checkpoints } of = Of::messages;
 
   constexpr bool operator==(const Stream&) const = default;
 };
@@ -48,14 +48,21 @@ struct StreamHash {
   std::size_t operator()(const Stream& stream) const;
 };
 
+// So many messages of each stream.
+using StreamCounts = std::unordered_map<Stream, std::uint64_t, StreamHash>;
+std::uint64_t total_of(const StreamCounts& counts);
+
 // The messages that this process sends.
 class SentStreams {
  public:
   // Of a send that is started now.
   MessageName next(const Stream& stream) { return {stream, ++sent_[stream]}; }
+  // Of all streams.
+  std::uint64_t total() const { return total_of(sent_); }
+  bool operator==(const SentStreams&) const = default;
 
  private:
-  std::unordered_map<Stream, std::uint64_t, StreamHash> sent_;
+  StreamCounts sent_;
 };
 
 // The messages that this process receives.
@@ -73,6 +80,12 @@ class ReceivedStreams {
   // successfully, it forgets the ticket.
   std::optional<MessageName> take(Ticket ticket);
 
+  // All that was posted was taken.
+  bool is_idle() const { return undecided_.empty() && decided_.empty(); }
+  // How many of each stream. REQUIRES, both: is_idle().
+  const StreamCounts& counts() const { return received_; }
+  void set_counts(const StreamCounts& counts) { received_ = counts; }
+
  private:
   struct Posted {
     Ticket ticket;
@@ -82,7 +95,7 @@ class ReceivedStreams {
   bool has_to_wait(const Posted& posted) const;
   void name_those_that_are_decided();
 
-  std::unordered_map<Stream, std::uint64_t, StreamHash> received_;
+  StreamCounts received_;
   std::deque<Posted> undecided_;  // in the order in which they were posted
   std::unordered_map<Ticket, MessageName> decided_;
   Ticket last_ = 0;

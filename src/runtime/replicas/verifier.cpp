@@ -32,6 +32,7 @@ Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on
 void Verifier::send(const MessageName& name, std::uint64_t digest,
                     std::span<const std::byte> bytes) {
   std::unique_lock lock(mutex_);
+  if (is_repeating_) return;
   votes_.send(name, digest, bytes);
   say(lock);
 }
@@ -45,6 +46,7 @@ void Verifier::add_record(const Expected& expected, bool is_awaited) {
 
 void Verifier::receive(const Expected& expected, bool is_awaited) {
   std::unique_lock lock(mutex_);
+  if (is_repeating_) return;
   add_record(expected, is_awaited);
   votes_.receive(expected.name, expected.digest_of);
   say(lock);
@@ -52,6 +54,7 @@ void Verifier::receive(const Expected& expected, bool is_awaited) {
 
 void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_awaited) {
   std::unique_lock lock(mutex_);
+  if (is_repeating_) return;
   add_record(what, is_awaited);
   votes_.send(what.name, digest);
   votes_.receive(what.name, what.digest_of);
@@ -61,12 +64,14 @@ void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_await
 
 void Verifier::take_own_copy(const MessageName& name, std::uint64_t digest) {
   std::unique_lock lock(mutex_);
+  if (is_repeating_) return;
   votes_.take_own_copy(name, digest);
   say(lock);
 }
 
 Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& meanwhile) {
   std::unique_lock lock(mutex_);
+  if (is_repeating_) return {};
   const auto at = records_.find(name);
   RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
   wait_until(lock, meanwhile, [&] { return at->second.is_delivered; });
@@ -84,6 +89,22 @@ void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& b
   lock.lock();
   votes_.finish_own_plane();
   wait_until(lock, meanwhile, [&] { return votes_.are_planes_over(); });
+}
+
+void Verifier::settle(const Meanwhile& meanwhile) {
+  std::unique_lock lock(mutex_);
+  wait_until(lock, meanwhile, [&] { return votes_.are_all_settled() && saying_ == 0; });
+}
+
+void Verifier::repeat() {
+  const std::scoped_lock lock(mutex_);
+  is_repeating_ = true;
+}
+
+void Verifier::stop_repeating() {
+  const std::scoped_lock lock(mutex_);
+  is_repeating_ = false;
+  votes_.forgive();
 }
 
 template <typename Condition>
@@ -168,7 +189,9 @@ void Verifier::end(const MessageName& name, Record& record, const VoteEvent& eve
           Delivery{is_lost ? Delivery::What::lost : Delivery::What::undecided, {}});
     record.is_delivered = true;
   }
-  if (record.is_worth_saying) unsaid_.push_back(finding_of(name, record));
+  if (!record.is_worth_saying) return;
+  unsaid_.push_back(finding_of(name, record));
+  unsaid_.back().digest = votes_.verdict_of(name);
 }
 
 Finding Verifier::finding_of(const MessageName& name, const Record& record) {
@@ -178,7 +201,8 @@ Finding Verifier::finding_of(const MessageName& name, const Record& record) {
           .wrong_planes = record.wrong_planes,
           .is_tainted = record.is_tainted,
           .is_replaced = record.is_replaced,
-          .end = record.end};
+          .end = record.end,
+          .digest = {}};
 }
 
 void Verifier::say(std::unique_lock<std::mutex>& lock) {

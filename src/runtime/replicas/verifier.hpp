@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Finding {
   bool is_tainted = false;         // the program of this process has worked with a wrong copy
   bool is_replaced = false;        // the right data came later, and are known
   End end = End::outvoted;
+  std::optional<std::uint64_t> digest;  // of what the majority has
 };
 
 class Verifier {
@@ -76,6 +78,15 @@ class Verifier {
   // Until the program may have the message: with an eager method until it is verified. REQUIRES: it
   // was received with is_awaited, and is waited for once.
   Delivery wait(const MessageName& name, const Meanwhile& meanwhile);
+
+  // Until it is known of all that this process has received whether it is right, and said what is
+  // not.
+  void settle(const Meanwhile& meanwhile);
+  // The program has gone back, and does again what is settled: the others have heard of it, and
+  // nobody hears of it again. It gets the copies of its own plane.
+  void repeat();
+  // It has come to where it was.
+  void stop_repeating();
 
   // For the links: a frame of votes with all that belongs to it, from an authenticated process.
   void handle(Replica from, std::span<const std::byte> frame);
@@ -137,6 +148,7 @@ class Verifier {
   std::map<MessageName, Record, NameLess> records_;  // of what is open, or not yet waited for
   std::vector<Finding> unsaid_;
   int saying_ = 0;  // threads that are saying what they have found
+  bool is_repeating_ = false;
   std::uint64_t verified_ = 0;
   std::uint64_t unverified_ = 0;
 };

@@ -221,3 +221,42 @@ TEST_CASE("results of collectives that are equal everywhere are no finding, what
         CHECK(planes.findings(static_cast<int>(plane)).empty());
     }
 }
+
+TEST_CASE("what is settled is known to be right or wrong, whether or not all have said so") {
+  for (const VoteMethod method : {VoteMethod::async_hash, VoteMethod::msg_plus_hash}) {
+    Planes planes(method, 3);
+    planes.verifier(0).settle([] {});  // nothing to wait for
+    planes.compare({meant, wrong, meant}, of_collective);
+    for (int plane = 0; plane < 3; ++plane) planes.verifier(plane).settle([] {});
+    REQUIRE(planes.findings(1).size() == 1);
+    CHECK(planes.findings(1)[0].wrong_planes == 2);
+    CHECK(planes.findings(1)[0].digest == digest_of(meant));
+  }
+}
+
+TEST_CASE("what is done again is not compared, and gets the copies of its own plane") {
+  Planes planes(VoteMethod::msg_plus_hash, 2);
+  Verifier& verifier = planes.verifier(0);
+  verifier.repeat();
+  verifier.send(to_itself, digest_of(wrong), wrong);
+  verifier.receive({to_itself, "recv", 3, digest_of}, true);
+  verifier.take_own_copy(to_itself, digest_of(wrong));
+  CHECK(verifier.wait(to_itself, [] {}).what == What::own);
+  verifier.compare({of_collective, "allreduce", 3, digest_of}, digest_of(wrong), true);
+  CHECK(verifier.wait(of_collective, [] {}).what == What::own);
+  verifier.settle([] {});
+  verifier.stop_repeating();
+  CHECK(verifier.figures().verified == 0);
+  planes.compare({meant, meant});
+  CHECK(verifier.figures().verified == 1);
+  CHECK(planes.findings(0).empty());
+}
+
+TEST_CASE("who was wrong and has gone back agrees with the others again") {
+  Planes planes(VoteMethod::async_hash, 3);
+  planes.compare({meant, wrong, meant}, of_collective);
+  CHECK_FALSE(planes.verifier(1).is_agreed());
+  planes.verifier(1).repeat();
+  planes.verifier(1).stop_repeating();
+  CHECK(planes.verifier(1).is_agreed());
+}

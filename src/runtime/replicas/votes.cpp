@@ -92,6 +92,7 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   RESPROUT_INVARIANT(is_new);
   load_max_.open = std::max(load_max_.open, ++open_);
   ++unconfirmed_;
+  ++unsettled_;
   const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
@@ -226,15 +227,24 @@ void Votes::drain(const MessageName& name, Received& received) {
     const bool is_of_copy =
         event->kind == VoteEventKind::deliver || event->kind == VoteEventKind::repair;
     const auto* bytes = is_of_copy ? bytes_of_origin(config().replica(event->origin)) : nullptr;
-    if (event->kind == VoteEventKind::finish || event->kind == VoteEventKind::undecided ||
-        event->kind == VoteEventKind::lost)
-      --open_;
-    if (event->kind == VoteEventKind::confirm && !std::exchange(received.is_confirmed, true))
-      --unconfirmed_;
+    note_settled(received, *event);
     on_vote_(name, *event, bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{});
   }
   while (const auto message = received.machine.poll_send(context))
     send_out(name, *message, bytes_of_origin(origin_of(*message)));
+}
+
+void Votes::note_settled(Received& received, const protocols::VoteEvent& event) {
+  const bool is_over = event.kind == VoteEventKind::finish ||
+                       event.kind == VoteEventKind::undecided || event.kind == VoteEventKind::lost;
+  const bool is_confirmed = event.kind == VoteEventKind::confirm;
+  if (is_over) --open_;
+  if (is_confirmed && !std::exchange(received.is_confirmed, true)) --unconfirmed_;
+  if ((is_over || is_confirmed) && !std::exchange(received.is_settled, true)) --unsettled_;
+}
+
+std::optional<std::uint64_t> Votes::verdict_of(const MessageName& name) const {
+  return flows_.at(name.stream).received.at(name.number).machine.verdict();
 }
 
 // `bytes`: of the copy, if it is one and they are here. Else its receiver learns that they are not.

@@ -24,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -84,6 +85,13 @@ class Votes {
   // Another replica's sender says the same as what this process has received, of every message so
   // far. Some may not be over yet: a third replica has not said what it sends.
   bool are_all_confirmed() const { return unconfirmed_ == 0; }
+  // Of every message so far it is known whether what this process has received is right: another
+  // replica's sender says the same, or the message is over.
+  bool are_all_settled() const { return unsettled_ == 0; }
+  // What was found to be wrong so far is no more: this process has gone back and done it again.
+  void forgive() { unconfirmed_ = unsettled_; }
+  // Of what two replicas agree on; nothing if none do. REQUIRES: called by OnVote, for its message.
+  std::optional<std::uint64_t> verdict_of(const MessageName& name) const;
   // For MPI_Finalize: all messages are over that processes of this plane receive. Says so to the
   // siblings, which stand for their planes. Messages that nobody receives are over hereby, too.
   void finish_own_plane();
@@ -115,6 +123,7 @@ class Votes {
     std::unique_ptr<Held> held;   // null: nothing
     std::uint32_t has_bytes = 0;  // bit i: of origin i
     bool is_confirmed = false;
+    bool is_settled = false;
   };
   struct Early {
     Replica from;
@@ -156,6 +165,7 @@ class Votes {
   // Drains a machine: what it says, and what it sends.
   void drain(const MessageName& name, Sent& sent);
   void drain(const MessageName& name, Received& received);
+  void note_settled(Received& received, const protocols::VoteEvent& event);
   void send_out(const MessageName& name, const protocols::VoteMessage& message,
                 const std::vector<std::byte>* bytes);
 
@@ -179,6 +189,7 @@ class Votes {
   std::uint64_t untold_bytes_ = 0;
   std::uint64_t open_ = 0;
   std::uint64_t unconfirmed_ = 0;  // of all that were ever received
+  std::uint64_t unsettled_ = 0;    // neither confirmed nor over
   std::uint64_t bytes_ = 0;
   Load load_max_;
 };

@@ -54,6 +54,20 @@ void leave_note(const std::string& directory, const Fault& fault, const Sending&
   write_whole_file(directory + name, json.text() + "\n");
 }
 
+void leave_note_of_memory(const std::string& directory, const Fault& fault, std::size_t bytes) {
+  if (directory.empty()) return;
+  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  Json json;
+  json.begin_object().key("fault").string(fault.text).key("rank").number(fault.rank);
+  json.key("checkpoint").number(number(fault.checkpoint));
+  json.key("bit").number(number(fault.bit % (bytes * CHAR_BIT)));
+  json.key("bytes").number(number(bytes)).key("call").string("resprout_checkpoint");
+  json.key("flipped_ns").number(wall_clock_ns()).end_object();
+  const std::string name = "/flipped-" + std::to_string(fault.rank) + "-memory-" +
+                           std::to_string(fault.checkpoint) + ".json";
+  write_whole_file(directory + name, json.text() + "\n");
+}
+
 }  // namespace
 
 Flips::Flips(const std::vector<Fault>& faults, int rank, std::string run_directory)
@@ -101,6 +115,18 @@ SendBuffer Flips::as_sent(const SendBuffer& buffer, const Sending& sending) {
   const std::scoped_lock lock(mutex_);
   sent_.push_back(std::move(bytes));
   return sent;
+}
+
+void Flips::at_checkpoint(Regions& regions) {
+  const std::scoped_lock lock(mutex_);
+  ++checkpoints_;
+  std::erase_if(due_, [&](const Fault& fault) {
+    const bool is_due = fault.checkpoint == checkpoints_ && regions.bytes() > 0;
+    if (!is_due) return false;
+    regions.flip(fault.bit);
+    leave_note_of_memory(run_directory_, fault, regions.bytes());
+    return true;
+  });
 }
 
 PersistentCopy* Flips::persistent_copy(const SendBuffer& buffer, const Sending& sending) {

@@ -5,10 +5,13 @@
 // the program's buffer is a copy of it with the bit flipped: the buffer itself may be read-only,
 // and the program may look at it. Messages are what point-to-point calls send to a rank, in the
 // order of the calls (of a persistent request: of its starts), from 1; to MPI_PROC_NULL nothing is
-// sent, and in an empty message nothing can be flipped.
+// sent, and in an empty message nothing can be flipped. Or the bit is one of the memory that the
+// program has protected, at the end of its n-th resprout_checkpoint.
 //
 // When it has happened, a flip leaves flipped-<rank>-<message>.json in the run directory: {"fault",
-// "rank", "message", "bit", "bytes", "call", "destination", "tag", "communicator", "flipped_ns"}.
+// "rank", "message", "bit", "bytes", "call", "destination", "tag", "communicator", "flipped_ns"};
+// one of memory flipped-<rank>-memory-<checkpoint>.json, with "checkpoint" in place of "message"
+// and without the last three of a call.
 //
 // Thread rule: from any thread; `armed_flips` is set once.
 #pragma once
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "shim/options.hpp"
+#include "shim/replication/regions.hpp"
 
 namespace resprout::shim {
 
@@ -72,6 +76,8 @@ class Flips {
   SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending);
   // Null if MPI will refuse the arguments.
   PersistentCopy* persistent_copy(const SendBuffer& buffer, const Sending& sending);
+  // The program has taken a checkpoint.
+  void at_checkpoint(Regions& regions);
 
  private:
   friend class PersistentCopy;
@@ -82,6 +88,7 @@ class Flips {
   const std::string run_directory_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t messages_ = 0;
+  std::uint64_t checkpoints_ = 0;
   std::vector<Fault> due_;
   std::deque<std::vector<std::byte>> sent_;
   std::deque<PersistentCopy> persistent_;

@@ -57,6 +57,25 @@ TEST_CASE("bits are counted modulo those of the message") {
   CHECK(ints_in(flips.as_sent({values.data(), 4, MPI_INT}, to_one)) == std::array{1, 2, 3 ^ 1, 4});
 }
 
+TEST_CASE("a bit of what is protected is flipped after its checkpoint, and no message") {
+  need_mpi();
+  Fault fault = flip_of(3, 0, 33);
+  fault.checkpoint = 2;
+  std::array<int, 4> kept = values;
+  Regions regions;
+  regions.protect(kept.data(), sizeof kept);
+  Flips flips({fault}, 3, "");
+  CHECK(flips.as_sent({values.data(), 4, MPI_INT}, to_one).data == values.data());
+  flips.at_checkpoint(regions);
+  CHECK(kept == values);
+  CHECK(flips.left().size() == 1);
+  flips.at_checkpoint(regions);
+  CHECK(kept == std::array{1, 2 ^ 2, 3, 4});
+  flips.at_checkpoint(regions);
+  CHECK(kept == std::array{1, 2 ^ 2, 3, 4});
+  CHECK(flips.left().empty());
+}
+
 TEST_CASE("several bits of a message may be flipped") {
   need_mpi();
   Flips flips({flip_of(3, 1, 0), flip_of(3, 1, 96)}, 3, "");

@@ -16,6 +16,7 @@ struct Lineages {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::string> by_name{{name_of_world, "world"},
                                                          {name_of_self, "self"}};
+  NamedChildren children;
 };
 
 Lineages& lineages() {
@@ -34,19 +35,30 @@ std::optional<std::uint64_t> name_of(MPI_Comm comm) {
 
 void name_child(MPI_Comm parent, MPI_Comm made) {
   const auto name = name_of(parent);
-  const std::uint64_t number = ++communicator_of(parent)->named_children;
-  if (!name || made == MPI_COMM_NULL) return;
+  if (!name) return;
+  const std::scoped_lock lock(lineages().mutex);
+  const std::uint64_t number = ++lineages().children[*name];
+  if (made == MPI_COMM_NULL) return;
   std::uint64_t state = *name;
   state = splitmix64(state) ^ number;
   const std::uint64_t given = splitmix64(state) | 4;  // not 0, and not one of the fixed ones
   communicator_of(made)->name = given;
-  const std::scoped_lock lock(lineages().mutex);
   lineages().by_name[given] = lineages().by_name[*name] + "/" + std::to_string(number);
 }
 
 std::string lineage_of(std::uint64_t name) {
   const std::scoped_lock lock(lineages().mutex);
   return lineages().by_name[name];
+}
+
+NamedChildren named_children() {
+  const std::scoped_lock lock(lineages().mutex);
+  return lineages().children;
+}
+
+void set_named_children(const NamedChildren& children) {
+  const std::scoped_lock lock(lineages().mutex);
+  lineages().children = children;
 }
 
 }  // namespace resprout::shim

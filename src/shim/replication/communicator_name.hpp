@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 namespace resprout::shim {
 
@@ -28,5 +29,10 @@ void name_child(MPI_Comm parent, MPI_Comm made);
 // How it came to be, for people: "world", "world/2" for the second that was made of it.
 // REQUIRES: it is a name that this process was given or gave.
 std::string lineage_of(std::uint64_t name);
+
+// How many were made of each, by its name: for a program that goes back.
+using NamedChildren = std::unordered_map<std::uint64_t, std::uint64_t>;
+NamedChildren named_children();
+void set_named_children(const NamedChildren& children);
 
 }  // namespace resprout::shim

@@ -9,8 +9,22 @@ namespace resprout::shim {
 
 using runtime::Stream;
 
-Comparison::Comparison(Comparing& by, MPI_Comm comm, const char* call)
-    : by_(&by), comm_(comm), call_(call) {
+std::uint64_t Comparing::next_number(std::uint64_t communicator) {
+  const std::scoped_lock lock(mutex_);
+  return numbers_.next({communicator, rank, rank, 0, Stream::Of::contributions}).number;
+}
+
+runtime::SentStreams Comparing::numbers() {
+  const std::scoped_lock lock(mutex_);
+  return numbers_;
+}
+
+void Comparing::set_numbers(const runtime::SentStreams& numbers) {
+  const std::scoped_lock lock(mutex_);
+  numbers_ = numbers;
+}
+
+Comparison::Comparison(Comparing& by, MPI_Comm comm, const char* call) : by_(&by), call_(call) {
   const auto name = name_of(comm);
   if (!name) return;
   const Communicator& communicator = *communicator_of(comm);
@@ -25,7 +39,7 @@ void Comparison::start() {
     return;
   }
   if (by_->room != nullptr) by_->room->wait_for_collective();
-  name_.number = ++communicator_of(comm_)->collectives_seen;
+  name_.number = by_->next_number(name_.stream.communicator);
   awaited_.clear();
   compare(Stream::Of::contributions, sides_->given());
 }

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,16 @@ struct Comparing {
   int rank = 0;                           // of this process in the world
   void (*meanwhile)() = nullptr;          // while a call waits for its verdict
   std::atomic<std::uint64_t> skipped{0};  // calls on communicators that have no name
+
+  // Of the next collective on the communicator of this name, from 1.
+  std::uint64_t next_number(std::uint64_t communicator);
+  // So many on each: for a program that goes back.
+  runtime::SentStreams numbers();
+  void set_numbers(const runtime::SentStreams& numbers);
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  runtime::SentStreams numbers_;
 };
 // Null: collectives are not compared. Set between two MPI calls of the program.
 inline std::atomic<Comparing*> comparing{nullptr};
@@ -56,7 +67,6 @@ class Comparison {
   void compare(runtime::Stream::Of of, const std::vector<Piece>& pieces);
 
   Comparing* by_;
-  MPI_Comm comm_;
   const char* call_;
   std::optional<Sides> sides_;
   runtime::MessageName name_;

@@ -133,6 +133,10 @@ void Decided::settle() {
   or_end([&] { decisions_.settle(meanwhile_); });
 }
 
+void Decided::stop_repeating() {
+  or_end([&] { decisions_.stop_repeating(); });
+}
+
 void Decided::finish() {
   or_end([&] { decisions_.finish(meanwhile_); });
 }

@@ -71,6 +71,8 @@ class Decided {
   // Before what may block.
   void flush() { decisions_.flush(); }
   void finish();
+  // The program has done again what it did since its checkpoint (checkpoints.hpp).
+  void stop_repeating();
 
  private:
   using Bytes = runtime::Decisions::Bytes;

@@ -21,6 +21,8 @@ const char* text_of(Stream::Of of) {
       return "contribution";
     case Stream::Of::results:
       return "result";
+    case Stream::Of::checkpoints:
+      return "checkpoint";
   }
   __builtin_unreachable();
 }
@@ -37,18 +39,73 @@ const char* text_of(Finding::End end) {
   __builtin_unreachable();
 }
 
-}  // namespace
-
 // The launcher ends the planes.
-void Findings::note(const Finding& finding) {
-  const Then then = what_follows(finding);
-  leave_note(finding, then);
-  if (then == Then::go_on) return;
+[[noreturn]] void end_process() {
   for (;;) kill(getpid(), SIGKILL);
 }
 
-// What goes into a collective, or has come out of one, was used by then whatever the method.
+}  // namespace
+
+// Who goes back says the first only: others follow from it.
+void Findings::note(const Finding& finding) {
+  const Then then = what_follows(finding);
+  if (then == Then::go_back) {
+    const std::scoped_lock lock(mutex_);
+    if (tainted_) return;
+    tainted_ = finding;
+  }
+  leave_note(finding, then);
+  if (then == Then::exclude || then == Then::abort) end_process();
+}
+
+void Findings::allow_going_back(bool is_allowed) { may_go_back_ = is_allowed; }
+
+bool Findings::is_tainted() {
+  const std::scoped_lock lock(mutex_);
+  return tainted_.has_value();
+}
+
+void Findings::forgive() {
+  const std::scoped_lock lock(mutex_);
+  tainted_.reset();
+}
+
+bool Findings::is_doomed() {
+  const std::scoped_lock lock(mutex_);
+  return tainted_ && what_follows_without_checkpoint(*tainted_) != Then::go_on;
+}
+
+void Findings::give_up() {
+  const std::scoped_lock lock(mutex_);
+  if (!tainted_) return;
+  const Then then = what_follows_without_checkpoint(*tainted_);
+  leave_note(*tainted_, then);
+  if (then != Then::go_on) end_process();
+  tainted_.reset();
+}
+
+const char* Findings::text_of(Then then) {
+  switch (then) {
+    case Then::go_on:
+      return "go_on";
+    case Then::go_back:
+      return "go_back";
+    case Then::exclude:
+      return "exclude";
+    case Then::abort:
+      return "abort";
+  }
+  __builtin_unreachable();
+}
+
 Findings::Then Findings::what_follows(const Finding& finding) const {
+  const Then then = what_follows_without_checkpoint(finding);
+  const bool is_decided = finding.end == Finding::End::outvoted && then == Then::go_on;
+  return may_go_back_ && !is_decided ? Then::go_back : then;
+}
+
+// What goes into a collective, or has come out of one, was used by then whatever the method.
+Findings::Then Findings::what_follows_without_checkpoint(const Finding& finding) const {
   const bool is_message = finding.name.stream.of == Stream::Of::messages;
   const bool is_own_wrong = (finding.wrong_planes >> setup_.replica & 1) != 0;
   if (finding.is_tainted || (is_own_wrong && !is_message)) return Then::exclude;
@@ -61,7 +118,7 @@ void Findings::leave_note(const Finding& finding, Then then) {
   if (setup_.run_directory.empty()) return;
   const Stream& stream = finding.name.stream;
   Json json;
-  json.begin_object().key("of").string(text_of(stream.of)).key("call").string(finding.call);
+  json.begin_object().key("of").string(shim::text_of(stream.of)).key("call").string(finding.call);
   json.key("sender").number(stream.sender).key("receiver").number(stream.receiver);
   json.key("tag").number(stream.tag);
   json.key("communicator").string(lineage_of(stream.communicator));
@@ -71,12 +128,12 @@ void Findings::leave_note(const Finding& finding, Then then) {
   for (int replica = 0; replica < protocols::degree_max; ++replica)
     if ((finding.wrong_planes >> replica & 1) != 0) json.number(replica);
   json.end_array().key("tainted").boolean(finding.is_tainted);
-  json.key("replaced").boolean(finding.end == Finding::End::outvoted && then == Then::go_on);
+  const bool is_replaceable = stream.of == Stream::Of::messages && then == Then::go_on;
+  json.key("replaced").boolean(finding.end == Finding::End::outvoted && is_replaceable);
   // Others have the right data, whether or not this process could still get them.
-  json.key("end").string(text_of(then == Then::exclude ? Finding::End::outvoted : finding.end));
-  json.key("then").string(then == Then::exclude ? "exclude"
-                          : then == Then::abort ? "abort"
-                                                : "go_on");
+  const bool is_own_loss = what_follows_without_checkpoint(finding) == Then::exclude;
+  json.key("end").string(shim::text_of(is_own_loss ? Finding::End::outvoted : finding.end));
+  json.key("then").string(text_of(then));
   json.key("rank").number(setup_.rank).key("replica").number(setup_.replica);
   json.key("found_ns").number(wall_clock_ns()).end_object();
   const std::string name = "/corrupted-" + std::to_string(setup_.rank) + "-" +

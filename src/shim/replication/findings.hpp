@@ -1,14 +1,17 @@
 // What verification has found: written down at once, and what follows from it.
 //
 // Each finding leaves corrupted-<rank>-<n>.json in the run directory (docs/report.md has its
-// names). A process that has worked with what a majority has out-voted has no future, nor has its
-// plane: it ends, and its siblings go on. What nobody can decide ends the job, unless the user
-// wants to hear of it only.
+// names). A process that has worked with what a majority has out-voted, or with what nobody can
+// decide about, goes back to its last checkpoint, and its plane with it (checkpoints.hpp). If there
+// is none, the former has no future: its plane ends, and its siblings go on. The latter ends the
+// job, unless the user wants to hear of it only.
 //
 // Thread rule: from any thread.
 #pragma once
 
 #include <atomic>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtime/replicas/verifier.hpp"
@@ -32,13 +35,29 @@ class Findings {
   // Returns only if this process goes on.
   void note(const runtime::Finding& finding);
 
+  // Whether a process that has worked with wrong data waits for its next checkpoint, to go back.
+  void allow_going_back(bool is_allowed);
+  // It has, since it went back last.
+  bool is_tainted();
+  // And without going back this process has to end.
+  bool is_doomed();
+  // It has gone back.
+  void forgive();
+  // It cannot go back. Returns if it goes on all the same, or was not tainted.
+  void give_up();
+
  private:
-  enum class Then { go_on, exclude, abort };
+  enum class Then { go_on, go_back, exclude, abort };
   Then what_follows(const runtime::Finding& finding) const;
+  Then what_follows_without_checkpoint(const runtime::Finding& finding) const;
   void leave_note(const runtime::Finding& finding, Then then);
+  static const char* text_of(Then then);
 
   const Setup setup_;
   std::atomic<int> noted_{0};
+  std::atomic<bool> may_go_back_{false};
+  std::mutex mutex_;                         // guards what follows
+  std::optional<runtime::Finding> tainted_;  // by the first that it found
 };
 
 }  // namespace resprout::shim

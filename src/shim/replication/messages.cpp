@@ -268,4 +268,25 @@ void Messages::forget(MPI_Request request) {
   if (!found.empty()) release(found.mapped());
 }
 
+// --- going back
+// ------------------------------------------------------------------------------------
+
+bool Messages::is_idle() {
+  const std::scoped_lock lock(mutex_);
+  return received_.is_idle() && matched_.empty() && named_.empty() && arrived_.empty() &&
+         std::none_of(requests_.begin(), requests_.end(),
+                      [](const auto& entry) { return entry.second.ticket.has_value(); });
+}
+
+Messages::Counts Messages::counts() {
+  const std::scoped_lock lock(mutex_);
+  return {sent_, received_.counts()};
+}
+
+void Messages::set_counts(const Counts& counts) {
+  const std::scoped_lock lock(mutex_);
+  sent_ = counts.sent;
+  received_.set_counts(counts.received);
+}
+
 }  // namespace resprout::shim

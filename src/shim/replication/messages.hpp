@@ -81,6 +81,19 @@ class Messages {
   // The program has freed it.
   void forget(MPI_Request request);
 
+  // How many messages of each stream there were: for a program that goes back.
+  struct Counts {
+    runtime::SentStreams sent;
+    runtime::StreamCounts received;
+
+    bool operator==(const Counts&) const = default;
+  };
+  // No receive is under way, and no message taken out of MPI's queue that was not received.
+  bool is_idle();
+  // REQUIRES, both: is_idle().
+  Counts counts();
+  void set_counts(const Counts& counts);
+
   // Messages on communicators without a name.
   std::uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
 

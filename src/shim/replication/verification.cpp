@@ -13,6 +13,7 @@
 #include "runtime/replicas/meeting.hpp"
 #include "runtime/replicas/plane_links.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/replication/checkpoints.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/findings.hpp"
@@ -65,12 +66,23 @@ class Verification final {
               decisions_.lose_plane(plane);
             }),
         verifier_(votes_setup(options, rank_), links_,
-                  [this](const runtime::Finding& finding) { findings_.note(finding); }),
+                  [this](const runtime::Finding& finding) {
+                    checkpoints_.note(finding);
+                    findings_.note(finding);
+                  }),
         lag_(lag_setup(options), links_),
         room_(lag_, copies_of_a_byte(options), go_on_with_mpi),
         messages_(messages_setup(options)),
         decisions_(decisions_setup(options), links_),
-        decided_(decisions_, go_on_with_mpi) {
+        decided_(decisions_, go_on_with_mpi),
+        checkpoints_({.verifier = verifier_,
+                      .lag = lag_,
+                      .decisions = decisions_,
+                      .messages = messages_,
+                      .comparing = comparing_,
+                      .findings = findings_,
+                      .rank = rank_,
+                      .meanwhile = go_on_with_mpi}) {
     links_.listen(runtime::Channel::decisions,
                   [this](runtime::Replica from, auto frame) { decisions_.handle(from, frame); });
     links_.listen(runtime::Channel::lags,
@@ -85,9 +97,12 @@ class Verification final {
     comparing.store(&comparing_);
     verified_messages.store(&messages_);
     decided.store(&decided_);
+    checkpoints.store(&checkpoints_);
   }
 
   VerificationFigures close() {
+    checkpoints.store(nullptr);
+    checkpoints_.finish();
     decided_.finish();
     lag_.finish();
     decided.store(nullptr);
@@ -103,7 +118,8 @@ class Verification final {
     }
     links_in_use.store(nullptr);
     links_.leave();
-    return {verifier_.figures(), messages_.skipped() + comparing_.skipped.load()};
+    return {verifier_.figures(), messages_.skipped() + comparing_.skipped.load(),
+            checkpoints_.figures().taken, rank_ == 0 ? checkpoints_.figures().returns : 0};
   }
 
  private:
@@ -203,6 +219,7 @@ class Verification final {
   Comparing comparing_;
   runtime::Decisions decisions_;
   Decided decided_;
+  Checkpoints checkpoints_;
 };
 
 std::unique_ptr<Verification>& open_one() {

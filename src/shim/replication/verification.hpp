@@ -21,6 +21,8 @@ void open_verification(const Options& options, const std::string& address);
 struct VerificationFigures {
   runtime::Verifier::Figures votes;
   std::uint64_t skipped = 0;  // messages and collectives on communicators without a name
+  std::uint64_t checkpoints = 0;
+  std::uint64_t returns = 0;  // so often has its plane gone back to one; rank 0 says it
 };
 
 // Waits until everything is verified that any living plane has received. Nothing, and zeros, if

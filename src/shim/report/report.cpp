@@ -88,6 +88,8 @@ void write_verification(Json& json, const VerificationFigures& figures) {
   number("skipped", figures.skipped);
   number("open_max", figures.votes.open_max);
   number("bytes_max", figures.votes.bytes_max);
+  number("checkpoints", figures.checkpoints);
+  number("returns", figures.returns);
   json.end_object();
 }
 

@@ -1,0 +1,163 @@
+#include "shim/replication/checkpoints.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "core/invariant.hpp"
+#include "shim/replication/decided.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::MessageName;
+using runtime::Stream;
+
+// A fault that comes again and again is not one that going back helps against.
+constexpr int attempts_max = 10;
+
+}  // namespace
+
+int Checkpoints::take(Regions& regions) {
+  if (comm_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  settle_decisions();
+  if (muted_) arrive();
+  setup_.verifier.settle(setup_.meanwhile);
+  Sight sight = look(regions);
+  if (sight.is_busy && !sight.is_tainted) return MPI_ERR_PENDING;
+  if (!sight.is_tainted) sight = look(regions, !is_right(regions));
+  if (sight.is_tainted) {
+    const char* why = why_not(sight);
+    if (why == nullptr) {
+      go_back(regions);
+      return MPI_SUCCESS;
+    }
+    give_up(sight, why);
+  }
+  keep(regions);
+  return MPI_SUCCESS;
+}
+
+// Sums over this plane, so all its ranks do the same.
+Checkpoints::Sight Checkpoints::look(const Regions& regions, bool is_own_wrong) {
+  enum { tainted, doomed, busy, on_the_way, unprotected, size };
+  std::array<std::int64_t, size> sums{};
+  is_own_wrong_ = is_own_wrong;
+  sums[tainted] = is_own_wrong || setup_.findings.is_tainted();
+  sums[doomed] = is_own_wrong || setup_.findings.is_doomed();
+  sums[unprotected] = !regions.has_all_of(kept_);
+  sums[busy] = !setup_.messages.is_idle();
+  if (sums[busy] == 0) {
+    const Messages::Counts counts = setup_.messages.counts();
+    sums[on_the_way] =
+        static_cast<std::int64_t>(counts.sent.total() - runtime::total_of(counts.received));
+  }
+  PMPI_Allreduce(MPI_IN_PLACE, sums.data(), size, MPI_INT64_T, MPI_SUM, comm_);
+  return {.is_tainted = sums[tainted] != 0,
+          .is_busy = sums[busy] != 0 || sums[on_the_way] != 0,
+          .can_restore = sums[unprotected] == 0,
+          .is_doomed = sums[doomed] != 0};
+}
+
+// What is protected is compared once at each place. Who was wrong there knows from the others what
+// is right, and who was right has to be the same again. If nobody can tell, all have gone back, and
+// compare again.
+bool Checkpoints::is_right(const Regions& regions) {
+  const std::uint64_t digest = regions.digest();
+  if (right_) return digest == *right_;
+  {
+    const std::scoped_lock lock(mutex_);
+    found_.reset();
+  }
+  const MessageName name{
+      {*name_of(MPI_COMM_WORLD), setup_.rank, setup_.rank, 0, Stream::Of::checkpoints},
+      ++compared_};
+  setup_.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr}, digest, false);
+  setup_.verifier.settle(setup_.meanwhile);
+  const std::scoped_lock lock(mutex_);
+  right_ = found_ ? found_->digest : digest;
+  return !right_ || digest == *right_;
+}
+
+void Checkpoints::note(const runtime::Finding& finding) {
+  if (finding.name.stream.of != Stream::Of::checkpoints) return;
+  const std::scoped_lock lock(mutex_);
+  if (finding.name.number == compared_) found_ = finding;
+}
+
+void Checkpoints::keep(const Regions& regions) {
+  kept_ = regions.copy();
+  kept_at_ = place();
+  ++figures_.taken;
+  attempts_ = 0;
+  right_.reset();
+  setup_.decisions.restart_record();
+  setup_.findings.allow_going_back(true);
+}
+
+const char* Checkpoints::why_not(const Sight& sight) {
+  RESPROUT_INVARIANT(figures_.taken > 0);  // before the first one nobody is allowed to
+  if (sight.is_busy) return "messages are on the way";
+  if (!sight.can_restore) return "what it has kept is no longer protected";
+  if (++attempts_ > attempts_max) return "it was wrong again and again";
+  return nullptr;
+}
+
+void Checkpoints::go_back(Regions& regions) {
+  ++figures_.returns;
+  was_at_ = place();
+  regions.restore(kept_);
+  set_place(kept_at_);
+  setup_.findings.forgive();
+  setup_.verifier.repeat();
+  setup_.lag.repeat(true);
+  setup_.decisions.repeat();
+  muted_ = std::make_unique<Muted>();
+}
+
+// At the checkpoint that it has gone back from.
+void Checkpoints::arrive() {
+  muted_.reset();
+  if (!setup_.messages.is_idle() || place() != was_at_)
+    end_process("it has not come to where it was");
+  setup_.verifier.stop_repeating();
+  setup_.lag.repeat(false);
+  if (Decided* by = decided.load(std::memory_order_acquire)) by->stop_repeating();
+}
+
+void Checkpoints::finish() {
+  if (muted_) end_process("it ends before it has come to where it was");
+  setup_.findings.allow_going_back(false);
+  setup_.findings.give_up();
+}
+
+// All ranks do. Returns if they go on all the same. Else who has found what was wrong says so, and
+// ends; the launcher ends the others.
+void Checkpoints::give_up(const Sight& sight, const char* why) {
+  if (!sight.is_doomed) return setup_.findings.give_up();
+  if (is_own_wrong_ || setup_.findings.is_doomed()) end_process(why);
+  for (;;) pause();
+}
+
+// The launcher ends its plane.
+void Checkpoints::end_process(const char* why) {
+  muted_.reset();
+  std::fprintf(stderr, "resprout: rank %d of this plane cannot go back to its checkpoint: %s\n",
+               setup_.rank, why);
+  setup_.findings.give_up();
+  for (;;) kill(getpid(), SIGKILL);
+}
+
+Checkpoints::Place Checkpoints::place() {
+  return {setup_.messages.counts(), setup_.comparing.numbers(), named_children()};
+}
+
+void Checkpoints::set_place(const Place& place) {
+  setup_.messages.set_counts(place.messages);
+  setup_.comparing.set_numbers(place.collectives);
+  set_named_children(place.communicators);
+}
+
+}  // namespace resprout::shim
