@@ -16,7 +16,19 @@ Row = dict[str, Any]
 
 
 def bench(degree: int, method: str, *options: str) -> tuple[jobs.Ended, list[Row]]:
-    words = ["-n", "2", "--replicas", str(degree), "--methods", method, "--alone", "1", *options]
+    words = [
+        "-n",
+        "2",
+        "--replicas",
+        str(degree),
+        "--methods",
+        method,
+        "--alone",
+        "1",
+        "--steps-jobs",
+        "0",
+        *options,
+    ]
     ended = jobs.run([jobs.RESPROUT, "bench", "injection", *words, "--format", "json"])
     assert ended.status == 0, str(ended)
     return ended, json.loads(ended.out)["rows"]
@@ -47,3 +59,12 @@ def test_a_kernel_whose_message_is_corrupted_is_put_right_by_the_others(tmp_path
     assert all(row["falsely_accused"] == 0 for row in rows), str(ended)
     for name in ("json", "csv", "md", "svg", "png"):
         assert (tmp_path / f"injection.{name}").stat().st_size > 0
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_with_checkpoints_memory_and_messages_come_right(degree: int) -> None:
+    options = ["--injections", "1", "--alone", "0", "--kernel-jobs", "0", "--steps-jobs", "2"]
+    ended, rows = bench(degree, "async-hash", *options)
+    (row,) = [row for row in rows if row["program"] == "steps" and not row["control"]]
+    assert row["injected"] == row["detected"] == row["corrected"] == 2, str(ended)
+    assert row["right_results"] == row["jobs"] == 2, str(ended)

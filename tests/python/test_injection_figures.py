@@ -17,6 +17,7 @@ from resprout.bench.injection.plan import (
     EXCHANGE,
     KERNELS,
     ROUNDS,
+    STEPS,
     Request,
     Run,
     runs,
@@ -27,14 +28,14 @@ from resprout.faults import Flip, parse_faults
 
 Entry = dict[str, Any]
 REQUEST = Request(
-    ranks=4, cases=CASES, injections=1200, per_job=25, alone=40, kernel_jobs=2, seed=1
+    ranks=4, cases=CASES, injections=1200, per_job=25, alone=40, kernel_jobs=2, steps_jobs=4, seed=1
 )
 
 
 def flipped(rank: int = 1, replica: int = 2, tag: int = 7, at: int = 100) -> Entry:
     return {
-        "rank": rank, "replica": replica, "message": tag + 1, "destination": 3, "tag": tag,
-        "bytes": 256, "bit": 5, "communicator": "MPI_COMM_WORLD", "flipped_ns": at,
+        "rank": rank, "replica": replica, "message": tag + 1, "checkpoint": 0, "destination": 3,
+        "tag": tag, "bytes": 256, "bit": 5, "communicator": "MPI_COMM_WORLD", "flipped_ns": at,
     }  # fmt: skip
 
 
@@ -92,6 +93,20 @@ def test_a_plane_that_ends_with_its_corruption_needs_the_right_data_no_more() ->
     own = {**corruption(end="lost"), "then": "exclude"}
     assert found_in([flipped()], [corruption(), own]).corrected == 1
     assert found_in([flipped()], [corruption(end="lost")]).corrected == 0
+
+
+def test_planes_that_go_back_come_right() -> None:
+    back = {**corruption(wrong=(), end="undecided"), "then": "go_back"}
+    assert found_in([flipped()], [back]).corrected == 1
+    assert found_in([flipped()], [back], is_right=False).corrected == 0
+
+
+def test_what_follows_from_memory_is_of_it() -> None:
+    flip = {**flipped(), "checkpoint": 2, "message": 0, "tag": 0, "destination": -1}
+    other = {**corruption(sender=3, of="contribution"), "then": "go_back"}
+    assert found_in([flip], [other]).corrected == 1
+    early = {**other, "found_ns": 99}
+    assert found_in([flip], [early]).missed == 1
 
 
 def test_with_a_wrong_result_nothing_is_corrected() -> None:
@@ -162,7 +177,11 @@ def test_each_method_and_degree_gets_as_many_injections_and_a_job_without() -> N
         is_ending = (degree, method) in ENDING
         assert sum(len(run.faults) for run in exchanges) == (40 if is_ending else 1200 / 6)
         assert max(len(run.faults) for run in exchanges) == (1 if is_ending else 25)
-        assert [run.program for run in mine if not run.faults] == [EXCHANGE, *KERNELS]
+        assert [run.program for run in mine if not run.faults] == [EXCHANGE, *KERNELS, STEPS]
+        steps = [run.faults for run in mine if run.program == STEPS and run.faults]
+        assert [(len(faults), "memory" in faults[0]) for faults in steps] == [
+            (1, True), (1, False), (1, True), (1, False)
+        ]  # fmt: skip
         for kernel in KERNELS:
             assert [len(run.faults) for run in mine if run.program == kernel] == [0, 1, 1]
 
@@ -178,14 +197,14 @@ def test_the_flips_of_a_job_are_of_different_messages_of_one_plane() -> None:
 def test_only_what_is_asked_for_is_injected_into() -> None:
     cases = cases_of("3", "async,all-to-all")
     assert cases == [(3, "all-to-all"), (3, "async")]
-    plan = runs(Request(4, cases, 30, 10, 4, 0, seed=1))
+    plan = runs(Request(4, cases, 30, 10, 4, 0, 0, seed=1))
     # One without a flip each; then three of ten flips, and four of one.
     assert [len(run.faults) for run in plan] == [0, 0, 10, 10, 10, 1, 1, 1, 1]
 
 
 def test_a_seed_gives_the_same_flips_every_time() -> None:
     assert runs(REQUEST) == runs(REQUEST)
-    assert runs(REQUEST) != runs(Request(4, CASES, 1200, 25, 40, 2, seed=2))
+    assert runs(REQUEST) != runs(Request(4, CASES, 1200, 25, 40, 2, 4, seed=2))
 
 
 def rows(

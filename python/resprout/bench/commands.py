@@ -198,11 +198,12 @@ INJECTION_HELP = """Flip bits of messages and count: detected, corrected, missed
 
     resprout bench injection --output results
     resprout bench injection --full --output results
-    resprout bench injection --injections 120 --alone 10 --kernel-jobs 0
+    resprout bench injection --injections 120 --alone 10 --kernel-jobs 0 --steps-jobs 0
 
 Replicas compare what they send, by every method of run --verify, with 2 and 3 of them. A program
 whose messages do not depend on each other takes many flips at once, which the report tells apart;
-kernels take one each. Jobs without a flip must accuse nobody. docs/bench.md says more."""
+kernels take one each, and so does a program that takes checkpoints, in its messages or its memory.
+Jobs without a flip must accuse nobody. docs/bench.md says more."""
 
 
 @bench_app.command("injection", help=with_examples(INJECTION_HELP))
@@ -220,8 +221,12 @@ def bench_injection_command(
         int, typer.Option(min=0, help="With lazy methods and 3 replicas: jobs with one each.")
     ] = 40,
     kernel_jobs: Annotated[int, typer.Option(min=0, help="Of each kernel, by each method.")] = 2,
+    steps_jobs: Annotated[
+        int, typer.Option(min=0, help="Of a program with checkpoints, by each method.")
+    ] = 6,
     full: Annotated[
-        bool, typer.Option("--full", help="The same as --per-job 1 --alone 200 --kernel-jobs 10.")
+        bool,
+        typer.Option("--full", help="As --per-job 1 --alone 200 --kernel-jobs 10 --steps-jobs 50."),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of which bits are flipped.")] = 1,
     output: BenchOutput = None,
@@ -232,6 +237,6 @@ def bench_injection_command(
     from resprout.bench.injection.command import bench_injection, cases_of
     from resprout.bench.injection.plan import Request
 
-    extent = (1, 200, 10) if full else (per_job, alone, kernel_jobs)
+    extent = (1, 200, 10, 50) if full else (per_job, alone, kernel_jobs, steps_jobs)
     request = Request(ranks, cases_of(replicas, methods), injections, *extent, seed)
     return bench_injection(request, format, output, mpi, kernels)

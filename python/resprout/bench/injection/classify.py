@@ -1,9 +1,10 @@
 """What became of the flips of a job, by its report (docs/report.md).
 
 A flip is *detected* if the report has a corruption of the message that it was in. It is *corrected*
-if that corruption was out-voted, its own replica and no other being called wrong, and the job's
-result is that of a job without faults. Else it is *missed*. A corruption that no flip can have
-caused is a *false accusation*: one that was found before any, or that calls a replica wrong in
+if that corruption was out-voted, its own replica and no other being called wrong, or planes went
+back because of it, and the job's result is that of a job without faults. Else it is *missed*. Of
+memory, of which a job has one flip, every corruption is that follows. A corruption that no flip can
+have caused is a *false accusation*: one that was found before any, or that calls a replica wrong in
 which nothing was flipped. (What a process has computed from wrong data is wrong, too: accusing its
 later messages is right.)
 """
@@ -43,18 +44,22 @@ class Found:
 
 
 def is_of(flip: Entry, corruption: Entry) -> bool:
-    """Whether this corruption is of the message that was flipped.
+    """Whether this corruption is of the message that was flipped; or of what follows from memory.
 
     A flip names the receiver by its rank in the communicator, a corruption by that in the world.
     """
+    if flip["checkpoint"]:
+        return bool(flip["flipped_ns"] <= corruption["found_ns"])
     is_to = flip["communicator"] != _WORLD or flip["destination"] == corruption["receiver"]
     same = all(flip[one] == corruption[other] for one, other in _SAME)
     return is_to and same and corruption["of"] == "message"
 
 
 def is_outvoted(flip: Entry, corruption: Entry) -> bool:
-    """Whether it says, rightly, that the flip's replica alone was wrong."""
+    """Whether it says, rightly, that the flip's replica alone was wrong; or makes it go back."""
     wrong: Sequence[int] = corruption["wrong_replicas"]
+    if corruption["then"] == "go_back" and not wrong:
+        return True
     # Whose plane ends with it needs the right data no more.
     is_over = corruption["end"] == OUTVOTED or corruption["then"] == "exclude"
     return is_over and list(wrong) == [flip["replica"]]

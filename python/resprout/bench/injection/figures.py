@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from resprout.bench.injection.classify import Found
 from resprout.bench.injection.measure import Outcome
+from resprout.bench.injection.plan import STEPS
 from resprout.bench.replicated import DEGREES
 
 INJECTED_MIN = 1000
@@ -87,6 +88,15 @@ def verdicts(rows: Sequence[Row]) -> list[Verdict]:
                 mine.corrected == mine.injected and mine.right_results == mine.jobs,
             )
             found.append(corrected)
+    back = total([row for row in injected if row.program == STEPS])
+    if back.injected:
+        corrected = Verdict(
+            "with checkpoints all corrected, with any number of replicas",
+            f"{back.corrected:,} of {back.injected:,}, {back.right_results:,} of {back.jobs:,} "
+            "results",
+            back.corrected == back.injected and back.right_results == back.jobs,
+        )
+        found.append(corrected)
     everything = total(rows)
     controls = total([row for row in rows if row.is_control])
     accused = Verdict(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resprout.bench.injection.classify import Found, classify
-from resprout.bench.injection.plan import EXCHANGE, KERNELS, Run, arguments_of
+from resprout.bench.injection.plan import EXCHANGE, KERNELS, STEPS, Run, arguments_of
 from resprout.bench.program import compile_program
 from resprout.bench.replicated import Job, run_replicated
 from resprout.bench.replication.kernels import compile_kernels, find_sources
@@ -18,7 +18,7 @@ from resprout.launch.command import Plan
 from resprout.launch.mpi import find_mpi
 from resprout.launch.shim import check_fits, find_shim
 
-_EXCHANGE = Path(__file__).with_name("exchange.c")
+_OWN = {name: Path(__file__).with_name(f"{name}.c") for name in (EXCHANGE, STEPS)}
 _DIGEST = re.compile(r"\bdigest=([0-9a-f]{16})\b")
 _SECONDS_MAX = 120.0
 
@@ -43,7 +43,8 @@ class Bench:
 
     def __enter__(self) -> "Bench":
         folder = Path(self._folder.name)
-        compile_program(self.mpi, _EXCHANGE, folder / EXCHANGE)
+        for name, source in _OWN.items():
+            compile_program(self.mpi, source, folder / name)
         compile_kernels(self.mpi, self._sources, list(KERNELS), folder)
         return self
 

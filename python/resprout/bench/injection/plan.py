@@ -4,7 +4,9 @@ All flips of a job are in one plane: the others have the right data, and with th
 majority. In `exchange` no message depends on another one, so that several flips of a job are as
 many injections: each has a message of its own, which the report names. A job has one flip where
 that cannot be: in a kernel, in which what is wrong goes on into further messages, and with a lazy
-method and three replicas, where the plane ends that has worked with what is wrong.
+method and three replicas, where the plane ends that has worked with what is wrong. `steps` takes
+checkpoints, so its planes go back instead; it has one flip a job too, in turns of a message and of
+the memory that it protects.
 """
 
 import random
@@ -15,6 +17,11 @@ from resprout.bench.replicated import DEGREES, EAGER, LAZY
 
 EXCHANGE = "exchange"
 ROUNDS = 60
+STEPS = "steps"
+STEPS_TAKEN = 8
+"""Of which each has a message of every rank, and ends with a checkpoint."""
+_FIELD_BITS = 8 * 4096
+"""Of the memory that it protects, without the number of the step."""
 KERNELS: Mapping[str, Sequence[str]] = {"lu": ("S", "2"), "mg": ("S", "2")}
 """Those that send messages outside of collectives, none from any source, and their arguments."""
 _KERNEL_MESSAGES = 12
@@ -51,17 +58,24 @@ class Request:
     """Into `exchange`, one a job, in each case of ENDING."""
     kernel_jobs: int
     """Of each kernel, method and degree."""
+    steps_jobs: int
+    """Of `steps`, likewise."""
     seed: int
 
 
 def arguments_of(program: str) -> Sequence[str]:
-    return (str(ROUNDS),) if program == EXCHANGE else KERNELS[program]
+    own = {EXCHANGE: (str(ROUNDS),), STEPS: (str(STEPS_TAKEN),)}
+    return own.get(program) or KERNELS[program]
 
 
 def runs(request: Request) -> list[Run]:
     """All jobs: first one without a flip for each program, degree and method."""
     generator = random.Random(request.seed)
-    programs = [EXCHANGE, *(KERNELS if request.kernel_jobs else ())]
+    programs = [
+        EXCHANGE,
+        *(KERNELS if request.kernel_jobs else ()),
+        *([STEPS] if request.steps_jobs else ()),
+    ]
     found = [Run(program, *case, ()) for case in request.cases for program in programs]
     sharing = [case for case in request.cases if case not in ENDING]
     each = -(-request.injections // max(1, len(sharing)))
@@ -76,7 +90,18 @@ def runs(request: Request) -> list[Run]:
             for _ in range(request.kernel_jobs):
                 faults = flips(generator, request.ranks, degree, _KERNEL_MESSAGES, 1)
                 found.append(Run(kernel, degree, method, tuple(faults)))
+        for number in range(request.steps_jobs):
+            flip = next(flips(generator, request.ranks, degree, STEPS_TAKEN, 1))
+            fault = flip if number % 2 else of_memory(generator, request.ranks, degree)
+            found.append(Run(STEPS, degree, method, (fault,)))
     return found
+
+
+def of_memory(generator: random.Random, ranks: int, degree: int) -> str:
+    """A bit of what `steps` protects, after any checkpoint but the last."""
+    rank, replica = generator.randrange(ranks), generator.randrange(degree)
+    number, bit = generator.randint(1, STEPS_TAKEN), generator.randrange(_FIELD_BITS)
+    return f"flip:rank={rank},replica={replica},where=memory,checkpoint={number},bit={bit}"
 
 
 def flips(
