@@ -197,3 +197,36 @@ checkpoint()
     assert ended.status == 0, str(ended)
     assert lines(ended) == ["refused True"] * RANKS, str(ended)
     assert "every message that was sent has been received" in ended.err
+
+
+def test_a_plane_that_is_led_astray_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    program = tmp_path / "astray.py"
+    program.write_text(
+        """
+import time
+import numpy
+from mpi4py import MPI
+from resprout.mpi import checkpoint, protect
+
+comm = MPI.COMM_WORLD
+step = numpy.zeros(1, dtype=int)
+protect(step)
+while True:
+    checkpoint()
+    if step[0] == 4:
+        break
+    got = numpy.zeros(1, dtype=int)
+    comm.Sendrecv(step, (comm.rank + 1) % comm.size, 0, got)
+    comm.Allreduce(MPI.IN_PLACE, got, MPI.MAX)
+    while got[0] > 4:
+        time.sleep(0.1)
+    step[0] += 1
+print("rank", comm.rank, "is done")
+"""
+    )
+    options = ["--replicas", "3", "--verify", "async-hash", "--straggler-wait", "1"]
+    options += ["--inject", "flip:rank=1,replica=1,where=memory,checkpoint=2,bit=40"]
+    ended = jobs.resprout_run(RANKS, [sys.executable, str(program)], options)
+    assert ended.status == 0, str(ended)
+    assert lines(ended) == [f"rank {rank} is done" for rank in range(RANKS)]
+    assert [plane["how"] for plane in ended.report["planes"]] == ["whole", "ended", "whole"]

@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -216,6 +217,41 @@ def test_otherwise_no_plane_is_ended(
     folders = notes(tmp_path, *arrived, agreed=agreed)[:planes]
     behind = Stragglers(folders, seconds)
     assert [behind.look(over), behind.look(over)] == [[], []]
+
+
+def astray(folder: Path, tainted: Sequence[int], waiting: Sequence[int]) -> list[Path]:
+    folders = notes(folder)
+    for replica in tainted:
+        (folders[replica] / "tainted-3").touch()
+    for replica in waiting:
+        (folders[replica] / "waits-0").touch()
+    return folders
+
+
+def test_a_wrong_plane_that_another_one_waits_for_is_ended(tmp_path: Path) -> None:
+    now = [100.0]
+    folders = astray(tmp_path, tainted=[2], waiting=[0])
+    behind = Stragglers(folders, 5.0, lambda: now[0])
+    assert behind.look({}) == []
+    now[0] += 4.0
+    (folders[0] / "waits-0").unlink()  # it goes on
+    assert behind.look({}) == []
+    (folders[0] / "waits-0").touch()
+    now[0] += 4.0
+    assert behind.look({}) == []
+    now[0] += 5.1
+    assert behind.look({}) == [2]
+
+
+@pytest.mark.parametrize(
+    ("tainted", "waiting"),
+    [([2], []), ([], [0]), ([2], [2]), ([0, 2], [1])],
+)
+def test_while_nobody_waits_for_it_a_wrong_plane_may_come_right(
+    tmp_path: Path, tainted: list[int], waiting: list[int]
+) -> None:
+    behind = Stragglers(astray(tmp_path, tainted, waiting), 0.0)
+    assert [behind.look({}), behind.look({})] == [[], []]
 
 
 def test_what_protection_is_left_is_said_in_words() -> None:

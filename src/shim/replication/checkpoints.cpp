@@ -7,7 +7,9 @@
 #include <cstdio>
 
 #include "core/invariant.hpp"
+#include "runtime/net/clock.hpp"
 #include "shim/replication/decided.hpp"
+#include "shim/report/report.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -17,6 +19,7 @@ using runtime::Stream;
 
 // A fault that comes again and again is not one that going back helps against.
 constexpr int attempts_max = 10;
+constexpr std::int64_t long_ns = 100'000'000;
 
 }  // namespace
 
@@ -24,7 +27,7 @@ int Checkpoints::take(Regions& regions) {
   if (comm_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
   settle_decisions();
   if (muted_) arrive();
-  setup_.verifier.settle(setup_.meanwhile);
+  settle();
   Sight sight = look(regions);
   if (sight.is_busy && !sight.is_tainted) return MPI_ERR_PENDING;
   if (!sight.is_tainted) sight = look(regions, !is_right(regions));
@@ -38,6 +41,19 @@ int Checkpoints::take(Regions& regions) {
   }
   keep(regions);
   return MPI_SUCCESS;
+}
+
+// Of who waits long the launcher hears: the plane that is waited for may have gone astray.
+void Checkpoints::settle() {
+  const std::string note = setup_.run_directory + "/waits-" + std::to_string(setup_.rank);
+  const std::int64_t began = runtime::monotonic_ns();
+  bool is_noted = false;
+  setup_.verifier.settle([&] {
+    setup_.meanwhile();
+    if (is_noted || runtime::monotonic_ns() - began < long_ns) return;
+    is_noted = write_whole_file(note, "\n");
+  });
+  if (is_noted) unlink(note.c_str());
 }
 
 // Sums over this plane, so all its ranks do the same.
@@ -75,7 +91,7 @@ bool Checkpoints::is_right(const Regions& regions) {
       {*name_of(MPI_COMM_WORLD), setup_.rank, setup_.rank, 0, Stream::Of::checkpoints},
       ++compared_};
   setup_.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr}, digest, false);
-  setup_.verifier.settle(setup_.meanwhile);
+  settle();
   const std::scoped_lock lock(mutex_);
   right_ = found_ ? found_->digest : digest;
   return !right_ || digest == *right_;

@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "runtime/replicas/decisions.hpp"
 #include "shim/replication/communicator_name.hpp"
@@ -44,7 +45,8 @@ class Checkpoints {
     Messages& messages;
     Comparing& comparing;
     Findings& findings;
-    int rank = 0;                   // in the world
+    int rank = 0;  // in the world
+    std::string run_directory;
     void (*meanwhile)() = nullptr;  // while a call waits for its verdict
   };
   explicit Checkpoints(Setup setup) : setup_(setup) {}
@@ -85,6 +87,7 @@ class Checkpoints {
 
   Place place();
   void set_place(const Place& place);
+  void settle();
   Sight look(const Regions& regions, bool is_own_wrong = false);
   bool is_right(const Regions& regions);
   void keep(const Regions& regions);

@@ -53,6 +53,7 @@ void Findings::note(const Finding& finding) {
     const std::scoped_lock lock(mutex_);
     if (tainted_) return;
     tainted_ = finding;
+    if (what_follows_without_checkpoint(finding) == Then::exclude) write_whole_file(mark(), "\n");
   }
   leave_note(finding, then);
   if (then == Then::exclude || then == Then::abort) end_process();
@@ -68,6 +69,11 @@ bool Findings::is_tainted() {
 void Findings::forgive() {
   const std::scoped_lock lock(mutex_);
   tainted_.reset();
+  unlink(mark().c_str());
+}
+
+std::string Findings::mark() const {
+  return setup_.run_directory + "/tainted-" + std::to_string(setup_.rank);
 }
 
 bool Findings::is_doomed() {

@@ -51,6 +51,8 @@ class Findings {
   Then what_follows(const runtime::Finding& finding) const;
   Then what_follows_without_checkpoint(const runtime::Finding& finding) const;
   void leave_note(const runtime::Finding& finding, Then then);
+  // For the launcher: this process has been out-voted, until it is forgiven.
+  std::string mark() const;
   static const char* text_of(Then then);
 
   const Setup setup_;

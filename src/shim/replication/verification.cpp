@@ -82,6 +82,7 @@ class Verification final {
                       .comparing = comparing_,
                       .findings = findings_,
                       .rank = rank_,
+                      .run_directory = run_directory_,
                       .meanwhile = go_on_with_mpi}) {
     links_.listen(runtime::Channel::decisions,
                   [this](runtime::Replica from, auto frame) { decisions_.handle(from, frame); });

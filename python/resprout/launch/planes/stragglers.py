@@ -1,7 +1,9 @@
-"""Which plane may be ended because two others are at their end and agree.
+"""Which plane may be ended because two others need not wait for it.
 
 Each plane leaves notes in its run directory: `arrived`, all its ranks are in MPI_Finalize;
-`agreed`, and all that they have received is what a replica in another plane has, too.
+`agreed`, and all that they have received is what a replica in another plane has, too;
+`tainted-<rank>`, the rank has worked with what two others have out-voted, and has not come to its
+next checkpoint yet; `waits-<rank>`, the rank is at a checkpoint and waits for another plane.
 """
 
 import time
@@ -39,17 +41,30 @@ class Stragglers:
         # With a plane less, two that differ could not be told apart, and nobody waits for a third.
         if self._seconds is None or len(self._folders) < 3 or over or self.ended:
             return []
-        arrived = [self._has(replica, "arrived") for replica in range(len(self._folders))]
-        agreed = any(self._has(replica, "agreed") for replica, is_in in enumerate(arrived) if is_in)
-        if arrived.count(False) != 1 or not agreed:
+        behind = self._behind_at_the_end()
+        if behind is None:
+            behind = self._astray()
+        if behind is None:
             self._since = None
             return []
         now = self._clock()
         self._since = self._since if self._since is not None else now
         if now - self._since < self._seconds:
             return []
-        self.ended.add(arrived.index(False))
+        self.ended.add(behind)
         return sorted(self.ended)
 
+    def _behind_at_the_end(self) -> int | None:
+        arrived = [self._has(replica, "arrived") for replica in range(len(self._folders))]
+        agreed = any(self._has(replica, "agreed") for replica, is_in in enumerate(arrived) if is_in)
+        return arrived.index(False) if arrived.count(False) == 1 and agreed else None
+
+    def _astray(self) -> int | None:
+        """It is wrong, and wrong data may have led it anywhere; and somebody waits for it."""
+        replicas = range(len(self._folders))
+        tainted = [replica for replica in replicas if self._has(replica, "tainted-*")]
+        waits = any(self._has(replica, "waits-*") for replica in replicas if replica not in tainted)
+        return tainted[0] if len(tainted) == 1 and waits else None
+
     def _has(self, replica: int, note: str) -> bool:
-        return (self._folders[replica] / note).exists()
+        return any(self._folders[replica].glob(note))
