@@ -256,6 +256,7 @@ def by_hand() -> dict[str, str]:
         "OMPI_MCA_mpi_yield_when_idle": "1",
         "OMPI_MCA_coll": "^han",
         "OMPI_MCA_btl_sm_free_list_max": "65536",
+        "OMPI_MCA_btl": "^ofi,usnic",
     }
 
 

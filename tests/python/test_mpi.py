@@ -3,13 +3,22 @@
 import itertools
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import make_program
 from resprout.errors import UserError
 from resprout.launch.command import Plan
-from resprout.launch.mpi import Library, Mpi, find_mpi, identify, settings_for
+from resprout.launch.mpi import (
+    Library,
+    Mpi,
+    find_mpi,
+    identify,
+    names_hosts,
+    one_host_settings,
+    settings_for,
+)
 from resprout.launch.shim import built_for, check_fits
 
 OPEN_MPI_5 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "5.0.11", True)
@@ -92,9 +101,40 @@ def test_not_every_pair_of_thousands_of_ranks_is_connected() -> None:
     assert not connects(1000)
 
 
+def closes_networks(plan: Plan) -> bool:
+    return "OMPI_MCA_btl" in [setting.name for setting in plan.settings()]
+
+
+def test_a_job_of_this_host_alone_does_without_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"):
+        monkeypatch.delenv(name, raising=False)
+    plan = Plan(OPEN_MPI_5, 4, ["true"], None)
+    assert closes_networks(plan)
+    assert closes_networks(replace(plan, planes=2))
+    assert not closes_networks(replace(plan, hostfile="hosts"))
+    assert not closes_networks(replace(plan, mpirun_args=["--host", "a,b"]))
+    assert not closes_networks(replace(plan, mpi=MPICH))
+
+
+def test_a_job_of_an_allocation_keeps_its_networks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostfile = tmp_path / "etc" / "prte-default-hostfile"
+    hostfile.parent.mkdir()
+    hostfile.write_text("# nobody\n")
+    mpi = replace(OPEN_MPI_5, launcher=tmp_path / "bin" / "mpirun")
+    assert not names_hosts(mpi, {})
+    assert names_hosts(mpi, {"SLURM_JOB_ID": "17"})
+    hostfile.write_text("# somebody\nnode1 slots=4\n")
+    assert names_hosts(mpi, {})
+    monkeypatch.setenv("PBS_JOBID", "17.server")
+    assert not closes_networks(Plan(OPEN_MPI_5, 4, ["true"], None))
+
+
 @pytest.mark.parametrize("mpi", [OPEN_MPI_5, OPEN_MPI_4, MPICH])
 def test_every_setting_has_a_reason(mpi: Mpi) -> None:
-    assert all(len(setting.reason.split()) > 3 for setting in settings_for(mpi, 8))
+    settings = [*settings_for(mpi, 8), *one_host_settings(mpi)]
+    assert all(len(setting.reason.split()) > 3 for setting in settings)
 
 
 def test_a_user_s_own_value_of_a_variable_stays(

@@ -13,7 +13,15 @@ from resprout.doctor.check import Check, Verdict
 from resprout.doctor.machine import check_machine
 from resprout.doctor.probes import check_by_trying
 from resprout.errors import UserError
-from resprout.launch.mpi import Library, Mpi, Setting, find_mpi, settings_for
+from resprout.launch.mpi import (
+    Library,
+    Mpi,
+    Setting,
+    find_mpi,
+    names_hosts,
+    one_host_settings,
+    settings_for,
+)
 from resprout.launch.shim import built_for, check_fits, find_shim
 from resprout.options import check_environment
 
@@ -30,6 +38,7 @@ def doctor(prefix: str | None, wants_json: bool) -> int:
         checks = [Check("MPI", Verdict.BAD, str(error))]
         return _conclude(None, [], checks, wants_json)
     settings = settings_for(mpi, _RANKS)
+    settings += [] if names_hosts(mpi, os.environ) else one_host_settings(mpi)
     checks = []
     for check in _examine(mpi):
         checks.append(check)

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resprout.errors import UserError
-from resprout.launch.mpi import Library, Mpi, Setting, host_settings, settings_for
+from resprout.launch.mpi import (
+    Library,
+    Mpi,
+    Setting,
+    host_settings,
+    names_hosts,
+    one_host_settings,
+    settings_for,
+)
 from resprout.launch.shim import preload
 from resprout.options import OPTIONS
 
@@ -56,6 +64,8 @@ class Plan:
         settings = settings_for(self.mpi, self.ranks, self.planes)
         if self.planes > 1 and self.is_on_several_hosts:
             settings += host_settings()
+        if not self.is_on_several_hosts and not names_hosts(self.mpi, os.environ):
+            settings += one_host_settings(self.mpi)
         return [*settings, *self.settings_of_job]
 
     def arguments(self) -> list[str]:

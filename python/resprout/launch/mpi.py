@@ -14,6 +14,17 @@ from resprout.errors import UserError
 
 LAUNCHERS = ("mpirun", "mpiexec")
 PRECONNECT_RANKS_MAX = 64
+# By these Open MPI finds hosts that nobody has named to us: what Slurm, PBS, LSF, Grid Engine and
+# Flux set in a job of theirs, and its own variable.
+_HOSTS_FROM = (
+    "SLURM_JOB_ID",
+    "SLURM_JOBID",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "PE_HOSTFILE",
+    "FLUX_URI",
+    "PRTE_MCA_prte_default_hostfile",
+)
 
 
 class Library(Enum):
@@ -172,6 +183,23 @@ def host_settings() -> list[Setting]:
         Setting("PRTE_MCA_oob_tcp_keepalive_intvl", "1", reason),
         Setting("PRTE_MCA_oob_tcp_keepalive_probes", "5", reason),
     ]
+
+
+def names_hosts(mpi: Mpi, environment: Mapping[str, str]) -> bool:
+    """Whether a launcher that is given no hosts may start ranks on others than this one."""
+    hostfile = mpi.prefix / "etc" / "prte-default-hostfile"
+    lines = hostfile.read_text(errors="replace").splitlines() if hostfile.is_file() else []
+    return any(environment.get(name) for name in _HOSTS_FROM) or any(
+        line.partition("#")[0].strip() for line in lines
+    )
+
+
+def one_host_settings(mpi: Mpi) -> list[Setting]:
+    """Of a job whose ranks are all on this host: they share memory and need no network."""
+    if mpi.library is not Library.OPEN_MPI:
+        return []
+    reason = "each rank sleeps a second in MPI_Init to close a network that one host does not need"
+    return [Setting("OMPI_MCA_btl", "^ofi,usnic", reason)]
 
 
 def _basic_open_mpi_settings(ranks: int) -> list[Setting]:

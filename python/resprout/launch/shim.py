@@ -1,5 +1,6 @@
 """The library that is preloaded into every rank: where it is, and whether it fits."""
 
+import mmap
 import os
 from pathlib import Path
 
@@ -22,11 +23,12 @@ def find_shim() -> Path:
 
 def built_for(shim: Path) -> str | None:
     """The MPI library that the shim asks for, by its soname; nothing if it asks for none."""
-    contents = shim.read_bytes()
-    for soname in ("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so"):
-        if b"\0" + soname.encode() in contents:
-            return soname
-    return None
+    sonames = ("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so")
+    if shim.stat().st_size == 0:  # cannot be mapped
+        return None
+    # With its debug information it has tens of megabytes, but names come first.
+    with shim.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
+        return next((s for s in sonames if contents.find(b"\0" + s.encode()) >= 0), None)
 
 
 def check_fits(shim: Path, mpi: Mpi) -> None:
