@@ -2,8 +2,9 @@
 
 All parts run, whatever fails; the exit status says whether all passed. A part is the linters, the
 C++ unit tests, or one folder below tests/ that has `test_*.py` files: a new folder joins by being
-there. Name parts to run only those: `run_all.py unit house`. Real MPI jobs mostly wait for each
-other, so their part runs beside the others; what a part says is printed when it is over.
+there. Name parts to run only those: `run_all.py unit house`. Two parts run side by side: real MPI
+jobs mostly wait for each other, so theirs comes first, beside all others; once it is over, two of
+those that are left. What a part says is printed when it is over.
 """
 
 import argparse
@@ -26,8 +27,9 @@ BUILD = ROOT / "build" / "release"
 RESULTS = BUILD / "results"
 # The folders that come first; all others follow in the order of their names.
 FIRST = ["python", "house", "exhaustive", "swarm"]
-# The part that waits more than it computes.
+# The part that takes longest, and waits more than it computes.
 WAITS = "mpi"
+SIDE_BY_SIDE = 2
 # A part that takes longer than this hangs.
 PART_SECONDS_MAX = 40 * 60
 # What a doctest program says at its end.
@@ -120,10 +122,9 @@ def all_parts() -> list[Part]:
     return parts
 
 
-def run_all(parts: list[Part]) -> None:
-    for part in parts:
-        if not IS_INTERRUPTED.is_set():
-            part.run()
+def run_unless_interrupted(part: Part) -> None:
+    if not IS_INTERRUPTED.is_set():
+        part.run()
 
 
 def python_tests() -> list[Path]:
@@ -140,14 +141,14 @@ def main() -> int:
         parser.error(f"no part {unknown[0]!r}; there are {', '.join(parts)}")
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Part("all", [])
-    lanes = [[n for n in chosen if n != WAITS], [n for n in chosen if n == WAITS]]
+    queue = sorted(chosen, key=lambda name: name != WAITS)
     print(f"running {', '.join(chosen)}; what each says meanwhile is in {RESULTS}", flush=True)
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        running = [pool.submit(run_all, [parts[name] for name in lane]) for lane in lanes]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        running = [pool.submit(run_unless_interrupted, parts[name]) for name in queue]
         try:
             wait(running)
-            for lane in running:
-                lane.result()
+            for future in running:
+                future.result()
         except KeyboardInterrupt:
             IS_INTERRUPTED.set()
             raise
