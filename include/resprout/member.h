@@ -14,6 +14,7 @@ extern "C" {
 
 typedef struct resprout_member resprout_member;
 
+/* Set all to zero first: what is not given is then as it was before it could be given. */
 typedef struct {
   const char* listen;           /* "HOST:PORT", numeric; port 0: any that is free */
   const char* join;             /* any member; null: the first one of a new membership */
@@ -21,9 +22,17 @@ typedef struct {
   int64_t heartbeat_period_ms;  /* > 0 */
   int64_t heartbeat_timeout_ms; /* of silence, after which a neighbor is suspected; > period */
   const uint8_t* secret;        /* 32 bytes that all members share; null: zeros */
+  const char* order;            /* a file with the places of members in the tree; null: none */
 } resprout_member_options;
 
-/* Null if that cannot be; resprout_member_refusal() says why, in one line. */
+/* Null if that cannot be; resprout_member_refusal() says why, in one line.
+ *
+ * `order` is read once, here. A line of it is HOST or HOST:PORT, and perhaps a word, the GROUP;
+ * HOST is a numeric address, or the host's own name; `#` begins a comment. Without groups the n-th
+ * member, from 0, has identifier n; members of one group stand together in the tree. A member asks
+ * for the place that the line with its address gives it. It gets another one, which the order of
+ * the root gives nobody, if it is in no line, or if somebody else has its place. Who was a member
+ * keeps the identifier that it had. docs/protocols/membership.md says more. */
 resprout_member* resprout_member_new(const resprout_member_options* options);
 
 /* Of the last resprout_member_new of this thread; valid until the next one. */
@@ -32,10 +41,11 @@ const char* resprout_member_refusal(void);
 /* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
  * again and again. Returns what has happened as one line of JSON, valid until the next call, or
  * null: nothing. Every line has "event", "time" (seconds since 1970), "epoch", "members", "root",
- * "self" and "address"; the event is view, joining, suspected (with "about"), decided, excluded,
- * isolated or rejected: the process at "peer" does not come in, because of its "reason" secret
- * (it has another one) or version (it speaks "peer_version" of the protocol and not "version").
- * It is said once for each of them; "rejected" in the statistics counts all. */
+ * "self" and "address", and with an order "place", where it has this member, or null. The event is
+ * view, joining, suspected (with "about"), decided, excluded, isolated or rejected: the process at
+ * "peer" does not come in, because of its "reason" secret (it has another one) or version (it
+ * speaks "peer_version" of the protocol and not "version"). It is said once for each of them;
+ * "rejected" in the statistics counts all. */
 const char* resprout_member_run(resprout_member* member, int timeout_ms);
 
 /* What the member has cost since it was made, as one line of JSON, valid until the next call:

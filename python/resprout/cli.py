@@ -369,14 +369,22 @@ members install the same ones.
     resprout member --listen 127.0.0.1:4000 --json
     resprout member --listen 127.0.0.1:0 --join 127.0.0.1:4000
     resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --radix 8 --secret-file secret
+    resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --order racks.txt
 
 The first one has no --join; all others name any member. Who listens where a dead member did takes
 its identifier. New identifiers follow the addresses: members that listen at one address of a host
-are neighbors in the tree. With --json each event is one object a line: `view`, with `epoch`,
-`members`, `root`, `self` and `address`; and `joining`, `suspected`, `decided`, `excluded`,
-`isolated`. It serves until it is ended; the others take that for its death. At its end (Ctrl-C,
-SIGTERM), and on SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and
-memory."""
+are neighbors in the tree.
+
+With --order FILE, the same for all members, they follow that. A line of it is HOST or HOST:PORT,
+and perhaps the name of a GROUP, as `10.1.0.1:4000 rack1`; HOST is an address or what `hostname`
+says, `#` begins a comment. Without groups the n-th member, from 0, has identifier n, and is above
+the RADIX ones from RADIX*n+1; with groups the members of each stand together. Who is in no line,
+or finds its place taken, gets another place and says so.
+
+With --json each event is one object a line: `view`, with `epoch`, `members`, `root`, `self`,
+`address`, and with --order `place`; and `joining`, `suspected`, `decided`, `excluded`, `isolated`.
+It serves until it is ended; the others take that for its death. At its end (Ctrl-C, SIGTERM), and
+on SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""
 
 
 @app.command("member", help=with_examples(MEMBER_HELP), no_args_is_help=True)
@@ -395,10 +403,14 @@ def member_command(
         Path | None,
         typer.Option(help="What all members share and others do not know.", show_default=False),
     ] = None,
+    order: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Who stands where in the tree.", show_default=False),
+    ] = None,
 ) -> int:
     from resprout.member.command import serve
 
-    return serve(listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, json)
+    return serve(listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, order, json)
 
 
 @app.command("protocols")

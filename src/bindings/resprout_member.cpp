@@ -3,10 +3,17 @@
 #include "resprout/member.h"
 #pragma GCC visibility pop
 
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "runtime/member/member.hpp"
@@ -17,6 +24,7 @@ using resprout::runtime::auth::protocol_version;
 using resprout::runtime::member::Member;
 using resprout::runtime::member::MemberEvent;
 using resprout::runtime::member::MemberOptions;
+using resprout::runtime::member::Order;
 using resprout::runtime::member::parse_address;
 using resprout::runtime::member::Statistics;
 using resprout::runtime::member::Traffic;
@@ -31,6 +39,35 @@ struct resprout_member {
 namespace {
 
 thread_local std::string last_refusal;
+
+constexpr std::size_t order_bytes_max = std::size_t{1} << 20;
+
+// Throws std::invalid_argument: why it is not one, with the file and the line.
+Order read_order(const std::string& path) {
+  const auto refuse = [&path](const std::string& why) {
+    throw std::invalid_argument(path + ": " + why);
+  };
+  const auto close = [](std::FILE* open) { std::fclose(open); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "re"), close);
+  if (!file) refuse(std::strerror(errno));
+  std::string text(order_bytes_max + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) refuse(std::strerror(errno));
+  if (text.size() > order_bytes_max) refuse("it is longer than 1 MiB");
+  try {
+    return Order::parse(text);
+  } catch (const std::invalid_argument& error) {
+    const std::string why = error.what();
+    const bool has_line = why.front() >= '0' && why.front() <= '9';
+    throw std::invalid_argument(path + (has_line ? ":" : ": ") + why);
+  }
+}
+
+std::string own_host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   const auto refuse = [](const std::string& why) {
@@ -63,6 +100,13 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   options.period_ns = given.heartbeat_period_ms * 1'000'000;
   options.timeout_ns = given.heartbeat_timeout_ms * 1'000'000;
   if (given.secret != nullptr) std::memcpy(options.secret.data(), given.secret, 32);
+  if (given.order == nullptr) return options;
+  try {
+    options.order = read_order(given.order);
+  } catch (const std::invalid_argument& error) {
+    return refuse("order: " + std::string(error.what()));
+  }
+  options.host_name = own_host_name();
   return options;
 }
 
@@ -81,7 +125,13 @@ std::string reason_in(const MemberEvent& event) {
          ",\"version\":" + std::to_string(protocol_version);
 }
 
-std::string as_json(const MemberEvent& event, const std::string& address) {
+// Where the order has this member.
+std::string place_in(const Member& member) {
+  if (!member.has_order()) return "";
+  return ",\"place\":" + (member.place() < 0 ? "null" : std::to_string(member.place()));
+}
+
+std::string as_json(const MemberEvent& event, const Member& member) {
   static constexpr const char* kinds[] = {"joining",  "view",     "suspected", "decided",
                                           "excluded", "isolated", "rejected"};
   std::string members;
@@ -91,10 +141,10 @@ std::string as_json(const MemberEvent& event, const std::string& address) {
       head(kinds[static_cast<int>(event.kind)], event.time_ns) +
       ",\"epoch\":" + std::to_string(event.epoch) + ",\"members\":[" + members +
       "],\"root\":" + (event.members.empty() ? "null" : std::to_string(event.members.front())) +
-      ",\"self\":" + (event.self < 0 ? "null" : std::to_string(event.self));
+      ",\"self\":" + (event.self < 0 ? "null" : std::to_string(event.self)) + place_in(member);
   if (event.about >= 0) line += ",\"about\":" + std::to_string(event.about);
   if (event.kind == MemberEvent::Kind::rejected) line += reason_in(event);
-  return line + ",\"address\":\"" + address + "\"}";
+  return line + ",\"address\":\"" + member.address().text() + "\"}";
 }
 
 std::string as_json(const Statistics& statistics, const std::string& address) {
@@ -130,7 +180,7 @@ const char* resprout_member_refusal(void) { return last_refusal.c_str(); }
 const char* resprout_member_run(resprout_member* member, int timeout_ms) {
   const auto event = member->member.run(timeout_ms);
   if (!event) return nullptr;
-  member->line = as_json(*event, member->member.address().text());
+  member->line = as_json(*event, member->member);
   return member->line.c_str();
 }
 

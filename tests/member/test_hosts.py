@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import namespaces
 import pytest
@@ -29,7 +30,7 @@ def three_hosts() -> Iterator[None]:
 class OnHost(Process):
     """`resprout member --json`, run on a host."""
 
-    def __init__(self, host: str, join: str | None) -> None:
+    def __init__(self, host: str, join: str | None, order: Path | None = None) -> None:
         self.events = []
         self._rest = b""
         self.host = host
@@ -37,6 +38,7 @@ class OnHost(Process):
         command += ["--listen", f"{namespaces.address(host)}:0", "--json", "--radix", str(RADIX)]
         command += ["--heartbeat-period", str(PERIOD_MS), "--heartbeat-timeout", str(TIMEOUT_MS)]
         command += ["--join", join] if join else []
+        command += ["--order", str(order)] if order else []
         self._child = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert self._child.stdout is not None
         self.pid, self.pipe = self._child.pid, self._child.stdout.fileno()
@@ -52,12 +54,17 @@ class Network(Group):
     def __init__(self, places: str) -> None:
         super().__init__()
         for host in places:
-            join = self.processes[0].address if self.processes else None
-            process = OnHost(host, join)
-            self.processes.append(process)
-            self.wait(lambda process=process: process.view[0] > 0)
+            self.join(host)
         self.settle()
         self.ids = {process.id for process in self.processes}
+
+    def join(self, host: str, order: Path | None = None) -> OnHost:
+        """One that joins the first one, or is it; it is in a view then."""
+        friend = self.processes[0].address if self.processes else None
+        process = OnHost(host, friend, order)
+        self.processes.append(process)
+        self.wait(lambda: process.view[0] > 0)
+        return process
 
     def on(self, hosts: str) -> list[Process]:
         return [p for p in self.processes if p.host in hosts]
@@ -170,3 +177,19 @@ def test_members_of_a_host_stand_together_in_the_tree(network: type[Network]) ->
     host = {p.id: p.host for p in members.processes}
     between = [p for p in host if p > 0 and host[p] != host[(p - 1) // RADIX]]
     assert len(between) == len(HOSTS) - 1
+
+
+def test_a_place_in_an_order_is_for_its_host_also_after_a_death_there(
+    network: type[Network], tmp_path: Path
+) -> None:
+    """The order of the last one has it where a member on another host has died."""
+    orders = {host: tmp_path / host for host in "AC"}
+    orders["A"].write_text("".join(f"{namespaces.address(host)}\n" for host in "CBA"))
+    orders["C"].write_text("".join(f"{namespaces.address(host)}\n" for host in "ACB"))
+    members = network("")
+    assert [members.join(host, orders["A"]).id for host in "AB"] == [2, 1]
+    members.kill(1)
+    members.agree({2})
+    assert members.join("C", orders["C"]).id > 2
+    assert members.join("B", orders["A"]).id == 1
+    members.settle()

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 from collections.abc import Iterator
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from pathlib import Path
@@ -21,6 +22,7 @@ class _COptions(Structure):
         ("heartbeat_period_ms", c_int64),
         ("heartbeat_timeout_ms", c_int64),
         ("secret", c_char_p),
+        ("order", c_char_p),
     ]
 
 
@@ -44,7 +46,8 @@ class Member:
     """A member, served by the thread that iterates over `events`.
 
     `listen` and `join` are HOST:PORT with a numeric host; without `join` it is the first one of a
-    new membership. Raises UserError with one line if it cannot be. Closing it is its death.
+    new membership. `order` is a file with the places of members in the tree; see
+    resprout/member.h. Raises UserError with one line if it cannot be. Closing it is its death.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Member:
         heartbeat_period_ms: int = 500,
         heartbeat_timeout_ms: int = 5000,
         secret: bytes | None = None,
+        order: str | os.PathLike[str] | None = None,
     ) -> None:
         if secret is not None and len(secret) != SECRET_BYTES:
             raise UserError(f"secret: {len(secret)} bytes are not {SECRET_BYTES}")
@@ -67,10 +71,11 @@ class Member:
             heartbeat_period_ms,
             heartbeat_timeout_ms,
             secret,
+            None if order is None else os.fsencode(order),
         )
         self._handle = self._library.resprout_member_new(ctypes.byref(options))
         if self._handle is None:
-            raise UserError(self._library.resprout_member_refusal().decode())
+            raise UserError(self._library.resprout_member_refusal().decode(errors="replace"))
 
     def poll(self, timeout_ms: int) -> str | None:
         """What has happened, as one line of JSON; None: nothing in that time."""

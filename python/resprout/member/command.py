@@ -57,6 +57,17 @@ def _reason(event: dict[str, Any]) -> str:
     )
 
 
+def warn_of_place(order: Path | None, view: dict[str, Any]) -> None:
+    """Says on stderr if a member's first view has it elsewhere than its order."""
+    if view["place"] == view["self"]:
+        return
+    if view["place"] is None:
+        why = f"{order} does not name {view['address']} nor this host"
+    else:
+        why = f"{order} has this member at {view['place']}, where another one is or was"
+    print(f"resprout: order: {why}; it has place {view['self']}", file=sys.stderr, flush=True)
+
+
 def serve(
     listen: str,
     join: str | None,
@@ -64,6 +75,7 @@ def serve(
     period_ms: int,
     timeout_ms: int,
     secret_file: Path | None,
+    order: Path | None,
     as_json: bool,
 ) -> int:
     member = Member(
@@ -73,6 +85,7 @@ def serve(
         heartbeat_period_ms=period_ms,
         heartbeat_timeout_ms=timeout_ms,
         secret=secret_of(secret_file),
+        order=order,
     )
     is_ended = is_asked = False
 
@@ -89,11 +102,15 @@ def serve(
     signal.signal(signal.SIGUSR1, ask)
     of = (lambda line: line) if as_json else describe
     output = Output(sys.stdout.fileno())
+    is_placed = order is None
     try:
         while not is_ended:
             line = member.poll(200)
             if line is not None:
                 output.say(of(line))
+                if not is_placed and '"event":"view"' in line:
+                    is_placed = True
+                    warn_of_place(order, json.loads(line))
             if is_asked:
                 is_asked = False
                 output.say(of(member.statistics()))

@@ -94,7 +94,7 @@ def _serve(writer: int, listen: str, join: str | None, options: dict[str, Any]) 
 class Group:
     """A membership. Its processes are those that it has started and not killed."""
 
-    def __init__(self, **options: int) -> None:
+    def __init__(self, **options: int | str) -> None:
         # Silence is no sign of death on a busy machine; who wants to see hung members says less.
         self.options = {"heartbeat_period_ms": 200, "heartbeat_timeout_ms": 60_000, **options}
         self.processes: list[Process] = []
@@ -151,7 +151,8 @@ class Group:
             if not all(p.view[0] for p in self.processes):
                 return False
             living = tuple(sorted(p.id for p in self.processes))
-            return {p.view for p in self.processes} == {(self.processes[0].view[0], living)}
+            views = {p.view for p in self.processes}
+            return len(views) < 2 and all(members == living for _, members in views)
 
         self.wait(is_settled)
         return {p.id for p in self.processes}

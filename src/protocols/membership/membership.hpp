@@ -85,6 +85,8 @@ class Membership {
   const View<Words>& view() const { return view_; }
   const Ids& fenced() const { return fenced_; }
   bool is_isolated() const { return is_isolated_ != 0; }
+  // Whether it has asked this process for admission, and is not admitted yet.
+  bool is_joiner(Rank rank) const { return joiners_.contains(rank); }
   // Whom this process thinks to be in charge of the next view.
   Rank coordinator() const { return (view_.members - fenced_).lowest(); }
   // Whether a message of the application, sent by `from` in view `epoch`, may be received now:

@@ -31,13 +31,15 @@ Member::Member(const MemberOptions& options)
   own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
   poller_.add(listener_, listener_key, EPOLLIN);
   beat_at_ = monotonic_ns();
+  find_place();
   if (options.join) {
     contacts_.push_back(*options.join);
     become_joining();
     return;
   }
-  book_[0] = own_;
-  machine_ = Machine::founder(config_, rank_at(0), Ids::first(1));
+  const std::int32_t id = first_id();
+  book_[id] = own_;
+  machine_ = Machine::founder(config_, rank_at(id), Ids::only(rank_at(id)));
   machine_->start({monotonic_ns()});
   drain();
 }
@@ -258,16 +260,38 @@ void Member::handle(std::uint64_t key, const Frame& frame) {
   }
 }
 
-// The identifier that a joiner had, or a new one.
+void Member::find_place() {
+  if (!options_.order) return;
+  const std::vector<std::int32_t> places = options_.order->places(config_.tree);
+  for (const std::int32_t place : places) reserved_.add(rank_at(place));
+  if (const auto own = options_.order->find(own_.address, options_.host_name))
+    place_ = places[*own];
+}
+
+// Of the first member.
+std::int32_t Member::first_id() const {
+  if (place_ >= 0) return place_;
+  return new_place({}, config_.tree, -1, own_.address, reserved_).value_or(0);
+}
+
+// Whether a joiner can have the identifier that it wants: nobody has had it, or somebody on its own
+// host who is gone.
+bool Member::is_for(const Frame& join, std::int32_t id) const {
+  if (!Ids::is_id(rank_at(id))) return false;
+  const auto had = book_.find(id);
+  if (had == book_.end()) return true;
+  return is_same_host(had->second.address, join.address) &&
+         !machine_->view().members.contains(rank_at(id)) && !machine_->is_joiner(rank_at(id));
+}
+
+// The identifier that a joiner had, or the one that it wants, or a new one.
 std::int32_t Member::id_for(const Frame& join) const {
   for (const auto& [id, place] : book_)
     if (place.address == join.address) return id;
-  const auto is_free = [this](std::int32_t id) {
-    return Ids::is_id(rank_at(id)) && !book_.contains(id);
-  };
-  if (is_free(join.id)) return join.id;
+  if (is_for(join, join.id)) return join.id;
   const std::int32_t root = index(machine_->view().root());
-  if (const auto place = new_place(book_, config_.tree, root, join.address)) return *place;
+  if (const auto place = new_place(book_, config_.tree, root, join.address, reserved_))
+    return *place;
   std::int32_t lowest = 0;
   while (Ids::is_id(rank_at(lowest)) && machine_->view().members.contains(rank_at(lowest)))
     ++lowest;
@@ -427,7 +451,7 @@ void Member::ask_for_admission() {
   ask_at_ = monotonic_ns() + options_.period_ns;
   if (contacts_.empty()) return;
   Frame join = frame_of(FrameKind::join);
-  join.id = old_id_;
+  join.id = old_id_ >= 0 ? old_id_ : place_;
   join.incarnation = own_.incarnation;
   join.address = own_.address;
   send({contacts_.front(), 0}, join);

@@ -21,6 +21,7 @@
 #include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/member/link.hpp"
+#include "runtime/member/order.hpp"
 
 namespace resprout::runtime::member {
 
@@ -31,6 +32,8 @@ struct MemberOptions {
   std::int64_t period_ns = 500'000'000;     // from heartbeat to heartbeat
   std::int64_t timeout_ns = 5'000'000'000;  // of silence
   auth::Secret secret{};                    // that all members share
+  std::optional<Order> order;               // the places of members, the same for all of them
+  std::string host_name;                    // as the order may name this host
 };
 
 // What has happened to this member. The view is that after it.
@@ -66,6 +69,9 @@ class Member {
   std::optional<MemberEvent> run(int timeout_ms);
 
   const Address& address() const { return own_.address; }
+  bool has_order() const { return options_.order.has_value(); }
+  // That the order gives it; -1: none. It asks for this one when it joins for the first time.
+  std::int32_t place() const { return place_; }
   // Since it was made.
   Statistics statistics() const;
 
@@ -106,6 +112,9 @@ class Member {
   void note_health(std::int64_t now);
   void beat(std::int64_t now);
   void watch_neighbors(std::int64_t now);
+  void find_place();
+  std::int32_t first_id() const;
+  bool is_for(const Frame& join, std::int32_t id) const;
   std::int32_t id_for(const Frame& join) const;
   std::optional<std::int32_t> id_of(const Place& place) const;
 
@@ -118,6 +127,8 @@ class Member {
   Book book_;
   std::deque<Address> contacts_;  // of a joiner, the next one first
   std::int32_t old_id_ = -1;
+  std::int32_t place_ = -1;
+  Ids reserved_;  // of all members in the order
   std::int64_t ask_at_ = 0;
   std::int64_t beat_at_ = 0;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;

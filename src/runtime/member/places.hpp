@@ -3,19 +3,20 @@
 // An identifier is a place in the radix tree (topology/radix_tree.hpp). Scalable Membership,
 // section 3.1, wants neighbors in the tree to be near each other in the network; the addresses of
 // members say who is. The first member of a host gets the lowest free place, each further one the
-// lowest that is free below a member of its host. So
+// lowest that is free below a member of its host. Places that an order (order.hpp) gives to others
+// are not free. So
 //  1. a member has its parent on its host, unless it is the first of its host, or all places below
 //     its host were taken: N hosts that come one after the other are joined by N - 1 edges;
 //  2. no identifier of a process that was a member is given to another one while there are others;
-//  3. a new member is below a member or a former one, and nobody is below it; with all members on
-//  one
-//     host that is the next identifier, in the order of their joining.
+//  3. without an order a new member is below a member or a former one, and nobody is below it; with
+//     all members on one host that is the next identifier, in the order of their joining.
 //
 // Thread rule: pure functions.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "runtime/member/wire.hpp"
 #include "topology/radix_tree.hpp"
@@ -25,9 +26,15 @@ namespace resprout::runtime::member {
 // Whether both are addresses of one host, as far as they tell: equal, or both of the loopback.
 bool is_same_host(const Address& one, const Address& other);
 
-// The place of a new member that listens at `joiner`: above `root`, and of nobody in `book`, which
-// has all members and former ones. Nothing: all are taken.
+// The lowest place right below one of `near`, the first of them that has one, else the lowest one:
+// from `first` on, and not in `taken`. Nothing: all are taken.
+std::optional<std::int32_t> place_below(std::span<const std::int32_t> near,
+                                        topology::RadixTree tree, std::int32_t first,
+                                        const Ids& taken);
+
+// The place of a new member that listens at `joiner`: above `root`, not in `reserved`, and of
+// nobody in `book`, which has all members and former ones. Nothing: all are taken.
 std::optional<std::int32_t> new_place(const Book& book, topology::RadixTree tree, std::int32_t root,
-                                      const Address& joiner);
+                                      const Address& joiner, const Ids& reserved = {});
 
 }  // namespace resprout::runtime::member

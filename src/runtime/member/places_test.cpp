@@ -85,6 +85,17 @@ TEST_CASE("nobody gets a place below the root, or that of a former member") {
   CHECK(new_place(book, {2}, 0, on_host(7, 9)) == 3);
 }
 
+TEST_CASE("nobody gets a place that an order gives to others, while there is another one") {
+  Ids reserved = Ids::first(8);
+  CHECK(new_place({}, {2}, -1, on_host(0, 1), reserved) == 8);
+  Book book;
+  book[8] = {on_host(0, 1), 1};
+  reserved.add(rank_at(17));
+  CHECK(new_place(book, {2}, 8, on_host(0, 2), reserved) == 18);
+  CHECK(new_place(book, {2}, 8, on_host(1, 2), reserved) == 9);
+  CHECK_FALSE(new_place(book, {2}, 8, on_host(1, 2), Ids::first(Ids::capacity)));
+}
+
 TEST_CASE("where a host's subtree is full its members go elsewhere, until all places are taken") {
   Book book;
   for (std::int32_t id = 0; id < Ids::capacity; ++id) {

@@ -5,7 +5,7 @@
 //
 //   hello      8 incarnation of the sender, 8 of the receiver that it means (0: any), its address
 //   heartbeat  nothing
-//   join       4 identifier that it had (-1: none), 8 incarnation, its address
+//   join       4 identifier that it had or wants (-1: none), 8 incarnation, its address
 //   redirect   an address: ask there
 //   message    8 incarnation of the receiver, the machine's message, the addresses of those in it;
 //              the first on a connection: of all whom the sender knows to be or have been members
