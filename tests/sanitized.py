@@ -2,8 +2,8 @@
 
     python tests/sanitized.py          address and undefined behavior, then threads
 
-It builds in build/asan and build/tsan: minutes, which is why `make test` does without. Under the
-thread sanitizer only those tests run that it leaves quick enough for the deadlines in them.
+It builds in build/asan and build/tsan, and under the thread sanitizer the runtime's tests alone
+take ten minutes of two busy cores; which is why `make test` does without.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ RUNS = [
     ("asan", "protocols_test", []),
     ("asan", "runtime_test", []),
     ("tsan", "protocols_test", []),
-    ("tsan", "runtime_test", ["--source-file=*lifeline*,*net/*,*auth/*,*member/*"]),
+    ("tsan", "runtime_test", []),
 ]
 
 
