@@ -1,6 +1,7 @@
 #include "shim/replication/refusal.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,17 +10,36 @@
 #include "shim/world.hpp"
 
 namespace resprout::shim {
+namespace {
+
+// Whoever ends the job may end the one that speaks.
+void wait_until_said(const std::string& note) {
+  constexpr int milliseconds_max = 5000;  // it may be dead
+  struct stat status{};
+  for (int i = 0; i < milliseconds_max; ++i) {
+    if (stat(note.c_str(), &status) == 0 && status.st_size > 0) return;
+    usleep(1000);
+  }
+}
+
+}  // namespace
 
 void refuse_unverifiable(const char* call, const char* why) {
   const World& world = *World::current();
   // One rank speaks for all that get here, if they share the folder.
-  const std::string said = world.options().run_directory + "/refused";
-  if (open(said.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) >= 0)
+  const std::string note = world.options().run_directory + "/refused";
+  const int file = open(note.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) {
+    wait_until_said(note);
+  } else {
     std::fprintf(
         stderr,
         "resprout: rank %d: %s %s, so it cannot be verified; run it with --verify none, or "
         "without --replicas\n",
         world.rank(), call, why);
+    if (write(file, "said\n", 5) != 5) unlink(note.c_str());
+    close(file);
+  }
   MPI_Abort(MPI_COMM_WORLD, 2);
   for (;;) pause();
 }
