@@ -50,7 +50,8 @@ void Checkpoints::settle() {
   bool is_noted = false;
   setup_.verifier.settle([&] {
     setup_.meanwhile();
-    if (is_noted || runtime::monotonic_ns() - began < long_ns) return;
+    if (is_noted || setup_.run_directory.empty()) return;
+    if (runtime::monotonic_ns() - began < long_ns) return;
     is_noted = write_whole_file(note, "\n");
   });
   if (is_noted) unlink(note.c_str());
@@ -83,13 +84,13 @@ Checkpoints::Sight Checkpoints::look(const Regions& regions, bool is_own_wrong) 
 bool Checkpoints::is_right(const Regions& regions) {
   const std::uint64_t digest = regions.digest();
   if (right_) return digest == *right_;
+  MessageName name{{*name_of(MPI_COMM_WORLD), setup_.rank, setup_.rank, 0, Stream::Of::checkpoints},
+                   0};
   {
     const std::scoped_lock lock(mutex_);
     found_.reset();
+    name.number = ++compared_;
   }
-  const MessageName name{
-      {*name_of(MPI_COMM_WORLD), setup_.rank, setup_.rank, 0, Stream::Of::checkpoints},
-      ++compared_};
   setup_.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr}, digest, false);
   settle();
   const std::scoped_lock lock(mutex_);

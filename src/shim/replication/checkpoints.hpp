@@ -106,11 +106,11 @@ class Checkpoints {
   std::unique_ptr<Muted> muted_;  // while it does again what it had done
   int attempts_ = 0;              // from this checkpoint to the next
   bool is_own_wrong_ = false;     // not for the first time, at the next
-  std::uint64_t compared_ = 0;
   // What the next checkpoint has to be; nothing: it was not compared, or nobody could tell.
   std::optional<std::uint64_t> right_;
   Figures figures_;
-  std::mutex mutex_;                       // guards what follows
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t compared_ = 0;
   std::optional<runtime::Finding> found_;  // about what was compared last
 };
 

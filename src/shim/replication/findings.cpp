@@ -53,7 +53,8 @@ void Findings::note(const Finding& finding) {
     const std::scoped_lock lock(mutex_);
     if (tainted_) return;
     tainted_ = finding;
-    if (what_follows_without_checkpoint(finding) == Then::exclude) write_whole_file(mark(), "\n");
+    const bool is_wrong = what_follows_without_checkpoint(finding) == Then::exclude;
+    if (is_wrong && !setup_.run_directory.empty()) write_whole_file(mark(), "\n");
   }
   leave_note(finding, then);
   if (then == Then::exclude || then == Then::abort) end_process();
