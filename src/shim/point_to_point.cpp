@@ -12,6 +12,7 @@
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
 
@@ -72,7 +73,8 @@ struct Receive {
 
 int start(const Receive& r, MPI_Request& request) {
   const Address from = address_of(r.comm, r.source);
-  const int code = PMPI_Irecv(r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm, &request);
+  const int code =
+      start_receive({r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm}, &request);
   if (code == MPI_SUCCESS && is_remade(r.comm)) remember(request, {r.comm, r.source});
   return code;
 }
@@ -80,8 +82,10 @@ int start(const Receive& r, MPI_Request& request) {
 // Waits for a receive that was started. A status that says nothing is not written.
 int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MPI_Status* status) {
   MPI_Status found;
-  const int code = ulfm::is_active() ? wait_one(call, request, found)
-                                     : wait_patiently(request, {r.comm, r.source}, found);
+  const MPI_Request before = request;
+  int code = ulfm::is_active() ? wait_one(call, request, found)
+                               : wait_patiently(request, {r.comm, r.source}, found);
+  if (code == MPI_SUCCESS) code = complete_receive(before, request, found);
   if (!is_loss(code)) copy_status(found, status);
   return code;
 }
@@ -119,6 +123,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
   if (code != MPI_SUCCESS && !is_loss(code)) return code;
   const int send_code = send_half();
   if (send_code != MPI_SUCCESS && !is_loss(send_code)) {
+    if (Receives* by = receives()) by->forget(request);
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (request != MPI_REQUEST_NULL) {

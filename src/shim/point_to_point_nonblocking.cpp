@@ -7,7 +7,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/replication/compared_requests.hpp"
 #include "shim/replication/messages.hpp"
-#include "shim/replication/refusal.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -64,7 +64,7 @@ int start(MPI_Request& request) {
   if (pending && pending->copy != nullptr) pending->copy->refresh();
   if (Messages* messages = verified_messages.load(std::memory_order_acquire))
     messages->start(request);
-  code = PMPI_Start(&request);
+  code = start_receive_again(request);
   if (code == MPI_SUCCESS) note_start(request);
   return code;
 }
@@ -112,9 +112,8 @@ extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source
                          MPI_Comm comm, MPI_Request* request) {
   const Address from = address_of(comm, source);
   GuardedCall call("irecv", comm);
-  refuse_any_source_if_verified("MPI_Irecv", source);
   VerifiedReceive verified({"irecv", buf, count, datatype}, comm, source, tag);
-  const int code = PMPI_Irecv(buf, count, datatype, from.peer, tag, from.comm, request);
+  const int code = start_receive({buf, count, datatype, from.peer, tag, from.comm}, request);
   if (code == MPI_SUCCESS) verified.go_on_as(*request);
   if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, source});
   return call.finish(code);
@@ -147,8 +146,7 @@ extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int so
                              MPI_Comm comm, MPI_Request* request) {
   const Address from = address_of(comm, source);
   GuardedCall call("recv_init", comm);
-  refuse_any_source_if_verified("MPI_Recv_init", source);
-  const int code = PMPI_Recv_init(buf, count, datatype, from.peer, tag, from.comm, request);
+  const int code = init_receive({buf, count, datatype, from.peer, tag, from.comm}, request);
   if (call.is_ours() && code == MPI_SUCCESS)
     remember(*request, {comm, source, Pending::Kind::receive, true});
   Messages* messages = verified_messages.load(std::memory_order_acquire);

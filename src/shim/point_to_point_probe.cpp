@@ -8,6 +8,7 @@
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
 
@@ -91,6 +92,7 @@ extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
   GuardedCall call("probe", comm, source);
   if (!call.is_ours()) return PMPI_Probe(source, tag, comm, status);
   const Decided::From found = decided_source(comm, source, tag);
+  wait_until_clear(comm, found.source, found.tag);
   const int code = look_until(
       comm, found.source, found.tag,
       [&](Address from) { return PMPI_Probe(from.peer, found.tag, from.comm, status); },
@@ -107,7 +109,9 @@ extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Sta
   if (Decided* by = decided.load(std::memory_order_acquire)) {
     const auto found = by->iprobe([&] { return look_for_message(comm, source, tag); });
     *flag = found ? 1 : 0;
-    return found ? call.finish(PMPI_Probe(found->source, found->tag, comm, status)) : MPI_SUCCESS;
+    if (!found) return MPI_SUCCESS;
+    wait_until_clear(comm, found->source, found->tag);
+    return call.finish(PMPI_Probe(found->source, found->tag, comm, status));
   }
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
     return PMPI_Iprobe(from.peer, tag, from.comm, &found, status);
@@ -127,6 +131,7 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
   const Decided::From wanted = decided_source(comm, source, tag);
   source = wanted.source;
   tag = wanted.tag;
+  wait_until_clear(comm, source, tag);
   const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
     return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
   });

@@ -5,6 +5,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/replication/decided_completion.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/replication/refusal.hpp"
 
 using namespace resprout::shim;
@@ -37,6 +38,19 @@ int with_collectives(Watch& watch, int code, int count, const int* indices, Stat
   return code;
 }
 
+int first_error(int code, int later) { return code != MPI_SUCCESS ? code : later; }
+
+// Hands the k-th of the requests that are over, which has index `i`, to who verifies it.
+void complete_verified(VerifiedRequests& verified, Requests requests, int i, int k, int& code,
+                       Statuses& statuses) {
+  const int result = verified.complete(i, requests[i], statuses[k]);
+  if (result == MPI_SUCCESS) return;
+  for (int j = 0; code == MPI_SUCCESS && j < requests.count; ++j)
+    statuses[j].MPI_ERROR = MPI_SUCCESS;
+  statuses[k].MPI_ERROR = result;
+  code = MPI_ERR_IN_STATUS;
+}
+
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
@@ -45,8 +59,8 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   Watch watch(1, request);
   VerifiedRequests verified(1, request);
   MPI_Status found;
-  const int code = wait_one(call, *request, found);
-  if (!is_loss(code)) verified.complete(0, *request, found);
+  int code = wait_one(call, *request, found);
+  if (!is_loss(code)) code = first_error(code, verified.complete(0, *request, found));
   copy_status(found, status);
   return code == MPI_SUCCESS ? watch.result_of(0) : call.finish(code);
 }
@@ -57,8 +71,8 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   Watch watch(1, request);
   VerifiedRequests verified(1, request);
   MPI_Status found;
-  const int code = test_same(call, *request, *flag, found);
-  if (*flag != 0) verified.complete(0, *request, found);
+  int code = test_same(call, *request, *flag, found);
+  if (*flag != 0) code = first_error(code, verified.complete(0, *request, found));
   if (*flag != 0) copy_status(found, status);
   return code == MPI_SUCCESS && *flag != 0 ? watch.result_of(0) : call.finish(code);
 }
@@ -72,7 +86,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_
   int code = wait_all(call, {count, requests}, statuses);
   for (int i = 0; i < count; ++i)
     if (code == MPI_SUCCESS || !is_loss(statuses[i].MPI_ERROR))
-      verified.complete(i, requests[i], statuses[i]);
+      complete_verified(verified, {count, requests}, i, i, code, statuses);
   code = finish_statuses(call, code, count, statuses);
   return with_collectives(watch, code, count, nullptr, statuses);
 }
@@ -85,7 +99,8 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
   VerifiedRequests verified(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = test_same_all(call, {count, requests}, *flag, statuses);
-  for (int i = 0; *flag != 0 && i < count; ++i) verified.complete(i, requests[i], statuses[i]);
+  for (int i = 0; *flag != 0 && i < count; ++i)
+    complete_verified(verified, {count, requests}, i, i, code, statuses);
   code = finish_statuses(call, code, count, statuses);
   return *flag != 0 ? with_collectives(watch, code, count, nullptr, statuses) : code;
 }
@@ -96,8 +111,9 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   MPI_Status found;
-  const int code = wait_same_any(call, {count, requests}, *index, found);
-  if (*index != MPI_UNDEFINED) verified.complete(*index, requests[*index], found);
+  int code = wait_same_any(call, {count, requests}, *index, found);
+  if (*index != MPI_UNDEFINED)
+    code = first_error(code, verified.complete(*index, requests[*index], found));
   copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
   return is_done ? watch.result_of(*index) : call.finish(code);
@@ -110,8 +126,9 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   MPI_Status found;
-  const int code = test_same_any(call, {count, requests}, *index, *flag, found);
-  if (*flag != 0 && *index != MPI_UNDEFINED) verified.complete(*index, requests[*index], found);
+  int code = test_same_any(call, {count, requests}, *index, *flag, found);
+  if (*flag != 0 && *index != MPI_UNDEFINED)
+    code = first_error(code, verified.complete(*index, requests[*index], found));
   if (*flag != 0) copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
   return is_done ? watch.result_of(*index) : call.finish(code);
@@ -127,7 +144,7 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
   Statuses statuses(incount, array_of_statuses);
   int code = wait_same_some(call, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
-    verified.complete(indices[k], requests[indices[k]], statuses[k]);
+    complete_verified(verified, {incount, requests}, indices[k], k, code, statuses);
   code = finish_statuses(call, code, *outcount, statuses);
   return with_collectives(watch, code, *outcount, indices, statuses);
 }
@@ -142,26 +159,59 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
   Statuses statuses(incount, array_of_statuses);
   int code = test_same_some(call, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
-    verified.complete(indices[k], requests[indices[k]], statuses[k]);
+    complete_verified(verified, {incount, requests}, indices[k], k, code, statuses);
   code = finish_statuses(call, code, *outcount, statuses);
   return with_collectives(watch, code, *outcount, indices, statuses);
 }
 
+namespace {
+
+// `status` is written if it is complete.
+int look_at(MPI_Request request, int& flag, MPI_Status* status) {
+  const int code = PMPI_Request_get_status(request, &flag, status);
+  if (code != MPI_SUCCESS || flag == 0) return code;
+  if (Receives* by = receives(); by != nullptr && by->describe(request, status)) return code;
+  if (!is_any_remade()) return code;
+  if (const auto pending = recall(request)) name_source(pending->comm, status);
+  return code;
+}
+
+// It is complete where that is decided: until it is here.
+int look_until_complete(MPI_Request request, int& flag, MPI_Status* status) {
+  Patience patience;
+  for (;;) {
+    const int code = look_at(request, flag, status);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    patience.pause();
+  }
+}
+
+}  // namespace
+
 // Local, but a program may ask nothing else until its collective is over.
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   drive();
-  const int code = PMPI_Request_get_status(request, flag, status);
-  if (is_any_remade() && code == MPI_SUCCESS && *flag != 0)
-    if (const auto pending = recall(request)) name_source(pending->comm, status);
-  return code;
+  Decided* by = decided.load(std::memory_order_acquire);
+  if (by == nullptr) return look_at(request, *flag, status);
+  int code = MPI_SUCCESS;
+  bool is_own = false;
+  const bool is_done = by->get_status([&] {
+    code = look_at(request, *flag, status);
+    is_own = code != MPI_SUCCESS || *flag != 0;
+    return is_own;
+  });
+  *flag = is_done ? 1 : 0;
+  return is_done && !is_own ? look_until_complete(request, *flag, status) : code;
 }
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   GuardedCall call("request_free");
   const MPI_Request before = call.is_ours() ? *request : MPI_REQUEST_NULL;
   if (Messages* messages = verified_messages.load(std::memory_order_acquire)) {
-    if (messages->is_receiving(before))
+    Receives* by = receives();
+    if (messages->is_receiving(before) || (by != nullptr && by->is_active(before)))
       refuse_unverifiable("MPI_Request_free", "of a receive leaves open when it is complete");
+    if (by != nullptr) by->forget(before);
     messages->forget(before);
     forget_compared(before);
   }
@@ -179,6 +229,7 @@ extern "C" int MPI_Cancel(MPI_Request* request) {
   GuardedCall call("cancel");
   if (call.is_ours() && is_collective(*request))
     return finish(MPI_COMM_WORLD, "cancel", MPI_ERR_REQUEST);
+  if (Receives* by = receives(); by != nullptr && by->maybe_cancel(*request)) return MPI_SUCCESS;
   refuse_if_verified("MPI_Cancel", "may be successful in one replica and not in another");
   return call.finish(PMPI_Cancel(request));
 }

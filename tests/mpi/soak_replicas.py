@@ -28,6 +28,7 @@ PROGRAMS = [
     [EXAMPLES / "pi" / "pi", "200", "20000"],
     [EXAMPLES / "heat" / "heat"],
     [jobs.PROGRAMS / "decisions"],
+    [jobs.PROGRAMS / "wildcards"],
     [jobs.PROGRAMS / "under_way", "many"],
     *([EXAMPLES / "kernels" / name] for name in ("cg", "ep", "ft", "is", "lu", "mg")),
 ]

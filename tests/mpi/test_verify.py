@@ -148,12 +148,12 @@ def test_a_call_that_cannot_be_verified_is_named_and_the_job_ends() -> None:
     program = (
         "from mpi4py import MPI; import array\n"
         "world = MPI.COMM_WORLD\n"
-        "request = world.Irecv(array.array('i', [0]), MPI.ANY_SOURCE)\n"
+        "request = world.Irecv(array.array('i', [0]), world.rank)\n"
+        "request.Free()\n"
         "world.Send(array.array('i', [7]), world.rank)\n"
-        "request.Wait()\n"
     )
     ended = run(2, "async", program=[sys.executable, "-c", program])
     assert ended.status == 2, str(ended)
-    assert "MPI_Irecv from MPI_ANY_SOURCE may receive another message" in ended.err
+    assert "MPI_Request_free of a receive leaves open when it is complete" in ended.err
     assert "--verify none" in ended.err
     assert run(2, "none", program=[sys.executable, "-c", program]).status == 0

@@ -22,7 +22,7 @@ bool DecisionLog::counts(const Context& context, std::int32_t rank) const {
 // ----------------------------------------------------------------------------------
 
 bool DecisionLog::may_decide(const Context& context) const {
-  if (!is_leading() || is_deposed() || may_follow()) return false;
+  if (!leads_from_here()) return false;
   std::uint64_t released = released_;
   for (std::int32_t rank = 0; rank < degree_; ++rank)
     if (counts(context, rank)) released = std::min(released, of(rank_at(rank)).released);
@@ -30,10 +30,18 @@ bool DecisionLog::may_decide(const Context& context) const {
 }
 
 std::uint64_t DecisionLog::decide(const Context& context) {
-  RESPROUT_INVARIANT(may_decide(context));
+  RESPROUT_INVARIANT(leads_from_here());
   followed_ = ++length_;
   advance(context);
   return length_;
+}
+
+std::uint64_t DecisionLog::announce(const Context& context) {
+  RESPROUT_INVARIANT(may_announce());
+  ++announced_;
+  const std::uint64_t number = ++length_;
+  advance(context);
+  return number;
 }
 
 std::uint64_t DecisionLog::follow(const Context& context) {
@@ -44,9 +52,13 @@ std::uint64_t DecisionLog::follow(const Context& context) {
 }
 
 bool DecisionLog::is_settled(const Context& context) const {
+  return is_known_to_all(context, followed_);
+}
+
+bool DecisionLog::is_known_to_all(const Context& context, std::uint64_t number) const {
   if (is_deposed()) return false;
   for (std::int32_t rank = 0; rank < degree_; ++rank)
-    if (counts(context, rank) && of(rank_at(rank)).has < followed_) return false;
+    if (counts(context, rank) && of(rank_at(rank)).has < number) return false;
   return true;
 }
 
@@ -177,7 +189,7 @@ std::optional<DecisionMessage> DecisionLog::next_for(std::int32_t rank) {
     return message_to(rank, DecisionKind::answer, sibling.asked_from + 1, length_);
   }
   // A follower's window binds also who leads it without having known it.
-  const std::uint64_t last = std::min(length_, sibling.released + window_);
+  const std::uint64_t last = std::min(length_, sibling.released + window_ + announced_);
   if (is_leading() && sibling.sent < last) {
     const std::uint64_t first = sibling.sent + 1;
     sibling.sent = last;

@@ -12,10 +12,12 @@
 //  2. A new leader has what all those know that it does not suspect, before it decides.
 //  3. Settled is what everybody has who is not suspected: what anybody has settled, whether it
 //     lives or not, is in the log of all who are never suspected.
-//  4. Nobody who is never suspected holds more than `window` decisions.
+//  4. Nobody who is never suspected holds more than `window` decisions, and the announcements.
 //  5. What is released is needed by nobody.
 //  6. Who hears that others follow somebody above it has been given up: it settles and decides
 //     nothing any more.
+//  7. Announcements are entries of the same log that belong to no place in the program. The window
+//     does not count them against who announces, so that they wait for nobody.
 // Thread rule: a value.
 #pragma once
 
@@ -53,14 +55,26 @@ class DecisionLog {
   bool is_deposed() const { return is_deposed_ != 0; }
   // It leads, has followed all there is, and nobody is `window` behind. Can change with any call.
   bool may_decide(const Context& context) const;
-  // The number of what the program decides now. REQUIRES: may_decide.
+  // The number of what the program decides now. REQUIRES: may_decide, but that announcements may
+  // have taken the room meanwhile.
   std::uint64_t decide(const Context& context);
   bool may_follow() const { return followed_ < length_; }
   // The number of what the program has to follow next. REQUIRES: may_follow. It is released at the
   // earliest by the events of this call.
   std::uint64_t follow(const Context& context);
+  // Whether it may announce: it leads. It may have decisions to follow yet, and others may be as
+  // far behind as they like.
+  bool may_announce() const { return is_leading() && !is_deposed(); }
+  // The number of what is announced now. The program follows it as all others do. REQUIRES:
+  // may_announce.
+  std::uint64_t announce(const Context& context);
+  // So many of those that an event has said to be learned are announcements. Say so before the next
+  // call.
+  void note_announcements(std::uint64_t count) { announced_ += count; }
   // Whether others may see what came of the decisions that the program has made or followed.
   bool is_settled(const Context& context) const;
+  // Likewise of the first `number` decisions.
+  bool is_known_to_all(const Context& context, std::uint64_t number) const;
   // The program decides nothing any more. REQUIRES: it has followed all there is, is_settled.
   void finish(const Context& context);
   bool is_finished() const { return is_finished_ != 0; }
@@ -103,6 +117,7 @@ class DecisionLog {
   // What follows from what has just been learned.
   void advance(const Context& context);
   bool has_to_lead(const Context& context) const;
+  bool leads_from_here() const { return is_leading() && !is_deposed() && !may_follow(); }
   std::optional<DecisionMessage> next_for(std::int32_t rank);
   DecisionMessage message_to(std::int32_t rank, DecisionKind kind, std::uint64_t first,
                              std::uint64_t last);
@@ -115,6 +130,7 @@ class DecisionLog {
   std::uint64_t learned_first_ = 1;  // of the message just handled; none: first > last
   std::uint64_t learned_last_ = 0;
   std::uint64_t said_released_ = 0;
+  std::uint64_t announced_ = 0;  // of those that it knows
   std::int32_t degree_;
   std::int32_t self_;
   std::uint32_t round_ = 0;

@@ -21,6 +21,9 @@ class OneReplica {
   bool may_decide() { return machine_.may_decide(context()); }
   void decide() { machine_.decide(context()); }
   void follow() { machine_.follow(context()); }
+  void announce() { machine_.announce(context()); }
+  void note_announcements(std::uint64_t count) { machine_.note_announcements(count); }
+  bool is_known_to_all(std::uint64_t number) { return machine_.is_known_to_all(context(), number); }
   bool is_settled() { return machine_.is_settled(context()); }
   void finish() { machine_.finish(context()); }
 
@@ -110,6 +113,43 @@ TEST_CASE("the lowest replica leads: it decides at once, and tells the others") 
   OneReplica follower(3, 1);
   CHECK(follower.said() == "");
   CHECK_FALSE(follower.may_decide());
+}
+
+TEST_CASE("an announcement goes out at once, and is followed in its place as a decision is") {
+  OneReplica leader(2, 0);
+  CHECK(leader.said() == "lead");
+  leader.announce();
+  CHECK(leader.said() == "decisions>1:1-1");
+  CHECK_FALSE(leader.may_decide());
+  leader.follow();
+  CHECK(leader.may_decide());
+  CHECK_FALSE(leader.is_known_to_all(1));
+  leader.acknowledge(1, 1);
+  CHECK(leader.is_known_to_all(1));
+}
+
+TEST_CASE("a window that is full stops decisions, and no announcements") {
+  OneReplica leader(2, 0, 2);
+  leader.decide();
+  leader.decide();
+  CHECK_FALSE(leader.may_decide());
+  leader.announce();
+  CHECK(leader.said() == "lead decisions>1:1-3");
+  CHECK(leader.machine().may_announce());
+}
+
+TEST_CASE("a new leader announces though its program has not followed all yet") {
+  OneReplica replica(2, 1);
+  replica.learn(2);
+  CHECK_FALSE(replica.machine().may_announce());
+  replica.suspect(0);
+  CHECK_FALSE(replica.may_decide());
+  replica.announce();
+  CHECK(replica.machine().length() == 3);
+  replica.follow();
+  replica.follow();
+  replica.follow();
+  CHECK(replica.may_decide());
 }
 
 TEST_CASE("a decision is settled when every other replica has acknowledged it") {

@@ -16,14 +16,18 @@
 
 namespace resprout::runtime {
 
+// The kind of what belongs to no call.
+inline constexpr std::uint32_t announcement = UINT32_MAX;
+
 // What was decided: so many polls in a row said no, then, unless it ends there, something was
-// answered.
+// answered, or announced.
 struct Decision {
   std::uint64_t refusals = 0;
   bool has_answer = false;
   std::uint32_t kind = 0;  // of the call that was answered
   std::vector<std::byte> answer;
 
+  bool is_announcement() const { return has_answer && kind == announcement; }
   bool operator==(const Decision&) const = default;
 };
 

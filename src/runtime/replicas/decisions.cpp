@@ -105,6 +105,27 @@ bool Decisions::maybe_open_next() {
   return true;
 }
 
+bool Decisions::announce(Bytes what) {
+  const Lock lock(mutex_);
+  expect_not_deposed();
+  if (!machine_.may_announce()) return false;
+  announced_last_ = machine_.announce(context());
+  kept_.push_back({0, true, announcement, std::move(what)});
+  drain(nullptr);
+  return true;
+}
+
+Decisions::Announced Decisions::take_announced() {
+  const Lock lock(mutex_);
+  has_news_ = false;
+  return {std::exchange(announced_, {}), machine_.may_announce()};
+}
+
+bool Decisions::has_leader_ended() const {
+  const Lock lock(mutex_);
+  return machine_.is_leading() || machine_.has_ended(machine_.leader());
+}
+
 // --- again
 // ---------------------------------------------------------------------------------------
 
@@ -154,7 +175,7 @@ void Decisions::settle(const Meanwhile& meanwhile) {
   maybe_flush();
   wait_until(lock, meanwhile, [&] {
     expect_not_deposed();
-    return machine_.is_settled(context());
+    return machine_.is_settled(context()) && machine_.is_known_to_all(context(), announced_last_);
   });
 }
 
@@ -218,7 +239,7 @@ std::string Decisions::leader() const {
 // --- the log
 // --------------------------------------------------------------------------------------
 
-// REQUIRES: may_decide.
+// REQUIRES: it leads, and there was room; announcements may have taken it meanwhile.
 void Decisions::append(Decision decision) {
   machine_.decide(context());
   kept_.push_back(std::move(decision));
@@ -256,15 +277,44 @@ void Decisions::lose_plane(std::int32_t plane) {
   drain(nullptr);
 }
 
+void Decisions::keep_learned(const DecisionFrame& arrived, std::uint64_t first,
+                             std::uint64_t last) {
+  std::uint64_t announcements = 0;
+  for (std::uint64_t number = first; number <= last; ++number) {
+    const Decision& learned =
+        arrived.decisions[static_cast<std::size_t>(number - arrived.message.first)];
+    kept_.push_back(learned);
+    if (!learned.is_announcement()) continue;
+    announced_.push_back(learned.answer);
+    announced_last_ = number;
+    ++announcements;
+  }
+  machine_.note_announcements(announcements);
+  if (announcements > 0) has_news_ = true;
+}
+
+// The program has nothing to do with it: it was taken when it came.
+bool Decisions::maybe_skip_announcement() {
+  if (!machine_.may_follow()) return false;
+  if (!kept_[static_cast<std::size_t>(machine_.followed() - dropped_)].is_announcement())
+    return false;
+  machine_.follow(context());
+  return true;
+}
+
 // Does what the machine says. `arrived`: the frame that it has just handled.
 void Decisions::drain(const DecisionFrame* arrived) {
+  drain_events(arrived);
+  while (maybe_skip_announcement()) drain_events(nullptr);
+  while (const auto message = machine_.poll_send(context())) send(*message);
+}
+
+void Decisions::drain_events(const DecisionFrame* arrived) {
   while (const auto event = machine_.poll_event(context())) {
     switch (event->kind) {
       case DecisionEventKind::learn:
         RESPROUT_INVARIANT(arrived != nullptr && event->first == dropped_ + kept_.size() + 1);
-        for (std::uint64_t number = event->first; number <= event->last; ++number)
-          kept_.push_back(
-              arrived->decisions[static_cast<std::size_t>(number - arrived->message.first)]);
+        keep_learned(*arrived, event->first, event->last);
         break;
       case DecisionEventKind::release:
         kept_.erase(kept_.begin(),
@@ -272,11 +322,12 @@ void Decisions::drain(const DecisionFrame* arrived) {
         dropped_ = event->last;
         break;
       case DecisionEventKind::lead:
+        has_news_ = true;
+        break;
       case DecisionEventKind::depose:
         break;  // asked for where it matters
     }
   }
-  while (const auto message = machine_.poll_send(context())) send(*message);
 }
 
 void Decisions::send(const DecisionMessage& message) {

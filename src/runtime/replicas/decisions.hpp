@@ -11,12 +11,15 @@
 // Invariants
 //  1. Each replica gets the same answers, and the same refusals before them, in the same order.
 //  2. At most Setup::window decisions are kept, each with the bytes of its answer.
-//  3. What the leader has counted without saying it is seen by nobody: it says it before anything
+//  3. What is announced belongs to no call: each replica gets it as soon as it has it, in the same
+//     order, wherever its program is.
+//  4. What the leader has counted without saying it is seen by nobody: it says it before anything
 //     that others can see, and before it may block.
 // Thread rule: from any thread, but only one of the program at a time: the order of its calls has
 // to be the same in all replicas. ChannelNetwork is called under the lock and must not call back.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -83,6 +86,21 @@ class Decisions {
   std::optional<Bytes> poll(std::uint32_t kind, const std::function<std::optional<Bytes>()>& look,
                             const Meanwhile& meanwhile);
 
+  // What the leader finds out at a time of its own. Nothing happens, and false, where another one
+  // leads. Throws DecisionError.
+  bool announce(Bytes what);
+  // What was announced by others and not taken yet, in order. `is_leading`: all of it is known, and
+  // whatever else is announced is announced here.
+  struct Announced {
+    std::vector<Bytes> all;
+    bool is_leading = false;
+  };
+  Announced take_announced();
+  // There may be something for `take_announced`, or this process has begun to lead: a load.
+  bool has_news() const { return has_news_.load(std::memory_order_acquire); }
+  // The program of the replica that decides has ended, or this process leads.
+  bool has_leader_ended() const;
+
   // Says what was counted. For calls that may block, and show nothing to others, as a receive.
   void flush();
   // Until others may see what came of the decisions so far: before a send or a collective. Throws
@@ -120,6 +138,9 @@ class Decisions {
   }
   Next next(Lock& lock, std::uint32_t kind, bool is_poll, const Meanwhile& meanwhile);
   bool maybe_open_next();
+  void keep_learned(const DecisionFrame& arrived, std::uint64_t first, std::uint64_t last);
+  bool maybe_skip_announcement();
+  void drain_events(const DecisionFrame* arrived);
   void check(std::uint32_t kind, bool is_poll) const;
   void check_end() const;
   void expect_not_deposed() const;
@@ -141,10 +162,13 @@ class Decisions {
   mutable std::mutex mutex_;  // guards what follows
   protocols::DecisionLog machine_;
   std::vector<Rank> suspects_;
-  std::deque<Decision> kept_;   // from machine_.released() + 1 on, as the driver knows it
-  std::uint64_t dropped_ = 0;   // so many are kept no more
-  Decision open_;               // what the program follows now: what is left of it
-  std::uint64_t refusals_ = 0;  // counted, not said
+  std::deque<Decision> kept_;           // from machine_.released() + 1 on, as the driver knows it
+  std::uint64_t dropped_ = 0;           // so many are kept no more
+  Decision open_;                       // what the program follows now: what is left of it
+  std::uint64_t refusals_ = 0;          // counted, not said
+  std::vector<Bytes> announced_;        // by others, and not taken
+  std::uint64_t announced_last_ = 0;    // the number of the last one that is known
+  std::atomic<bool> has_news_ = false;  // written under the lock
   Recorded recorded_ = Recorded::no;
   DecisionRecord record_;
   std::int64_t said_at_ = 0;  // when the leader has said something last; monotonic ns

@@ -327,3 +327,83 @@ TEST_CASE("decisions: what was before the checkpoint is not told again") {
   CHECK(follow(replicas, 0) == bytes(2));
   replicas[0].stop_repeating();
 }
+
+TEST_CASE("decisions: an announcement is there at once, wherever the programs are") {
+  DecidingReplicas replicas({.planes = 3});
+  CHECK(decide(replicas, 0, 1) == bytes(1));
+  CHECK(replicas[0].announce(bytes(40)));
+  CHECK(decide(replicas, 0, 2) == bytes(2));
+  CHECK(replicas[0].announce(bytes(41)));
+  replicas.deliver_all();
+  for (int plane : {1, 2}) {
+    CHECK(replicas[plane].has_news());
+    const Decisions::Announced announced = replicas[plane].take_announced();
+    CHECK(announced.all == std::vector<Bytes>{bytes(40), bytes(41)});
+    CHECK_FALSE(announced.is_leading);
+    CHECK_FALSE(replicas[plane].has_news());
+    CHECK(follow(replicas, plane) == bytes(1));
+    CHECK(follow(replicas, plane) == bytes(2));
+  }
+  for (int plane = 0; plane < 3; ++plane) {
+    replicas[plane].finish(replicas.delivering());
+    CHECK(replicas[plane].kept() == 0);
+  }
+}
+
+TEST_CASE("decisions: who follows announces nothing") {
+  DecidingReplicas replicas({});
+  CHECK_FALSE(replicas[1].announce(bytes(1)));
+  CHECK(replicas[0].take_announced().is_leading);
+}
+
+TEST_CASE("decisions: what follows from an announcement is settled when all have that") {
+  DecidingReplicas replicas({.planes = 3});
+  CHECK(replicas[0].announce(bytes(40)));
+  replicas.deliver(0, 1);  // and nothing to 2
+  int waited = 0;
+  replicas[1].settle([&] {
+    if (++waited == 3) replicas.deliver_all();
+  });
+  CHECK(waited == 3);
+}
+
+TEST_CASE("decisions: a new leader has all that was announced, and announces what comes") {
+  DecidingReplicas replicas({.planes = 3});
+  CHECK(decide(replicas, 0, 1) == bytes(1));
+  CHECK(replicas[0].announce(bytes(40)));
+  replicas.deliver(0, 2);
+  replicas.deliver(0, 2);
+  replicas.lose(0);
+  CHECK_FALSE(replicas[1].announce(bytes(50)));  // it does not know yet what 2 knows
+  replicas.deliver_all();
+  const Decisions::Announced announced = replicas[1].take_announced();
+  CHECK(announced.all == std::vector<Bytes>{bytes(40)});
+  CHECK(announced.is_leading);
+  CHECK(replicas[1].announce(bytes(50)));  // before its program has followed the decision
+  replicas.deliver_all();
+  CHECK(replicas[2].take_announced().all == std::vector<Bytes>{bytes(40), bytes(50)});
+  CHECK(follow(replicas, 1) == bytes(1));
+  CHECK(follow(replicas, 2) == bytes(1));
+}
+
+TEST_CASE("decisions: an announcement takes the room of a decision that is being made") {
+  DecidingReplicas replicas({.window = 1});
+  const auto find = [&] {
+    CHECK(replicas[0].announce(bytes(40)));
+    return bytes(1);
+  };
+  CHECK(replicas[0].decide(clock_call, blocks, find, replicas.delivering()) == bytes(1));
+  replicas.deliver_all();
+  CHECK(replicas[1].take_announced().all == std::vector<Bytes>{bytes(40)});
+  CHECK(follow(replicas, 1) == bytes(1));
+}
+
+TEST_CASE("decisions: refusals before an announcement are still counted") {
+  DecidingReplicas replicas({});
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(poll(replicas, 0, std::nullopt));
+  CHECK(replicas[0].announce(bytes(40)));
+  CHECK(poll(replicas, 0, 7) == bytes(7));
+  replicas.deliver_all();
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(poll(replicas, 1, 3));
+  CHECK(poll(replicas, 1, 3) == bytes(7));
+}

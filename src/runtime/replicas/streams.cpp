@@ -48,6 +48,11 @@ void ReceivedStreams::resolve(Ticket ticket, std::int32_t sender, std::int32_t t
   name_those_that_are_decided();
 }
 
+void ReceivedStreams::withdraw(Ticket ticket) {
+  std::erase_if(undecided_, [&](const Posted& it) { return it.ticket == ticket; });
+  name_those_that_are_decided();
+}
+
 std::optional<MessageName> ReceivedStreams::take(Ticket ticket) {
   const auto found = decided_.find(ticket);
   if (found == decided_.end()) return std::nullopt;

@@ -76,6 +76,8 @@ class ReceivedStreams {
   Ticket post(const Stream& stream);
   // What has come for a wildcard. REQUIRES: it was posted with one and was not resolved.
   void resolve(Ticket ticket, std::int32_t sender, std::int32_t tag);
+  // It was cancelled and takes nothing. REQUIRES: as resolve.
+  void withdraw(Ticket ticket);
   // Nothing while a wildcard before it, or it itself, may still take what decides it. Asked
   // successfully, it forgets the ticket.
   std::optional<MessageName> take(Ticket ticket);

@@ -134,3 +134,12 @@ TEST_CASE("matched as MPI matches, every message has one name, whatever the wild
     }
   }
 }
+
+TEST_CASE("a wildcard that was cancelled counts nowhere, and holds nobody up") {
+  ReceivedStreams received;
+  const auto wild = received.post(from(any, 5));
+  const auto behind = received.post(from(4, 5));
+  CHECK_FALSE(received.take(behind));
+  received.withdraw(wild);
+  CHECK(received.take(behind) == MessageName{from(4, 5), 1});
+}

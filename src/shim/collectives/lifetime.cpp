@@ -1,6 +1,8 @@
-// The calls that end a communicator: its session says goodbye first.
+// The calls that end a communicator: its session says goodbye first. One that receives of
+// replicas still need is left to MPI_Finalize.
 #include "shim/communicator.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/receives.hpp"
 
 using namespace resprout::shim;
 
@@ -11,6 +13,10 @@ template <typename Native>
 int end(MPI_Comm* comm, Native native) {
   if (comm == nullptr || *comm == MPI_COMM_NULL) return native();
   const bool is_clean = close_communicator(*comm);
+  if (Receives* by = receives(); by != nullptr && by->is_needed(*comm)) {
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
   if (!is_remade(*comm)) return native();
   const int code = unmake(*comm, is_clean);
   if (code == MPI_SUCCESS) *comm = MPI_COMM_NULL;

@@ -59,13 +59,15 @@ void Checkpoints::settle() {
 
 // Sums over this plane, so all its ranks do the same.
 Checkpoints::Sight Checkpoints::look(const Regions& regions, bool is_own_wrong) {
-  enum { tainted, doomed, busy, on_the_way, unprotected, size };
+  enum { tainted, doomed, busy, on_the_way, unprotected, wildcards, size };
   std::array<std::int64_t, size> sums{};
   is_own_wrong_ = is_own_wrong;
   sums[tainted] = is_own_wrong || setup_.findings.is_tainted();
   sums[doomed] = is_own_wrong || setup_.findings.is_doomed();
   sums[unprotected] = !regions.has_all_of(kept_);
-  sums[busy] = !setup_.messages.is_idle();
+  // What these take is announced when it comes, and not recorded with what the program asks for.
+  sums[wildcards] = setup_.receives.wildcards_started() != kept_wildcards_;
+  sums[busy] = !setup_.messages.is_idle() || !setup_.receives.is_idle();
   if (sums[busy] == 0) {
     const Messages::Counts counts = setup_.messages.counts();
     sums[on_the_way] =
@@ -75,6 +77,7 @@ Checkpoints::Sight Checkpoints::look(const Regions& regions, bool is_own_wrong) 
   return {.is_tainted = sums[tainted] != 0,
           .is_busy = sums[busy] != 0 || sums[on_the_way] != 0,
           .can_restore = sums[unprotected] == 0,
+          .can_repeat = sums[wildcards] == 0,
           .is_doomed = sums[doomed] != 0};
 }
 
@@ -107,6 +110,7 @@ void Checkpoints::note(const runtime::Finding& finding) {
 void Checkpoints::keep(const Regions& regions) {
   kept_ = regions.copy();
   kept_at_ = place();
+  kept_wildcards_ = setup_.receives.wildcards_started();
   ++figures_.taken;
   attempts_ = 0;
   right_.reset();
@@ -118,6 +122,7 @@ const char* Checkpoints::why_not(const Sight& sight) {
   RESPROUT_INVARIANT(figures_.taken > 0);  // before the first one nobody is allowed to
   if (sight.is_busy) return "messages are on the way";
   if (!sight.can_restore) return "what it has kept is no longer protected";
+  if (!sight.can_repeat) return "MPI_Irecv from MPI_ANY_SOURCE was called since";
   if (++attempts_ > attempts_max) return "it was wrong again and again";
   return nullptr;
 }
@@ -137,7 +142,7 @@ void Checkpoints::go_back(Regions& regions) {
 // At the checkpoint that it has gone back from.
 void Checkpoints::arrive() {
   muted_.reset();
-  if (!setup_.messages.is_idle() || place() != was_at_)
+  if (!setup_.messages.is_idle() || !setup_.receives.is_idle() || place() != was_at_)
     end_process("it has not come to where it was");
   setup_.verifier.stop_repeating();
   setup_.lag.repeat(false);

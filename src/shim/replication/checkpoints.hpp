@@ -31,6 +31,7 @@
 #include "shim/replication/findings.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/muted.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/replication/regions.hpp"
 
 namespace resprout::shim {
@@ -45,6 +46,7 @@ class Checkpoints {
     Messages& messages;
     Comparing& comparing;
     Findings& findings;
+    Receives& receives;
     int rank = 0;  // in the world
     std::string run_directory;
     void (*meanwhile)() = nullptr;  // while a call waits for its verdict
@@ -82,6 +84,7 @@ class Checkpoints {
     bool is_tainted = false;
     bool is_busy = false;      // messages or receives are under way
     bool can_restore = false;  // all that was kept is still protected
+    bool can_repeat = false;   // what was decided
     bool is_doomed = false;    // if it cannot go back it has to end
   };
 
@@ -102,7 +105,8 @@ class Checkpoints {
   MPI_Comm comm_ = MPI_COMM_NULL;  // of this plane
   Regions::Copy kept_;
   Place kept_at_;
-  Place was_at_;                  // before it went back
+  Place was_at_;  // before it went back
+  std::uint64_t kept_wildcards_ = 0;
   std::unique_ptr<Muted> muted_;  // while it does again what it had done
   int attempts_ = 0;              // from this checkpoint to the next
   bool is_own_wrong_ = false;     // not for the first time, at the next

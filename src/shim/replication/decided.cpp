@@ -54,7 +54,8 @@ std::string Decided::name_of(std::uint32_t call) {
                                     "MPI_Testany",
                                     "MPI_Testsome",
                                     "MPI_Waitany",
-                                    "MPI_Waitsome"};
+                                    "MPI_Waitsome",
+                                    "MPI_Request_get_status"};
   return call < names.size() ? names[call] : "an unknown call";
 }
 
@@ -127,6 +128,22 @@ std::optional<Decided::Completed> Decided::test(
   if (!bytes) return std::nullopt;
   completed.indices = indices_of(*bytes);
   return completed;
+}
+
+bool Decided::get_status(const std::function<bool()>& look) {
+  return poll(Call::get_status, [&] { return look() ? std::optional(Bytes{}) : std::nullopt; })
+      .has_value();
+}
+
+void Decided::announce(const Match& match) {
+  or_end([&] { return decisions_.announce(bytes_of(match)); });
+}
+
+Decided::Matches Decided::take_matches() {
+  const Decisions::Announced announced = decisions_.take_announced();
+  Matches matches{{}, announced.is_leading};
+  for (const Bytes& bytes : announced.all) matches.all.push_back(value_of<Match>(bytes));
+  return matches;
 }
 
 void Decided::settle() {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/replicas/decisions.hpp"
+#include "runtime/replicas/receive_order.hpp"
 
 namespace resprout::shim {
 
@@ -36,6 +37,7 @@ class Decided {
     testsome,
     waitany,
     waitsome,
+    get_status,
   };
   static std::string name_of(std::uint32_t call);
 
@@ -65,6 +67,21 @@ class Decided {
   Completed wait(Call call, const std::function<Indices()>& complete);
   // Nothing: not yet.
   std::optional<Completed> test(Call call, const std::function<std::optional<Indices>()>& complete);
+
+  // Whether a request is complete that stays as it is.
+  bool get_status(const std::function<bool()>& look);
+
+  // What a wildcard has taken: said by who decides, at any time, and known to the others as soon as
+  // it gets there.
+  using Match = runtime::ReceiveOrder::Match;
+  void announce(const Match& match);
+  struct Matches {
+    std::vector<Match> all;
+    bool decides = false;  // this process, from now on
+  };
+  Matches take_matches();
+  bool has_news() const { return decisions_.has_news(); }
+  bool has_leader_ended() const { return decisions_.has_leader_ended(); }
 
   // Before anything that others can see.
   void settle();

@@ -90,11 +90,25 @@ std::optional<Messages::Ticket> Messages::post(MPI_Comm comm, int source, int ta
   return ticket;
 }
 
-void Messages::resolve(Ticket ticket, const MPI_Status& status) {
+// REQUIRES: the lock, as all that follow.
+void Messages::resolve(Ticket ticket, Decided::From taken) {
   const auto wild = wild_.find(ticket);
   if (wild == wild_.end()) return;
-  received_.resolve(ticket, world_rank_of(wild->second, status.MPI_SOURCE), status.MPI_TAG);
+  if (taken.source == MPI_PROC_NULL) {
+    received_.withdraw(ticket);
+  } else {
+    received_.resolve(ticket, world_rank_of(wild->second, taken.source), taken.tag);
+  }
   wild_.erase(wild);
+}
+
+bool Messages::maybe_withdraw(Ticket ticket, const MPI_Status& status) {
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&status, &is_cancelled);
+  if (is_cancelled == 0) return false;
+  const std::scoped_lock lock(mutex_);
+  resolve(ticket, {});
+  return true;
 }
 
 void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
@@ -105,7 +119,7 @@ void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& 
                         predefined_for(buffer.datatype)};
   {
     const std::scoped_lock lock(mutex_);
-    resolve(ticket, status);
+    resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});
     arrived_[ticket] = arrived;
     hand_in_named();
   }
@@ -148,10 +162,14 @@ MessageName Messages::wait_for_name(Ticket ticket) {
 void Messages::look_at_wildcards() {
   for (const auto& [request, entry] : requests_) {
     if (!entry.ticket || !wild_.contains(*entry.ticket)) continue;
+    if (Receives* by = receives(); by != nullptr && by->has(request)) {
+      if (const auto taken = by->taken_by(request)) resolve(*entry.ticket, *taken);
+      continue;
+    }
     int flag = 0;
     MPI_Status status;
     if (PMPI_Request_get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0)
-      resolve(*entry.ticket, status);
+      resolve(*entry.ticket, {status.MPI_SOURCE, status.MPI_TAG});
   }
 }
 
@@ -251,7 +269,8 @@ void Messages::complete(MPI_Request before, MPI_Request after, MPI_Status& statu
     found->second.ticket.reset();
   }
   lock.unlock();
-  if (entry.ticket) complete(*entry.ticket, entry.receive, status);
+  if (entry.ticket && !maybe_withdraw(*entry.ticket, status))
+    complete(*entry.ticket, entry.receive, status);
   if (after == MPI_REQUEST_NULL) release(entry);
 }
 

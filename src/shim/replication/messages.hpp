@@ -29,6 +29,7 @@
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
 #include "shim/replication/compared_requests.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/replication/room.hpp"
 
 namespace resprout::shim {
@@ -74,7 +75,8 @@ class Messages {
                                    const Sending& peer);
   // MPI is about to start it.
   void start(MPI_Request request);
-  // MPI has completed what had the handle `before`, and made it `after`.
+  // MPI has completed what had the handle `before`, and made it `after`. A receive that was
+  // cancelled was none.
   void complete(MPI_Request before, MPI_Request after, MPI_Status& status);
   // It is a receive, and under way.
   bool is_receiving(MPI_Request request);
@@ -117,7 +119,8 @@ class Messages {
   std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);
   void add(MPI_Request request, Request entry);
   static void release(Request& entry);
-  void resolve(Ticket ticket, const MPI_Status& status);
+  void resolve(Ticket ticket, Decided::From taken);
+  bool maybe_withdraw(Ticket ticket, const MPI_Status& status);
   // Asks MPI what has come for wildcards whose completion the program has not asked for.
   void look_at_wildcards();
   // Whatever has a name by now goes to the verifier.
@@ -185,12 +188,15 @@ class VerifiedRequests {
       : messages_(verified_messages.load(std::memory_order_acquire)) {
     if (messages_ != nullptr && count > 0) before_.assign(requests, requests + count);
   }
-  // MPI has completed the i-th, whose handle is `after` now.
-  void complete(int i, MPI_Request after, MPI_Status& status) {
-    if (messages_ == nullptr) return;
+  // MPI has completed the i-th, whose handle is `after` now. How it has ended, if MPI's call could
+  // not say so, as it knows a stand-in only (receives.hpp).
+  int complete(int i, MPI_Request after, MPI_Status& status) {
+    if (messages_ == nullptr) return MPI_SUCCESS;
     const MPI_Request before = before_[static_cast<std::size_t>(i)];
+    const int code = complete_receive(before, after, status);
     messages_->complete(before, after, status);
     complete_compared(before, after);
+    return code;
   }
 
  private:

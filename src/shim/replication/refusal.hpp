@@ -18,9 +18,5 @@ inline void refuse_if_verified(const char* call, const char* why) {
   if (verified_messages.load(std::memory_order_acquire) != nullptr) [[unlikely]]
     refuse_unverifiable(call, why);
 }
-inline void refuse_any_source_if_verified(const char* call, int source) {
-  if (source == MPI_ANY_SOURCE)
-    refuse_if_verified(call, "from MPI_ANY_SOURCE may receive another message in each replica");
-}
 
 }  // namespace resprout::shim

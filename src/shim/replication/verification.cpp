@@ -7,18 +7,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "runtime/net/socket.hpp"
 #include "runtime/replicas/meeting.hpp"
 #include "runtime/replicas/plane_links.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/native/progress_hook.hpp"
 #include "shim/replication/checkpoints.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/findings.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/plane_end.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/replication/room.hpp"
 
 namespace resprout::shim {
@@ -32,12 +35,20 @@ using runtime::Verifier;
 std::atomic<PlaneLinks*> links_in_use{nullptr};
 
 // While a call waits for what crosses planes. Others of this plane may need us before our replicas
-// get as far.
+// get as far; and these may wait for what was decided here before they can answer us.
 void go_on_with_mpi() {
   if (PlaneLinks* links = links_in_use.load(std::memory_order_relaxed)) links->drive();
+  if (Decided* by = decided.load(std::memory_order_acquire)) by->flush();
+  if (Receives* by = receives()) by->advance();
   int flag = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
   drive();
+}
+
+// In the library's progress, on a thread that is inside of it.
+int look_after_receives() {
+  if (Receives* by = receives()) by->advance();
+  return 0;
 }
 
 // What is asked for later is kept: by the eager method that sends digests, where a majority can
@@ -75,15 +86,19 @@ class Verification final {
         messages_(messages_setup(options)),
         decisions_(decisions_setup(options), links_),
         decided_(decisions_, go_on_with_mpi),
+        receives_(decided_),
         checkpoints_({.verifier = verifier_,
                       .lag = lag_,
                       .decisions = decisions_,
                       .messages = messages_,
                       .comparing = comparing_,
                       .findings = findings_,
+                      .receives = receives_,
                       .rank = rank_,
                       .run_directory = run_directory_,
                       .meanwhile = go_on_with_mpi}) {
+    if (!add_progress_hook(look_after_receives, Rounds::some))
+      throw std::runtime_error("--verify needs an MPI library that has opal_progress_register");
     links_.listen(runtime::Channel::decisions,
                   [this](runtime::Replica from, auto frame) { decisions_.handle(from, frame); });
     links_.listen(runtime::Channel::lags,
@@ -98,12 +113,16 @@ class Verification final {
     comparing.store(&comparing_);
     verified_messages.store(&messages_);
     decided.store(&decided_);
+    decided_receives.store(&receives_);
     checkpoints.store(&checkpoints_);
   }
 
   VerificationFigures close() {
     checkpoints.store(nullptr);
     checkpoints_.finish();
+    receives_.close(go_on_with_mpi);
+    decided_receives.store(nullptr);
+    remove_progress_hook(look_after_receives);
     decided_.finish();
     lag_.finish();
     decided.store(nullptr);
@@ -220,6 +239,7 @@ class Verification final {
   Comparing comparing_;
   runtime::Decisions decisions_;
   Decided decided_;
+  Receives receives_;
   Checkpoints checkpoints_;
 };
 

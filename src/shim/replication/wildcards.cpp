@@ -1,13 +1,19 @@
 #include "shim/replication/wildcards.hpp"
 
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/replication/receives.hpp"
 
 namespace resprout::shim {
 
 std::optional<Decided::From> look_for_message(MPI_Comm comm, int source, int tag) {
+  Receives* started = receives();
+  if (started != nullptr) started->advance();
   int flag = 0;
   MPI_Status status;
   if (PMPI_Iprobe(source, tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0)
+    return std::nullopt;
+  // A wildcard before it has its message, and it is not known yet which.
+  if (started != nullptr && !started->is_clear(comm, status.MPI_SOURCE, status.MPI_TAG))
     return std::nullopt;
   return Decided::From{status.MPI_SOURCE, status.MPI_TAG};
 }

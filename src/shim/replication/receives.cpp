@@ -1,0 +1,422 @@
+#include "shim/replication/receives.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/pending.hpp"
+
+namespace resprout::shim {
+namespace {
+
+static_assert(runtime::ReceiveOrder::any != runtime::ReceiveOrder::nobody);
+
+runtime::ReceiveOrder::Pattern pattern_of(MPI_Comm comm, int source, int tag) {
+  using Order = runtime::ReceiveOrder;
+  return {reinterpret_cast<std::uintptr_t>(comm), source == MPI_ANY_SOURCE ? Order::any : source,
+          tag == MPI_ANY_TAG ? Order::any : tag};
+}
+
+int tag_in_mpi(std::int32_t tag) { return tag == runtime::ReceiveOrder::any ? MPI_ANY_TAG : tag; }
+int source_in_mpi(std::int32_t source) {
+  return source == runtime::ReceiveOrder::any ? MPI_ANY_SOURCE : source;
+}
+
+bool is_predefined(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+bool is_cancelled(const MPI_Status& status) {
+  int flag = 0;
+  PMPI_Test_cancelled(&status, &flag);
+  return flag != 0;
+}
+
+MPI_Status status_of_cancelled() {
+  MPI_Status status{};
+  status.MPI_SOURCE = MPI_ANY_SOURCE;
+  status.MPI_TAG = MPI_ANY_TAG;
+  PMPI_Status_set_elements(&status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(&status, 1);
+  return status;
+}
+
+// MPI says what is wrong with the others.
+bool is_for_us(const Receives::Call& call) {
+  const bool is_valid = call.count >= 0 && call.datatype != MPI_DATATYPE_NULL &&
+                        (call.tag >= 0 || call.tag == MPI_ANY_TAG) && call.comm != MPI_COMM_NULL;
+  return is_valid && (call.source >= 0 || call.source == MPI_ANY_SOURCE);
+}
+
+}  // namespace
+
+// MPI's progress, which `advance` itself makes, comes back to it and must find nothing half done.
+class Receives::Hold {
+ public:
+  explicit Hold(Receives& receives) : receives_(receives) {
+    while (receives_.is_held_.exchange(true, std::memory_order_acquire)) sched_yield();
+  }
+  ~Hold() { receives_.is_held_.store(false, std::memory_order_release); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  Receives& receives_;
+};
+
+Receives::Receives(Decided& by) : by_(by) {
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &own_);
+  int* tag_max = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(own_, MPI_TAG_UB, &tag_max, &is_set);
+  tag_max_ = is_set != 0 ? *tag_max : 32767;
+}
+
+Receives::~Receives() { PMPI_Comm_free(&own_); }
+
+// --- the program
+// ----------------------------------------------------------------------------------
+
+int Receives::start(const Call& call, MPI_Request* request) {
+  const Hold hold(*this);
+  advance_held();
+  if (!is_for_us(call) || !order_.needs_entry(pattern_of(call.comm, call.source, call.tag)))
+    return PMPI_Irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
+                      request);
+  const int tag = next_tag();
+  const int code = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
+  if (code != MPI_SUCCESS) return code;
+  activate(add(call, *request, tag));
+  return MPI_SUCCESS;
+}
+
+// Of those with a source, too: some start of it may have to wait.
+int Receives::init(const Call& call, MPI_Request* request) {
+  const Hold hold(*this);
+  if (!is_for_us(call))
+    return PMPI_Recv_init(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
+                          request);
+  const int tag = next_tag();
+  const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
+  if (code == MPI_SUCCESS) add(call, *request, tag);
+  return code;
+}
+
+int Receives::start_again(MPI_Request request) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  const int code = PMPI_Start(&request);
+  if (code == MPI_SUCCESS) activate(entry);
+  return code;
+}
+
+int Receives::next_tag() { return last_tag_ = last_tag_ == tag_max_ ? 1 : last_tag_ + 1; }
+
+Receives::EntryPtr Receives::add(const Call& call, MPI_Request stand_in, int tag) {
+  const auto entry = std::make_shared<Entry>();
+  entry->call = call;
+  entry->stand_in_tag = tag;
+  if (!is_predefined(call.datatype)) {
+    PMPI_Type_dup(call.datatype, &entry->call.datatype);
+    entry->owns_datatype = true;
+  }
+  entries_[stand_in] = entry;
+  return entry;
+}
+
+Receives::Entry::~Entry() {
+  if (owns_datatype) PMPI_Type_free(&call.datatype);
+}
+
+void Receives::activate(const EntryPtr& entry) {
+  if (entry->call.source == MPI_ANY_SOURCE) ++wildcards_started_;
+  entry->is_active = true;
+  entry->is_done = false;
+  entry->is_cancel_due = false;
+  entry->ticket = order_.start(pattern_of(entry->call.comm, entry->call.source, entry->call.tag));
+  open_.push_back(entry);
+  open_count_.store(open_.size());
+  advance_held();
+}
+
+Receives::EntryPtr Receives::find(MPI_Request request) {
+  const auto found = entries_.find(request);
+  return found != entries_.end() ? found->second : nullptr;
+}
+
+bool Receives::has(MPI_Request request) {
+  const Hold hold(*this);
+  return entries_.contains(request);
+}
+
+bool Receives::is_active(MPI_Request request) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  return entry && entry->is_active;
+}
+
+bool Receives::maybe_cancel(MPI_Request request) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  if (!entry || entry->call.source != MPI_ANY_SOURCE) return false;
+  entry->is_cancel_due = entry->is_active;
+  advance_held();
+  return true;
+}
+
+int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(before);
+  if (!entry || !entry->is_active) return MPI_SUCCESS;
+  entry->is_active = false;
+  order_.end(entry->ticket);
+  if (after == MPI_REQUEST_NULL) entries_.erase(before);
+  copy_status(entry->status, &status);
+  return entry->code;
+}
+
+bool Receives::describe(MPI_Request request, MPI_Status* status) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  if (!entry || !entry->is_active) return false;
+  copy_status(entry->status, status);
+  return true;
+}
+
+std::optional<Decided::From> Receives::taken_by(MPI_Request request) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  if (!entry || !entry->is_active) return std::nullopt;
+  if (entry->is_done) {
+    if (is_cancelled(entry->status)) return Decided::From{};
+    return Decided::From{entry->status.MPI_SOURCE, entry->status.MPI_TAG};
+  }
+  const Order::Pattern& pattern = order_.pattern_of(entry->ticket);
+  if (pattern.source == Order::any || pattern.tag == Order::any) return std::nullopt;
+  return Decided::From{pattern.source, pattern.tag};
+}
+
+void Receives::forget(MPI_Request request) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  if (!entry) return;
+  entries_.erase(request);
+  if (entry->is_active) order_.end(entry->ticket);
+  const auto at = std::find(open_.begin(), open_.end(), entry);
+  if (at == open_.end()) return;
+  open_.erase(at);
+  open_count_.store(open_.size());
+  if (entry->native == MPI_REQUEST_NULL) return;
+  PMPI_Cancel(&entry->native);
+  PMPI_Request_free(&entry->native);
+}
+
+// --- what may take a message
+// ----------------------------------------------------------------------
+
+bool Receives::is_clear(MPI_Comm comm, int source, int tag) {
+  const Hold hold(*this);
+  advance_held();
+  return order_.is_clear(pattern_of(comm, source, tag));
+}
+
+void Receives::wait_until_clear(MPI_Comm comm, int source, int tag) {
+  Patience patience;
+  while (!is_clear(comm, source, tag)) {
+    int flag = 0;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    patience.pause();
+  }
+}
+
+bool Receives::is_needed(MPI_Comm comm) {
+  const Hold hold(*this);
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& pair) {
+    return pair.second->call.comm == comm && pair.second->is_active;
+  });
+}
+
+bool Receives::is_idle() {
+  const Hold hold(*this);
+  return std::none_of(entries_.begin(), entries_.end(),
+                      [](const auto& pair) { return pair.second->is_active; });
+}
+
+std::uint64_t Receives::wildcards_started() {
+  const Hold hold(*this);
+  return wildcards_started_;
+}
+
+// --- what goes on
+// ---------------------------------------------------------------------------------
+
+void Receives::advance() {
+  if (open_count_.load(std::memory_order_relaxed) == 0 && !by_.has_news()) return;
+  if (is_held_.exchange(true, std::memory_order_acquire)) return;
+  advance_held();
+  is_held_.store(false, std::memory_order_release);
+}
+
+void Receives::advance_held() {
+  take_news();
+  if (open_.empty()) return;
+  cancel_where_due();
+  give();
+  collect();
+  show();
+}
+
+void Receives::take_news() {
+  if (!by_.has_news()) return;
+  const Decided::Matches news = by_.take_matches();
+  for (const Decided::Match& match : news.all) order_.decide(match);
+  decides_ = decides_ || news.decides;
+}
+
+void Receives::give() {
+  while (const auto ticket = order_.next_to_give(decides_)) {
+    const auto at = std::find_if(open_.begin(), open_.end(),
+                                 [&](const EntryPtr& it) { return it->ticket == *ticket; });
+    Entry& entry = **at;
+    const Order::Pattern& pattern = order_.pattern_of(*ticket);
+    const Call& call = entry.call;
+    entry.code = PMPI_Irecv(call.buffer, call.count, call.datatype, source_in_mpi(pattern.source),
+                            tag_in_mpi(pattern.tag), call.comm, &entry.native);
+    if (entry.code == MPI_SUCCESS) continue;
+    entry.native = MPI_REQUEST_NULL;
+    withdraw(entry);
+  }
+}
+
+// What MPI has completed. What a wildcard has taken is said before anything else is done with it.
+void Receives::collect() {
+  std::vector<Entry*> given;
+  std::vector<MPI_Request> natives;
+  for (const EntryPtr& entry : open_) {
+    if (entry->native == MPI_REQUEST_NULL) continue;
+    given.push_back(entry.get());
+    natives.push_back(entry->native);
+  }
+  if (natives.empty()) return;
+  const int count = static_cast<int>(natives.size());
+  std::vector<int> indices(natives.size());
+  std::vector<MPI_Status> statuses(natives.size());
+  int done = 0;
+  const int code = PMPI_Testsome(count, natives.data(), &done, indices.data(), statuses.data());
+  for (int k = 0; k < done; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    Entry& entry = *given[static_cast<std::size_t>(indices[at])];
+    entry.native = MPI_REQUEST_NULL;
+    note_received(entry, statuses[at], code != MPI_SUCCESS ? statuses[at].MPI_ERROR : MPI_SUCCESS);
+  }
+}
+
+void Receives::note_received(Entry& entry, const MPI_Status& status, int code) {
+  if (is_cancelled(status)) return withdraw(entry);
+  entry.is_done = true;
+  entry.status = status;
+  entry.code = code;
+  if (const auto match = order_.match_of(entry.ticket, status.MPI_SOURCE, status.MPI_TAG))
+    say(*match);
+}
+
+// It takes nothing.
+void Receives::withdraw(Entry& entry) {
+  entry.is_done = true;
+  entry.status = status_of_cancelled();
+  if (const auto match = order_.match_of(entry.ticket, Order::nobody, 0)) say(*match);
+}
+
+void Receives::say(const Decided::Match& match) {
+  order_.decide(match);
+  by_.announce(match);
+}
+
+// Who decides asks MPI, which says at once whether the receive had a message already; what it has
+// not given to MPI yet has none. The others hear what came of it.
+void Receives::cancel_where_due() {
+  for (const EntryPtr& entry : open_) {
+    if (entry->is_done) continue;
+    if (order_.is_cancelled(entry->ticket)) withdraw(*entry);
+    if (!decides_ || !entry->is_cancel_due || order_.is_decided(entry->ticket)) continue;
+    entry->is_cancel_due = false;
+    if (entry->native == MPI_REQUEST_NULL) {
+      withdraw(*entry);
+      continue;
+    }
+    PMPI_Cancel(&entry->native);
+    int is_over = 0;
+    MPI_Status status;
+    const int code = PMPI_Test(&entry->native, &is_over, &status);
+    if (is_over != 0) note_received(*entry, status, code);
+  }
+}
+
+// The program may see what is complete as soon as it is decided what those before it take.
+void Receives::show() {
+  std::erase_if(open_, [&](const EntryPtr& entry) {
+    if (!entry->is_done || !order_.may_complete(entry->ticket)) return false;
+    PMPI_Send(nullptr, 0, MPI_BYTE, 0, entry->stand_in_tag, own_);
+    return true;
+  });
+  open_count_.store(open_.size());
+}
+
+// Others may need to hear what has come here, and this process to hear it from them: its plane may
+// have messages on their way to what it holds back. Who decides leaves nothing open, and the others
+// wait until it has left.
+void Receives::close(const std::function<void()>& meanwhile) {
+  Patience patience;
+  for (;;) {
+    const bool has_leader_ended = by_.has_leader_ended();
+    {
+      const Hold hold(*this);
+      for (const EntryPtr& entry : open_) entry->is_cancel_due = true;
+      advance_held();
+      const bool is_any_undecided =
+          std::any_of(open_.begin(), open_.end(),
+                      [&](const EntryPtr& entry) { return !order_.is_decided(entry->ticket); });
+      if (!is_any_undecided || (has_leader_ended && !decides_)) return;
+    }
+    meanwhile();
+    patience.pause();
+  }
+}
+
+// --- for everybody
+// --------------------------------------------------------------------------------
+
+int start_receive(const Receives::Call& call, MPI_Request* request) {
+  if (Receives* by = receives()) return by->start(call, request);
+  return PMPI_Irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
+                    request);
+}
+
+int init_receive(const Receives::Call& call, MPI_Request* request) {
+  if (Receives* by = receives()) return by->init(call, request);
+  return PMPI_Recv_init(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
+                        request);
+}
+
+int start_receive_again(MPI_Request& request) {
+  Receives* by = receives();
+  return by != nullptr && by->has(request) ? by->start_again(request) : PMPI_Start(&request);
+}
+
+int complete_receive(MPI_Request before, MPI_Request after, MPI_Status& status) {
+  Receives* by = receives();
+  return by != nullptr ? by->complete(before, after, status) : MPI_SUCCESS;
+}
+
+void wait_until_clear(MPI_Comm comm, int source, int tag) {
+  if (Receives* by = receives()) by->wait_until_clear(comm, source, tag);
+}
+
+}  // namespace resprout::shim

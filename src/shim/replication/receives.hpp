@@ -1,0 +1,152 @@
+// Receives that one call starts and another one completes, where all replicas have to receive the
+// same: MPI_Irecv and persistent ones from MPI_ANY_SOURCE, and whatever has to wait behind them.
+//
+// Which receive is given to the MPI library when, and when the program may see that it is complete,
+// says runtime/replicas/receive_order.hpp. The program's request is a stand-in meanwhile: a receive
+// of no bytes from this process itself, on a communicator of its own, which every call of MPI
+// takes; when the receive is complete, and known to all to be, the message is sent. Its status is
+// written over that of the stand-in.
+//
+// Somebody has to look after them whatever the program waits for: MPI's progress does, on the
+// thread that is inside of it, and so do calls that wait for other planes. So a replica that
+// follows takes a message for which a process of its plane waits, though it is in a collective
+// itself; and the one that decides says what has come, whatever it is in.
+//
+// Lazy Fault Detection for Redundant MPI, chapter 7; docs/replication.md.
+// Thread rule: as decided.hpp; `advance` from any thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/replicas/receive_order.hpp"
+#include "shim/replication/decided.hpp"
+
+namespace resprout::shim {
+
+class Receives {
+ public:
+  // The arguments of MPI_Irecv.
+  struct Call {
+    void* buffer = nullptr;
+    int count = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    int source = MPI_PROC_NULL;
+    int tag = 0;
+    MPI_Comm comm = MPI_COMM_NULL;
+  };
+
+  explicit Receives(Decided& by);
+  ~Receives();
+  Receives(const Receives&) = delete;
+  Receives& operator=(const Receives&) = delete;
+
+  // MPI_Irecv, MPI_Recv_init and MPI_Start; what they return.
+  int start(const Call& call, MPI_Request* request);
+  int init(const Call& call, MPI_Request* request);
+  int start_again(MPI_Request request);
+  // For MPI_Cancel. False: it is no wildcard, nothing was done.
+  bool maybe_cancel(MPI_Request request);
+  // MPI has completed what had the handle `before`, and made it `after`. Writes the status, but for
+  // its MPI_ERROR; gives back how the receive has ended. MPI_SUCCESS if it is none of these.
+  int complete(MPI_Request before, MPI_Request after, MPI_Status& status);
+
+  bool has(MPI_Request request);
+  // It is started, and the program has not completed it.
+  bool is_active(MPI_Request request);
+  // It is complete, and the program asks without completing it: writes the status. False: it is
+  // none of these.
+  bool describe(MPI_Request request, MPI_Status* status);
+  // What it takes, as far as that is decided. Its source is MPI_PROC_NULL: nothing, it was
+  // cancelled.
+  std::optional<Decided::From> taken_by(MPI_Request request);
+  // The program has freed it while it was inactive, or gives it up after an error.
+  void forget(MPI_Request request);
+
+  // Whether nothing that this process has started before may take a message that (source, tag)
+  // names, unless MPI has it already and it is decided what it takes.
+  bool is_clear(MPI_Comm comm, int source, int tag);
+  void wait_until_clear(MPI_Comm comm, int source, int tag);
+  // Some that the program has not completed need it: they may be given to MPI later.
+  bool is_needed(MPI_Comm comm);
+
+  // No receive of these is under way.
+  bool is_idle();
+  // So many from MPI_ANY_SOURCE were started.
+  std::uint64_t wildcards_started();
+
+  // Gives to MPI what may be given, says what has come, and completes what is complete.
+  void advance();
+  // For MPI_Finalize: afterwards nothing is decided any more. What is still open is cancelled.
+  void close(const std::function<void()>& meanwhile);
+
+ private:
+  using Order = runtime::ReceiveOrder;
+  struct Entry {
+    Entry() = default;
+    ~Entry();
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+    Call call;
+    int stand_in_tag = 0;
+    MPI_Request native = MPI_REQUEST_NULL;
+    bool owns_datatype = false;  // the program may free its own
+    bool is_active = false;      // started, and not completed by the program
+    bool is_done = false;        // MPI has completed it, or it was cancelled
+    bool is_cancel_due = false;  // the program wants it, or is at its end
+    Order::Ticket ticket = 0;
+    MPI_Status status{};
+    int code = MPI_SUCCESS;
+  };
+  using EntryPtr = std::shared_ptr<Entry>;
+  class Hold;
+
+  int next_tag();
+  EntryPtr add(const Call& call, MPI_Request stand_in, int tag);
+  void activate(const EntryPtr& entry);
+  EntryPtr find(MPI_Request request);
+
+  void advance_held();
+  void take_news();
+  void give();
+  void collect();
+  void note_received(Entry& entry, const MPI_Status& status, int code);
+  void cancel_where_due();
+  void withdraw(Entry& entry);
+  void say(const Decided::Match& match);
+  void show();
+
+  Decided& by_;
+  MPI_Comm own_ = MPI_COMM_NULL;  // of this process alone, for stand-ins
+  int last_tag_ = 0;
+  int tag_max_ = 0;
+  bool decides_ = false;
+  std::uint64_t wildcards_started_ = 0;
+  Order order_;
+  std::unordered_map<MPI_Request, EntryPtr> entries_;  // by stand-in
+  std::vector<EntryPtr> open_;  // that are not shown, in the order in which they were started
+  std::atomic<std::size_t> open_count_{0};
+  std::atomic<bool> is_held_{false};  // by who changes what is above
+};
+
+// Of this process; null: receives are MPI's own. Set between two MPI calls of the program.
+inline std::atomic<Receives*> decided_receives{nullptr};
+
+inline Receives* receives() { return decided_receives.load(std::memory_order_acquire); }
+
+// As the functions of the class, and MPI's own calls where nothing is decided.
+int start_receive(const Receives::Call& call, MPI_Request* request);
+int init_receive(const Receives::Call& call, MPI_Request* request);
+// MPI_Start: of a request of any kind.
+int start_receive_again(MPI_Request& request);
+int complete_receive(MPI_Request before, MPI_Request after, MPI_Status& status);
+void wait_until_clear(MPI_Comm comm, int source, int tag);
+
+}  // namespace resprout::shim
