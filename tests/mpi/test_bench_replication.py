@@ -24,8 +24,10 @@ def test_a_small_bench_has_figures_of_everything(tmp_path: Path) -> None:
         assert 0 < row["computed_s"] <= row["time_s"] < row["wall_s"]
         if row["method"] in METHODS[1:]:
             assert row["compared"] > 0 and row["open_max"] > 0
-    for name in ("csv", "md"):
-        assert (tmp_path / f"replication.{name}").stat().st_size > 0
-    for format in ("svg", "png"):
-        assert (tmp_path / f"replication-3.{format}").stat().st_size > 0
+    for name in ("replication.csv", "replication.md", "replication-3.svg", "replication-3.png",
+                 "replication-memory-3.svg", "replication-memory-3.png"):  # fmt: skip
+        assert (tmp_path / name).stat().st_size > 0
+    memory = (tmp_path / "replication-memory.csv").read_text().splitlines()
+    assert {line.split(",")[2] for line in memory[1:]} == set(METHODS[1:])
+    assert any(float(line.split(",")[4]) > 0 for line in memory[1:])
     assert "3 replicas" in ended.out and "async-hash takes at most 1.10" in ended.out

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,14 @@ from resprout.bench.output import as_csv, as_json
 from resprout.bench.replicated import EAGER, LAZY, METHODS, NONE, Job
 from resprout.bench.replication import show
 from resprout.bench.replication.command import Request, make_measurement
-from resprout.bench.replication.draw import render
-from resprout.bench.replication.figures import Row, geometric_mean, mean_ratio, rows_of
+from resprout.bench.replication.draw import render, render_histories
+from resprout.bench.replication.figures import (
+    Row,
+    geometric_mean,
+    histories_as_csv,
+    mean_ratio,
+    rows_of,
+)
 from resprout.bench.replication.kernels import read_digest
 from resprout.bench.replication.measure import COPIES, Sample, times_of
 from resprout.bench.replication.paper import PUBLISHED, ratio_in_figures, seconds_of
@@ -241,3 +248,16 @@ def test_the_picture_shows_all_methods_and_the_paper() -> None:
     picture = render(rows_of(samples()), 2, "svg").decode()
     assert all(method in picture for method in (*EAGER, *LAZY, "the paper"))
     assert render(rows_of(samples()), 3, "png").startswith(b"\x89PNG")
+
+
+def test_requests_over_time_are_drawn_and_written_by_method() -> None:
+    history = {"interval_ns": 20_000_000, "open": [1.5, 0.25], "bytes": [300, 0]}
+    some = [replace(s, history=history) if s.method in LAZY else s for s in samples()]
+    rows = rows_of(some)
+    lines = histories_as_csv(rows).splitlines()
+    assert lines[0] == "kernel,degree,method,from_s,open,bytes"
+    assert len(lines) == 1 + 2 * len(KERNELS) * 2 * len(LAZY)
+    assert "mg,3,async-hash,0.020,0.25,0" in lines
+    picture = render_histories([row for row in rows if row.degree == 2], 2, "svg").decode()
+    assert all(word in picture for word in (*KERNELS, *LAZY, "incomplete requests"))
+    assert not any(word in picture for word in EAGER)

@@ -45,6 +45,7 @@ def to_json(report: Report) -> dict[str, Any]:
             "method": report.verify,
             "compared": report.verification.verified + report.verification.unverified,
             **asdict(report.verification),
+            "history": report.verification.history.as_json(),
         },
         "corruptions": [asdict(found) for found in report.corruptions],
         "replicas": report.replicas,

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
+from resprout.report.history import NO_HISTORY, History, parse_history
+
 STATUS_CORRUPTED = 4
 _NAMED = 10
 
@@ -63,6 +65,7 @@ class Verification:
     """That each process has kept."""
     returns: int = 0
     """So often planes have gone back to one."""
+    history: History = NO_HISTORY
 
     def __add__(self, other: "Verification") -> "Verification":
         return Verification(
@@ -73,6 +76,7 @@ class Verification:
             max(self.bytes_max, other.bytes_max),
             max(self.checkpoints, other.checkpoints),
             self.returns + other.returns,
+            self.history + other.history,
         )
 
 
@@ -100,7 +104,9 @@ def parse_corruption(value: dict[str, Any]) -> Corruption:
 def parse_verification(value: dict[str, Any] | None) -> Verification | None:
     if value is None:
         return None
-    return Verification(**{field.name: int(value[field.name]) for field in fields(Verification)})
+    names = [field.name for field in fields(Verification) if field.name != "history"]
+    counts = {name: int(value[name]) for name in names}
+    return Verification(**counts, history=parse_history(value["history"]))
 
 
 def describe(corruptions: Iterable[Corruption]) -> Iterator[str]:

@@ -14,6 +14,8 @@ inline std::int64_t clock_ns(clockid_t clock) {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 inline std::int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+// As monotonic_ns, but quicker to read, and some milliseconds behind.
+inline std::int64_t coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 inline std::int64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
 }  // namespace resprout::runtime

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "core/invariant.hpp"
+#include "runtime/net/clock.hpp"
 
 namespace resprout::runtime {
 
@@ -206,6 +207,8 @@ Finding Verifier::finding_of(const MessageName& name, const Record& record) {
 }
 
 void Verifier::say(std::unique_lock<std::mutex>& lock) {
+  const Votes::Load load = votes_.load();
+  history_.note(coarse_ns(), {static_cast<double>(load.open), static_cast<double>(load.bytes)});
   const std::vector<Finding> found = std::exchange(unsaid_, {});
   if (found.empty()) return lock.unlock();
   ++saying_;
@@ -220,6 +223,11 @@ Verifier::Figures Verifier::figures() const {
   const std::scoped_lock lock(mutex_);
   const Votes::Load most = votes_.load_max();
   return {verified_, unverified_, most.open, most.bytes};
+}
+
+LoadHistory::Means Verifier::history() const {
+  const std::scoped_lock lock(mutex_);
+  return history_.means();
 }
 
 bool Verifier::is_agreed() const {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/idle.hpp"
+#include "runtime/replicas/load_history.hpp"
 #include "runtime/replicas/votes.hpp"
 
 namespace resprout::runtime {
@@ -107,6 +108,8 @@ class Verifier {
     std::uint64_t bytes_max = 0;   // most bytes of copies that were kept at one time
   };
   Figures figures() const;
+  // How much waited for a verdict, and the bytes of copies, since the first message.
+  LoadHistory::Means history() const;
   // So many wait for a verdict now.
   std::uint64_t open() const;
 
@@ -151,6 +154,7 @@ class Verifier {
   bool is_repeating_ = false;
   std::uint64_t verified_ = 0;
   std::uint64_t unverified_ = 0;
+  LoadHistory history_;
 };
 
 }  // namespace resprout::runtime

@@ -1,5 +1,7 @@
 #include "shim/report/json.hpp"
 
+#include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace resprout::shim {
@@ -39,6 +41,13 @@ Json& Json::key(std::string_view name) {
   text_ += ':';
   needs_comma_ = false;
   return *this;
+}
+
+Json& Json::real(double value) {
+  std::array<char, 32> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6);
+  return literal({text.data(), static_cast<std::size_t>(end.ptr - text.data())});
 }
 
 Json& Json::string(std::string_view value) {

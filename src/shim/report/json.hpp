@@ -24,6 +24,8 @@ class Json {
   Json& key(std::string_view name);
   Json& string(std::string_view value);
   Json& number(std::int64_t value) { return literal(std::to_string(value)); }
+  // With 6 digits. REQUIRES: it is finite.
+  Json& real(double value);
   Json& boolean(bool value) { return literal(value ? "true" : "false"); }
   Json& null() { return literal("null"); }
 

@@ -41,3 +41,9 @@ TEST_CASE("bytes that are not UTF-8 become the replacement character, the rest s
   CHECK(quoted("\xed\xa0\x80") == R"("\ufffd\ufffd\ufffd")");  // a surrogate
   CHECK(quoted("\xf4\x90\x80\x80z") == R"("\ufffd\ufffd\ufffd\ufffdz")");
 }
+
+TEST_CASE("numbers with a point have as many digits as they need, and six at most") {
+  Json json;
+  json.begin_array().real(0).real(2.5).real(1.0 / 3).real(12345678).end_array();
+  CHECK(json.text() == "[0,2.5,0.333333,1.23457e+07]");
+}

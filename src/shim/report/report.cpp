@@ -90,6 +90,13 @@ void write_verification(Json& json, const VerificationFigures& figures) {
   number("bytes_max", figures.votes.bytes_max);
   number("checkpoints", figures.checkpoints);
   number("returns", figures.returns);
+  json.key("history").begin_object();
+  number("interval_ns", static_cast<std::uint64_t>(figures.history.interval_ns));
+  json.key("open").begin_array();
+  for (const auto& load : figures.history.of) json.real(load.open);
+  json.end_array().key("bytes").begin_array();
+  for (const auto& load : figures.history.of) json.real(load.bytes);
+  json.end_array().end_object();
   json.end_object();
 }
 

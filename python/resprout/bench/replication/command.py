@@ -9,7 +9,7 @@ from resprout.bench.machine import about_this_machine
 from resprout.bench.output import check_output, print_rows, write_rows
 from resprout.bench.replicated import DEGREES, METHODS, choose
 from resprout.bench.replication import show
-from resprout.bench.replication.figures import Row, rows_of
+from resprout.bench.replication.figures import Row, histories_as_csv, rows_of
 from resprout.bench.replication.kernels import SIZES
 from resprout.bench.replication.measure import Bench, Measurement, measure
 from resprout.errors import UserError
@@ -75,12 +75,13 @@ def bench_replication(
 
 def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> None:
     # Slow to import.
-    from resprout.bench.replication.draw import render
+    from resprout.bench.replication.draw import render, render_histories
 
     degrees = sorted({row.degree for row in rows if row.degree > 1})
-    pictures = {
-        f"replication-{degree}.{format}": render(rows, degree, format)
-        for degree in degrees
-        for format in ("svg", "png")
-    }
-    write_rows(rows, about, "replication", show.as_markdown(rows), pictures, folder)
+    others = {"replication-memory.csv": histories_as_csv(rows).encode()}
+    for degree in degrees:
+        for format in ("svg", "png"):
+            others[f"replication-{degree}.{format}"] = render(rows, degree, format)
+            histories = render_histories(rows, degree, format)
+            others[f"replication-memory-{degree}.{format}"] = histories
+    write_rows(rows, about, "replication", show.as_markdown(rows), others, folder)

@@ -1,4 +1,5 @@
-"""Draws times to the limit and memory by kernel, as Figures 5.1 to 5.4 do the former."""
+"""Draws times to the limit and memory by kernel, as Figures 5.1 to 5.4 do the former, and how many
+requests are incomplete over time, as Figure 5.5 does."""
 
 from collections.abc import Sequence
 
@@ -38,6 +39,42 @@ def render(rows: Sequence[Row], degree: int, format: str) -> bytes:
             "Open MPI, Environment 1 with 64 or else Environment 2 with 16 processes."
         )
         return pictures.encode(figure, format, f"{degree} replicas by method", about)
+
+
+def render_histories(rows: Sequence[Row], degree: int, format: str) -> bytes:
+    """Figure 5.5: the mean number of incomplete requests of a process over time, by kernel.
+
+    REQUIRES: rows of this degree; format is svg or png.
+    """
+    with pictures.settings():
+        kernels = list(dict.fromkeys(row.kernel for row in rows))
+        columns = min(3, len(kernels))
+        lines = -(-len(kernels) // columns)
+        figure = Figure(figsize=(8.4, 0.6 + 1.9 * lines), layout="constrained")
+        all_axes = figure.subplots(lines, columns, squeeze=False).flatten()
+        for axes, kernel in zip(all_axes, kernels, strict=False):
+            _draw_history(axes, [_value(rows, kernel, degree, method) for method in _LOOKS])
+            axes.set_title(kernel, fontsize=8.5)
+        for axes in all_axes[len(kernels) :]:
+            axes.set_visible(False)
+        figure.supxlabel("seconds since the first message", fontsize=8.5)
+        figure.supylabel("incomplete requests", fontsize=8.5)
+        all_axes[0].legend(frameon=False, fontsize=6.5)
+        about = "Means over the processes of the quickest run of each method. See Figure 5.5."
+        return pictures.encode(figure, format, f"Requests over time, {degree} replicas", about)
+
+
+def _draw_history(axes: Axes, rows: Sequence[Row | None]) -> None:
+    for (method, (color, hatch)), row in zip(_LOOKS.items(), rows, strict=True):
+        if row is None or row.history is None:
+            continue
+        seconds = row.history["interval_ns"] / 1e9
+        values = row.history["open"]
+        axes.plot([seconds * number for number in range(len(values))], values, color=color,
+                  linestyle="--" if hatch else "-", linewidth=1.0, label=method)  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(visible=True, axis="y", linewidth=0.3)
 
 
 def _value(rows: Sequence[Row], kernel: str, degree: int, method: str) -> Row | None:

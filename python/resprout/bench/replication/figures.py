@@ -1,9 +1,12 @@
 """From samples to figures: medians, and ratios within the rounds of one measurement."""
 
+import csv
+import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from resprout.bench.quartiles import Figure, figure_of
 from resprout.bench.replicated import NONE
@@ -38,6 +41,8 @@ class Row:
     """Incomplete requests of one process at a time."""
     bytes_max: int | None
     """Of copies that one process kept at a time."""
+    history: Mapping[str, Any] | None = None
+    """Of the quickest run: the report's, means of a process over time."""
 
     @property
     def bytes_per_request(self) -> float | None:
@@ -97,6 +102,7 @@ def _row(groups: dict[tuple[str, int, str], list[Sample]], key: tuple[str, int, 
         unverified=_most(sample.unverified for sample in group),
         open_max=_most(sample.open_max for sample in group),
         bytes_max=_most(sample.bytes_max for sample in group),
+        history=min(group, key=lambda sample: sample.time_s).history,
     )
 
 
@@ -122,3 +128,19 @@ def mean_ratio(
     numbers = [of(row) for row in rows if (row.degree, row.method) == (degree, method)]
     known = [number for number in numbers if number is not None]
     return geometric_mean(known) if known and len(known) == len(numbers) else None
+
+
+def histories_as_csv(rows: Sequence[Row]) -> str:
+    """What Figure 5.5 shows: means of a process in each interval, of every row that has them."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("kernel", "degree", "method", "from_s", "open", "bytes"))
+    for row in rows:
+        if row.history is None:
+            continue
+        seconds = row.history["interval_ns"] / 1e9
+        pairs = zip(row.history["open"], row.history["bytes"], strict=True)
+        for number, (open, bytes) in enumerate(pairs):
+            at = f"{number * seconds:.3f}"
+            writer.writerow((row.kernel, row.degree, row.method, at, open, bytes))
+    return text.getvalue()

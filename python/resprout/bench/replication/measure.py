@@ -68,6 +68,7 @@ class Sample:
     unverified: int | None = None
     open_max: int | None = None
     bytes_max: int | None = None
+    history: Mapping[str, Any] | None = None
 
 
 class Bench:
@@ -92,7 +93,7 @@ class Bench:
     def run(self, round: int, kernel: str, size: Size, ranks: int, case: tuple[int, str]) -> Sample:
         """One run. A UserError if it does not come to a good end."""
         degree, method = case
-        verification: Mapping[str, int] = {}
+        verification: Mapping[str, Any] = {}
         program = [str(Path(self._folder.name) / kernel), size.letter, str(size.iterations)]
         with tempfile.NamedTemporaryFile(dir=self._folder.name) as file:
             file.truncate(_WORD * (1 + 3 * degree * ranks))
@@ -111,7 +112,8 @@ class Bench:
             numbers = array.array("q", Path(file.name).read_bytes())
         time_s, computed_s = times_of(numbers)
         counts = {
-            k: verification.get(k) for k in ("compared", "unverified", "open_max", "bytes_max")
+            k: verification.get(k)
+            for k in ("compared", "unverified", "open_max", "bytes_max", "history")
         }
         return Sample(
             round, kernel, degree, method, time_s, computed_s, wall, **counts
