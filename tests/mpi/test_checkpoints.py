@@ -117,11 +117,25 @@ def test_a_plane_that_goes_back_does_not_need_the_one_that_dies() -> None:
     assert [plane["how"] for plane in ended.report["planes"]] == ["lost", "whole", "whole"]
 
 
-def test_before_the_first_checkpoint_and_after_the_last_there_is_nothing_to_go_back_to() -> None:
-    unprotected = ["--replicas", "3", "--verify", "async-hash"]
-    flip = ["--inject", "flip:rank=1,replica=1,message=5,bit=9"]
-    ended = jobs.resprout_run(3, [str(jobs.PROGRAMS / "flips")], unprotected + flip)
+def test_what_is_found_after_the_last_checkpoint_costs_the_plane(tmp_path: Path) -> None:
+    program = tmp_path / "last.py"
+    program.write_text(
+        """
+import numpy
+from mpi4py import MPI
+from resprout.mpi import checkpoint, protect
+
+field, total = numpy.arange(8), numpy.zeros(8, dtype=int)
+protect(field)
+checkpoint()
+MPI.COMM_WORLD.Allreduce(field, total)
+print(total.sum())
+"""
+    )
+    flip = "flip:rank=1,replica=1,where=memory,checkpoint=1,bit=5"
+    ended = run(3, "async-hash", flip, program=[sys.executable, program])
     assert ended.status == 0, str(ended)
+    assert lines(ended) == [str(RANKS * sum(range(8)))] * RANKS
     assert [plane["how"] for plane in ended.report["planes"]] == ["whole", "excluded", "whole"]
 
 
