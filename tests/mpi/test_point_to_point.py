@@ -15,6 +15,8 @@ HANDLERS = jobs.PROGRAMS / "error_handlers"
 RANKS = 4
 SM = {"OMPI_MCA_btl": "self,sm"}
 TCP = {"OMPI_MCA_btl": "self,tcp"}
+# Over TCP one in some hundred runs of it hangs on busy cores, in Open MPI (docs/open-mpi.md).
+NOT_OVER_TCP = {"flood-stopped"}
 
 
 def _cases() -> list[str]:
@@ -41,7 +43,8 @@ def test_there_are_cases() -> None:
 def test_calls_whose_peer_is_killed_return(case: str) -> None:
     number = CASES.index(case)
     victim = (1, 0)[number % 2]
-    ended = jobs.resprout_run(RANKS, [PROGRAM, case, str(victim)], variables=(SM, TCP)[number % 2])
+    transport = SM if case in NOT_OVER_TCP else (SM, TCP)[number % 2]
+    ended = jobs.resprout_run(RANKS, [PROGRAM, case, str(victim)], variables=transport)
     _check(ended, RANKS - 1)
     assert ended.status == 0, ended
     assert ended.lost == {victim}, ended
