@@ -24,6 +24,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/replicas/decisions.hpp"
 #include "shim/replication/communicator_name.hpp"
@@ -51,7 +52,7 @@ class Checkpoints {
     std::string run_directory;
     void (*meanwhile)() = nullptr;  // while a call waits for its verdict
   };
-  explicit Checkpoints(Setup setup) : setup_(setup) {}
+  explicit Checkpoints(Setup setup) : setup_(std::move(setup)) {}
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 

@@ -139,7 +139,8 @@ class Verification final {
     links_in_use.store(nullptr);
     links_.leave();
     return {verifier_.figures(), messages_.skipped() + comparing_.skipped.load(),
-            verifier_.history(), checkpoints_.figures().taken, rank_ == 0 ? checkpoints_.figures().returns : 0};
+            verifier_.history(), checkpoints_.figures().taken,
+            rank_ == 0 ? checkpoints_.figures().returns : 0};
   }
 
  private:

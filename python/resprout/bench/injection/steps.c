@@ -1,4 +1,5 @@
-// A computation with checkpoints: what is wrong goes on into all that follows, unless one goes back.
+// A computation with checkpoints: what is wrong goes on into all that follows, unless one goes
+// back.
 //
 //   steps STEPS
 #include <mpi.h>
