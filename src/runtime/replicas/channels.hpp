@@ -17,8 +17,9 @@ enum class Channel : std::uint32_t {
   votes,      // about messages: vote_frame.hpp
   decisions,  // of the replicas of one rank: decisions.hpp
   lags,       // likewise: lag.hpp
+  states,     // likewise: states.hpp
 };
-inline constexpr std::size_t channels = 3;
+inline constexpr std::size_t channels = 4;
 
 struct ChannelFrame {
   Channel channel = Channel::votes;

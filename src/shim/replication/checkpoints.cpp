@@ -7,9 +7,10 @@
 #include <cstdio>
 
 #include "core/invariant.hpp"
-#include "runtime/net/clock.hpp"
+#include "shim/replication/compared_requests.hpp"
 #include "shim/replication/decided.hpp"
-#include "shim/report/report.hpp"
+#include "shim/replication/handover.hpp"
+#include "shim/replication/wait_note.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -19,7 +20,6 @@ using runtime::Stream;
 
 // A fault that comes again and again is not one that going back helps against.
 constexpr int attempts_max = 10;
-constexpr std::int64_t long_ns = 100'000'000;
 
 }  // namespace
 
@@ -30,6 +30,10 @@ int Checkpoints::take(Regions& regions) {
   settle();
   Sight sight = look(regions);
   if (sight.is_busy && !sight.is_tainted) return MPI_ERR_PENDING;
+  if (setup_.returns.comes_back()) {
+    come_back(regions);
+    return MPI_SUCCESS;
+  }
   if (!sight.is_tainted) sight = look(regions, !is_right(regions));
   if (sight.is_tainted) {
     const char* why = why_not(sight);
@@ -39,22 +43,18 @@ int Checkpoints::take(Regions& regions) {
     }
     give_up(sight, why);
   }
+  if (const auto found = setup_.returns.due()) take_in(*found, regions);
   keep(regions);
   return MPI_SUCCESS;
 }
 
 // Of who waits long the launcher hears: the plane that is waited for may have gone astray.
 void Checkpoints::settle() {
-  const std::string note = setup_.run_directory + "/waits-" + std::to_string(setup_.rank);
-  const std::int64_t began = runtime::monotonic_ns();
-  bool is_noted = false;
-  setup_.verifier.settle([&] {
+  WaitNote note(setup_.run_directory, setup_.rank);
+  setup_.company.verifier.settle([&] {
     setup_.meanwhile();
-    if (is_noted || setup_.run_directory.empty()) return;
-    if (runtime::monotonic_ns() - began < long_ns) return;
-    is_noted = write_whole_file(note, "\n");
+    note.look();
   });
-  if (is_noted) unlink(note.c_str());
 }
 
 // Sums over this plane, so all its ranks do the same.
@@ -67,7 +67,8 @@ Checkpoints::Sight Checkpoints::look(const Regions& regions, bool is_own_wrong) 
   sums[unprotected] = !regions.has_all_of(kept_);
   // What these take is announced when it comes, and not recorded with what the program asks for.
   sums[wildcards] = setup_.receives.wildcards_started() != kept_wildcards_;
-  sums[busy] = !setup_.messages.is_idle() || !setup_.receives.is_idle();
+  sums[busy] =
+      !setup_.messages.is_idle() || !setup_.receives.is_idle() || is_any_compared_under_way();
   if (sums[busy] == 0) {
     const Messages::Counts counts = setup_.messages.counts();
     sums[on_the_way] =
@@ -94,7 +95,8 @@ bool Checkpoints::is_right(const Regions& regions) {
     found_.reset();
     name.number = ++compared_;
   }
-  setup_.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr}, digest, false);
+  setup_.company.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr}, digest,
+                                  false);
   settle();
   const std::scoped_lock lock(mutex_);
   right_ = found_ ? found_->digest : digest;
@@ -111,12 +113,42 @@ void Checkpoints::keep(const Regions& regions) {
   kept_ = regions.copy();
   kept_at_ = place();
   kept_wildcards_ = setup_.receives.wildcards_started();
-  ++figures_.taken;
+  if (++figures_.taken == 1) setup_.returns.say_that_there_are_checkpoints();
   attempts_ = 0;
   right_.reset();
-  setup_.decisions.restart_record();
+  setup_.company.decisions.restart_record();
   setup_.findings.allow_going_back(true);
 }
+
+// --- a plane that was lost
+// --------------------------------------------------------------------------
+
+void Checkpoints::take_in(const runtime::Return& found, const Regions& regions) {
+  setup_.returns.take_in(found, hand_over({figures_.taken, named_children()}, regions));
+  begin_anew();
+}
+
+void Checkpoints::come_back(Regions& regions) {
+  const auto state = setup_.returns.wait();
+  if (!state) end_process("nobody is left who knows it");
+  const auto given = take_over(*state, regions);
+  if (!given) end_process("it protects something else than the others");
+  set_named_children(given->communicators);
+  figures_.taken = given->checkpoints;
+  begin_anew();
+  setup_.returns.join(figures_.taken + 1);
+  keep(regions);
+}
+
+// Messages, collectives and what was compared are numbered from 1 again.
+void Checkpoints::begin_anew() {
+  const std::scoped_lock lock(mutex_);
+  compared_ = 0;
+  found_.reset();
+}
+
+// --- going back
+// -------------------------------------------------------------------------------------
 
 const char* Checkpoints::why_not(const Sight& sight) {
   RESPROUT_INVARIANT(figures_.taken > 0);  // before the first one nobody is allowed to
@@ -133,9 +165,9 @@ void Checkpoints::go_back(Regions& regions) {
   regions.restore(kept_);
   set_place(kept_at_);
   setup_.findings.forgive();
-  setup_.verifier.repeat();
-  setup_.lag.repeat(true);
-  setup_.decisions.repeat();
+  setup_.company.verifier.repeat();
+  setup_.company.lag.repeat(true);
+  setup_.company.decisions.repeat();
   muted_ = std::make_unique<Muted>();
 }
 
@@ -144,8 +176,8 @@ void Checkpoints::arrive() {
   muted_.reset();
   if (!setup_.messages.is_idle() || !setup_.receives.is_idle() || place() != was_at_)
     end_process("it has not come to where it was");
-  setup_.verifier.stop_repeating();
-  setup_.lag.repeat(false);
+  setup_.company.verifier.stop_repeating();
+  setup_.company.lag.repeat(false);
   if (Decided* by = decided.load(std::memory_order_acquire)) by->stop_repeating();
 }
 

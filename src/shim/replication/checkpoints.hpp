@@ -11,6 +11,8 @@
 // they were; what is protected has to be what they had there, and then the plane is one of them
 // again. Where nobody can tell who is right, as of two replicas, all planes go back.
 //
+// A plane that was lost comes back at a checkpoint, too (returns.hpp).
+//
 // Lazy Fault Detection for Redundant MPI, chapter 7 ("correction"); docs/adr/014.
 // Thread rule: the thread that calls MPI; note() from any.
 #pragma once
@@ -26,14 +28,15 @@
 #include <string>
 #include <utility>
 
-#include "runtime/replicas/decisions.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/company.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/replication/findings.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/muted.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/regions.hpp"
+#include "shim/replication/returns.hpp"
 
 namespace resprout::shim {
 
@@ -41,13 +44,12 @@ class Checkpoints {
  public:
   // What goes back, and those that have to know.
   struct Setup {
-    runtime::Verifier& verifier;
-    runtime::Lag& lag;
-    runtime::Decisions& decisions;
+    Company& company;
     Messages& messages;
     Comparing& comparing;
     Findings& findings;
     Receives& receives;
+    Returns& returns;
     int rank = 0;  // in the world
     std::string run_directory;
     void (*meanwhile)() = nullptr;  // while a call waits for its verdict
@@ -56,8 +58,9 @@ class Checkpoints {
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 
-  // Keeps what is protected, or puts it back. MPI_SUCCESS; MPI_ERR_PENDING: messages or receives
-  // are under way somewhere in this plane, nothing is kept. Collective over MPI_COMM_WORLD.
+  // Keeps what is protected, or puts it back, or has it from the others if this plane comes back.
+  // MPI_SUCCESS; MPI_ERR_PENDING: messages, receives or collectives are under way somewhere in this
+  // plane, nothing is kept. Collective over MPI_COMM_WORLD.
   int take(Regions& regions);
 
   // Something was found.
@@ -83,7 +86,7 @@ class Checkpoints {
   // Of the whole plane.
   struct Sight {
     bool is_tainted = false;
-    bool is_busy = false;      // messages or receives are under way
+    bool is_busy = false;      // messages, receives or collectives are under way
     bool can_restore = false;  // all that was kept is still protected
     bool can_repeat = false;   // what was decided
     bool is_doomed = false;    // if it cannot go back it has to end
@@ -95,6 +98,9 @@ class Checkpoints {
   Sight look(const Regions& regions, bool is_own_wrong = false);
   bool is_right(const Regions& regions);
   void keep(const Regions& regions);
+  void take_in(const runtime::Return& found, const Regions& regions);
+  void come_back(Regions& regions);
+  void begin_anew();
   // Null: it can.
   const char* why_not(const Sight& sight);
   void go_back(Regions& regions);

@@ -1,5 +1,6 @@
 #include "shim/replication/compared_requests.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -128,6 +129,12 @@ void complete_compared(MPI_Request before, MPI_Request after) {
 
 void forget_compared(MPI_Request request) {
   if (comparer() != nullptr) erase(request);
+}
+
+bool is_any_compared_under_way() {
+  const std::scoped_lock lock(table().mutex);
+  return std::any_of(table().entries.begin(), table().entries.end(),
+                     [](const auto& pair) { return pair.second->is_started(); });
 }
 
 }  // namespace resprout::shim

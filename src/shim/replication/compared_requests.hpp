@@ -67,4 +67,7 @@ void complete_compared(MPI_Request before, MPI_Request after);
 // The program has freed it.
 void forget_compared(MPI_Request request);
 
+// Some were started, and are not completed.
+bool is_any_compared_under_way();
+
 }  // namespace resprout::shim

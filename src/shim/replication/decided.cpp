@@ -55,7 +55,8 @@ std::string Decided::name_of(std::uint32_t call) {
                                     "MPI_Testsome",
                                     "MPI_Waitany",
                                     "MPI_Waitsome",
-                                    "MPI_Request_get_status"};
+                                    "MPI_Request_get_status",
+                                    "resprout_checkpoint"};
   return call < names.size() ? names[call] : "an unknown call";
 }
 
@@ -133,6 +134,19 @@ std::optional<Decided::Completed> Decided::test(
 bool Decided::get_status(const std::function<bool()>& look) {
   return poll(Call::get_status, [&] { return look() ? std::optional(Bytes{}) : std::nullopt; })
       .has_value();
+}
+
+std::optional<runtime::Return> Decided::take_in(
+    const std::function<std::optional<runtime::Return>()>& look,
+    const std::function<void()>& meanwhile) {
+  constexpr auto kind = static_cast<std::uint32_t>(Call::take_in);
+  const Bytes bytes = or_end([&] {
+    return decisions_.decide(
+        kind, Decisions::Pace::at_once,
+        [&] { return bytes_of(look().value_or(runtime::Return{})); }, meanwhile);
+  });
+  const auto found = value_of<runtime::Return>(bytes);
+  return found.number != 0 ? std::optional(found) : std::nullopt;
 }
 
 void Decided::announce(const Match& match) {

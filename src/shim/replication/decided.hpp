@@ -21,6 +21,7 @@
 
 #include "runtime/replicas/decisions.hpp"
 #include "runtime/replicas/receive_order.hpp"
+#include "runtime/replicas/returns.hpp"
 
 namespace resprout::shim {
 
@@ -38,6 +39,7 @@ class Decided {
     waitany,
     waitsome,
     get_status,
+    take_in,
   };
   static std::string name_of(std::uint32_t call);
 
@@ -70,6 +72,12 @@ class Decided {
 
   // Whether a request is complete that stays as it is.
   bool get_status(const std::function<bool()>& look);
+
+  // Whether a plane that was lost and is there again is taken in here. `meanwhile`: while it waits
+  // for who decides, in place of the usual.
+  std::optional<runtime::Return> take_in(
+      const std::function<std::optional<runtime::Return>()>& look,
+      const std::function<void()>& meanwhile);
 
   // What a wildcard has taken: said by who decides, at any time, and known to the others as soon as
   // it gets there.

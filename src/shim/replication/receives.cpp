@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/invariant.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/pending.hpp"
 
@@ -388,6 +389,13 @@ void Receives::close(const std::function<void()>& meanwhile) {
     meanwhile();
     patience.pause();
   }
+}
+
+void Receives::restart() {
+  const Hold hold(*this);
+  RESPROUT_INVARIANT(open_.empty());
+  order_ = {};
+  decides_ = false;
 }
 
 // --- for everybody

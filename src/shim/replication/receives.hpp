@@ -83,6 +83,8 @@ class Receives {
 
   // Gives to MPI what may be given, says what has come, and completes what is complete.
   void advance();
+  // Decisions begin anew: what was decided before is over. REQUIRES: is_idle().
+  void restart();
   // For MPI_Finalize: afterwards nothing is decided any more. What is still open is cancelled.
   void close(const std::function<void()>& meanwhile);
 

@@ -62,10 +62,21 @@ std::uint64_t Regions::digest() const {
 Regions::Copy Regions::copy() const {
   Copy copy;
   copy.regions_ = regions_;
-  copy.bytes_.reserve(bytes());
-  for (const Region& region : regions_)
-    copy.bytes_.insert(copy.bytes_.end(), region.begin(), region.end());
+  append_to(copy.bytes_);
   return copy;
+}
+
+void Regions::append_to(std::vector<std::byte>& bytes) const {
+  bytes.reserve(bytes.size() + this->bytes());
+  for (const Region& region : regions_) bytes.insert(bytes.end(), region.begin(), region.end());
+}
+
+void Regions::fill(std::span<const std::byte> bytes) {
+  RESPROUT_INVARIANT(bytes.size() == this->bytes());
+  for (const Region& region : regions_) {
+    if (!region.empty()) std::memcpy(region.data(), bytes.data(), region.size());
+    bytes = bytes.subspan(region.size());
+  }
 }
 
 bool Regions::has_all_of(const Copy& copy) const {
@@ -78,11 +89,7 @@ bool Regions::has_all_of(const Copy& copy) const {
 void Regions::restore(const Copy& copy) {
   RESPROUT_INVARIANT(has_all_of(copy));
   regions_ = copy.regions_;
-  const std::byte* from = copy.bytes_.data();
-  for (const Region& region : regions_) {
-    std::memcpy(region.data(), from, region.size());
-    from += region.size();
-  }
+  fill(copy.bytes_);
 }
 
 Regions& protected_regions() {

@@ -34,6 +34,9 @@ class Regions {
   // XXH3 of sizes and bytes, in the order in which they were protected first.
   std::uint64_t digest() const;
   Copy copy() const;
+  // All bytes, one region behind the other; and back. REQUIRES: as many as there are.
+  void append_to(std::vector<std::byte>& bytes) const;
+  void fill(std::span<const std::byte> bytes);
   // Whether all of its regions are still protected, as they were: what is not may be freed memory.
   bool has_all_of(const Copy& copy) const;
   // Puts it back; regions that were added since are no longer protected. REQUIRES: has_all_of().

@@ -1,0 +1,123 @@
+#include "shim/replication/company.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "runtime/net/socket.hpp"
+#include "runtime/replicas/meeting.hpp"
+#include "shim/replication/decided.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::LinkAddress;
+using runtime::PlaneLinks;
+
+constexpr unsigned look_us = 2000;
+
+PlaneLinks::Setup links_setup(const Options& options, const Company::Setup& company) {
+  PlaneLinks::Setup setup;
+  setup.secret = runtime::read_meeting_secret(company.meeting);
+  setup.self = {options.replica, company.rank};
+  setup.planes = options.replicas;
+  setup.ranks = company.ranks;
+  setup.listen_address = company.address;
+  if (!runtime::is_on_several_hosts(company.meeting)) return setup;
+  if (const std::string own = runtime::reachable_address(options.network); !own.empty())
+    setup.listen_address = own;
+  setup.is_known_lost = [meeting = company.meeting](std::int32_t plane) {
+    return runtime::is_said_to_be_lost(meeting, plane);
+  };
+  return setup;
+}
+
+// An eager method gives the program nothing that is not verified.
+runtime::Lag::Setup lag_setup(const Options& options, int rank, const runtime::Verifier& verifier) {
+  runtime::Lag::Setup setup;
+  setup.self = {options.replica, rank};
+  setup.planes = options.replicas;
+  if (is_lazy(options)) setup.bound = options.shadow_lag;
+  setup.open = [&verifier] { return verifier.open(); };
+  return setup;
+}
+
+runtime::Decisions::Setup decisions_setup(const Options& options, int rank) {
+  runtime::Decisions::Setup setup;
+  setup.self = {options.replica, rank};
+  setup.planes = options.replicas;
+  setup.name_of = Decided::name_of;
+  return setup;
+}
+
+}  // namespace
+
+// What is asked for later is kept: by the eager method that sends digests, where a majority can
+// say which copy is right. A lazy one has delivered by then, and whoever has all copies asks
+// nobody.
+runtime::Votes::Setup votes_setup(const Options& options, int rank) {
+  runtime::Votes::Setup setup;
+  setup.config = {*options.verify, options.replicas, protocols::Unproven::own};
+  setup.self = {options.replica, rank};
+  setup.keeps_copies = options.replicas > 2 && !setup.config.is_lazy();
+  return setup;
+}
+
+bool is_lazy(const Options& options) {
+  return protocols::DigestVoteConfig{*options.verify, options.replicas}.is_lazy();
+}
+
+Company::Company(const Options& options, Setup setup)
+    : setup_(std::move(setup)),
+      plane_(options.replica),
+      planes_(options.replicas),
+      links(
+          links_setup(options, setup_),
+          [this](runtime::Replica from, auto frame) { verifier.handle(from, frame); },
+          [this](std::int32_t plane) { lose_plane(plane); }),
+      verifier(votes_setup(options, setup_.rank), links, setup_.on_finding),
+      lag(lag_setup(options, setup_.rank, verifier), links),
+      decisions(decisions_setup(options, setup_.rank), links),
+      states({plane_, setup_.rank}, planes_) {
+  links.listen(runtime::Channel::decisions,
+               [this](runtime::Replica from, auto frame) { decisions.handle(from, frame); });
+  links.listen(runtime::Channel::lags,
+               [this](runtime::Replica from, auto frame) { lag.handle(from, frame); });
+  links.listen(runtime::Channel::states,
+               [this](runtime::Replica from, auto frame) { states.handle(from, frame); });
+}
+
+void Company::lose_plane(std::int32_t plane) {
+  verifier.lose_plane(plane);
+  lag.lose_plane(plane);
+  decisions.lose_plane(plane);
+  states.lose_plane(plane);
+}
+
+void Company::stay_alone() {
+  for (std::int32_t plane = 0; plane < planes_; ++plane)
+    if (plane != plane_) lose_plane(plane);
+}
+
+// Rank 0 speaks for its plane.
+void Company::meet() {
+  const LinkAddress mine = links.address();
+  std::vector<LinkAddress> all(static_cast<std::size_t>(setup_.ranks));
+  PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (setup_.rank == 0) {
+    runtime::leave_addresses(setup_.meeting, plane_, all);
+    all = runtime::meet(setup_.meeting, planes_, setup_.ranks, [] { usleep(look_us); });
+  }
+  all.resize(static_cast<std::size_t>(planes_ * setup_.ranks));
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibcast(all.data(), static_cast<int>(all.size() * sizeof mine), MPI_BYTE, 0, MPI_COMM_WORLD,
+              &request);
+  for (int is_over = 0; is_over == 0;) {
+    PMPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+    if (is_over == 0) usleep(look_us);
+  }
+  links.connect(std::move(all));
+}
+
+}  // namespace resprout::shim

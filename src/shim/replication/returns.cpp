@@ -1,0 +1,90 @@
+#include "shim/replication/returns.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "runtime/idle.hpp"
+#include "runtime/replicas/states.hpp"
+#include "shim/replication/wait_note.hpp"
+
+namespace resprout::shim {
+
+using runtime::Return;
+
+Returns::Returns(Setup setup, std::string meeting)
+    : setup_(std::move(setup)), meeting_(std::move(meeting)) {
+  if (runtime::comes_back(meeting_, setup_.plane)) muted_ = std::make_unique<Muted>();
+}
+
+void Returns::say_that_there_are_checkpoints() const {
+  if (setup_.rank == 0) runtime::say_that_there_are_checkpoints(runtime::job_of_meeting(meeting_));
+}
+
+// Rank 0 follows what is decided, the others of its plane follow rank 0.
+std::optional<Return> Returns::due() {
+  WaitNote note(setup_.run_directory, setup_.rank);
+  const auto meanwhile = [&] {
+    setup_.meanwhile();
+    note.look();
+  };
+  Return found;
+  if (setup_.rank == 0) {
+    const auto look = [&] {
+      return runtime::waiting_return(runtime::job_of_meeting(meeting_),
+                                     runtime::return_of_meeting(meeting_), setup_.planes);
+    };
+    found = setup_.decided.take_in(look, meanwhile).value_or(Return{});
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibcast(&found, sizeof found, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (int is_over = 0; is_over == 0;) {
+    PMPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+    if (is_over != 0) break;
+    meanwhile();
+    idle.pause();
+  }
+  return found.number != 0 ? std::optional(found) : std::nullopt;
+}
+
+void Returns::take_in(const Return& found, std::span<const std::byte> state) {
+  meeting_ = runtime::meeting_of_return(runtime::job_of_meeting(meeting_), found.number);
+  setup_.regroup(meeting_);
+  runtime::give_state(setup_.company.links, {found.plane, setup_.rank}, state);
+  mark();
+}
+
+std::optional<std::vector<std::byte>> Returns::wait() {
+  setup_.regroup(meeting_);
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  for (;;) {
+    // Asked first: what the last one has said is here when it is lost.
+    const bool is_hopeless = setup_.company.states.is_hopeless();
+    if (auto state = setup_.company.states.take()) return state;
+    if (is_hopeless) return std::nullopt;
+    setup_.meanwhile();
+    idle.pause();
+  }
+}
+
+void Returns::join(std::uint64_t checkpoint) {
+  PMPI_Barrier(MPI_COMM_WORLD);
+  if (setup_.rank == 0) runtime::say_joined(meeting_, checkpoint);
+  muted_.reset();
+  mark();
+}
+
+// Tells the launcher where in its output each rank is: at the same place in all planes.
+void Returns::mark() const {
+  std::fflush(nullptr);
+  const std::string text =
+      "\x1eresprout-return " + std::to_string(runtime::return_of_meeting(meeting_)) + "\n";
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    // Where it cannot be said nobody reads it.
+    [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
+  }
+}
+
+}  // namespace resprout::shim
