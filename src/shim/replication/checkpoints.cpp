@@ -43,6 +43,7 @@ int Checkpoints::take(Regions& regions) {
     }
     give_up(sight, why);
   }
+  setup_.findings.note_newcomer(-1);
   if (const auto found = setup_.returns.due()) take_in(*found, regions);
   keep(regions);
   return MPI_SUCCESS;
@@ -125,7 +126,7 @@ void Checkpoints::keep(const Regions& regions) {
 
 void Checkpoints::take_in(const runtime::Return& found, const Regions& regions) {
   setup_.returns.take_in(found, hand_over({figures_.taken, named_children()}, regions));
-  begin_anew();
+  begin_anew(found.plane);
 }
 
 void Checkpoints::come_back(Regions& regions) {
@@ -135,13 +136,14 @@ void Checkpoints::come_back(Regions& regions) {
   if (!given) end_process("it protects something else than the others");
   set_named_children(given->communicators);
   figures_.taken = given->checkpoints;
-  begin_anew();
+  begin_anew(setup_.replica);
   setup_.returns.join(figures_.taken + 1);
   keep(regions);
 }
 
 // Messages, collectives and what was compared are numbered from 1 again.
-void Checkpoints::begin_anew() {
+void Checkpoints::begin_anew(int newcomer) {
+  setup_.findings.note_newcomer(newcomer);
   const std::scoped_lock lock(mutex_);
   compared_ = 0;
   found_.reset();

@@ -51,6 +51,7 @@ class Checkpoints {
     Receives& receives;
     Returns& returns;
     int rank = 0;  // in the world
+    int replica = 0;
     std::string run_directory;
     void (*meanwhile)() = nullptr;  // while a call waits for its verdict
   };
@@ -100,7 +101,7 @@ class Checkpoints {
   void keep(const Regions& regions);
   void take_in(const runtime::Return& found, const Regions& regions);
   void come_back(Regions& regions);
-  void begin_anew();
+  void begin_anew(int newcomer);
   // Null: it can.
   const char* why_not(const Sight& sight);
   void go_back(Regions& regions);

@@ -54,7 +54,9 @@ void Findings::note(const Finding& finding) {
     if (tainted_) return;
     tainted_ = finding;
     const bool is_wrong = what_follows_without_checkpoint(finding) == Then::exclude;
-    if (is_wrong && !setup_.run_directory.empty()) write_whole_file(mark(), "\n");
+    mark_ =
+        setup_.run_directory + (is_wrong ? "/tainted-" : "/doubted-") + std::to_string(setup_.rank);
+    if (!setup_.run_directory.empty()) write_whole_file(mark_, "\n");
   }
   leave_note(finding, then);
   if (then == Then::exclude || then == Then::abort) end_process();
@@ -70,11 +72,7 @@ bool Findings::is_tainted() {
 void Findings::forgive() {
   const std::scoped_lock lock(mutex_);
   tainted_.reset();
-  unlink(mark().c_str());
-}
-
-std::string Findings::mark() const {
-  return setup_.run_directory + "/tainted-" + std::to_string(setup_.rank);
+  unlink(mark_.c_str());
 }
 
 bool Findings::is_doomed() {
@@ -118,6 +116,7 @@ Findings::Then Findings::what_follows_without_checkpoint(const Finding& finding)
   if (finding.is_tainted || (is_own_wrong && !is_message)) return Then::exclude;
   if (finding.end == Finding::End::outvoted) return Then::go_on;
   if (finding.end == Finding::End::lost && is_own_wrong) return Then::exclude;
+  if (newcomer_ >= 0) return newcomer_ == setup_.replica ? Then::exclude : Then::go_on;
   return setup_.on_corruption == OnCorruption::abort ? Then::abort : Then::go_on;
 }
 
@@ -138,7 +137,8 @@ void Findings::leave_note(const Finding& finding, Then then) {
   const bool is_replaceable = stream.of == Stream::Of::messages && then == Then::go_on;
   json.key("replaced").boolean(finding.end == Finding::End::outvoted && is_replaceable);
   // Others have the right data, whether or not this process could still get them.
-  const bool is_own_loss = what_follows_without_checkpoint(finding) == Then::exclude;
+  const bool is_own_loss = finding.end == Finding::End::lost &&
+                           what_follows_without_checkpoint(finding) == Then::exclude;
   json.key("end").string(shim::text_of(is_own_loss ? Finding::End::outvoted : finding.end));
   json.key("then").string(text_of(then));
   json.key("rank").number(setup_.rank).key("replica").number(setup_.replica);

@@ -35,6 +35,10 @@ class Findings {
   // Returns only if this process goes on.
   void note(const runtime::Finding& finding);
 
+  // A plane was taken in (returns.hpp), and has not come to its next checkpoint yet; -1: none. If
+  // nobody can tell who is right, and going back does not help, something was not protected: it is
+  // the wrong one.
+  void note_newcomer(int replica) { newcomer_ = replica; }
   // Whether a process that has worked with wrong data waits for its next checkpoint, to go back.
   void allow_going_back(bool is_allowed);
   // It has, since it went back last.
@@ -51,15 +55,16 @@ class Findings {
   Then what_follows(const runtime::Finding& finding) const;
   Then what_follows_without_checkpoint(const runtime::Finding& finding) const;
   void leave_note(const runtime::Finding& finding, Then then);
-  // For the launcher: this process has been out-voted, until it is forgiven.
-  std::string mark() const;
   static const char* text_of(Then then);
 
   const Setup setup_;
   std::atomic<int> noted_{0};
   std::atomic<bool> may_go_back_{false};
+  std::atomic<int> newcomer_{-1};
   std::mutex mutex_;                         // guards what follows
   std::optional<runtime::Finding> tainted_;  // by the first that it found
+  // For the launcher, until it is forgiven: this process has been out-voted, or nobody can tell.
+  std::string mark_;
 };
 
 }  // namespace resprout::shim

@@ -80,6 +80,7 @@ class Verification final {
                       .receives = receives_,
                       .returns = returns_,
                       .rank = rank_,
+                      .replica = options.replica,
                       .run_directory = options.run_directory,
                       .meanwhile = go_on_with_mpi}) {
     comparing_.verifier = &company_->verifier;
