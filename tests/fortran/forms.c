@@ -158,6 +158,37 @@ static void bottom(void) {
   expect(sum_of_all == (rank == 0 ? 77 * size : 0));
 }
 
+// In a grid that is a ring with two borders: their blocks, and the handles for them, are there.
+static void neighbors(integer* grid) {
+  enum { n = 4 };
+  const integer left = (rank + size - 1) % size, right = (rank + 1) % size;
+  const integer expected[n] = {-1, -1, left, right};
+  integer from[n], to[n], counts[n], types[n], request;
+  MPI_Aint bytes[n];
+  for (int i = 0; i < n; ++i) {
+    counts[i] = 1, bytes[i] = i * (int)sizeof *to, types[i] = number_type, from[i] = rank;
+  }
+  for (int form = 0; form < 4; ++form) {
+    memset(to, -1, sizeof to);
+    if (form == 0)
+      call(mpi_neighbor_allgather_, &rank, at(1), &number_type, to, at(1), &number_type, grid);
+    if (form == 1)
+      call(mpi_neighbor_alltoallw_, from, counts, bytes, types, to, counts, bytes, types, grid);
+    if (form == 2)
+      call(mpi_ineighbor_alltoallw_, from, counts, bytes, types, to, counts, bytes, types, grid,
+           &request);
+    if (form == 3) {
+      call(mpi_neighbor_alltoallw_init_, from, counts, bytes, types, to, counts, bytes, types, grid,
+           at(0), &request);
+      memset(types, 0, sizeof types);  // read when the request was made
+      call(mpi_start_, &request);
+    }
+    if (form > 1) call(mpi_wait_, &request, &mpi_fortran_status_ignore_);
+    expect(memcmp(to, expected, sizeof to) == 0);
+  }
+  call(mpi_request_free_, &request);
+}
+
 static void communicators(void) {
   integer half, other = -1, request, number = -1, result = -1, group, grid;
   const integer null = MPI_Comm_c2f(MPI_COMM_NULL);
@@ -187,6 +218,7 @@ static void communicators(void) {
   expect(ndims == 2 && dims[1] == size && found[0] == 0 && found[1] == 1 && coords[1] == rank);
   call(mpi_cart_shift_, &grid, at(1), at(1), &up, &down);
   expect(up == (rank + size - 1) % size && down == (rank + 1) % size);
+  neighbors(&grid);
   call(mpi_cart_sub_, &grid, remain, &half);
   call(mpi_comm_size_, &half, &number);
   expect(number == size);

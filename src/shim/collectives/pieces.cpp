@@ -5,9 +5,9 @@
 namespace resprout::shim {
 
 bool Pieces::are_valid(int size) const {
-  if (counts_ == nullptr && displs_ == nullptr)
-    return count_ >= 0 && datatype_ != MPI_DATATYPE_NULL;
-  if (counts_ == nullptr || displs_ == nullptr) return false;
+  const bool has_displs = displs_ != nullptr || byte_displs_ != nullptr;
+  if (counts_ == nullptr && !has_displs) return count_ >= 0 && datatype_ != MPI_DATATYPE_NULL;
+  if (counts_ == nullptr || !has_displs) return false;
   for (int rank = 0; rank < size; ++rank)
     if (counts_[rank] < 0 || datatype_of(rank) == MPI_DATATYPE_NULL) return false;
   return true;
@@ -19,8 +19,13 @@ Piece Pieces::of(int rank) const {
   MPI_Aint step = 1;
   if (datatypes_ == nullptr) PMPI_Type_get_extent(datatype, &lb, &step);
   const int count = counts_ != nullptr ? counts_[rank] : count_;
-  const MPI_Aint steps = displs_ != nullptr ? displs_[rank] : MPI_Aint{count} * rank;
-  return Piece::of(static_cast<const char*>(buffer_) + steps * step, count, datatype);
+  return Piece::of(static_cast<const char*>(buffer_) + displacement_of(rank) * step, count,
+                   datatype);
+}
+
+MPI_Aint Pieces::displacement_of(int rank) const {
+  if (byte_displs_ != nullptr) return byte_displs_[rank];
+  return displs_ != nullptr ? displs_[rank] : MPI_Aint{count_} * rank;
 }
 
 PieceList::PieceList(const Pieces& pieces, int size) {

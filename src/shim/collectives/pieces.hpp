@@ -37,6 +37,10 @@ class Pieces {
   // The w-form: displacements count bytes.
   Pieces(const void* buffer, const int* counts, const int* displs, const MPI_Datatype* datatypes)
       : buffer_(buffer), counts_(counts), displs_(displs), datatypes_(datatypes) {}
+  // That of neighborhood collectives.
+  Pieces(const void* buffer, const int* counts, const MPI_Aint* displs,
+         const MPI_Datatype* datatypes)
+      : buffer_(buffer), counts_(counts), byte_displs_(displs), datatypes_(datatypes) {}
 
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
@@ -44,11 +48,14 @@ class Pieces {
 
  private:
   MPI_Datatype datatype_of(int rank) const { return datatypes_ ? datatypes_[rank] : datatype_; }
+  // In extents, or in bytes.
+  MPI_Aint displacement_of(int rank) const;
 
   const void* buffer_;
   int count_ = 0;
   const int* counts_ = nullptr;
   const int* displs_ = nullptr;
+  const MPI_Aint* byte_displs_ = nullptr;
   MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
   const MPI_Datatype* datatypes_ = nullptr;
 };

@@ -7,6 +7,7 @@
 #  include <mutex>
 #  include <set>
 
+#  include "shim/collectives/neighbors.hpp"
 #  include "shim/fortran/late.hpp"
 
 // Open MPI's, of which only the addresses count. Where there is no Fortran they may be missing.
@@ -26,15 +27,6 @@ namespace {
 std::size_t size_of(MPI_Fint count) { return count > 0 ? static_cast<std::size_t>(count) : 0; }
 
 constexpr std::size_t status_integers = sizeof(MPI_Status) / sizeof(MPI_Fint);
-
-int processes_of(MPI_Comm comm) {
-  if (comm == nullptr || comm == MPI_COMM_NULL) return 0;
-  int is_inter = 0;
-  int size = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : MPI_Comm_size(comm, &size);
-  return size;
-}
 
 }  // namespace
 
@@ -90,16 +82,35 @@ Statuses::~Statuses() {
     PMPI_Status_c2f(&c_[i], fortran_ + i * status_integers);
 }
 
-Datatypes::Datatypes(const MPI_Fint* fortran, const MPI_Fint* comm, const void* buffer)
-    : c_(buffer == &mpi_fortran_in_place_ ? 0 : size_of(processes_of(PMPI_Comm_f2c(*comm)))) {
+int processes_of(const MPI_Fint* comm) {
+  const MPI_Comm c = PMPI_Comm_f2c(*comm);
+  if (c == nullptr || c == MPI_COMM_NULL) return 0;
+  int is_inter = 0;
+  int size = 0;
+  PMPI_Comm_test_inter(c, &is_inter);
+  is_inter != 0 ? PMPI_Comm_remote_size(c, &size) : MPI_Comm_size(c, &size);
+  return size;
+}
+
+int destinations_of(const MPI_Fint* comm) {
+  const MPI_Comm c = PMPI_Comm_f2c(*comm);
+  return c == nullptr ? 0 : static_cast<int>(neighbors_of(c).destinations.size());
+}
+
+int sources_of(const MPI_Fint* comm) {
+  const MPI_Comm c = PMPI_Comm_f2c(*comm);
+  return c == nullptr ? 0 : static_cast<int>(neighbors_of(c).sources.size());
+}
+
+Datatypes::Datatypes(const MPI_Fint* fortran, int blocks, const void* buffer)
+    : c_(buffer == &mpi_fortran_in_place_ ? 0 : size_of(blocks)) {
   for (std::size_t i = 0; i < c_.size(); ++i) c_[i] = PMPI_Type_f2c(fortran[i]);
 }
 
-const MPI_Datatype* kept_datatypes(const MPI_Fint* fortran, const MPI_Fint* comm,
-                                   const void* buffer) {
+const MPI_Datatype* kept_datatypes(const MPI_Fint* fortran, int blocks, const void* buffer) {
   static std::mutex mutex;
   static auto* kept = new std::set<std::vector<MPI_Datatype>>;
-  const Datatypes datatypes(fortran, comm, buffer);
+  const Datatypes datatypes(fortran, blocks, buffer);
   const std::scoped_lock lock(mutex);
   return kept->insert(datatypes.all()).first->data();
 }

@@ -158,11 +158,17 @@ class Indices {
   const MPI_Fint* count_;
 };
 
-// One datatype for each rank of `comm`, or of its remote group; none that belong to a buffer that
-// is MPI_IN_PLACE: they are not significant, and may be anything.
+// How many blocks a call on `comm` names: one for each of its ranks, or of its remote group; one
+// for each neighbor that something goes to, or comes from.
+int processes_of(const MPI_Fint* comm);
+int destinations_of(const MPI_Fint* comm);
+int sources_of(const MPI_Fint* comm);
+
+// One datatype for each block; none that belong to a buffer that is MPI_IN_PLACE: they are not
+// significant, and may be anything.
 class Datatypes {
  public:
-  Datatypes(const MPI_Fint* fortran, const MPI_Fint* comm, const void* buffer);
+  Datatypes(const MPI_Fint* fortran, int blocks, const void* buffer);
   operator const MPI_Datatype*() const { return c_.data(); }
   const std::vector<MPI_Datatype>& all() const { return c_; }
 
@@ -172,8 +178,7 @@ class Datatypes {
 
 // As these, but there for as long as the process: for calls that look at them when they have
 // returned. Equal ones are there once.
-const MPI_Datatype* kept_datatypes(const MPI_Fint* fortran, const MPI_Fint* comm,
-                                   const void* buffer);
+const MPI_Datatype* kept_datatypes(const MPI_Fint* fortran, int blocks, const void* buffer);
 
 // Without the blanks at its end.
 class String {

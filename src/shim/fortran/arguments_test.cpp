@@ -103,13 +103,31 @@ TEST_CASE("a status that the call has not written stays what it was") {
 
 TEST_CASE("equal lists of datatypes are kept once, those of a buffer in place are not read") {
   need_mpi();
-  const MPI_Fint self = PMPI_Comm_c2f(MPI_COMM_SELF);
   const MPI_Fint type = PMPI_Type_c2f(MPI_INT);
   int number = 0;
-  const MPI_Datatype* const first = kept_datatypes(&type, &self, &number);
+  const MPI_Datatype* const first = kept_datatypes(&type, 1, &number);
   CHECK(first[0] == MPI_INT);
-  CHECK(kept_datatypes(&type, &self, &number) == first);
-  kept_datatypes(nullptr, &self, &mpi_fortran_in_place_);
+  CHECK(kept_datatypes(&type, 1, &number) == first);
+  kept_datatypes(nullptr, 1, &mpi_fortran_in_place_);
+}
+
+TEST_CASE("blocks are counted by processes, or by neighbors to either side") {
+  need_mpi();
+  const MPI_Fint self = PMPI_Comm_c2f(MPI_COMM_SELF);
+  CHECK(processes_of(&self) == 1);
+  CHECK(destinations_of(&self) == 0);  // no topology
+  const std::array<int, 3> to_itself{};
+  MPI_Comm graph = MPI_COMM_NULL;
+  PMPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 3, to_itself.data(), MPI_UNWEIGHTED, 3,
+                                  to_itself.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  const MPI_Fint handle = PMPI_Comm_c2f(graph);
+  CHECK(processes_of(&handle) == 1);
+  CHECK(destinations_of(&handle) == 3);
+  CHECK(sources_of(&handle) == 3);
+  PMPI_Comm_free(&graph);
+  const MPI_Fint null = PMPI_Comm_c2f(MPI_COMM_NULL);
+  CHECK(processes_of(&null) == 0);
+  CHECK(sources_of(&null) == 0);
 }
 
 TEST_CASE("a negative number of requests is none") {

@@ -30,6 +30,7 @@ KINDS = {
     "int>": (WRITTEN, "{a}"),
     "ints>": (WRITTEN, "{a}"),
     "aint": ("const MPI_Aint*", "*{a}"),
+    "aints": ("const MPI_Aint*", "{a}"),
     "count": ("const MPI_Count*", "*{a}"),
     # A LOGICAL is true if its lowest bit is set; C writes 0 or 1.
     "logical": (READ, "*{a}"),
@@ -39,8 +40,13 @@ KINDS = {
     "buffer": ("void*", "buffer({a})"),
     "address>": ("void*", "{a}"),
     "weights": (READ, "weights({a})"),
-    "types": (READ, "Datatypes({a}, {comm}, {buffer})"),
-    "kept-types": (READ, "kept_datatypes({a}, {comm}, {buffer})"),
+    # One for each process; for each neighbor that something goes to, or comes from.
+    "types": (READ, "Datatypes({a}, processes_of({comm}), {buffer})"),
+    "types-to": (READ, "Datatypes({a}, destinations_of({comm}), {buffer})"),
+    "types-from": (READ, "Datatypes({a}, sources_of({comm}), {buffer})"),
+    "kept-types": (READ, "kept_datatypes({a}, processes_of({comm}), {buffer})"),
+    "kept-types-to": (READ, "kept_datatypes({a}, destinations_of({comm}), {buffer})"),
+    "kept-types-from": (READ, "kept_datatypes({a}, sources_of({comm}), {buffer})"),
     "requests<>": (WRITTEN, "Requests({a}, *{first})"),
     "status>": (WRITTEN, "Status({a})"),
     "statuses>": (WRITTEN, "Statuses({a}, *{first})"),

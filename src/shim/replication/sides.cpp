@@ -12,4 +12,12 @@ void Sides::add_all(std::vector<Piece>& to, const Pieces& pieces) const {
   for (int rank = 0; rank < size_; ++rank) to.push_back(pieces.of(rank));
 }
 
+void Sides::add_each(std::vector<Piece>& to, const std::vector<int>& neighbors,
+                     const Pieces& pieces) {
+  const int count = static_cast<int>(neighbors.size());
+  if (!pieces.are_valid(count)) return;
+  for (int i = 0; i < count; ++i)
+    if (neighbors[static_cast<std::size_t>(i)] != MPI_PROC_NULL) to.push_back(pieces.of(i));
+}
+
 }  // namespace resprout::shim

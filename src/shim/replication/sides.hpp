@@ -7,10 +7,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <vector>
 
+#include "shim/collectives/neighbors.hpp"
 #include "shim/collectives/pieces.hpp"
 
 namespace resprout::shim {
@@ -36,6 +38,13 @@ class Sides {
   }
   void give_all(const Pieces& pieces) { add_all(given_, pieces); }
   void get_all(const Pieces& pieces) { add_all(got_, pieces); }
+  // A block for each neighbor, or from each, but for those that are MPI_PROC_NULL.
+  void give_each(const std::vector<int>& neighbors, const Pieces& pieces) {
+    add_each(given_, neighbors, pieces);
+  }
+  void get_each(const std::vector<int>& neighbors, const Pieces& pieces) {
+    add_each(got_, neighbors, pieces);
+  }
 
   const std::vector<Piece>& given() const { return given_; }
   const std::vector<Piece>& got() const { return got_; }
@@ -46,6 +55,8 @@ class Sides {
  private:
   static void add(std::vector<Piece>& to, const void* buffer, int count, MPI_Datatype datatype);
   void add_all(std::vector<Piece>& to, const Pieces& pieces) const;
+  static void add_each(std::vector<Piece>& to, const std::vector<int>& neighbors,
+                       const Pieces& pieces);
 
   int rank_;
   int size_;
@@ -147,6 +158,26 @@ inline auto alltoall(const void* sendbuf, const Pieces& send, const Pieces& rece
   return [=](Sides& sides) {
     sides.give_all(sendbuf == MPI_IN_PLACE ? receive : send);
     sides.get_all(receive);
+  };
+}
+
+// One block for all neighbors: nobody reads it where there are none.
+inline auto neighbor_allgather(MPI_Comm comm, const void* sendbuf, int sendcount,
+                               MPI_Datatype sendtype, const Pieces& receive) {
+  return [=](Sides& sides) {
+    const Neighbors neighbors = neighbors_of(comm);
+    const auto& to = neighbors.destinations;
+    if (std::any_of(to.begin(), to.end(), [](int rank) { return rank != MPI_PROC_NULL; }))
+      sides.give(sendbuf, sendcount, sendtype);
+    sides.get_each(neighbors.sources, receive);
+  };
+}
+
+inline auto neighbor_alltoall(MPI_Comm comm, const Pieces& send, const Pieces& receive) {
+  return [=](Sides& sides) {
+    const Neighbors neighbors = neighbors_of(comm);
+    sides.give_each(neighbors.destinations, send);
+    sides.get_each(neighbors.sources, receive);
   };
 }
 

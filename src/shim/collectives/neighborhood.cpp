@@ -1,0 +1,247 @@
+// Neighborhood collectives, blocking, non-blocking and persistent: the MPI library's own. Open MPI
+// ends them with MPIX_ERR_PROC_FAILED where a neighbor is lost. Where replicas are verified they
+// compare what a rank gives to its neighbors and what it gets from them.
+#include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/peers.hpp"
+#include "shim/remade/remade.hpp"
+#include "shim/replication/compared_requests.hpp"
+
+using namespace resprout::shim;
+
+namespace {
+
+// `name`: the lower-case MPI name, a string literal; `native`: MPI's own call.
+template <typename Description, typename Native>
+int exchange(MPI_Comm comm, const char* name, const Description& describe, Native native) {
+  const Compared compared(comm, name, describe);
+  GuardedCall call(name, comm);
+  if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
+  return call.finish(native());
+}
+
+template <typename Native>
+int start(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& describe,
+          Native native) {
+  ComparedStart compared(comm, name, describe);
+  GuardedCall call(name, comm);
+  if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
+  const int code = native();
+  if (code == MPI_SUCCESS) compared.go_on_as(*request);
+  return call.finish(code);
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+template <typename Native>
+int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& describe,
+         Native native) {
+  GuardedCall call(name, comm);
+  if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
+  const int code = native();
+  if (code == MPI_SUCCESS) remember_compared(*request, comm, name, describe);
+  return call.finish(code);
+}
+
+#endif
+
+}  // namespace
+
+extern "C" int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm) {
+  return exchange(comm, "neighbor_allgather",
+                  sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                               Pieces(recvbuf, recvcount, recvtype)),
+                  [&] {
+                    return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm);
+                  });
+}
+
+extern "C" int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, const int recvcounts[], const int displs[],
+                                       MPI_Datatype recvtype, MPI_Comm comm) {
+  return exchange(comm, "neighbor_allgatherv",
+                  sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                               Pieces(recvbuf, recvcounts, displs, recvtype)),
+                  [&] {
+                    return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcounts, displs, recvtype, comm);
+                  });
+}
+
+extern "C" int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     MPI_Comm comm) {
+  return exchange(comm, "neighbor_alltoall",
+                  sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
+                                              Pieces(recvbuf, recvcount, recvtype)),
+                  [&] {
+                    return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, comm);
+                  });
+}
+
+extern "C" int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[],
+                                      const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                      const int recvcounts[], const int rdispls[],
+                                      MPI_Datatype recvtype, MPI_Comm comm) {
+  return exchange(comm, "neighbor_alltoallv",
+                  sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                                              Pieces(recvbuf, recvcounts, rdispls, recvtype)),
+                  [&] {
+                    return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                   recvcounts, rdispls, recvtype, comm);
+                  });
+}
+
+extern "C" int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[],
+                                      const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                      void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                      MPI_Comm comm) {
+  return exchange(comm, "neighbor_alltoallw",
+                  sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                                              Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
+                  [&] {
+                    return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                   recvcounts, rdispls, recvtypes, comm);
+                  });
+}
+
+extern "C" int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                       MPI_Comm comm, MPI_Request* request) {
+  return start(comm, "ineighbor_allgather", request,
+               sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                            Pieces(recvbuf, recvcount, recvtype)),
+               [&] {
+                 return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, comm, request);
+               });
+}
+
+extern "C" int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                        void* recvbuf, const int recvcounts[], const int displs[],
+                                        MPI_Datatype recvtype, MPI_Comm comm,
+                                        MPI_Request* request) {
+  return start(comm, "ineighbor_allgatherv", request,
+               sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                            Pieces(recvbuf, recvcounts, displs, recvtype)),
+               [&] {
+                 return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                  displs, recvtype, comm, request);
+               });
+}
+
+extern "C" int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, MPI_Request* request) {
+  return start(comm, "ineighbor_alltoall", request,
+               sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
+                                           Pieces(recvbuf, recvcount, recvtype)),
+               [&] {
+                 return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, comm, request);
+               });
+}
+
+extern "C" int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[],
+                                       const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                       const int recvcounts[], const int rdispls[],
+                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return start(comm, "ineighbor_alltoallv", request,
+               sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                                           Pieces(recvbuf, recvcounts, rdispls, recvtype)),
+               [&] {
+                 return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                 recvcounts, rdispls, recvtype, comm, request);
+               });
+}
+
+extern "C" int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[],
+                                       const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                       void* recvbuf, const int recvcounts[],
+                                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                       MPI_Comm comm, MPI_Request* request) {
+  return start(comm, "ineighbor_alltoallw", request,
+               sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                                           Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
+               [&] {
+                 return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                                 recvcounts, rdispls, recvtypes, comm, request);
+               });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                           MPI_Request* request) {
+  return init(comm, "neighbor_allgather_init", request,
+              sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                           Pieces(recvbuf, recvcount, recvtype)),
+              [&] {
+                return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, comm, info, request);
+              });
+}
+
+extern "C" int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            const int recvcounts[], const int displs[],
+                                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                            MPI_Request* request) {
+  return init(comm, "neighbor_allgatherv_init", request,
+              sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                           Pieces(recvbuf, recvcounts, displs, recvtype)),
+              [&] {
+                return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcounts, displs, recvtype, comm, info,
+                                                     request);
+              });
+}
+
+extern "C" int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return init(comm, "neighbor_alltoall_init", request,
+              sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
+                                          Pieces(recvbuf, recvcount, recvtype)),
+              [&] {
+                return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm, info, request);
+              });
+}
+
+extern "C" int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[],
+                                           const int sdispls[], MPI_Datatype sendtype,
+                                           void* recvbuf, const int recvcounts[],
+                                           const int rdispls[], MPI_Datatype recvtype,
+                                           MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return init(comm, "neighbor_alltoallv_init", request,
+              sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                                          Pieces(recvbuf, recvcounts, rdispls, recvtype)),
+              [&] {
+                return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                                    recvcounts, rdispls, recvtype, comm, info,
+                                                    request);
+              });
+}
+
+extern "C" int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[],
+                                           const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                           void* recvbuf, const int recvcounts[],
+                                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                           MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return init(comm, "neighbor_alltoallw_init", request,
+              sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                                          Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
+              [&] {
+                return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+                                                    recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                                    info, request);
+              });
+}
+
+#endif
