@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t key_of_listener = 0;
 constexpr std::uint64_t key_of_wake = 1;
+constexpr std::uint64_t key_of_timer = 2;
 // The peer's thread reads at all times; what it has no use for yet it keeps.
 constexpr std::size_t unsent_bytes_max = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t frame_bytes_max = std::numeric_limits<std::uint32_t>::max();
@@ -27,6 +29,12 @@ constexpr std::int64_t farewell_ns = 5'000'000'000;
 
 // Of two times to wait; -1: for ever.
 int sooner(int a, int b) { return a < 0 ? b : b < 0 ? a : std::min(a, b); }
+
+// Of an eventfd, or a timerfd.
+void take_count(const Fd& fd) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t n = read(fd.get(), &count, sizeof count);
+}
 
 void append(std::vector<std::uint8_t>& to, std::span<const std::byte> bytes) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -41,11 +49,15 @@ PlaneLinks::PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost)
       on_plane_lost_(std::move(on_plane_lost)),
       listener_(listen_on(setup_.listen_address)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
       is_lost_(static_cast<std::size_t>(setup_.planes)),
-      has_left_(static_cast<std::size_t>(setup_.planes * setup_.ranks)) {
+      has_left_(static_cast<std::size_t>(setup_.planes * setup_.ranks)),
+      unsent_(has_left_.size()) {
   if (!wake_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  if (!timer_.is_open()) throw std::system_error(errno, std::generic_category(), "timerfd");
   poller_.add(listener_, key_of_listener, EPOLLIN);
   poller_.add(wake_, key_of_wake, EPOLLIN);
+  poller_.add(timer_, key_of_timer, EPOLLIN);
 }
 
 PlaneLinks::~PlaneLinks() { leave(); }
@@ -90,19 +102,28 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> fr
 void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> head,
                       std::span<const std::byte> rest) {
   const std::size_t size = sizeof channel + head.size() + rest.size();
-  RESPROUT_INVARIANT(is_known(number_of(to)) && size <= frame_bytes_max);
+  const int number = number_of(to);
+  RESPROUT_INVARIANT(is_known(number) && size <= frame_bytes_max);
   const auto length = static_cast<std::uint32_t>(size);
-  bool is_awake = false;
+  bool is_expected = false;  // somebody will send it out
+  bool is_patient = channel == Channel::votes && setup_.linger.ns > 0;
   {
     const std::scoped_lock lock(mutex_);
-    std::vector<std::uint8_t>& unsent = unsent_[to];
-    append(unsent, std::as_bytes(std::span(&length, 1)));
-    append(unsent, std::as_bytes(std::span(&channel, 1)));
-    append(unsent, head);
-    append(unsent, rest);
-    is_awake = std::exchange(is_awake_, true);
+    Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
+    if (unsent.bytes.empty()) spoken_to_.push_back(number);
+    append(unsent.bytes, std::as_bytes(std::span(&length, 1)));
+    append(unsent.bytes, std::as_bytes(std::span(&channel, 1)));
+    append(unsent.bytes, head);
+    append(unsent.bytes, rest);
+    is_patient = is_patient && unsent.bytes.size() < setup_.linger.bytes;
+    unsent.is_due |= !is_patient;
+    is_expected = std::exchange(is_patient ? is_timer_set_ : is_awake_, true);
   }
-  if (!is_awake) wake();
+  if (is_expected) return;
+  if (is_patient)
+    set_timer();
+  else
+    wake();
 }
 
 void PlaneLinks::leave() {
@@ -118,6 +139,13 @@ void PlaneLinks::wake() {
   [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof one);
 }
 
+void PlaneLinks::set_timer() {
+  constexpr std::int64_t second = 1'000'000'000;
+  const itimerspec at{.it_interval = {},
+                      .it_value = {setup_.linger.ns / second, setup_.linger.ns % second}};
+  timerfd_settime(timer_.get(), 0, &at, nullptr);
+}
+
 // --- the thread
 // ---------------------------------------------------------------------------------
 
@@ -128,9 +156,9 @@ void PlaneLinks::run() {
   std::array<epoll_event, 32> events;
   std::int64_t deadline = 0;
   for (;;) {
-    send_out(Then::sleep);
+    send_out(Then::sleep, What::due);
     if (is_leaving_.load() && deadline == 0) {
-      send_out(Then::sleep);  // what was sent before it was said
+      send_out(Then::sleep, What::all);  // what was sent before it was said
       say_farewell();
       deadline = monotonic_ns() + farewell_ns;
     }
@@ -150,8 +178,10 @@ void PlaneLinks::handle(std::span<const epoll_event> events) {
     if (event.data.u64 == key_of_listener) {
       accept_all();
     } else if (event.data.u64 == key_of_wake) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const ssize_t n = read(wake_.get(), &count, sizeof count);
+      take_count(wake_);
+    } else if (event.data.u64 == key_of_timer) {
+      take_count(timer_);
+      note_due();
     } else {
       advance(event.data.u64);
     }
@@ -161,10 +191,11 @@ void PlaneLinks::handle(std::span<const epoll_event> events) {
 void PlaneLinks::drive() {
   const std::unique_lock lock(driving_, std::try_to_lock);
   if (!lock.owns_lock() || !thread_.joinable()) return;
-  send_out(Then::go_on);
+  send_out(Then::go_on, What::all);
   std::array<epoll_event, 32> events;
   for (const epoll_event& event : poller_.wait(events, 0)) {
-    if (event.data.u64 == key_of_wake) continue;  // that is for the thread
+    if (event.data.u64 == key_of_wake || event.data.u64 == key_of_timer)
+      continue;  // that is for the thread
     if (event.data.u64 == key_of_listener) {
       accept_all();
       wake();  // it sees to who does not prove to be anybody in time
@@ -172,13 +203,20 @@ void PlaneLinks::drive() {
       advance(event.data.u64);
     }
   }
-  send_out(Then::go_on);
+  send_out(Then::go_on, What::all);
 }
 
 // What is said from here on goes out before the thread sleeps again.
 void PlaneLinks::note_awake() {
   const std::scoped_lock lock(mutex_);
   is_awake_ = true;
+}
+
+// What has been patient was so long enough.
+void PlaneLinks::note_due() {
+  const std::scoped_lock lock(mutex_);
+  is_timer_set_ = false;
+  for (const int number : spoken_to_) unsent_[static_cast<std::size_t>(number)].is_due = true;
 }
 
 void PlaneLinks::accept_all() {
@@ -309,18 +347,23 @@ void PlaneLinks::lose(std::int32_t plane) {
   on_plane_lost_(plane);
 }
 
-// `then`: what the thread of the links does next, as far as the one that calls this knows.
-void PlaneLinks::send_out(Then then) {
-  std::map<Replica, std::vector<std::uint8_t>> unsent;
+void PlaneLinks::send_out(Then then, What what) {
   {
     const std::scoped_lock lock(mutex_);
-    unsent.swap(unsent_);
     if (then == Then::sleep) is_awake_ = false;
+    std::erase_if(spoken_to_, [&](int number) {
+      Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
+      if (what == What::due && !unsent.is_due) return false;
+      unsent.is_due = false;
+      going_out_.emplace_back(number, std::exchange(unsent.bytes, {}));
+      return true;
+    });
   }
-  for (const auto& [to, bytes] : unsent) {
-    Link* link = outgoing_to(to);
-    if (link != nullptr) say(*link, outgoing_.at(to), bytes);
+  for (const auto& [number, bytes] : going_out_) {
+    const Replica to = replica_of(number);
+    if (Link* link = outgoing_to(to)) say(*link, outgoing_.at(to), bytes);
   }
+  going_out_.clear();
 }
 
 // What there is no room for now goes out when the poller says so, as does what is said too early.

@@ -15,6 +15,8 @@
 //     lost.
 //  2. Frames come only from processes that know the job's secret, under the name they proved.
 //  3. A plane is said to be lost once, and nothing is heard of it afterwards.
+//  4. What is patient goes out at most `Linger::ns` later, or with what is said to the same process
+//     meanwhile and is not, or when somebody drives.
 //
 // Thread rule: `send` and `drive` from any thread; the callbacks come from the thread of the links,
 // which sleeps while nothing comes, or from one that drives, one at a time. No MPI in it.
@@ -50,6 +52,12 @@ static_assert(std::is_trivially_copyable_v<LinkAddress> && sizeof(LinkAddress) =
 
 class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
  public:
+  // Frames of votes are patient: they go out together, so that each costs no system call and wakes
+  // nobody by itself.
+  struct Linger {
+    std::int64_t ns = 0;          // so long at most; 0: nothing is patient
+    std::size_t bytes = 1 << 18;  // no longer than until there are so many for one process
+  };
   struct Setup {
     auth::Secret secret{};  // the job's
     Replica self;
@@ -60,6 +68,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     // breaks. Asked once in `look_ns`; empty: never.
     std::function<bool(std::int32_t plane)> is_known_lost = {};
     std::int64_t look_ns = 1'000'000'000;
+    Linger linger = {};
   };
   // `frame`: all that was given to one `send`, without its channel.
   using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
@@ -111,6 +120,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void run();
   void handle(std::span<const epoll_event> events);
   void note_awake();
+  void note_due();
+  void set_timer();
   void accept_all();
   void add(ProvenStream stream);
   void advance(Key key);
@@ -123,8 +134,11 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void drop(std::map<Key, Link>::iterator at);
   void end_of(const Link& link);
   void lose(std::int32_t plane);
+  // What the thread of the links does next, as far as the one that calls this knows; and what goes
+  // out: all, or what may not wait.
   enum class Then { sleep, go_on };
-  void send_out(Then then);
+  enum class What { due, all };
+  void send_out(Then then, What what);
   void say(Link& link, Key key, std::span<const std::uint8_t> bytes);
   void wait_for(Link& link, Key key);
   Link* outgoing_to(Replica to);
@@ -137,21 +151,29 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   const OnPlaneLost on_plane_lost_;
   Fd listener_;
   Fd wake_;
+  Fd timer_;
   Poller poller_;
   std::vector<LinkAddress> addresses_;
   std::map<Key, Link> links_;
   std::map<Replica, Key> outgoing_;
-  std::vector<bool> is_lost_;   // by plane
-  std::vector<bool> has_left_;  // by number of the process
-  Key last_key_ = 1;
+  std::vector<std::pair<int, std::vector<std::uint8_t>>> going_out_;  // by send_out only
+  std::vector<bool> is_lost_;                                         // by plane
+  std::vector<bool> has_left_;                                        // by number of the process
+  Key last_key_ = 2;  // those below are of the poller itself
   std::int64_t look_at_ = 0;
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
   std::atomic<std::uint64_t> rejected_{0};
   std::mutex driving_;  // guards what is above, between connect and leave
   std::mutex mutex_;    // guards what follows; taken last
-  std::map<Replica, std::vector<std::uint8_t>> unsent_;
-  bool is_awake_ = false;  // the thread will look at it before it sleeps
+  struct Unsent {
+    std::vector<std::uint8_t> bytes;
+    bool is_due = false;
+  };
+  std::vector<Unsent> unsent_;  // by number of the process
+  std::vector<int> spoken_to_;  // of whom there is something, in the order of their turns
+  bool is_awake_ = false;       // the thread will look at what is due before it sleeps
+  bool is_timer_set_ = false;   // it will wake it for all the rest
 };
 
 }  // namespace resprout::runtime

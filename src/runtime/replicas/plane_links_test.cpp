@@ -46,14 +46,16 @@ class Process {
 
   explicit Process(Replica self, std::int32_t planes = 2, std::int32_t ranks = 2,
                    auth::Secret secret = secret_of(1),
-                   std::function<bool(std::int32_t)> is_known_lost = {})
+                   std::function<bool(std::int32_t)> is_known_lost = {},
+                   PlaneLinks::Linger linger = {})
       : links_(
             {.secret = secret,
              .self = self,
              .planes = planes,
              .ranks = ranks,
              .is_known_lost = std::move(is_known_lost),
-             .look_ns = 1'000'000},
+             .look_ns = 1'000'000,
+             .linger = linger},
             [this](Replica from, std::span<const std::byte> frame) { note(from, frame); },
             [this](std::int32_t plane) {
               const std::scoped_lock lock(mutex_);
@@ -103,11 +105,12 @@ class Process {
 
 // Two planes of two ranks, connected.
 struct Job {
-  Job() {
+  explicit Job(PlaneLinks::Linger linger = {}) {
     std::vector<LinkAddress> addresses;
     for (std::int32_t plane = 0; plane < 2; ++plane)
       for (std::int32_t rank = 0; rank < 2; ++rank) {
-        processes.push_back(std::make_unique<Process>(Replica{plane, rank}));
+        processes.push_back(std::make_unique<Process>(Replica{plane, rank}, 2, 2, secret_of(1),
+                                                      std::function<bool(std::int32_t)>{}, linger));
         addresses.push_back(processes.back()->links().address());
       }
     for (auto& process : processes) process->links().connect(addresses);
@@ -188,6 +191,38 @@ TEST_CASE("plane links: threads that wait move what is said, too, and it stays i
     CHECK(there[i].frame == numbered(i));
     CHECK(here[i].frame == numbered(i));
   }
+}
+
+TEST_CASE("plane links: what is patient goes out when its time is over") {
+  Job job({.ns = 1'000'000});
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    job.at(0, 0).links().send({1, 0}, numbered(i), {});
+    job.at(0, 0).links().send({1, 1}, numbered(i), {});
+    REQUIRE(job.at(1, 0).wait_for_frames(i + 1));
+    REQUIRE(job.at(1, 1).wait_for_frames(i + 1));
+  }
+}
+
+TEST_CASE("plane links: what is patient waits for a lot, for what is not, or for who drives") {
+  const PlaneLinks::Linger forever{.ns = 3'600'000'000'000, .bytes = 100'000};
+  Job job(forever);
+  Process& says = job.at(0, 0);
+  for (std::uint64_t i = 0; i < 200; ++i)
+    says.links().send({1, 0}, numbered(i), bytes_from(i, 500));
+  REQUIRE(job.at(1, 0).wait_for_frames(150));
+
+  says.links().send({1, 0}, Channel::decisions, {});
+  REQUIRE(job.at(1, 0).wait_for_frames(200));
+  for (std::uint64_t i = 0; i < 200; ++i) CHECK(job.at(1, 0).heard()[i].frame == numbered(i));
+
+  says.links().send({0, 1}, numbered(1), {});
+  says.links().send({1, 1}, numbered(2), {});
+  CHECK(job.at(0, 1).heard().empty());
+  while (job.at(0, 1).heard().empty() || job.at(1, 1).heard().empty()) says.links().drive();
+
+  says.links().send({1, 1}, numbered(3), {});
+  says.links().leave();
+  REQUIRE(job.at(1, 1).wait_for_frames(2));
 }
 
 TEST_CASE("plane links: what is said on a channel that nobody listens to is passed over") {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/net/socket.hpp"
@@ -17,6 +18,19 @@ using runtime::PlaneLinks;
 
 constexpr unsigned look_us = 2000;
 
+// With a lazy method nobody waits for what is said about a message, unless it has nothing else to
+// do (and then says all that it has to say at once).
+constexpr std::int64_t lazy_linger_ns = 20'000'000;
+
+// Of what a process may be ahead by, a part may linger: others wait for it at their bound.
+PlaneLinks::Linger linger(const runtime::Steps& bound) {
+  PlaneLinks::Linger linger{.ns = lazy_linger_ns};
+  const std::uint64_t messages =
+      std::min(bound.messages, bound.bytes / runtime::Lag::request_bytes);
+  linger.bytes = std::min<std::uint64_t>(linger.bytes, messages * (sizeof(runtime::VoteFrame) / 8));
+  return linger;
+}
+
 PlaneLinks::Setup links_setup(const Options& options, const Company::Setup& company) {
   PlaneLinks::Setup setup;
   setup.secret = runtime::read_meeting_secret(company.meeting);
@@ -24,6 +38,7 @@ PlaneLinks::Setup links_setup(const Options& options, const Company::Setup& comp
   setup.planes = options.replicas;
   setup.ranks = company.ranks;
   setup.listen_address = company.address;
+  if (is_lazy(options)) setup.linger = linger(options.shadow_lag);
   if (!runtime::is_on_several_hosts(company.meeting)) return setup;
   if (const std::string own = runtime::reachable_address(options.network); !own.empty())
     setup.listen_address = own;
