@@ -1,11 +1,12 @@
 """A running job: starts mpirun, passes signals on, and ends whatever would be left behind.
 
-A job of replicas is several launches of the MPI, one a plane.
+A job of replicas is several launches of the MPI, one a plane; some may begin later than others.
 
 1. When `run` returns, no process of the job is alive on this host.
 2. If this process is killed, the kernel tells mpirun to end, and that ends the ranks.
 3. Signals wait in `sigtimedwait`, which is the main loop: there are no handlers and no races.
 4. When `on_end` is told that one of several launches is over, none of its processes is left here.
+5. Once a signal has asked the job to end, or we end it ourselves, no launch begins.
 """
 
 import contextlib
@@ -105,20 +106,45 @@ def run_all(
     on_start: Callable[[], None],
     on_end: Callable[[int, End], bool],
     look: Callable[[], Sequence[int]] = tuple,
+    more: Callable[[], Sequence[Start]] | None = None,
 ) -> list[End]:
     """Run several launches side by side, all to their ends. REQUIRES: the main thread.
 
-    `on_start` is called when all are started: only then may threads be. `on_end(i, end)` when
-    launch i is over; if it says so, the others are ended. `look` is called several times a second
-    and says which launches are to be ended now.
+    `on_start` is called when all are started: until then there may be no threads but such as only
+    copy bytes. `on_end(i, end)` when launch i is over; if it says so, the others are ended. `look`
+    is called several times a second and says which launches are to be ended now. `more`, called
+    after it as long as anything runs, names further ones that are to begin; when they are started,
+    `on_start` is called again.
     """
-    return _Job(starts, None, on_start, on_end, look).run()
+    return _Job(starts, None, on_start, on_end, look, more).run()
+
+
+class _NotBegun:
+    """In place of an mpirun that the system could not start."""
+
+    pid = 0
+    returncode = 126
+
+    def poll(self) -> int:
+        return self.returncode
+
+    def kill(self) -> None:
+        pass
+
+    def wait(self) -> None:
+        pass
 
 
 class _Launch:
     """An mpirun and its ranks."""
 
-    def __init__(self, start: Start, mask: set[signal.Signals | int], shares_group: bool) -> None:
+    def __init__(
+        self,
+        start: Start,
+        mask: set[signal.Signals | int],
+        shares_group: bool,
+        may_fail: bool = False,
+    ) -> None:
         self.start = start
         self.end = End(0, time.time_ns(), 0)
         self.is_over = False
@@ -135,14 +161,20 @@ class _Launch:
 
         sys.stdout.flush()
         sys.stderr.flush()
-        self.mpirun = subprocess.Popen(
-            start.plan.arguments(),
-            env=start.plan.environment(start.directory),
-            stdin=subprocess.DEVNULL if start.plan.relays_stdin else None,
-            stdout=start.stdout,
-            stderr=start.stderr,
-            preexec_fn=prepare,  # noqa: PLW1509 - our only other threads just copy bytes
-        )
+        self.mpirun: subprocess.Popen[bytes] | _NotBegun
+        try:
+            self.mpirun = subprocess.Popen(
+                start.plan.arguments(),
+                env=start.plan.environment(start.directory),
+                stdin=subprocess.DEVNULL if start.plan.relays_stdin else None,
+                stdout=start.stdout,
+                stderr=start.stderr,
+                preexec_fn=prepare,  # noqa: PLW1509 - our only other threads just copy bytes
+            )
+        except OSError:
+            if not may_fail:
+                raise
+            self.mpirun = _NotBegun()
 
     def note_end(self) -> None:
         status = self.mpirun.returncode
@@ -159,16 +191,20 @@ class _Job:
         on_start: Callable[[], None] = lambda: None,
         on_end: Callable[[int, End], bool] = lambda _index, _end: False,
         look: Callable[[], Sequence[int]] = tuple,
+        more: Callable[[], Sequence[Start]] | None = None,
     ) -> None:
         self._starts = starts
         self._on_start = on_start
         self._on_end = on_end
         self._on_look = look
+        self._more = more
+        self._input = stdin.Input(keeps=more is not None)
         self._deadline = None if seconds_max is None else time.monotonic() + seconds_max
         # A job that owns the terminal's input has to be in the terminal's group.
         self._shares_group = os.isatty(0)
         self._segments: set[str] = set()
         self._signals: list[signal.Signals] = []
+        self._is_ending = False
         self._launches: list[_Launch] = []
 
     def run(self) -> list[End]:
@@ -177,13 +213,13 @@ class _Job:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_FOR)
         try:
             relayed = [s for s in self._starts if s.plan.relays_stdin]
-            stdin.serve([s.directory for s in relayed if s.is_fed])
+            self._input.serve([s.directory for s in relayed if s.is_fed])
             stdin.leave_empty([s.directory for s in relayed if not s.is_fed])
             for start in self._starts:
                 self._launches.append(_Launch(start, before, self._shares_group))
             self._on_start()
             while self._note_ends():
-                self._wait()
+                self._wait(before)
             self._clean_up()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -202,16 +238,32 @@ class _Job:
                 self._kill()
         return not all(launch.is_over for launch in self._launches)
 
-    def _wait(self) -> None:
+    def _wait(self, mask: set[signal.Signals | int]) -> None:
         """Until a signal comes, or it is time to look at the job again."""
         info = signal.sigtimedwait(_WAITED_FOR, _LOOK_SECONDS)
         if info is not None and info.si_signo in _PASSED_ON:
             self._pass_on(signal.Signals(info.si_signo), info.si_code == _FROM_KERNEL)
         elif info is None:
             self._look()
+            self._begin_more(mask)
+
+    def _begin_more(self, mask: set[signal.Signals | int]) -> None:
+        if self._more is None or self._is_ending or all(one.is_over for one in self._launches):
+            return
+        starts = self._more()
+        for start in starts:
+            if start.plan.relays_stdin and start.is_fed:
+                self._input.serve_later(start.directory)
+            elif start.plan.relays_stdin:
+                stdin.leave_empty([start.directory])
+            # The others can go on without it.
+            self._launches.append(_Launch(start, mask, self._shares_group, may_fail=True))
+        if starts:
+            self._on_start()
 
     def _pass_on(self, what: signal.Signals, is_from_terminal: bool) -> None:
         if what in _ENDING:
+            self._is_ending = True
             self._signals.append(what)
             if len(self._signals) > 1:
                 self._kill()
@@ -280,6 +332,7 @@ class _Job:
 
     def _kill(self) -> None:
         """Ranks first, so that mpirun can clean up after them; then mpirun, if it does not end."""
+        self._is_ending = True
         self._kill_all(self._ranks())
         for launch in self._launches:
             if not launch.is_over and launch.mpirun.poll() is None:
