@@ -46,16 +46,16 @@ def test_when_the_leader_is_lost_the_next_plane_goes_on_where_it_was() -> None:
     for text in (b"1\n", b"2\n", b"3\n"):
         lines.take(1, OUT, text)
     lines.take(0, OUT, b"one\n")
-    assert list(lines.lose(0)) == [(OUT, b"2\n3\n")]
+    assert lines.lose(0, {}) == [(OUT, b"2\n3\n")]
     assert lines.take(1, OUT, b"4\n") == b"4\n"
-    assert list(lines.lose(2)) == []
+    assert lines.lose(2, {}) == []
 
 
 def test_a_plane_that_lags_behind_doubles_nothing_when_it_leads() -> None:
     lines = Lines(2)
     lines.take(0, OUT, b"one\n")
     lines.take(0, OUT, b"two\n")
-    assert list(lines.lose(0)) == []
+    assert lines.lose(0, {}) == []
     assert [lines.take(1, OUT, text) for text in (b"1\n", b"2\n", b"3\n")] == [b"", b"", b"3\n"]
 
 
@@ -70,7 +70,7 @@ def test_whatever_the_order_and_whoever_is_lost_each_line_is_shown_once() -> Non
             if len(living) > 1 and generator.random() < 0.02:
                 lost = generator.choice(living)
                 living.remove(lost)
-                for key, text in lines.lose(lost):
+                for key, text in lines.lose(lost, {}):
                     shown[key] += text
                 continue
             plane, key = generator.choice(living), generator.choice(list(shown))

@@ -5,34 +5,39 @@ we know whether the plane's end was the job's.
 """
 
 import os
+import queue
 import re
 import selectors
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
 
-from resprout.launch.planes.lines import Key, Lines
+from resprout.launch.planes.lines import Key, Lines, Marker
 
 _CHUNK = 64 * 1024
 _STREAMS = ("stdout", "stderr")
 # As Open MPI 5 writes it for `--output tag`.
 _TAG = re.compile(rb"\[\d+,(\d+)\]<(stdout|stderr)>: ?")
+# As a rank writes it when a plane is back; its line goes on behind it.
+_MARKER = re.compile(rb"\x1eresprout-return (\d+)\n\Z")
 
 
 class Tagged:
     """Takes what a launcher says apart."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 0) -> None:
+        """`number`: of its own marker, before which nothing counts."""
+        self._number = number
         self._rest = b""
         self._begun: defaultdict[Key, bytes] = defaultdict(bytes)
 
-    def take(self, chunk: bytes) -> Iterator[tuple[Key | None, bytes]]:
-        """The lines that are whole now and whose they are; nobody's are the launcher's own."""
+    def take(self, chunk: bytes) -> Iterator[tuple[Key | None, bytes | Marker]]:
+        """What is whole now, and whose it is; nobody's lines are the launcher's own."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             yield from self._take_line(line + b"\n")
 
-    def take_end(self) -> Iterator[tuple[Key | None, bytes]]:
+    def take_end(self) -> Iterator[tuple[Key | None, bytes | Marker]]:
         """The last lines, whose ends never came."""
         yield from self._take_line(self._rest)
         for key, text in self._begun.items():
@@ -41,7 +46,7 @@ class Tagged:
         self._rest = b""
         self._begun.clear()
 
-    def _take_line(self, line: bytes) -> Iterator[tuple[Key | None, bytes]]:
+    def _take_line(self, line: bytes) -> Iterator[tuple[Key | None, bytes | Marker]]:
         # What a rank says last may have no line end; then the tag of another one follows.
         own, *rest = _TAG.split(line)
         if own:
@@ -49,86 +54,137 @@ class Tagged:
         for rank, stream, text in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
             key = (int(rank), stream.decode())
             whole = self._begun.pop(key, b"") + text
-            if whole.endswith(b"\n"):
+            if match := _MARKER.search(whole):
+                number = int(match[1])
+                begun = b"" if number == self._number else whole[: match.start()]
+                self._begun[key] = begun
+                yield key, Marker(number, begun)
+            elif whole.endswith(b"\n"):
                 yield key, whole
             elif whole:
                 self._begun[key] = whole
 
 
+class _Copy:
+    """What one launch of a plane says."""
+
+    def __init__(self, number: int) -> None:
+        self.pipes = {stream: os.pipe() for stream in _STREAMS}
+        self.tagged = {stream: Tagged(number) for stream in _STREAMS}
+        self.own = bytearray()
+        self.is_started = False
+        self.open_pipes = len(_STREAMS)
+        self.is_drained = threading.Event()
+
+    def begun(self) -> dict[Key, bytes]:
+        """Lines that have no end, now that nothing comes any more."""
+        found: dict[Key, bytes] = {}
+        for tagged in self.tagged.values():
+            for key, text in tagged.take_end():
+                if key is not None and isinstance(text, bytes):
+                    found[key] = text
+                elif isinstance(text, bytes):
+                    self.own += text
+        return found
+
+
 class Relay:
-    """The pipes of all planes, read on a thread of their own from `start` to `join`."""
+    """The pipes of all launches, read on a thread of their own from `start` to `join`."""
 
     def __init__(self, planes: int, descriptors: dict[str, int] | None = None) -> None:
         """`descriptors`: where "stdout" and "stderr" go; ours without it."""
         self._out = descriptors or {"stdout": 1, "stderr": 2}
         self._lock = threading.Lock()
         self._lines = Lines(planes)
-        self._own = [bytearray() for _ in range(planes)]
-        self._tagged = [{stream: Tagged() for stream in _STREAMS} for _ in range(planes)]
-        self._pipes = [{stream: os.pipe() for stream in _STREAMS} for _ in range(planes)]
-        self._drained = [threading.Event() for _ in range(planes)]
-        self._thread = threading.Thread(target=self._copy, daemon=True)
+        self._copies = [_Copy(0) for _ in range(planes)]
+        self._started: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._bell, self._rope = os.pipe()
+        self._thread = threading.Thread(target=self._read, daemon=True)
 
-    def writing_end(self, plane: int, stream: str) -> int:
-        """For the plane's launcher."""
-        return self._pipes[plane][stream][1]
+    def add(self, number: int) -> int:
+        """A plane is to be started again, as that start again of the job: its index, as those of
+        the planes are for their first launches."""
+        with self._lock:
+            self._copies.append(_Copy(number))
+            return self._lines.add(number)
+
+    def writing_end(self, index: int, stream: str) -> int:
+        """For the launcher."""
+        return self._copies[index].pipes[stream][1]
 
     def start(self) -> None:
-        """All launchers are started."""
-        for pipes in self._pipes:
-            for _, writing in pipes.values():
+        """All launchers that there are now are started."""
+        for index, copy in enumerate(self._copies):
+            if copy.is_started:
+                continue
+            copy.is_started = True
+            for _, writing in copy.pipes.values():
                 os.close(writing)
-        self._thread.start()
+            self._started.put(index)
+        os.write(self._rope, b".")
+        if not self._thread.ident:
+            self._thread.start()
 
-    def lose(self, plane: int) -> None:
-        """What the plane has not said yet, others say. REQUIRES: all its processes have ended."""
-        self._drained[plane].wait()
+    def lose(self, index: int) -> None:
+        """What it has not said yet, others say. REQUIRES: all its processes have ended."""
+        self._copies[index].is_drained.wait()
         with self._lock:
-            for (_, stream), text in self._lines.lose(plane):
+            for (_, stream), text in self._lines.lose(index, self._copies[index].begun()):
                 self._write(stream, text)
 
-    def finish(self, plane: int) -> None:
-        """The plane came to its end. REQUIRES: all its processes have ended."""
-        self._drained[plane].wait()
+    def finish(self, index: int) -> None:
+        """It came to its end. REQUIRES: all its processes have ended."""
+        self._copies[index].is_drained.wait()
         with self._lock:
-            for tagged in self._tagged[plane].values():
-                for key, line in tagged.take_end():
-                    self._take(plane, key, line)
+            for (_, stream), text in self._lines.finish(index, self._copies[index].begun()):
+                self._write(stream, text)
 
-    def own_words(self, plane: int) -> bytes:
-        """What its launcher said of itself. REQUIRES: all the plane's processes have ended."""
-        self._drained[plane].wait()
+    def own_words(self, index: int) -> bytes:
+        """What its launcher said of itself. REQUIRES: all its processes have ended."""
+        self._copies[index].is_drained.wait()
         with self._lock:
-            return bytes(self._own[plane])
+            return bytes(self._copies[index].own)
 
     def join(self) -> None:
+        """REQUIRES: all that were started have ended, and none is started any more."""
+        os.close(self._rope)
         self._thread.join()
 
-    def _copy(self) -> None:
+    def _read(self) -> None:
         selector = selectors.DefaultSelector()
-        open_pipes = [len(pipes) for pipes in self._pipes]
-        for plane, pipes in enumerate(self._pipes):
-            for stream, (reading, _) in pipes.items():
-                selector.register(reading, selectors.EVENT_READ, (plane, stream))
+        selector.register(self._bell, selectors.EVENT_READ)
         while selector.get_map():
             for key, _ in selector.select():
-                plane, stream = key.data
-                if chunk := os.read(key.fd, _CHUNK):
-                    with self._lock:
-                        for whose, line in self._tagged[plane][stream].take(chunk):
-                            self._take(plane, whose, line)
-                    continue
-                selector.unregister(key.fd)
-                os.close(key.fd)
-                open_pipes[plane] -= 1
-                if open_pipes[plane] == 0:
-                    self._drained[plane].set()
+                chunk = os.read(key.fd, _CHUNK)
+                if not chunk:
+                    selector.unregister(key.fd)
+                    os.close(key.fd)
+                if key.fd == self._bell:
+                    self._read_started(selector)
+                else:
+                    index, stream = key.data
+                    self._take(index, stream, chunk)
 
-    def _take(self, plane: int, key: Key | None, line: bytes) -> None:
-        if key is None:
-            self._own[plane] += line
-        elif text := self._lines.take(plane, key, line):
-            self._write(key[1], text)
+    def _read_started(self, selector: selectors.BaseSelector) -> None:
+        while not self._started.empty():
+            index = self._started.get()
+            for stream, (reading, _) in self._copies[index].pipes.items():
+                selector.register(reading, selectors.EVENT_READ, (index, stream))
+
+    def _take(self, index: int, stream: str, chunk: bytes) -> None:
+        """The next of it; nothing: its end."""
+        copy = self._copies[index]
+        if not chunk:
+            copy.open_pipes -= 1
+            if copy.open_pipes == 0:
+                copy.is_drained.set()
+            return
+        with self._lock:
+            for key, said in copy.tagged[stream].take(chunk):
+                if key is not None:
+                    self._write(key[1], self._lines.take(index, key, said))
+                elif isinstance(said, bytes):
+                    copy.own += said
 
     def _write(self, stream: str, text: bytes) -> None:
         view = memoryview(text)
