@@ -37,10 +37,30 @@ class PlaneEnd:
     """By its launcher, of itself."""
     lost_host: str | None = None
     """The host that the launcher could not reach any more, which ended the plane."""
+    returns: tuple["Return", ...] = ()
+    """So often it was started again; all above is of the last launch that took part."""
 
     @property
     def is_lost(self) -> bool:
         return self.how in ("lost", "excluded")
+
+    @property
+    def launches(self) -> "tuple[PlaneEnd, ...]":
+        """All that took part."""
+        return (*(one.before for one in self.returns if one.joined_ns is not None), self)
+
+
+@dataclass(frozen=True)
+class Return:
+    """A start again of a plane."""
+
+    before: PlaneEnd
+    """How the launch ended that took part before."""
+    started_ns: int
+    joined_ns: int | None = None
+    """When it was one of the planes again; nothing: it did not come so far."""
+    checkpoint: int | None = None
+    """With which it goes on."""
 
 
 def lost_host(said: bytes) -> str | None:

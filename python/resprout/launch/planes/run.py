@@ -13,16 +13,15 @@ from resprout.errors import UserError
 from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
 from resprout.launch.command import Plan
-from resprout.launch.mpi import Library, Mpi, Setting
-from resprout.launch.planes.loss_watch import LossWatch
-from resprout.launch.planes.outcome import PlaneEnd, decide, how_it_ended, lost_host
+from resprout.launch.mpi import Library, Mpi
+from resprout.launch.planes.outcome import PlaneEnd, decide
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
-from resprout.launch.planes.stragglers import Stragglers, seconds_of
+from resprout.launch.planes.running import Running
 from resprout.launch.planes.survey import check, survey
-from resprout.report.corruptions import STATUS_CORRUPTED, Verification
-from resprout.report.merge import STATUS_KILLED, STATUS_STRICT, Loss, Report, merge
-from resprout.report.ranks import Flipped, read_parts
+from resprout.report.corruptions import Verification
+from resprout.report.merge import STATUS_STRICT, Report
+from resprout.report.ranks import Flipped
 
 _SHARED = Path("/dev/shm")
 ONE_HOST = (
@@ -66,96 +65,65 @@ def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     """Run all planes to their ends. REQUIRES: the main thread."""
     relay = Relay(len(plans))
-    ends: dict[int, PlaneEnd] = {}
     ranks = sum(plan.ranks for plan in plans)
     with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
         _make_secret(directory)
-        has_hosts = plans[0].hostfile is not None
         if plans[0].is_on_several_hosts:
             (directory / "several-hosts").touch()
-        placed_plans = list(_placed(plans, directory))
-        if has_hosts:
-            _check_hosts(placed_plans, directory)
-        starts = []
-        for replica, plan in enumerate(placed_plans):
-            own = directory / f"plane-{replica}"
-            own.mkdir(mode=0o700)
-            placed = replace(plan, settings_of_job=_segments_in(shared, replica))
-            out, err = (relay.writing_end(replica, stream) for stream in ("stdout", "stderr"))
-            starts.append(job.Start(placed, own, out, err, LossWatch(own), is_fed=not has_hosts))
-
-        stragglers = Stragglers(
-            [start.directory for start in starts],
-            seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
-        )
-
-        def on_end(replica: int, end: job.End) -> bool:
-            (directory / f"ended-{replica}").touch()
-            stdin.close(starts[replica].directory)
-            start = starts[replica]
-            said = relay.own_words(replica)
-            was_corrupted = any(plane.how == "corrupted" for plane in ends.values())
-            ends[replica] = _end_of(replica, start.plan, start.directory, end, said)
-            if ends[replica].is_lost:
-                (directory / f"lost-{replica}").touch()
-            left = [r for r in range(len(plans)) if r not in ends or not ends[r].is_lost]
-            if was_corrupted and ends[replica].is_lost:
-                ends[replica] = replace(ends[replica], how="ended")
-            is_corrupted = was_corrupted or ends[replica].how == "corrupted"
-            if replica in stragglers.ended and ends[replica].how == "lost":
-                ends[replica] = replace(ends[replica], how="ended")
-                relay.lose(replica)
-                _tell_of_straggler(replica, len(plans))
-            elif ends[replica].is_lost and left and not is_corrupted:
-                relay.lose(replica)
-                _tell_of_loss(ends[replica], len(plans), len(left))
-            else:
-                relay.finish(replica)
-            return is_corrupted
-
-        job.run_all(starts, relay.start, on_end, lambda: stragglers.look(ends))
+        placed = list(_placed(plans, directory))
+        if plans[0].hostfile is not None:
+            _check_hosts(placed, directory)
+        running = Running(placed, directory, shared, relay)
+        # Without it no checkpoint is kept, from which a plane could go on.
+        more = running.more if _verify(plans) != "none" else None
+        job.run_all(running.starts, relay.start, running.on_end, running.look, more)
         relay.join()
-    planes = tuple(ends[replica] for replica in range(len(plans)))
+    planes = running.planes()
     chosen = decide(planes)
     if chosen.is_lost or chosen.status != 0:
         sys.stderr.flush()
         with contextlib.suppress(OSError):
-            os.write(2, relay.own_words(chosen.replica))
+            os.write(2, running.own_words(chosen.replica))
     return _report_of(plans, planes, strict)
+
+
+def _verify(plans: Sequence[Plan]) -> str:
+    return plans[0].variables.get("RESPROUT_VERIFY", "none")
 
 
 def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool) -> Report:
     """That of the plane whose end is the job's, with what is to be said of all."""
     chosen = decide(planes)
-    has_loss = any(plane.is_lost for plane in planes)
-    is_flawed = has_loss or any(plane.report.corruptions for plane in planes)
+    launches = [launch for plane in planes for launch in plane.launches]
+    has_loss = any(launch.is_lost for launch in launches)
+    is_flawed = has_loss or any(launch.report.corruptions for launch in launches)
     status = STATUS_STRICT if strict and is_flawed and chosen.status == 0 else chosen.status
-    verified = [p.report.verification for p in planes if p.report.verification is not None]
+    verified = [one.report.verification for one in launches if one.report.verification is not None]
     return replace(
         chosen.report,
         exit_status=status,
-        verify=plans[0].variables.get("RESPROUT_VERIFY", "none"),
+        verify=_verify(plans),
         verification=sum(verified, Verification()) if verified else None,
         corruptions=tuple(
             sorted(
-                (found for plane in planes for found in plane.report.corruptions),
+                (found for launch in launches for found in launch.report.corruptions),
                 key=lambda found: (found.found_ns, found.replica, found.rank),
             )
         ),
         replicas=len(planes),
         planes=planes,
-        flipped=_flipped(planes),
+        flipped=_flipped(launches),
         faults_left=tuple(
-            f"{fault},replica={plane.replica}"
-            for plane in planes
-            for fault in plane.report.faults_left
+            f"{fault},replica={launch.replica}"
+            for launch in launches
+            for fault in launch.report.faults_left
         ),
     )
 
 
-def _flipped(planes: Sequence[PlaneEnd]) -> tuple[Flipped, ...]:
-    """Of all planes, in the order of their times."""
-    flips = (replace(f, replica=plane.replica) for plane in planes for f in plane.report.flipped)
+def _flipped(launches: Sequence[PlaneEnd]) -> tuple[Flipped, ...]:
+    """Of all, in the order of their times."""
+    flips = (replace(f, replica=one.replica) for one in launches for f in one.report.flipped)
     return tuple(sorted(flips, key=lambda flip: (flip.flipped_ns, flip.replica, flip.rank)))
 
 
@@ -178,15 +146,6 @@ def _shared_memory(plan: Plan) -> Iterator[Path | None]:
         yield Path(name)
 
 
-def _segments_in(shared: Path | None, replica: int) -> Sequence[Setting]:
-    if shared is None:
-        return ()
-    folder = shared / f"plane-{replica}"
-    folder.mkdir()
-    reason = "what the ranks of a lost plane leave there has to be found"
-    return (Setting("OMPI_MCA_btl_sm_backing_directory", str(folder), reason),)
-
-
 def _placed(plans: Sequence[Plan], directory: Path) -> Iterator[Plan]:
     """With host files of their own, if there is one for all."""
     if plans[0].hostfile is None:
@@ -205,54 +164,3 @@ def _check_hosts(plans: Sequence[Plan], directory: Path) -> None:
         print(f"resprout: {remark}", file=sys.stderr, flush=True)
     if stdin.is_given():
         print(NO_INPUT, file=sys.stderr, flush=True)
-
-
-def _end_of(replica: int, plan: Plan, directory: Path, end: job.End, own_words: bytes) -> PlaneEnd:
-    parts = read_parts(directory)
-    report = merge(
-        parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue"
-    )
-    report = replace(report, losses=_first_losses(report.losses))
-    host = lost_host(own_words)
-    how = how_it_ended(parts, end, plan.ranks, own_words)
-    status = STATUS_CORRUPTED if how == "corrupted" else report.exit_status
-    if host is not None and status == 0:
-        status = STATUS_KILLED
-    return PlaneEnd(replica, how, status, end.ended_ns, report, _in_one_line(own_words), host)
-
-
-def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:
-    """Those that ended the plane. The others were lost with it: each rank ends when it sees one."""
-    injected = tuple(loss for loss in losses if loss.fault is not None)
-    return injected or tuple(sorted(losses, key=lambda loss: loss.detected_ns or 0)[:1])
-
-
-def _in_one_line(words: bytes) -> str:
-    lines = (line.strip() for line in words.decode(errors="replace").splitlines())
-    return " ".join(line for line in lines if line.strip("-"))
-
-
-def _tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
-    ranks = ", ".join(str(loss.rank) for loss in plane.report.losses)
-    if plane.how == "excluded":
-        who = "a rank of it has worked with corrupted data"
-    elif plane.lost_host is not None:
-        who = f"it lost host {plane.lost_host}"
-    else:
-        who = f"it lost rank {ranks}" if ranks else "its MPI job ended early"
-    others = "1 plane goes" if left == 1 else f"{left} planes go"
-    with contextlib.suppress(OSError):
-        print(
-            f"resprout: plane {plane.replica} of {planes} is {plane.how}: {who}; {others} on",
-            file=sys.stderr,
-            flush=True,
-        )
-
-
-def _tell_of_straggler(replica: int, planes: int) -> None:
-    with contextlib.suppress(OSError):
-        print(
-            f"resprout: plane {replica} of {planes} was ended: the others agree, and it was behind",
-            file=sys.stderr,
-            flush=True,
-        )

@@ -31,10 +31,15 @@ class Stragglers:
     ) -> None:
         self.ended: set[int] = set()
         """That this has named."""
-        self._folders = folders
+        self._folders = list(folders)
         self._seconds = seconds
         self._clock = clock
         self._since: float | None = None
+
+    def come_back(self, replica: int, folder: Path) -> None:
+        """The plane has been started again, there, and is one of them."""
+        self._folders[replica] = folder
+        self.ended.discard(replica)
 
     def look(self, over: Collection[int]) -> list[int]:
         """The plane that is to be ended now, once. `over`: planes that have ended."""

@@ -1,0 +1,221 @@
+"""The planes of one job while they run: whose loss is what, and who is started again.
+
+1. A plane is over when its newest launch that took part is. One that is started again takes part
+   from when it is back; if it ends before, that counts for nothing.
+2. Launches have the same index here, in the job and in the relay.
+"""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from resprout.launch import job, stdin
+from resprout.launch.command import Plan
+from resprout.launch.mpi import Setting
+from resprout.launch.planes import words
+from resprout.launch.planes.loss_watch import LossWatch
+from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
+from resprout.launch.planes.relay import Relay
+from resprout.launch.planes.returns import Again, Returns
+from resprout.launch.planes.stragglers import Stragglers, seconds_of
+from resprout.report.corruptions import STATUS_CORRUPTED
+from resprout.report.merge import STATUS_KILLED, Loss, merge
+from resprout.report.ranks import read_parts
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """One of a plane."""
+
+    replica: int
+    start: job.Start
+    again: Again | None = None
+    """Nothing: the first."""
+
+    @property
+    def number(self) -> int:
+        return 0 if self.again is None else self.again.number
+
+
+class Running:
+    """From their start to their ends; what it has to know comes from job.run_all."""
+
+    def __init__(
+        self, plans: Sequence[Plan], directory: Path, shared: Path | None, relay: Relay
+    ) -> None:
+        """`plans`: one a plane. `shared`: a folder for the MPI's segments."""
+        self._plans = plans
+        self._shared = shared
+        self._relay = relay
+        self._launches: list[_Launch] = []
+        for replica in range(len(plans)):
+            self._add(replica, directory / f"plane-{replica}", None)
+        # Of each plane its launch that takes part, and how it came to that.
+        self._current = list(range(len(plans)))
+        self._returns: list[list[Return]] = [[] for _ in plans]
+        self._ends: dict[int, PlaneEnd] = {}
+        self._starts_again = Returns(directory, len(plans))
+        self._stragglers = Stragglers(
+            [launch.start.directory for launch in self._launches],
+            seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
+        )
+
+    @property
+    def starts(self) -> list[job.Start]:
+        return [launch.start for launch in self._launches]
+
+    def planes(self) -> tuple[PlaneEnd, ...]:
+        """REQUIRES: all are over."""
+        return tuple(
+            replace(self._ends[replica], returns=tuple(returns))
+            for replica, returns in enumerate(self._returns)
+        )
+
+    def own_words(self, replica: int) -> bytes:
+        """What the launcher of the plane's last launch that took part said of itself."""
+        return self._relay.own_words(self._current[replica])
+
+    def on_end(self, index: int, end: job.End) -> bool:
+        """A launch is over. Whether that ends the job."""
+        self._see_who_is_back()
+        launch = self._launches[index]
+        self._starts_again.note_end(launch.replica, launch.number, is_lost=False)
+        stdin.close(launch.start.directory)
+        plane = _end_of(launch, end, self._relay.own_words(index))
+        if launch.again is not None and launch.again == self._starts_again.pending:
+            self._end_in_vain(index, plane, has_signals=bool(end.signals))
+            return False
+        return self._end_plane(index, plane)
+
+    def look(self) -> list[int]:
+        """The launches that are to be ended now."""
+        self._see_who_is_back()
+        ended = [self._current[replica] for replica in self._stragglers.look(self._ends)]
+        pending = self._starts_again.pending
+        if pending is not None and self._starts_again.is_in_vain(self._how()):
+            ended += [i for i, launch in enumerate(self._launches) if launch.again == pending]
+        return ended
+
+    def more(self) -> list[job.Start]:
+        """The plane that is to be started again now, if one is."""
+        try:
+            again = self._starts_again.begin(self._how())
+            if again is None:
+                return []
+            self._add(again.replica, again.run_directory, again)
+        except OSError as error:
+            pending = self._starts_again.pending
+            assert pending is not None
+            self._starts_again.give_up()
+            words.tell_of_failure(pending.replica, len(self._plans), str(error.strerror))
+            return []
+        before = self._ends[again.replica]
+        self._returns[again.replica].append(Return(before, again.started_ns))
+        words.tell_of_start(again.replica, len(self._plans))
+        return [self._launches[-1].start]
+
+    def _add(self, replica: int, directory: Path, again: Again | None) -> None:
+        plan = replace(self._plans[replica], settings_of_job=self._segments(replica))
+        index = replica
+        if again is None:
+            directory.mkdir(mode=0o700)
+        else:
+            # Its faults were for the first start.
+            variables = {k: v for k, v in plan.variables.items() if k != "RESPROUT_INJECT"}
+            plan = replace(plan, variables=variables)
+            index = self._relay.add(again.number)
+        out, err = (self._relay.writing_end(index, stream) for stream in ("stdout", "stderr"))
+        is_fed = plan.hostfile is None
+        start = job.Start(plan, directory, out, err, LossWatch(directory), is_fed)
+        self._launches.append(_Launch(replica, start, again))
+
+    def _segments(self, replica: int) -> Sequence[Setting]:
+        if self._shared is None:
+            return ()
+        folder = self._shared / f"plane-{replica}"
+        # A launch before has left them, and no process of it lives.
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        reason = "what the ranks of a lost plane leave there has to be found"
+        return (Setting("OMPI_MCA_btl_sm_backing_directory", str(folder), reason),)
+
+    def _see_who_is_back(self) -> None:
+        joined = self._starts_again.joined()
+        if joined is None:
+            return
+        again = joined.again
+        index = next(i for i, one in enumerate(self._launches) if one.again == again)
+        self._current[again.replica] = index
+        del self._ends[again.replica]
+        returns = self._returns[again.replica]
+        returns[-1] = replace(returns[-1], joined_ns=joined.joined_ns, checkpoint=joined.checkpoint)
+        self._stragglers.come_back(again.replica, again.run_directory)
+        words.tell_of_return(again.replica, len(self._plans), joined.checkpoint)
+
+    def _how(self) -> dict[int, str]:
+        return {replica: plane.how for replica, plane in self._ends.items()}
+
+    def _end_in_vain(self, index: int, plane: PlaneEnd, has_signals: bool) -> None:
+        self._starts_again.give_up()
+        self._relay.lose(index)
+        if self._starts_again.can_be_joined(self._how()) and not has_signals:
+            words.tell_of_failed_return(plane, len(self._plans))
+
+    def _end_plane(self, index: int, plane: PlaneEnd) -> bool:
+        launch, planes = self._launches[index], len(self._plans)
+        replica = launch.replica
+        if self._returns[replica]:
+            first = self._returns[replica][0].before.report
+            plane = replace(plane, report=replace(plane.report, started_ns=first.started_ns))
+        was_corrupted = any(other.how == "corrupted" for other in self._ends.values())
+        if plane.is_lost:
+            self._starts_again.note_end(replica, launch.number, is_lost=True)
+        if plane.lost_host is not None or (plane.how == "excluded" and launch.again is not None):
+            # Its host is gone; or it was not the same as the others when it came back.
+            self._starts_again.keep_out(replica)
+        is_straggler = replica in self._stragglers.ended and plane.how == "lost"
+        if (was_corrupted and plane.is_lost) or is_straggler:
+            self._ends[replica] = replace(plane, how="ended")
+        else:
+            self._ends[replica] = plane
+        gone = [r for r, other in self._ends.items() if other.is_lost or other.how == "ended"]
+        left = planes - len(gone)
+        pending = self._starts_again.pending
+        is_corrupted = was_corrupted or plane.how == "corrupted"
+        if is_straggler:
+            self._relay.lose(index)
+            words.tell_of_straggler(replica, planes)
+        elif plane.is_lost and not is_corrupted and (left or pending):
+            self._relay.lose(index)
+            words.tell_of_loss(plane, planes, left)
+        else:
+            self._relay.finish(index)
+        return is_corrupted
+
+
+def _end_of(launch: _Launch, end: job.End, own_words: bytes) -> PlaneEnd:
+    plan = launch.start.plan
+    parts = read_parts(launch.start.directory)
+    report = merge(
+        parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue"
+    )
+    report = replace(report, losses=_first_losses(report.losses))
+    host = lost_host(own_words)
+    how = how_it_ended(parts, end, plan.ranks, own_words)
+    status = STATUS_CORRUPTED if how == "corrupted" else report.exit_status
+    if host is not None and status == 0:
+        status = STATUS_KILLED
+    said = _in_one_line(own_words)
+    return PlaneEnd(launch.replica, how, status, end.ended_ns, report, said, host)
+
+
+def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:
+    """Those that ended the plane. The others were lost with it: each rank ends when it sees one."""
+    injected = tuple(loss for loss in losses if loss.fault is not None)
+    return injected or tuple(sorted(losses, key=lambda loss: loss.detected_ns or 0)[:1])
+
+
+def _in_one_line(own_words: bytes) -> str:
+    lines = (line.strip() for line in own_words.decode(errors="replace").splitlines())
+    return " ".join(line for line in lines if line.strip("-"))
