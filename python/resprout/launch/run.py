@@ -62,7 +62,7 @@ def run(request: Request) -> int:
 
 def is_worth_a_word(report: Report) -> bool:
     """Whether something happened of which the user has to hear."""
-    has_lost_plane = any(plane.is_lost for plane in report.planes)
+    has_lost_plane = any(plane.is_lost or plane.returns for plane in report.planes)
     is_flipped = bool(report.flipped or report.faults_left or report.corruptions)
     is_odd = bool(stragglers(report.planes) or different(report.planes))
     return bool(report.losses) or is_flipped or has_lost_plane or is_odd

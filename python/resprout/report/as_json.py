@@ -54,15 +54,28 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def _plane_to_json(plane: "PlaneEnd") -> dict[str, Any]:
-    report = plane.report
     return {
         "replica": plane.replica,
         "how": plane.how,
         "status": plane.status,
         "ended_ns": plane.ended_ns,
         "lost_host": plane.lost_host,
-        "losses": [_loss_to_json(loss, report.started_ns) for loss in report.losses],
+        "losses": _losses_of(plane),
+        "returns": [
+            {
+                "started_ns": one.started_ns,
+                "joined_ns": one.joined_ns,
+                "checkpoint": one.checkpoint,
+                "how": one.before.how,
+                "losses": _losses_of(one.before),
+            }
+            for one in plane.returns
+        ],
     }
+
+
+def _losses_of(plane: "PlaneEnd") -> list[dict[str, Any]]:
+    return [_loss_to_json(loss, plane.report.started_ns) for loss in plane.report.losses]
 
 
 def _loss_to_json(loss: Loss, started_ns: int) -> dict[str, Any]:

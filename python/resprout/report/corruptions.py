@@ -148,7 +148,8 @@ def _verdict(found: Corruption) -> str:
         why = "nobody can tell which copy is right"
         if found.end == "lost":
             why = "nobody who is left has the right data"
-        what = {"abort": "the job ends", "go_back": "the planes go back"}
+        excluded = f"plane {found.replica}, which has come back last, is excluded"
+        what = {"abort": "the job ends", "go_back": "the planes go back", "exclude": excluded}
         return f"{why}; {what.get(found.then, 'the job goes on')}"
     planes = " and ".join(map(str, found.wrong_replicas))
     wrong = f"that of plane {planes} is wrong"

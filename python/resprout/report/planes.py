@@ -2,30 +2,53 @@
 
 from collections.abc import Iterator
 
-from resprout.launch.planes.outcome import PlaneEnd, different, stragglers
+from resprout.launch.planes.outcome import PlaneEnd, Return, different, stragglers
 from resprout.report import corruptions
 from resprout.report.merge import Report
 
 
 def describe_planes(report: Report) -> Iterator[str]:
     seconds = (report.ended_ns - report.started_ns) / 1e9
-    lost = [plane for plane in report.planes if plane.is_lost]
-    lost_words = "no plane" if not lost else f"{len(lost)} of {report.replicas} planes"
-    was = "were" if len(lost) > 1 else "was"
     yield (
-        f"{report.ranks} ranks of {report.replicas} replicas: {lost_words} {was} lost; "
+        f"{report.ranks} ranks of {report.replicas} replicas: {_lost_words(report)}; "
         f"the job ended after {seconds:.2f} s with status {report.exit_status}"
     )
-    for plane in lost:
-        yield f"  plane {plane.replica} was {plane.how}: {_why(plane)}"
+    lost = [plane for plane in report.planes if plane.is_lost]
     behind = stragglers(report.planes)
-    for plane in behind:
-        yield f"  plane {plane.replica} was ended: it was behind, and the others agree"
+    for plane in report.planes:
+        for one in plane.returns:
+            yield from _came_back(one, report)
+        if plane in lost or plane in behind:
+            is_in_vain = plane.returns and plane.returns[-1].joined_ns is None
+            in_vain = "; it was started again, and did not come back" if is_in_vain else ""
+            yield f"  {_ending(plane)}{in_vain}"
     for plane in different(report.planes):
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
     yield from corruptions.describe(report.corruptions)
     yield from _verified(report)
     yield protection_left(report.replicas, report.replicas - len(lost) - len(behind))
+
+
+def _lost_words(report: Report) -> str:
+    lost = [plane for plane in report.planes if any(one.is_lost for one in plane.launches)]
+    if not lost:
+        return "no plane was lost"
+    words = f"{len(lost)} of {report.replicas} planes {'were' if len(lost) > 1 else 'was'} lost"
+    back = sum(not plane.is_lost for plane in lost)
+    if back == len(lost):
+        return f"{words} and came back"
+    return f"{words}, {back} of them came back" if back else words
+
+
+def _came_back(one: Return, report: Report) -> Iterator[str]:
+    if one.joined_ns is not None:
+        at = f"{(one.joined_ns - report.started_ns) / 1e9:.3f} s"
+        yield f"  {_ending(one.before)}; it came back at {at}, from checkpoint {one.checkpoint}"
+
+
+def _ending(plane: PlaneEnd) -> str:
+    why = "it was behind, and the others agree" if plane.how == "ended" else _why(plane)
+    return f"plane {plane.replica} was {plane.how}: {why}"
 
 
 def _verified(report: Report) -> Iterator[str]:
