@@ -132,7 +132,8 @@ OPTIONS = (
         "seconds from 0 on, as 30 or 0.5, or none",
         "30",
         "How long two of three planes that are at their end and agree wait for the third before it "
-        "is ended, with --verify async or async-hash (docs/replication.md).",
+        "is ended, with --verify async or async-hash, and a plane at its checkpoint for one that "
+        "has to go back (docs/replication.md).",
         reaches_ranks=False,
     ),
     Option(

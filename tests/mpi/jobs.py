@@ -102,7 +102,7 @@ class Job:
         return [pid for pid in _marked(f"{_MARK}={self.mark}") if pid != own]
 
     def processes_by_rank(self) -> dict[int, int]:
-        ranks = {pid: _variable(pid, "OMPI_COMM_WORLD_RANK") for pid in self.processes()}
+        ranks = {pid: variable(pid, "OMPI_COMM_WORLD_RANK") for pid in self.processes()}
         return {int(rank): pid for pid, rank in ranks.items() if rank is not None}
 
     def wait(self, seconds: float = WATCHDOG_SECONDS) -> Ended:
@@ -177,7 +177,7 @@ class Job:
         for pid in self.processes():
             words = _read(pid, "stat").rpartition(")")[2].split()
             state = words[0] if words else "gone"
-            rank = _variable(pid, "OMPI_COMM_WORLD_RANK")
+            rank = variable(pid, "OMPI_COMM_WORLD_RANK")
             command = _read(pid, "cmdline").replace("\0", " ").strip()
             lines.append(f"--- {pid} rank {rank} state {state} in {_read(pid, 'wchan')}: {command}")
             if rank is None or state in "TZgone":
@@ -271,7 +271,7 @@ def _read(pid: int, name: str) -> str:
         return ""
 
 
-def _variable(pid: int, name: str) -> str | None:
+def variable(pid: int, name: str) -> str | None:
     for entry in _read(pid, "environ").split("\0"):
         key, _, value = entry.partition("=")
         if key == name:

@@ -202,7 +202,10 @@ checkpoint()
     assert "every message that was sent has been received" in ended.err
 
 
-def test_a_plane_that_is_led_astray_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_a_plane_that_is_led_astray_is_not_waited_for_for_ever(
+    tmp_path: Path, replicas: int
+) -> None:
     program = tmp_path / "astray.py"
     program.write_text(
         """
@@ -227,9 +230,12 @@ while True:
 print("rank", comm.rank, "is done")
 """
     )
-    options = ["--replicas", "3", "--verify", "async-hash", "--straggler-wait", "1"]
+    options = ["--replicas", str(replicas), "--verify", "async-hash", "--straggler-wait", "1"]
     options += ["--inject", "flip:rank=1,replica=1,where=memory,checkpoint=2,bit=40"]
     ended = jobs.resprout_run(RANKS, [sys.executable, str(program)], options)
     assert ended.status == 0, str(ended)
     assert lines(ended) == [f"rank {rank} is done" for rank in range(RANKS)]
-    assert [plane["how"] for plane in ended.report["planes"]] == ["whole", "ended", "whole"]
+    planes = [(plane["how"], len(plane["returns"])) for plane in ended.report["planes"]]
+    # It may be back before the others are at their end.
+    assert all(plane == ("whole", 0) for plane in planes[:1] + planes[2:])
+    assert planes[1] in [("ended", 0), ("ended", 1), ("whole", 1)]

@@ -219,10 +219,14 @@ def test_otherwise_no_plane_is_ended(
     assert [behind.look(over), behind.look(over)] == [[], []]
 
 
-def astray(folder: Path, tainted: Sequence[int], waiting: Sequence[int]) -> list[Path]:
+def astray(
+    folder: Path, tainted: Sequence[int], waiting: Sequence[int], doubted: Sequence[int] = ()
+) -> list[Path]:
     folders = notes(folder)
     for replica in tainted:
         (folders[replica] / "tainted-3").touch()
+    for replica in doubted:
+        (folders[replica] / "doubted-3").touch()
     for replica in waiting:
         (folders[replica] / "waits-0").touch()
     return folders
@@ -251,6 +255,38 @@ def test_while_nobody_waits_for_it_a_wrong_plane_may_come_right(
     tmp_path: Path, tainted: list[int], waiting: list[int]
 ) -> None:
     behind = Stragglers(astray(tmp_path, tainted, waiting), 0.0)
+    assert [behind.look({}), behind.look({})] == [[], []]
+
+
+def test_of_two_planes_that_go_back_the_one_that_does_not_come_is_ended(tmp_path: Path) -> None:
+    now = [100.0]
+    folders = astray(tmp_path, [], waiting=[0], doubted=[0, 1])[:2]
+    behind = Stragglers(folders, 5.0, lambda: now[0])
+    assert behind.look({}) == []
+    now[0] += 5.1
+    assert behind.look({}) == [1]
+    assert behind.look({}) == []
+    # Once more, when it is back.
+    behind.come_back(1, folders[1])
+    assert behind.look({}) == []
+    now[0] += 5.1
+    assert behind.look({}) == [1]
+
+
+def test_of_three_planes_two_may_be_left(tmp_path: Path) -> None:
+    folders = astray(tmp_path, [], waiting=[2], doubted=[2])
+    assert Stragglers(folders, 0.0).look([0]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("doubted", "waiting", "planes"),
+    [((), (0,), 2), ((0, 1), (), 2), ((0, 1), (0, 1), 2), ((0, 1), (0,), 3)],
+)
+def test_of_two_planes_both_may_still_come(
+    tmp_path: Path, doubted: tuple[int, ...], waiting: tuple[int, ...], planes: int
+) -> None:
+    folders = astray(tmp_path, [], waiting, doubted)[:planes]
+    behind = Stragglers(folders, 0.0)
     assert [behind.look({}), behind.look({})] == [[], []]
 
 
@@ -372,7 +408,7 @@ def test_a_fault_names_its_plane() -> None:
         (["--replicas", "2", "--verify", "async", "--shadow-lag", "9MB"], "64MiB or 1GiB; or none"),
         (["--replicas", "2", "--shadow-lag", "9"], "--shadow-lag needs --verify async"),
         (["--replicas", "3", "--verify", "async", "--straggler-wait", "1m"], "as 30 or 0.5"),
-        (["--replicas", "2", "--verify", "async", "--straggler-wait", "1"], "needs --replicas 3"),
+        (["--replicas", "2", "--straggler-wait", "1"], "needs --verify all-to-all"),
         (["--on-corruption", "report"], "--on-corruption needs --replicas 2 or 3"),
     ],
 )

@@ -168,12 +168,10 @@ def _variables(request: Request) -> dict[str, str]:
             "--shadow-lag needs --verify async or async-hash: without it replicas do not wait for "
             "each other, with another method they do for every message"
         )
-    if request.texts.get("--straggler-wait") is not None and (
-        replicas < 3 or verify not in ("async", "async-hash")
-    ):
+    if request.texts.get("--straggler-wait") is not None and verify in (None, "none"):
         raise UserError(
-            "--straggler-wait needs --replicas 3 and --verify async or async-hash: two planes that "
-            "agree are right without the third"
+            "--straggler-wait needs --verify all-to-all, msg-plus-hash, async or async-hash: "
+            "without it planes do not wait for each other"
         )
     # Each plane gets those that are meant for it.
     if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:

@@ -47,7 +47,7 @@ def _came_back(one: Return, report: Report) -> Iterator[str]:
 
 
 def _ending(plane: PlaneEnd) -> str:
-    why = "it was behind, and the others agree" if plane.how == "ended" else _why(plane)
+    why = "it was behind, and was waited for" if plane.how == "ended" else _why(plane)
     return f"plane {plane.replica} was {plane.how}: {why}"
 
 

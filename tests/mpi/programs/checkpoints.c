@@ -2,13 +2,16 @@
 // of MPI whose outcomes replicas have to agree on. Rank 0 says a line for each step; all say their
 // result, which depends on none of them; what does is protected, too.
 //
-//   checkpoints [STEPS] [MILLISECONDS]     a step takes so long at least
+//   checkpoints [STEPS] [MILLISECONDS] [FOLDER]
+//
+// A step takes so long at least; step 3 does not begin while there is a file FOLDER/wait-3.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "resprout/resprout.h"
 
@@ -68,6 +71,13 @@ static void reduce(void) {
   MPI_Comm_free(&comm);
 }
 
+static void wait_at_gate(const char* folder) {
+  const struct timespec moment = {0, 5000000};
+  char name[4096];
+  snprintf(name, sizeof name, "%s/wait-%lld", folder, (long long)state.step + 1);
+  while (access(name, F_OK) == 0) nanosleep(&moment, NULL);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -80,6 +90,7 @@ int main(int argc, char** argv) {
     if (resprout_checkpoint) resprout_checkpoint();
     if (state.step == steps) break;
     nanosleep(&pause, NULL);
+    if (argc > 3) wait_at_gate(argv[3]);
     exchange();
     gather_in_any_order();
     exchange_tested();

@@ -1,9 +1,10 @@
-"""Which plane may be ended because two others need not wait for it.
+"""Which plane may be ended because others need not wait for it.
 
 Each plane leaves notes in its run directory: `arrived`, all its ranks are in MPI_Finalize;
 `agreed`, and all that they have received is what a replica in another plane has, too;
 `tainted-<rank>`, the rank has worked with what two others have out-voted, and has not come to its
-next checkpoint yet; `waits-<rank>`, the rank is at a checkpoint and waits for another plane.
+next checkpoint yet; `doubted-<rank>`, as that, but nobody can tell who is wrong; `waits-<rank>`,
+the rank is at a checkpoint and waits for another plane.
 """
 
 import time
@@ -43,33 +44,45 @@ class Stragglers:
 
     def look(self, over: Collection[int]) -> list[int]:
         """The plane that is to be ended now, once. `over`: planes that have ended."""
-        # With a plane less, two that differ could not be told apart, and nobody waits for a third.
-        if self._seconds is None or len(self._folders) < 3 or over or self.ended:
-            return []
-        behind = self._behind_at_the_end()
-        if behind is None:
-            behind = self._astray()
-        if behind is None:
+        replicas = range(len(self._folders))
+        living = [one for one in replicas if one not in over and one not in self.ended]
+        behind = None
+        if len(living) == 3:
+            behind = self._behind_at_the_end(living)
+            if behind is None:
+                behind = self._astray(living)
+        elif len(living) == 2:
+            behind = self._doubted(living)
+        if self._seconds is None or behind is None:
             self._since = None
             return []
         now = self._clock()
         self._since = self._since if self._since is not None else now
         if now - self._since < self._seconds:
             return []
+        self._since = None
         self.ended.add(behind)
-        return sorted(self.ended)
+        return [behind]
 
-    def _behind_at_the_end(self) -> int | None:
-        arrived = [self._has(replica, "arrived") for replica in range(len(self._folders))]
-        agreed = any(self._has(replica, "agreed") for replica, is_in in enumerate(arrived) if is_in)
-        return arrived.index(False) if arrived.count(False) == 1 and agreed else None
+    def _behind_at_the_end(self, living: Sequence[int]) -> int | None:
+        arrived = [one for one in living if self._has(one, "arrived")]
+        late = [one for one in living if one not in arrived]
+        is_agreed = any(self._has(one, "agreed") for one in arrived)
+        return late[0] if len(late) == 1 and is_agreed else None
 
-    def _astray(self) -> int | None:
+    def _astray(self, living: Sequence[int]) -> int | None:
         """It is wrong, and wrong data may have led it anywhere; and somebody waits for it."""
-        replicas = range(len(self._folders))
-        tainted = [replica for replica in replicas if self._has(replica, "tainted-*")]
-        waits = any(self._has(replica, "waits-*") for replica in replicas if replica not in tainted)
+        tainted = [one for one in living if self._has(one, "tainted-*")]
+        waits = any(self._has(one, "waits-*") for one in living if one not in tainted)
         return tainted[0] if len(tainted) == 1 and waits else None
+
+    def _doubted(self, living: Sequence[int]) -> int | None:
+        """Nobody can tell which of two is wrong, so both go back. One is there and waits for the
+        other: that one may have been led anywhere, and does not help to tell any more."""
+        if not any(self._has(one, "doubted-*") for one in living):
+            return None
+        absent = [one for one in living if not self._has(one, "waits-*")]
+        return absent[0] if len(absent) == 1 else None
 
     def _has(self, replica: int, note: str) -> bool:
         return any(self._folders[replica].glob(note))

@@ -15,7 +15,7 @@ def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
 
 
 def tell_of_straggler(replica: int, planes: int) -> None:
-    _say(f"plane {replica} of {planes} was ended: the others agree, and it was behind")
+    _say(f"plane {replica} of {planes} was ended: it was behind, and was waited for")
 
 
 def tell_of_start(replica: int, planes: int) -> None:
