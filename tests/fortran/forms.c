@@ -1,4 +1,6 @@
 // Every kind of argument that Fortran passes, without losses. Says nothing if all is right.
+#include <unistd.h>
+
 #include "fortran.h"
 
 static integer number_type, real_type, sum;
@@ -249,15 +251,18 @@ static void strings(void) {
       snprintf(path, sizeof path, "%s/fortran_%d", directory ? directory : "/tmp", rank);
   path[used] = ' ';  // as Fortran leaves it
   const integer self = MPI_Comm_c2f(MPI_COMM_SELF);
-  mpi_file_open_(&self, path, at(MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE), at(0),
-                 &file, &ierror, sizeof path);
+  mpi_file_open_(&self, path, at(MPI_MODE_CREATE | MPI_MODE_RDWR), at(0), &file, &ierror,
+                 sizeof path);
   expect(ierror == MPI_SUCCESS);
-  path[used] = '\0';
-  FILE* opened = fopen(path, "r");
-  expect(opened != NULL);
-  if (opened != NULL) fclose(opened);
   MPI_File c_file = MPI_File_f2c(file);
   MPI_File_close(&c_file);
+  path[used] = '\0';
+  expect(access(path, F_OK) == 0);
+  path[used] = ' ';
+  mpi_file_delete_(path, at(0), &ierror, sizeof path);
+  expect(ierror == MPI_SUCCESS);
+  path[used] = '\0';
+  expect(access(path, F_OK) != 0);
 }
 
 // mpi_f08 has the same arguments; the error code may be left out.

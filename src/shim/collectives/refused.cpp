@@ -7,6 +7,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/files/calls.hpp"
 #include "shim/remade/remade.hpp"
 
 using namespace resprout;
@@ -55,5 +56,5 @@ extern "C" int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win
 extern "C" int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
                              MPI_File* fh) {
   return if_whole(comm, "file_open",
-                  [&] { return PMPI_File_open(comm, filename, amode, info, fh); });
+                  [&] { return open_file(comm, filename, amode, info, fh); });
 }

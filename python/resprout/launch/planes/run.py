@@ -14,6 +14,7 @@ from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Library, Mpi
+from resprout.launch.planes import shadows
 from resprout.launch.planes.outcome import PlaneEnd, decide
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
@@ -78,8 +79,9 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         more = running.more if _verify(plans) != "none" else None
         job.run_all(running.starts, relay.start, running.on_end, running.look, more)
         relay.join()
-    planes = running.planes()
-    chosen = decide(planes)
+        planes = running.planes()
+        chosen = decide(planes)
+        shadows.settle(directory, chosen.replica)
     if chosen.is_lost or chosen.status != 0:
         sys.stderr.flush()
         with contextlib.suppress(OSError):

@@ -1,0 +1,108 @@
+#include "shim/files/calls.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "shim/files/shadows.hpp"
+#include "shim/peers.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// Nothing: this process is no replica, and files are as the program says.
+std::optional<Shadows> shadows() {
+  World* world = World::current();
+  if (world == nullptr) return std::nullopt;
+  const Options& options = world->options();
+  if (!options.is_replicated() || options.run_directory.empty()) return std::nullopt;
+  return Shadows({options.run_directory, options.replica, options.replicas});
+}
+
+bool is_inter(MPI_Comm comm) {
+  int flag = 0;
+  PMPI_Comm_test_inter(comm, &flag);
+  return flag != 0;
+}
+
+int class_of(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return MPI_ERR_ACCESS;
+    case EDQUOT:
+      return MPI_ERR_QUOTA;
+    case ENAMETOOLONG:
+      return MPI_ERR_BAD_FILE;
+    case ENOSPC:
+      return MPI_ERR_NO_SPACE;
+    case EROFS:
+      return MPI_ERR_READ_ONLY;
+    default:
+      return MPI_ERR_IO;
+  }
+}
+
+void tell(const char* name, int error) {
+  std::fprintf(stderr, "resprout: rank %d: no file beside %s for another plane: %s\n",
+               World::current()->rank(), name, std::strerror(error));
+}
+
+// What errors of calls without an open file come to.
+int fail(int error) {
+  const int code = class_of(error);
+  PMPI_File_call_errhandler(MPI_FILE_NULL, code);
+  return code;
+}
+
+// What the first rank of `comm` has found out is for all of them.
+void share(MPI_Comm comm, Shadows::Place& place) {
+  int said[2] = {place.error, static_cast<int>(place.path.size())};
+  PMPI_Bcast(said, 2, MPI_INT, 0, comm);
+  place.error = said[0];
+  place.path.resize(static_cast<std::size_t>(said[1]));
+  PMPI_Bcast(place.path.data(), said[1], MPI_CHAR, 0, comm);
+}
+
+}  // namespace
+
+int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  const auto own = shadows();
+  if (!own || comm == MPI_COMM_NULL || filename == nullptr || is_inter(comm))
+    return PMPI_File_open(comm, filename, amode, info, fh);
+  constexpr int writing = MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+  const bool is_written = (amode & writing) != 0;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  Shadows::Place place;
+  if (rank == 0) place = is_written ? own->to_write(filename) : own->to_read(filename);
+  share(comm, place);
+  if (rank == 0 && place.error != 0) tell(filename, place.error);
+  if (place.error != 0) return fail(place.error);
+  if (place.path.empty()) return PMPI_File_open(comm, filename, amode, info, fh);
+  const int code = PMPI_File_open(comm, place.path.c_str(), amode, info, fh);
+  if (code != MPI_SUCCESS || rank != 0 || !is_written) return code;
+  const bool is_deleted = (amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
+  is_deleted ? own->note_deleted(filename) : own->note_opened(filename);
+  return code;
+}
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int MPI_File_delete(const char* filename, MPI_Info info) {
+  const GuardedCall call("file_delete");
+  const auto own = filename != nullptr ? shadows() : std::nullopt;
+  if (!own) return PMPI_File_delete(filename, info);
+  const Shadows::Place place = own->to_write(filename);
+  if (place.error != 0) tell(filename, place.error);
+  if (place.error != 0) return fail(place.error);
+  if (place.path.empty()) return PMPI_File_delete(filename, info);
+  const int code = PMPI_File_delete(place.path.c_str(), info);
+  if (code == MPI_SUCCESS) own->note_deleted(filename);
+  return code;
+}

@@ -1,0 +1,52 @@
+// What the planes of a job know together of one file: a note in the job's run directory, which
+// one process at a time holds.
+//
+// It is named by the file's path and has a JSON object a line. The first says which file and which
+// shadows there are to be, {"file", "shadows": [of plane 1, ...]}; the second {"is": "made"}, or
+// {"is": "failed", "errno"}: that is final. Then what planes have done,
+// {"is": "opened" | "deleted", "replica"}. Names are as in URLs: bytes that are no letters, digits
+// or one of `/._-` are %XX. The launcher reads it (python/resprout/launch/planes/shadows.py).
+//
+// The lock is the kernel's, also between hosts that share the folder: it ends with who holds it.
+// Thread rule: one thread; others, and other processes, wait in the constructor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace resprout::shim {
+
+// 16 digits for a path.
+std::string digits_of(std::string_view file);
+
+class FileNote {
+ public:
+  // Waits until nobody else holds it. `folder`: is made if it is not there; `file`: its path.
+  FileNote(const std::string& folder, std::string_view file);
+  ~FileNote();
+  FileNote(const FileNote&) = delete;
+  FileNote& operator=(const FileNote&) = delete;
+
+  // 0, or why it could not be opened, locked or written: errno.
+  int error() const { return error_; }
+
+  // How making the shadows has ended: 0, or errno. Nothing: nobody has come as far.
+  std::optional<int> result() const;
+  // Says which there are to be. What somebody has said who did not come to an end is forgotten.
+  void begin(std::string_view file, const std::vector<std::string>& shadows);
+  void end(int result);
+  // `what`: "opened", "deleted".
+  void note(std::string_view what, int replica);
+
+ private:
+  void read();
+  void append(const std::string& line);
+
+  int fd_ = -1;
+  int error_ = 0;
+  std::string text_;
+};
+
+}  // namespace resprout::shim

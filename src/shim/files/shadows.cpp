@@ -1,0 +1,99 @@
+#include "shim/files/shadows.hpp"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "shim/files/copy.hpp"
+#include "shim/files/file_note.hpp"
+
+namespace resprout::shim {
+namespace {
+
+std::optional<std::string> real_path(const std::string& name) {
+  const std::unique_ptr<char, decltype(&::free)> path(::realpath(name.c_str(), nullptr), ::free);
+  return path ? std::optional<std::string>(path.get()) : std::nullopt;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Which file that is, though it may not be there yet. Nothing: MPI is to say what is wrong with it,
+// or it is none that could have a shadow, as /dev/null.
+std::optional<std::string> file_of(const std::string& name) {
+  if (const auto path = real_path(name)) {
+    struct stat is{};
+    const bool is_file = ::stat(path->c_str(), &is) == 0 && S_ISREG(is.st_mode);
+    return is_file ? path : std::nullopt;
+  }
+  const std::string last = last_of(name);
+  const auto folder = errno == ENOENT && !last.empty() ? real_path(folder_of(name)) : std::nullopt;
+  if (!folder) return std::nullopt;
+  return (*folder == "/" ? "" : *folder) + "/" + last;
+}
+
+}  // namespace
+
+Shadows::Shadows(Setup setup)
+    : setup_(std::move(setup)),
+      job_(last_of(folder_of(setup_.run_directory))),
+      folder_(folder_of(setup_.run_directory) + "/files") {}
+
+std::string Shadows::shadow_of(const std::string& path, int replica) const {
+  const std::string last = last_of(path);
+  const std::string mark = "." + job_ + "-replica-" + std::to_string(replica);
+  const bool has_room = last.size() + mark.size() <= NAME_MAX;
+  return path.substr(0, path.size() - last.size()) + (has_room ? last : digits_of(path)) + mark;
+}
+
+int Shadows::make(const std::string& path) const {
+  FileNote file_note(folder_, path);
+  if (file_note.error() != 0) return file_note.error();
+  if (const auto result = file_note.result()) return *result;
+  std::vector<std::string> shadows;
+  for (int replica = 1; replica < setup_.replicas; ++replica)
+    shadows.push_back(shadow_of(path, replica));
+  file_note.begin(path, shadows);
+  int error = file_note.error();
+  const bool is_there = ::access(path.c_str(), F_OK) == 0;
+  for (const std::string& shadow : shadows)
+    if (is_there && error == 0) error = copy_file(path, shadow);
+  for (const std::string& shadow : shadows)
+    if (error != 0) ::unlink(shadow.c_str());
+  file_note.end(error);
+  return error != 0 ? error : file_note.error();
+}
+
+Shadows::Place Shadows::to_read(const std::string& name) const {
+  if (setup_.replica == 0) return {};
+  const auto path = file_of(name);
+  if (!path) return {};
+  const FileNote file_note(folder_, *path);
+  if (file_note.error() != 0) return {"", file_note.error()};
+  return file_note.result() == 0 ? Place{shadow_of(*path, setup_.replica)} : Place{};
+}
+
+Shadows::Place Shadows::to_write(const std::string& name) const {
+  const auto path = file_of(name);
+  if (!path) return {};
+  if (const int error = make(*path); error != 0) return {"", error};
+  return setup_.replica == 0 ? Place{} : Place{shadow_of(*path, setup_.replica)};
+}
+
+void Shadows::note(const std::string& name, const char* what) const {
+  if (const auto path = file_of(name)) FileNote(folder_, *path).note(what, setup_.replica);
+}
+
+}  // namespace resprout::shim

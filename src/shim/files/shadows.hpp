@@ -1,0 +1,49 @@
+// The files that planes of replicas write through MPI: plane 0 writes the program's own, each other
+// plane a shadow of its own beside it. When the job is over the launcher puts the shadows of the
+// plane that counts in the place of the files, if that is not plane 0, and removes the others
+// (docs/adr/017-files-of-planes.md).
+//
+// 1. Before anybody in the job writes or deletes a file all planes have their shadows, copies of
+//    what it was then. Whoever comes first makes them, so planes need not be equally far.
+// 2. A shadow's name says the file's, the job's and the plane's. Its folder is the file's, where
+//    there is room for it and a rename puts it in its place.
+//
+// Thread rule: from any thread of any process of the job.
+#pragma once
+
+#include <string>
+
+namespace resprout::shim {
+
+class Shadows {
+ public:
+  struct Setup {
+    std::string run_directory;  // of the plane; that of the job is around it
+    int replica = 0;
+    int replicas = 1;
+  };
+  explicit Shadows(Setup setup);
+
+  // Where this plane has it. `error`: errno; nobody in the job gets further then.
+  struct Place {
+    std::string path;  // empty: there where the program says
+    int error = 0;
+  };
+  // For who reads the file that the program calls `name`, and for who writes or deletes it.
+  Place to_read(const std::string& name) const;
+  Place to_write(const std::string& name) const;
+  // This plane has opened its shadow to write, or it is gone or will go when it is closed.
+  void note_opened(const std::string& name) const { note(name, "opened"); }
+  void note_deleted(const std::string& name) const { note(name, "deleted"); }
+
+ private:
+  std::string shadow_of(const std::string& path, int replica) const;
+  int make(const std::string& path) const;
+  void note(const std::string& name, const char* what) const;
+
+  Setup setup_;
+  std::string job_;     // the name of its run directory
+  std::string folder_;  // for notes
+};
+
+}  // namespace resprout::shim
