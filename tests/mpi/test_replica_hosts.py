@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +29,7 @@ GATE = 10
 VERIFY = ["none", "msg-plus-hash"]
 LOST = "could not be reached any more"
 
-# In the middle all wait for a file.
+# In the middle all wait for a file. A second argument is a file to write through MPI.
 _STEPS = f"""
 import os, socket, sys, time
 from array import array
@@ -39,6 +40,7 @@ name = f"placed-{{os.environ['RESPROUT_REPLICA']}}-{{world.rank}}"
 with open(os.path.join(folder, name), "w") as file:
     file.write(socket.gethostname())
 total = 0
+data = len(sys.argv) > 2 and MPI.File.Open(world, sys.argv[2], MPI.MODE_CREATE | MPI.MODE_WRONLY)
 for step in range({STEPS}):
     while step == {GATE} and not os.path.exists(os.path.join(folder, "go")):
         time.sleep(0.01)
@@ -47,7 +49,11 @@ for step in range({STEPS}):
     right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size
     world.Sendrecv(sums, right, 0, other, left, 0)
     total += other[0]
+    if data:
+        data.Write_at_all((step * world.size + world.rank) * 8, array("q", [total]))
     print(f"rank {{world.rank}} step {{step}} total {{total}}", flush=True)
+if data:
+    data.Close()
 """
 
 
@@ -101,12 +107,15 @@ def variables(folder: Path) -> dict[str, str]:
     }
 
 
-def command(folder: Path, hosts: Sequence[str], *options: str) -> list[str | Path]:
+def command(
+    folder: Path, hosts: Sequence[str], *options: str, file: Path | None = None
+) -> list[str | Path]:
     hostfile = folder / "hosts"
     hostfile.write_text("".join(f"{host} slots=2\n" for host in hosts))
     words: list[str | Path] = [jobs.RESPROUT, "run", "-n", str(RANKS), "--hostfile", hostfile]
     words += ["--run-dir", folder, "--report", folder / "report.json", *options]
-    return [namespaces.TOOL, "in", "A", *words, "--", sys.executable, "-c", _STEPS, folder]
+    words += ["--", sys.executable, "-c", _STEPS, folder, *([file] if file else [])]
+    return [namespaces.TOOL, "in", "A", *words]
 
 
 def run(
@@ -114,10 +123,11 @@ def run(
     *options: str,
     fault: Callable[[], None] = lambda: None,
     hosts: Sequence[str] = ("nodeB", "nodeC", "nodeD"),
+    file: Path | None = None,
 ) -> jobs.Ended:
     """The job, into which `fault` falls when all ranks wait; then links are healed, and all is
     gone that was cut off."""
-    with jobs.started(command(folder, hosts, *options), variables(folder)) as job:
+    with jobs.started(command(folder, hosts, *options, file=file), variables(folder)) as job:
         waits = f"step {GATE - 1} "
         jobs.becomes_true(
             lambda: job.said().out.count(waits) == RANKS or job.process.poll() is not None,
@@ -192,6 +202,24 @@ def test_a_host_that_is_cut_off_costs_its_plane_and_nothing_of_the_output(
     check_output(ended)
     assert how(ended)[plane] == "lost" and how(ended)[1 - plane] == "whole", str(ended)
     assert "1 plane was left at the end: a further loss would have ended the job" in ended.err
+
+
+@pytest.mark.parametrize("lose", [kill, cut])
+@pytest.mark.parametrize(("host", "plane"), [("B", 0), ("C", 1)])
+def test_what_is_written_through_mpi_is_that_of_a_plane_that_lives(
+    folder: Path, host: str, plane: int, lose: Callable[[str], None]
+) -> None:
+    data = folder / "data"
+    data.mkdir()
+    ended = run(folder, "--replicas", "2", fault=lambda: lose(host), file=data / "out")
+    check_output(ended)
+    assert how(ended)[plane] == "lost"
+    totals = [int(line.split()[-1]) for line in expected_lines(0)]
+    expected = array("q", [total for total in totals for _ in range(RANKS)])
+    assert (data / "out").read_bytes() == expected.tobytes()
+    # A plane 0 that is killed leaves Open MPI's lock, as any job does: out-<job>-<number>.lock
+    left = {path.name for path in data.iterdir() if not path.name.startswith("out-")}
+    assert left == {"out"}, str(ended)
 
 
 def test_of_three_planes_one_outlives_the_hosts_of_the_others(folder: Path) -> None:
