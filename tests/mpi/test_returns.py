@@ -39,6 +39,30 @@ while True:
     step[0] += 1
 print("rank", comm.rank, "has", total[0])
 """
+# Each rank writes its block of each step into a file that is made once.
+WRITING = """
+import os, sys, time
+import numpy
+from mpi4py import MPI
+from resprout.mpi import checkpoint, protect
+
+comm = MPI.COMM_WORLD
+step, text = numpy.zeros(1, dtype=int), numpy.zeros(8, dtype="u1")
+protect(step)
+mode = MPI.MODE_CREATE | MPI.MODE_EXCL | MPI.MODE_RDWR
+file = MPI.File.Open(comm, f"{sys.argv[1]}/out", mode)
+while True:
+    checkpoint()
+    if step[0] == 6:
+        break
+    while os.path.exists(f"{sys.argv[1]}/wait-{step[0] + 1}"):
+        time.sleep(0.01)
+    text[:] = ord("a") + comm.rank
+    text[7] = ord("0") + step[0]
+    file.Write_at_all(8 * (comm.size * step[0] + comm.rank), text)
+    step[0] += 1
+file.Close()
+"""
 
 
 class Scene:
@@ -232,6 +256,36 @@ def test_a_plane_that_lacks_what_was_not_protected_is_not_kept(
     assert ended.status == 0, str(ended)
     assert lines(ended) == [f"rank {rank} has 42" for rank in range(RANKS)]
     assert ends(ended) == [("excluded", 1), ("whole", 0)]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_files_are_those_of_the_planes_that_were_there(
+    scene: Scene, tmp_path: Path, first: int
+) -> None:
+    second = 1 - first
+
+    def lose_one_after_the_other() -> None:
+        scene.wait_until(lambda: any(scene.job.temporary.glob("*/has-checkpoints")))
+        scene.kill(first, 1)
+        scene.wait_until_said(f"plane {first} of 2 is started again")
+        scene.wait_until_waiting(1, first)
+        # Meanwhile the other one writes steps that this one has not seen.
+        scene.open(2)
+        scene.wait_until_said(f"plane {first} of 2 is back")
+        scene.kill(second, 2)
+        scene.wait_until_said(f"plane {second} of 2 is lost")
+        scene.open(5)
+
+    program = tmp_path / "writing.py"
+    program.write_text(WRITING)
+    scene.close(2, 5)
+    ended = scene.play(
+        2, "async-hash", lose_one_after_the_other, program=[sys.executable, str(program)]
+    )
+    assert ended.status == 0, str(ended)
+    blocks = [f"{chr(ord('a') + rank) * 7}{step}" for step in range(6) for rank in range(RANKS)]
+    assert (tmp_path / "out").read_text() == "".join(blocks)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "writing.py"]
 
 
 def test_where_no_checkpoint_is_taken_a_lost_plane_stays_lost() -> None:

@@ -52,6 +52,10 @@ bool comes_back(const std::string& meeting, std::int32_t plane) {
   return is_there(meeting, "returns-", plane);
 }
 
+bool is_coming_back(const std::string& meeting, std::int32_t plane) {
+  return comes_back(meeting, plane) && access((meeting + "/joined").c_str(), F_OK) != 0;
+}
+
 std::optional<Return> waiting_return(const std::string& job, std::uint64_t after,
                                      std::int32_t planes) {
   std::string text;
@@ -64,12 +68,18 @@ std::optional<Return> waiting_return(const std::string& job, std::uint64_t after
     if (!comes_back(meeting, plane)) continue;
     const bool is_waiting =
         is_there(meeting, "addresses-", plane) && !is_there(meeting, "ended-", plane);
-    return is_waiting ? std::optional(Return{number, plane}) : std::nullopt;
+    return is_waiting ? std::optional(Return{.number = number, .plane = plane}) : std::nullopt;
   }
   return std::nullopt;
 }
 
 void say_that_there_are_checkpoints(const std::string& job) { write(job + "/has-checkpoints", ""); }
+
+void say_files_given(const std::string& meeting) { write(meeting + "/files", ""); }
+
+bool are_files_given(const std::string& meeting) {
+  return access((meeting + "/files").c_str(), F_OK) == 0;
+}
 
 void say_joined(const std::string& meeting, std::uint64_t checkpoint) {
   write(meeting + "/joined", std::to_string(checkpoint) + "\n");

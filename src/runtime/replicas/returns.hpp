@@ -7,6 +7,7 @@
 //   JOB/return-N/             where all planes meet that live after return N
 //   JOB/return-N/returns-K    by the launcher: it is plane K that comes back there
 //   JOB/return-N/addresses-K  by plane K, at its first checkpoint: it waits to be taken in
+//   JOB/return-N/files        by the plane that decides: it has given its files to plane K
 //   JOB/return-N/joined       by plane K: it was taken in, at the checkpoint of this number
 //
 // Thread rule: functions without state.
@@ -21,6 +22,7 @@ namespace resprout::runtime {
 struct Return {
   std::uint64_t number = 0;
   std::int32_t plane = 0;
+  std::int32_t decider = 0;  // the plane that has decided to take it in
 
   constexpr bool operator==(const Return&) const = default;
 };
@@ -34,12 +36,17 @@ std::string meeting_of_return(const std::string& job, std::uint64_t number);
 
 // The plane, started there, is one that comes back.
 bool comes_back(const std::string& meeting, std::int32_t plane);
-// The return behind number `after` that waits to be taken in. Nothing: there is none, or not yet.
+// And is not one of the others yet.
+bool is_coming_back(const std::string& meeting, std::int32_t plane);
+// The return behind number `after` that waits to be taken in, without who decides it. Nothing:
+// there is none, or not yet.
 std::optional<Return> waiting_return(const std::string& job, std::uint64_t after,
                                      std::int32_t planes);
 
 // Nothing happens if it cannot be written: then nobody comes back, or says so.
 void say_that_there_are_checkpoints(const std::string& job);
+void say_files_given(const std::string& meeting);
+bool are_files_given(const std::string& meeting);
 void say_joined(const std::string& meeting, std::uint64_t checkpoint);
 
 }  // namespace resprout::runtime

@@ -73,10 +73,15 @@ TEST_CASE("returns: what is said about checkpoints and joining can be read") {
   say_that_there_are_checkpoints(job.path());
   CHECK(std::filesystem::exists(job.path() + "/has-checkpoints"));
   job.put("return-1/returns-0");
+  CHECK(is_coming_back(job.path() + "/return-1", 0));
+  CHECK_FALSE(are_files_given(job.path() + "/return-1"));
+  say_files_given(job.path() + "/return-1");
+  CHECK(are_files_given(job.path() + "/return-1"));
   say_joined(job.path() + "/return-1", 17);
   std::string text;
   std::getline(std::ifstream(job.path() + "/return-1/joined") >> std::ws, text);
   CHECK(text == "17");
+  CHECK_FALSE(is_coming_back(job.path() + "/return-1", 0));
   say_joined(job.path() + "/nowhere", 17);
   CHECK_FALSE(std::filesystem::exists(job.path() + "/nowhere"));
 }

@@ -60,10 +60,11 @@ int fail(int error) {
 
 // What the first rank of `comm` has found out is for all of them.
 void share(MPI_Comm comm, Shadows::Place& place) {
-  int said[2] = {place.error, static_cast<int>(place.path.size())};
-  PMPI_Bcast(said, 2, MPI_INT, 0, comm);
+  int said[] = {place.error, static_cast<int>(place.path.size()), place.was_made ? 1 : 0};
+  PMPI_Bcast(said, 3, MPI_INT, 0, comm);
   place.error = said[0];
   place.path.resize(static_cast<std::size_t>(said[1]));
+  place.was_made = said[2] != 0;
   PMPI_Bcast(place.path.data(), said[1], MPI_CHAR, 0, comm);
 }
 
@@ -80,10 +81,12 @@ int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   Shadows::Place place;
   if (rank == 0) place = is_written ? own->to_write(filename) : own->to_read(filename);
   share(comm, place);
+  if (place.was_made) amode &= ~MPI_MODE_EXCL;
   if (rank == 0 && place.error != 0) tell(filename, place.error);
   if (place.error != 0) return fail(place.error);
-  if (place.path.empty()) return PMPI_File_open(comm, filename, amode, info, fh);
-  const int code = PMPI_File_open(comm, place.path.c_str(), amode, info, fh);
+  const char* path = place.path.empty() ? filename : place.path.c_str();
+  const int code = PMPI_File_open(comm, path, amode, info, fh);
+  if (place.path.empty()) return code;
   if (code != MPI_SUCCESS || rank != 0 || !is_written) return code;
   const bool is_deleted = (amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
   is_deleted ? own->note_deleted(filename) : own->note_opened(filename);

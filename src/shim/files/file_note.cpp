@@ -37,6 +37,21 @@ std::string as_in_urls(std::string_view path) {
   return text;
 }
 
+std::string from_urls(std::string_view text) {
+  std::string path;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%' || at + 2 >= text.size()) {
+      path += text[at];
+      continue;
+    }
+    unsigned char byte = 0;
+    std::from_chars(text.data() + at + 1, text.data() + at + 3, byte, 16);
+    path += static_cast<char>(byte);
+    at += 2;
+  }
+  return path;
+}
+
 }  // namespace
 
 std::string digits_of(std::string_view file) {
@@ -48,7 +63,12 @@ std::string digits_of(std::string_view file) {
 
 FileNote::FileNote(const std::string& folder, std::string_view file) {
   ::mkdir(folder.c_str(), 0700);  // or another one has
-  const std::string path = folder + "/" + digits_of(file) + ".json";
+  open(folder + "/" + digits_of(file) + ".json");
+}
+
+FileNote::FileNote(const std::string& path) { open(path); }
+
+void FileNote::open(const std::string& path) {
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd_ < 0) {
     error_ = errno;
@@ -103,6 +123,20 @@ std::optional<int> FileNote::result() const {
   line.remove_prefix(std::min(line.size(), failed.size()));
   std::from_chars(line.data(), line.data() + line.size(), number);
   return number;
+}
+
+// The first line is ours: its strings are the names of its members, and files.
+std::vector<std::string> FileNote::places() const {
+  std::vector<std::string> files;
+  if (result() != 0) return files;
+  const std::string_view line = std::string_view(text_).substr(0, text_.find('\n'));
+  for (std::size_t begin = line.find('"'); begin != std::string_view::npos;) {
+    const std::size_t end = line.find('"', begin + 1);
+    const std::string_view text = line.substr(begin + 1, end - begin - 1);
+    if (text.starts_with('/')) files.push_back(from_urls(text));
+    begin = line.find('"', end + 1);
+  }
+  return files;
 }
 
 void FileNote::begin(std::string_view file, const std::vector<std::string>& shadows) {

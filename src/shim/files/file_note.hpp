@@ -25,6 +25,8 @@ class FileNote {
  public:
   // Waits until nobody else holds it. `folder`: is made if it is not there; `file`: its path.
   FileNote(const std::string& folder, std::string_view file);
+  // The note itself is there, at `path`.
+  explicit FileNote(const std::string& path);
   ~FileNote();
   FileNote(const FileNote&) = delete;
   FileNote& operator=(const FileNote&) = delete;
@@ -34,6 +36,8 @@ class FileNote {
 
   // How making the shadows has ended: 0, or errno. Nothing: nobody has come as far.
   std::optional<int> result() const;
+  // The files of plane 0, 1 and so on. Empty: nobody has come as far, or it has failed.
+  std::vector<std::string> places() const;
   // Says which there are to be. What somebody has said who did not come to an end is forgotten.
   void begin(std::string_view file, const std::vector<std::string>& shadows);
   void end(int result);
@@ -41,6 +45,7 @@ class FileNote {
   void note(std::string_view what, int replica);
 
  private:
+  void open(const std::string& path);
   void read();
   void append(const std::string& line);
 

@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "runtime/replicas/returns.hpp"
 #include "shim/files/copy.hpp"
 #include "shim/files/file_note.hpp"
 
@@ -48,14 +52,20 @@ std::optional<std::string> file_of(const std::string& name) {
 
 Shadows::Shadows(Setup setup)
     : setup_(std::move(setup)),
-      job_(last_of(folder_of(setup_.run_directory))),
-      folder_(folder_of(setup_.run_directory) + "/files") {}
+      meeting_(folder_of(setup_.run_directory)),
+      job_(last_of(runtime::job_of_meeting(meeting_))),
+      folder_(runtime::job_of_meeting(meeting_) + "/files") {}
 
 std::string Shadows::shadow_of(const std::string& path, int replica) const {
   const std::string last = last_of(path);
   const std::string mark = "." + job_ + "-replica-" + std::to_string(replica);
   const bool has_room = last.size() + mark.size() <= NAME_MAX;
   return path.substr(0, path.size() - last.size()) + (has_room ? last : digits_of(path)) + mark;
+}
+
+bool Shadows::was_made(const std::string& path) const {
+  return runtime::is_coming_back(meeting_, setup_.replica) &&
+         !FileNote(folder_, path).places().empty();
 }
 
 int Shadows::make(const std::string& path) const {
@@ -81,15 +91,37 @@ Shadows::Place Shadows::to_read(const std::string& name) const {
   const auto path = file_of(name);
   if (!path) return {};
   const FileNote file_note(folder_, *path);
-  if (file_note.error() != 0) return {"", file_note.error()};
-  return file_note.result() == 0 ? Place{shadow_of(*path, setup_.replica)} : Place{};
+  if (file_note.error() != 0) return {.path = "", .error = file_note.error()};
+  return file_note.result() == 0 ? Place{.path = shadow_of(*path, setup_.replica)} : Place{};
 }
 
 Shadows::Place Shadows::to_write(const std::string& name) const {
   const auto path = file_of(name);
   if (!path) return {};
-  if (const int error = make(*path); error != 0) return {"", error};
-  return setup_.replica == 0 ? Place{} : Place{shadow_of(*path, setup_.replica)};
+  Place place;
+  place.was_made = was_made(*path);
+  place.error = make(*path);
+  if (place.error == 0 && setup_.replica > 0) place.path = shadow_of(*path, setup_.replica);
+  return place;
+}
+
+int Shadows::give_all(int replica) const {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
+    FileNote file_note(entry.path());
+    const std::vector<std::string> places = file_note.places();
+    if (std::cmp_less_equal(places.size(), std::max(replica, setup_.replica))) continue;
+    const std::string& from = places[static_cast<std::size_t>(setup_.replica)];
+    const std::string& to = places[static_cast<std::size_t>(replica)];
+    const int error = copy_file(from, to);
+    if (error == ENOENT) {
+      ::unlink(to.c_str());
+      file_note.note("deleted", replica);
+    } else if (error != 0) {
+      return error;
+    }
+  }
+  return 0;
 }
 
 void Shadows::note(const std::string& name, const char* what) const {

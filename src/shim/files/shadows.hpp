@@ -18,7 +18,7 @@ namespace resprout::shim {
 class Shadows {
  public:
   struct Setup {
-    std::string run_directory;  // of the plane; that of the job is around it
+    std::string run_directory;  // of the plane
     int replica = 0;
     int replicas = 1;
   };
@@ -28,6 +28,7 @@ class Shadows {
   struct Place {
     std::string path;  // empty: there where the program says
     int error = 0;
+    bool was_made = false;  // to a plane that comes back: it has been written before
   };
   // For who reads the file that the program calls `name`, and for who writes or deletes it.
   Place to_read(const std::string& name) const;
@@ -36,14 +37,20 @@ class Shadows {
   void note_opened(const std::string& name) const { note(name, "opened"); }
   void note_deleted(const std::string& name) const { note(name, "deleted"); }
 
+  // Makes all files of that plane what those of this one are, in their places: it has come back.
+  // 0, or errno. REQUIRES: neither plane writes meanwhile.
+  int give_all(int replica) const;
+
  private:
   std::string shadow_of(const std::string& path, int replica) const;
+  bool was_made(const std::string& path) const;
   int make(const std::string& path) const;
   void note(const std::string& name, const char* what) const;
 
   Setup setup_;
-  std::string job_;     // the name of its run directory
-  std::string folder_;  // for notes
+  std::string meeting_;  // the folder around the plane's run directory
+  std::string job_;      // the name of the job's
+  std::string folder_;   // for notes
 };
 
 }  // namespace resprout::shim

@@ -165,6 +165,52 @@ TEST_CASE("the note says what there is, and what has become of it") {
   CHECK(job.note("a %") == expected);
 }
 
+TEST_CASE("a plane that comes back is given what another one has, in its place") {
+  const Job job;
+  for (const char* name : {"out", "with \"quotes\" %41", "gone"}) {
+    write(job.file(name), "before");
+    for (int replica = 0; replica < 3; ++replica) {
+      const Shadows::Place place = job.plane(replica).to_write(job.file(name));
+      write(place.path.empty() ? job.file(name) : place.path, "by " + std::to_string(replica));
+    }
+  }
+  const std::string own = job.plane(2).to_write(job.file("gone")).path;
+  fs::remove(own);
+  const std::ifstream open_before(job.plane(1).to_write(job.file()).path);
+  CHECK(job.plane(2).give_all(1) == 0);
+  for (const char* name : {"out", "with \"quotes\" %41"})
+    CHECK(contents(job.plane(1).to_write(job.file(name)).path) == "by 2");
+  CHECK_FALSE(fs::exists(job.plane(1).to_write(job.file("gone")).path));
+  CHECK(job.note("gone").ends_with("{\"is\":\"deleted\",\"replica\":1}\n"));
+  std::ostringstream text;
+  text << open_before.rdbuf();
+  CHECK(text.str() == "by 2");
+
+  CHECK(job.plane(2).give_all(0) == 0);
+  CHECK(contents(job.file()) == "by 2");
+  CHECK_FALSE(fs::exists(job.file("gone")));
+}
+
+TEST_CASE("where no file was written there is none to give") {
+  const Job job;
+  CHECK(job.plane(0).give_all(1) == 0);
+}
+
+TEST_CASE("who comes back may make what it has made before, until it is there") {
+  const Job job;
+  CHECK_FALSE(job.plane(1).to_write(job.file()).was_made);
+  CHECK_FALSE(job.plane(1).to_write(job.file()).was_made);
+  const fs::path meeting = job.root() / "job-7" / "return-1";
+  fs::create_directories(meeting / "plane-1");
+  write(meeting / "returns-1", "");
+  const Shadows back({(meeting / "plane-1").string(), 1, 3});
+  CHECK(back.to_write(job.file()).was_made);
+  CHECK(back.to_write(job.file()).path == job.plane(1).to_write(job.file()).path);
+  CHECK_FALSE(back.to_write(job.file("other")).was_made);
+  write(meeting / "joined", "4\n");
+  CHECK_FALSE(back.to_write(job.file()).was_made);
+}
+
 TEST_CASE("many at once make them once") {
   const Job job;
   write(job.file(), std::string(100000, 'b'));

@@ -131,7 +131,7 @@ void Checkpoints::take_in(const runtime::Return& found, const Regions& regions) 
 
 void Checkpoints::come_back(Regions& regions) {
   const auto state = setup_.returns.wait();
-  if (!state) end_process("nobody is left who knows it");
+  if (!state) end_process("the others cannot say what was kept there");
   const auto given = take_over(*state, regions);
   if (!given) end_process("it protects something else than the others");
   set_named_children(given->communicators);

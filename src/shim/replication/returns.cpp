@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "runtime/idle.hpp"
 #include "runtime/replicas/states.hpp"
+#include "shim/files/shadows.hpp"
 #include "shim/replication/wait_note.hpp"
 
 namespace resprout::shim {
@@ -32,8 +34,10 @@ std::optional<Return> Returns::due() {
   Return found;
   if (setup_.rank == 0) {
     const auto look = [&] {
-      return runtime::waiting_return(runtime::job_of_meeting(meeting_),
-                                     runtime::return_of_meeting(meeting_), setup_.planes);
+      auto waiting = runtime::waiting_return(runtime::job_of_meeting(meeting_),
+                                             runtime::return_of_meeting(meeting_), setup_.planes);
+      if (waiting) waiting->decider = setup_.plane;
+      return waiting;
     };
     found = setup_.decided.take_in(look, meanwhile).value_or(Return{});
   }
@@ -51,9 +55,20 @@ std::optional<Return> Returns::due() {
 
 void Returns::take_in(const Return& found, std::span<const std::byte> state) {
   meeting_ = runtime::meeting_of_return(runtime::job_of_meeting(meeting_), found.number);
+  if (setup_.rank == 0 && setup_.plane == found.decider) give_files(found.plane);
   setup_.regroup(meeting_);
   runtime::give_state(setup_.company.links, {found.plane, setup_.rank}, state);
   mark();
+}
+
+// While all processes of this plane, and of that one, are here.
+void Returns::give_files(std::int32_t plane) const {
+  const Shadows own({setup_.run_directory, setup_.plane, setup_.planes});
+  if (const int error = own.give_all(plane); error == 0)
+    runtime::say_files_given(meeting_);
+  else
+    std::fprintf(stderr, "resprout: plane %d cannot have the files of plane %d: %s\n", plane,
+                 setup_.plane, std::strerror(error));
 }
 
 std::optional<std::vector<std::byte>> Returns::wait() {
@@ -62,8 +77,9 @@ std::optional<std::vector<std::byte>> Returns::wait() {
   for (;;) {
     // Asked first: what the last one has said is here when it is lost.
     const bool is_hopeless = setup_.company.states.is_hopeless();
-    if (auto state = setup_.company.states.take()) return state;
-    if (is_hopeless) return std::nullopt;
+    auto state = setup_.company.states.take();
+    if (state && runtime::are_files_given(meeting_)) return state;
+    if (state || is_hopeless) return std::nullopt;
     setup_.meanwhile();
     idle.pause();
   }

@@ -57,14 +57,15 @@ class Returns {
   // It is: `state` is this rank's.
   void take_in(const runtime::Return& found, std::span<const std::byte> state);
 
-  // Waits until the others take this plane in: the state of this rank. Nothing: all of them were
-  // lost before they had said it. REQUIRES: comes_back().
+  // Waits until the others take this plane in: the state of this rank. Nothing: it cannot be had,
+  // as all of them were lost before they had said it, or their files. REQUIRES: comes_back().
   std::optional<std::vector<std::byte>> wait();
   // It is what they are, at the checkpoint of this number. From here on it is heard. REQUIRES:
   // wait().
   void join(std::uint64_t checkpoint);
 
  private:
+  void give_files(std::int32_t plane) const;
   void mark() const;
 
   const Setup setup_;
