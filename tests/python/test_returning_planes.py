@@ -32,7 +32,7 @@ sys.exit(report.exit_status)
 """
 
 # One rank. `stage` has what the test wants: `lines`, so many are said; `die-<plane>-<launch>`;
-# `refuse-<launch>`, nobody takes it in; `end`, the program comes to its end.
+# `refuse-<launch>`, nobody takes it in; `end`, the program comes to its end; `over`, it is lost.
 _PROGRAM = """\
     #!/usr/bin/env python3
     import json, os, sys, time
@@ -65,7 +65,7 @@ _PROGRAM = """\
 
     def wait_for(*paths):
         while not any(path.exists() for path in paths):
-            if there(f"die-{plane}-{number}"):
+            if there(f"die-{plane}-{number}") or there("over"):
                 end(False)
             time.sleep(0.02)
 
@@ -80,7 +80,7 @@ _PROGRAM = """\
         say(b"\\x1eresprout-return %d\\n" % number)
         leave(meeting, "joined", str(said))
     while True:
-        if there(f"die-{plane}-{number}"):
+        if there(f"die-{plane}-{number}") or there("over"):
             end(False)
         newest = int((job / "returning").read_text()) if (job / "returning").exists() else 0
         if newest > seen and not there(f"refuse-{newest}"):
@@ -174,6 +174,7 @@ def launch(tmp_path: Path, fake_mpi: Path) -> Iterator[Callable[..., Job]]:
     for job in made:
         job.process.kill()
         job.process.wait()
+        job.tell("over")  # who has not even begun by now ends by itself
         for pid in job.here.pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
