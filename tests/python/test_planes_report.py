@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from resprout.launch.planes.outcome import PlaneEnd, Return, decide
 from resprout.report.as_json import to_json
+from resprout.report.corruptions import Corruption, describe
 from resprout.report.merge import Loss, Report
 from resprout.report.planes import describe_planes
 
@@ -61,3 +62,15 @@ def test_the_report_has_every_return() -> None:
     assert returned == {
         "started_ns": 3_000, "joined_ns": 1_000_001_000, "checkpoint": 12, "how": "lost",
     }  # fmt: skip
+
+
+def test_where_nobody_can_tell_it_is_said_that_the_one_that_came_back_is_excluded() -> None:
+    found = Corruption(
+        of="message", call="recv", sender=1, receiver=2, tag=7, communicator="world", number=3,
+        bytes=24, wrong_replicas=(), tainted=False, replaced=False, end="undecided",
+        then="exclude", rank=2, replica=0, found_ns=1,
+    )  # fmt: skip
+    (line,) = describe([found, replace(found, then="go_on", replica=1, rank=0)])
+    assert line.endswith(
+        "nobody can tell which copy is right; plane 0, which has come back last, is excluded"
+    )

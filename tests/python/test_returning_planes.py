@@ -61,6 +61,15 @@ _PROGRAM = """\
         part |= {"ended_ns": 2, "finalized": is_whole, "exit_status": 0 if is_whole else None}
         part |= {"operations": {}, "losses": [], "recoveries": []}
         leave(own, "rank-0.json", json.dumps(part))
+        if there(f"lost-host-{plane}"):
+            words = b"lost communication with a remote daemon.\\nRemote daemon: d on node n7\\n"
+            os.write(2, words)
+        if there(f"exclude-{plane}-{number}"):
+            found = {"of": "message", "call": "recv", "sender": 0, "receiver": 0, "tag": 1}
+            found |= {"communicator": "world", "number": 1, "bytes": 8, "wrong_replicas": []}
+            found |= {"tainted": False, "replaced": False, "end": "undecided", "then": "exclude"}
+            found |= {"rank": 0, "replica": int(plane), "found_ns": 1}
+            leave(own, "corrupted-0-0.json", json.dumps(found))
         sys.exit(0)
 
     def wait_for(*paths):
@@ -274,3 +283,40 @@ def test_where_nothing_is_verified_no_plane_comes_back(launch: Callable[..., Job
     job.tell("end")
     status, planes = job.end()
     assert (status, planes[0]["returns"]) == (0, [])
+
+
+def end_after_another_line(job: Job, line: str) -> list[dict[str, Any]]:
+    job.want_lines(5)
+    job.wait_for_line(line)
+    job.tell("end")
+    status, planes = job.end()
+    assert status == 0
+    return planes
+
+
+def test_a_plane_that_has_lost_its_host_is_not_started_again(launch: Callable[..., Job]) -> None:
+    job = launch()
+    job.wait_for_line("2 of 0")
+    job.tell("lost-host-0")
+    job.tell("die-0-0")
+    job.wait_for_words("plane 0 of 2 is lost: it lost host n7; 1 plane goes on")
+    planes = end_after_another_line(job, "5 of 1")
+    assert [(plane["how"], plane["returns"]) for plane in planes] == [("lost", []), ("whole", [])]
+
+
+def test_a_plane_that_came_back_and_is_excluded_is_not_started_again(
+    launch: Callable[..., Job],
+) -> None:
+    job = launch()
+    job.wait_for_line("2 of 0")
+    for how in ("exclude-1-0", "exclude-1-1", "die-1-0"):
+        job.tell(how)
+    job.wait_for_words("plane 1 of 2 is back")
+    job.tell("die-1-1")
+    excluded = "plane 1 of 2 is excluded: a rank of it has worked with corrupted data"
+    assert eventually(lambda: sum(excluded in line for line in job.err()) == 2), job.err()
+    planes = end_after_another_line(job, "5 of 0")
+    assert [(plane["how"], len(plane["returns"])) for plane in planes] == [
+        ("whole", 0),
+        ("excluded", 1),
+    ]
