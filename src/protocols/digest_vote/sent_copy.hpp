@@ -28,6 +28,8 @@ class SentCopy {
   void handle_message(const VoteMessage& message);
   std::optional<VoteMessage> poll_send(const Context& context);
 
+  std::uint64_t digest() const { return digest_; }
+
  private:
   VoteMessage message_to(std::int32_t receiver, VoteKind kind) const;
 

@@ -25,7 +25,12 @@ Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on
       idle_(idle),
       votes_(setup, network,
              [this](const MessageName& name, const VoteEvent& event,
-                    std::span<const std::byte> bytes) { note(name, event, bytes); }) {}
+                    std::span<const std::byte> bytes) { note(name, event, bytes); },
+             {.agreed = [this](const MessageName&) { ++verified_; },
+              .has_machine =
+                  [this](const MessageName& name, const Votes::Label& label) {
+                    add_record({name, label.call, label.bytes, {}}, false).is_delivered = true;
+                  }}) {}
 
 // --- the program
 // ----------------------------------------------------------------------------------
@@ -38,11 +43,30 @@ void Verifier::send(const MessageName& name, std::uint64_t digest,
   say(lock);
 }
 
-void Verifier::add_record(const Expected& expected, bool is_awaited) {
+Verifier::Record& Verifier::add_record(const Expected& expected, bool is_awaited) {
   Record& record = records_[expected.name];
   record.call = expected.call;
   record.bytes = expected.bytes;
   record.is_awaited = is_awaited;
+  return record;
+}
+
+bool Verifier::receive_copy(const Expected& expected, std::uint64_t digest) {
+  std::unique_lock lock(mutex_);
+  if (is_repeating_) return true;
+  const bool is_plain = maybe_receive_plain(expected, digest);
+  if (!is_plain) {
+    add_record(expected, true);
+    votes_.receive(expected.name, expected.digest_of);
+    votes_.take_own_copy(expected.name, digest);
+  }
+  say(lock);
+  return is_plain;
+}
+
+bool Verifier::maybe_receive_plain(const Expected& expected, std::uint64_t digest) {
+  return votes_.maybe_receive_plain(expected.name,
+                                    {expected.call, expected.bytes, expected.digest_of}, digest);
 }
 
 void Verifier::receive(const Expected& expected, bool is_awaited) {
@@ -56,10 +80,12 @@ void Verifier::receive(const Expected& expected, bool is_awaited) {
 void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_awaited) {
   std::unique_lock lock(mutex_);
   if (is_repeating_) return;
-  add_record(what, is_awaited);
   votes_.send(what.name, digest);
-  votes_.receive(what.name, what.digest_of);
-  votes_.take_own_copy(what.name, digest);
+  if (is_awaited || !maybe_receive_plain(what, digest)) {
+    add_record(what, is_awaited);
+    votes_.receive(what.name, what.digest_of);
+    votes_.take_own_copy(what.name, digest);
+  }
   say(lock);
 }
 

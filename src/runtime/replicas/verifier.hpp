@@ -76,6 +76,8 @@ class Verifier {
   // `is_awaited`: wait() will be called for it.
   void receive(const Expected& expected, bool is_awaited);
   void take_own_copy(const MessageName& name, std::uint64_t digest);
+  // Both at once. True: it is the program's, and there is nothing to wait for; else wait() for it.
+  bool receive_copy(const Expected& expected, std::uint64_t digest);
   // Until the program may have the message: with an eager method until it is verified. REQUIRES: it
   // was received with is_awaited, and is waited for once.
   Delivery wait(const MessageName& name, const Meanwhile& meanwhile);
@@ -132,7 +134,8 @@ class Verifier {
     bool operator()(const MessageName& a, const MessageName& b) const;
   };
 
-  void add_record(const Expected& expected, bool is_awaited);
+  Record& add_record(const Expected& expected, bool is_awaited);
+  bool maybe_receive_plain(const Expected& expected, std::uint64_t digest);
   void note(const MessageName& name, const protocols::VoteEvent& event,
             std::span<const std::byte> bytes);
   void end(const MessageName& name, Record& record, const protocols::VoteEvent& event);
@@ -148,7 +151,8 @@ class Verifier {
   const IdleStrategy idle_;
   mutable std::mutex mutex_;  // guards what follows
   Votes votes_;
-  std::map<MessageName, Record, NameLess> records_;  // of what is open, or not yet waited for
+  // Of what has a machine and is open, or not yet waited for.
+  std::map<MessageName, Record, NameLess> records_;
   std::vector<Finding> unsaid_;
   int saying_ = 0;  // threads that are saying what they have found
   bool is_repeating_ = false;

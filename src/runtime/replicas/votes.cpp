@@ -28,13 +28,14 @@ std::int32_t origin_of(const VoteMessage& message) {
 
 }  // namespace
 
-Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote)
+Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, OnPlain on_plain)
     : setup_(setup),
       comparison_{setup.config.is_lazy() ? protocols::VoteMethod::async_hash
                                          : protocols::VoteMethod::msg_plus_hash,
                   setup.config.degree, setup.config.unproven},
       network_(network),
-      on_vote_(std::move(on_vote)) {}
+      on_vote_(std::move(on_vote)),
+      on_plain_(std::move(on_plain)) {}
 
 Replica Votes::replica(const Stream& stream, Rank rank) const {
   return {config().replica(rank), config().is_sender(rank) ? stream.sender : stream.receiver};
@@ -70,14 +71,21 @@ void Votes::send(const MessageName& name, std::uint64_t digest) {
 void Votes::start(const MessageName& name, Sent made, bool keeps) {
   RESPROUT_INVARIANT(is_sender(name.stream));
   Flow& flow = flows_[name.stream];
-  const auto [at, is_new] = flow.sent.emplace(name.number, std::move(made));
-  RESPROUT_INVARIANT(is_new);
-  at->second.machine.start();
-  drain(name, at->second);
+  made.machine.start();
+  drain(name, made);
+  SentDigest* digest = keeps ? nullptr : flow.digests.make(name.number);
+  if (digest != nullptr) {
+    RESPROUT_INVARIANT(!digest->is_sent);
+    *digest = {made.machine.digest(), true};
+  }
   if (!keeps) {
-    drop(at->second.bytes.size());
-    at->second.has_bytes = false;
-    at->second.bytes = {};
+    drop(made.bytes.size());
+    made.has_bytes = false;
+    made.bytes = {};
+  }
+  if (digest == nullptr) {
+    const bool is_new = flow.sent.emplace(name.number, std::move(made)).second;
+    RESPROUT_INVARIANT(is_new);
   }
   hand_in_early(flow, name.number);
   forget(flow);
@@ -96,6 +104,12 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
+  if (Plain* plain = flow.plain.find(name.number); plain != nullptr && plain->has_share) {
+    RESPROUT_INVARIANT(!plain->has_own);
+    const VoteMessage share = share_of(plain->share);
+    *plain = {};
+    take(name, at->second, share, {});
+  }
   hand_in_early(flow, name.number);
   note_own_progress(name.stream, flow);
 }
@@ -104,12 +118,9 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
   Flow& flow = flows_[name.stream];
   const auto at = flow.received.find(name.number);
   RESPROUT_INVARIANT(at != flow.received.end());
-  VoteMessage message{.from = config().sender(setup_.self.plane),
-                      .to = config().receiver(setup_.self.plane)};
-  message.origins = 1U << setup_.self.plane;
-  message.digests[static_cast<std::size_t>(setup_.self.plane)] = digest;
   const Suspected suspects = suspected();
-  at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, message);
+  at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}},
+                                    own_copy_of(digest));
   drain(name, at->second);
   note_own_progress(name.stream, flow);
 }
@@ -148,11 +159,24 @@ void Votes::take_vote(Flow& flow, const Early& arrived) {
       at->second.machine.handle_message(message);
       return drain(arrived.frame.name, at->second);
     }
-  } else if (const auto at = flow.received.find(number); at != flow.received.end()) {
-    return take(arrived.frame.name, at->second, message, arrived.bytes);
+    const SentDigest* digest = flow.digests.find(number);
+    if (digest != nullptr && digest->is_sent) return answer(arrived.frame.name, *digest, message);
+  } else if (!maybe_take_plain(flow, arrived)) {
+    const auto at = flow.received.find(number);
+    if (at != flow.received.end())
+      return take(arrived.frame.name, at->second, message, arrived.bytes);
+  } else {
+    return;
   }
   flow.early[number].push_back(arrived);
   keep(arrived.bytes.size());
+}
+
+void Votes::answer(const MessageName& name, const SentDigest& sent, const VoteMessage& question) {
+  Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), sent.digest},
+            .is_native_due = false};
+  made.machine.handle_message(question);
+  drain(name, made);
 }
 
 void Votes::take(const MessageName& name, Received& received, const VoteMessage& message,
@@ -160,7 +184,7 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
   VoteMessage heard = message;
   const std::int32_t origin = origin_of(message);
   if (message.kind == VoteKind::data) {
-    if (origin < 0) return;
+    if (origin < 0 || !received.digest_of) return;
     heard.digests[static_cast<std::size_t>(origin)] = received.digest_of(bytes);
   }
   const Suspected suspects = suspected();
@@ -190,6 +214,7 @@ void Votes::hand_in_early(Flow& flow, std::uint64_t number) {
 
 void Votes::lose_plane(std::int32_t plane) {
   if (is_lost(plane)) return;
+  end_plain();
   lost_planes_ |= 1U << plane;
   const Suspected suspects = suspected();
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
@@ -269,12 +294,14 @@ void Votes::send_out(const MessageName& name, const VoteMessage& message,
 void Votes::note_own_progress(const Stream& stream, Flow& flow) {
   if (is_receiver(stream)) {
     std::uint64_t& own = flow.over[static_cast<std::size_t>(setup_.self.plane)];
-    for (auto at = flow.received.find(own);
-         at != flow.received.end() && at->first == own && at->second.machine.is_over(); ++at) {
+    for (;; ++own) {
+      if (const Plain* plain = flow.plain.find(own); plain == nullptr || !plain->is_over()) {
+        const auto at = flow.received.find(own);
+        if (at == flow.received.end() || !at->second.machine.is_over()) break;
+        untold_bytes_ += at->second.held_bytes();
+      }
       if (own == flow.told) untold_.push_back(stream);
-      ++own;
       ++untold_messages_;
-      untold_bytes_ += at->second.held_bytes();
     }
     if (own - flow.told >= untold_max) tell(stream, flow);
     if (untold_messages_ >= untold_of_all_max || untold_bytes_ >= untold_bytes_max) tell_all();
@@ -332,6 +359,8 @@ void Votes::forget(Flow& flow) {
       below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
   if (below <= flow.forgotten) return;
   flow.forgotten = below;
+  flow.digests.drop_below(below);
+  flow.plain.drop_below(below);
   const auto erase_from = [&](auto& numbered, auto bytes_of) {
     const auto end = numbered.lower_bound(flow.forgotten);
     for (auto at = numbered.begin(); at != end; ++at) drop(bytes_of(at->second));

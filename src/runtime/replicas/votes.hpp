@@ -12,6 +12,12 @@
 //  2. Frames that come before the call that they belong to wait for it.
 //  3. A plane that has lost a process is lost as a whole (docs/adr/010): nobody in it is told
 //     anything, or heard.
+//  4. Of a lazy method that sends digests most messages are *plain*: this process has its own copy
+//     and has heard, or waits for, the one digest that is its share, and that is equal. They have
+//     no machine. When anything else happens to one, a machine is made and told what has happened.
+//     While a plane is lost nothing is plain but what is over.
+//  5. A machine of a sender that has sent its shares knows nothing but its digest: it is made
+//     for each question, unless bytes are kept.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 4; docs/protocols/digest_vote.md.
 // Thread rule: one thread at a time. `VoteNetwork` and `OnVote` are called inside of it, and must
@@ -31,6 +37,7 @@
 #include <vector>
 
 #include "protocols/digest_vote/digest_vote.hpp"
+#include "runtime/replicas/numbered_ring.hpp"
 #include "runtime/replicas/replica.hpp"
 #include "runtime/replicas/streams.hpp"
 #include "runtime/replicas/vote_frame.hpp"
@@ -62,7 +69,23 @@ class Votes {
   // The digest of a copy of the message that has come from another plane.
   using DigestOf = std::function<std::uint64_t(std::span<const std::byte>)>;
 
-  Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote);
+  // What its caller has to say of a message that may never have a machine.
+  struct Label {
+    const char* call = "";
+    std::uint64_t bytes = 0;
+    DigestOf digest_of;
+  };
+  struct OnPlain {
+    // It was verified: two replicas agree, and nothing was to be said.
+    std::function<void(const MessageName&)> agreed = [](const MessageName&) {};
+    // It was delivered, and OnVote says from now on what becomes of it.
+    std::function<void(const MessageName&, const Label&)> has_machine = [](const MessageName&,
+                                                                           const Label&) {};
+  };
+
+  Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, OnPlain on_plain);
+  Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote)
+      : Votes(setup, network, std::move(on_vote), OnPlain{}) {}
   Votes(const Votes&) = delete;
   Votes& operator=(const Votes&) = delete;
 
@@ -75,6 +98,10 @@ class Votes {
   void receive(const MessageName& name, DigestOf digest_of);
   // And here is the copy of its own plane. REQUIRES: receive() was said.
   void take_own_copy(const MessageName& name, std::uint64_t digest);
+
+  // Both at once, if the message is plain: then its copy is the program's. Else nothing is done.
+  // REQUIRES: as receive().
+  bool maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest);
 
   // A frame that has come. What cannot be from there is passed over.
   void handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes);
@@ -130,8 +157,24 @@ class Votes {
     VoteFrame frame;
     std::vector<std::byte> bytes;
   };
+  // Equal digests are the end of it.
+  struct Plain {
+    bool is_over() const { return has_own && has_share; }
+
+    std::uint64_t own = 0;
+    std::uint64_t share = 0;
+    Label label;
+    bool has_own = false;    // received; else the share has come too early
+    bool has_share = false;  // and is equal, if it has its own
+  };
+  struct SentDigest {
+    std::uint64_t digest = 0;
+    bool is_sent = false;
+  };
   struct Flow {
-    std::map<std::uint64_t, Sent> sent;
+    NumberedRing<SentDigest> digests;  // of what was sent
+    NumberedRing<Plain> plain;
+    std::map<std::uint64_t, Sent> sent;  // whose bytes are kept
     std::map<std::uint64_t, Received> received;
     std::map<std::uint64_t, std::vector<Early>> early;
     // By replica of the receiver: it asks no more about what is before this number.
@@ -158,6 +201,23 @@ class Votes {
   void finish_plane(std::int32_t plane);
   Suspected suspected() const;
 
+  bool may_be_plain(const Stream& stream) const {
+    return lost_planes_ == 0 && config_of(stream).sends_digests() && config().is_lazy();
+  }
+  // The plane of the sender that owes this process a digest.
+  std::int32_t share_plane() const {
+    return (setup_.self.plane + config().degree - 1) % config().degree;
+  }
+  bool is_share(const protocols::VoteMessage& message) const;
+  protocols::VoteMessage share_of(std::uint64_t digest) const;
+  protocols::VoteMessage own_copy_of(std::uint64_t digest) const;
+  void agree(const MessageName& name);
+  bool maybe_take_plain(Flow& flow, const Early& arrived);
+  void make_machine(const MessageName& name, Flow& flow, Plain& plain);
+  void end_plain();
+
+  void answer(const MessageName& name, const SentDigest& sent,
+              const protocols::VoteMessage& question);
   void take_vote(Flow& flow, const Early& arrived);
   void take(const MessageName& name, Received& received, const protocols::VoteMessage& message,
             std::span<const std::byte> bytes);
@@ -180,6 +240,7 @@ class Votes {
   const protocols::DigestVoteConfig comparison_;
   VoteNetwork& network_;
   const OnVote on_vote_;
+  const OnPlain on_plain_;
   std::unordered_map<Stream, Flow, StreamHash> flows_;
   std::uint32_t lost_planes_ = 0;  // bit k: plane k
   std::uint32_t planes_over_ = 0;  // likewise

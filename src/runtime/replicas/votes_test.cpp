@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/random.hpp"
@@ -147,7 +148,17 @@ class World {
                  .keeps_copies = world.given_.keeps_copies},
                 *this,
                 [this](const MessageName& name, const VoteEvent& event,
-                       std::span<const std::byte> bytes) { note(name, event, bytes); }) {}
+                       std::span<const std::byte> bytes) { note(name, event, bytes); },
+                {.agreed =
+                     [this](const MessageName& name) {
+                       note(name, {VoteEventKind::confirm}, {});
+                       note(name, {.kind = VoteEventKind::finish, .agreeing = 2}, {});
+                     },
+                 .has_machine =
+                     [this](const MessageName& name, const Votes::Label& label) {
+                       CHECK(std::string(label.call) == "recv");
+                       CHECK(had[name.number].has(VoteEventKind::deliver));
+                     }}) {}
 
     void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override {
       out[to].push_back({frame, {bytes.begin(), bytes.end()}});
@@ -196,6 +207,8 @@ class World {
         actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
       if (process.taken < process.posted && !process.native.empty())
         actions.push_back([&] { take_next(process); });
+      if (process.taken == process.posted && !process.native.empty())
+        actions.push_back([&] { receive_next(process); });
     }
     for (auto& [to, frames] : process.out) {
       Process* receiver = find(to);
@@ -229,6 +242,25 @@ class World {
     process.had[number].own = process.native.front();
     process.native.pop_front();
     process.votes.take_own_copy(name(number), digest_of(*process.had[number].own));
+  }
+
+  // Both at once.
+  void receive_next(Process& process) {
+    const std::uint64_t number = process.posted + 1;
+    Had& had = process.had[number];
+    had.own = process.native.front();
+    const std::uint64_t digest = digest_of(*had.own);
+    had.events.push_back({VoteEventKind::deliver});
+    if (process.votes.maybe_receive_plain(name(number), {"recv", 3, digest_of}, digest)) {
+      had.data = had.own;
+      process.native.pop_front();
+      ++process.posted;
+      ++process.taken;
+    } else {
+      had.events.pop_back();
+      process.votes.receive(name(++process.posted), digest_of);
+      take_next(process);
+    }
   }
 
   const Case given_;

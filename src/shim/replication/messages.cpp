@@ -117,13 +117,21 @@ void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& 
   if (setup_.room != nullptr) setup_.room->count_received();
   const Arrived arrived{buffer.call, bytes, digest_of_received(buffer.data, layout, bytes).low,
                         predefined_for(buffer.datatype)};
+  std::optional<MessageName> name;
   {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});
-    arrived_[ticket] = arrived;
-    hand_in_named();
+    if (arrived_.empty()) name = received_.take(ticket);
+    if (name) {
+      name = hand_in(*name, arrived);
+    } else {
+      arrived_[ticket] = arrived;
+      hand_in_named();
+      lock.unlock();
+      name = wait_for_name(ticket);
+    }
   }
-  deliver(wait_for_name(ticket), buffer, status);
+  if (name) deliver(*name, buffer, status);
 }
 
 void Messages::hand_in_named() {
@@ -133,19 +141,22 @@ void Messages::hand_in_named() {
       ++at;
       continue;
     }
-    const Arrived& arrived = at->second;
-    const auto digest_of_copy = [datatype = arrived.datatype](std::span<const std::byte> copy) {
-      return digest_of_packed(copy, datatype).low;
-    };
-    setup_.verifier->receive({*name, arrived.call, arrived.bytes, digest_of_copy}, true);
-    setup_.verifier->take_own_copy(*name, arrived.digest);
-    named_[at->first] = *name;
+    named_[at->first] = hand_in(*name, at->second);
     at = arrived_.erase(at);
   }
 }
 
+std::optional<MessageName> Messages::hand_in(const MessageName& name, const Arrived& arrived) {
+  const auto digest_of_copy = [datatype = arrived.datatype](std::span<const std::byte> copy) {
+    return digest_of_packed(copy, datatype).low;
+  };
+  const bool is_through = setup_.verifier->receive_copy(
+      {name, arrived.call, arrived.bytes, digest_of_copy}, arrived.digest);
+  return is_through ? std::nullopt : std::optional(name);
+}
+
 // A receive that is complete may be behind a wildcard that is, too, and that nobody has asked for.
-MessageName Messages::wait_for_name(Ticket ticket) {
+std::optional<MessageName> Messages::wait_for_name(Ticket ticket) {
   runtime::Idle idle{runtime::IdleStrategy{}};
   std::unique_lock lock(mutex_);
   for (;;) {

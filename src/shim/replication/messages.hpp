@@ -125,7 +125,10 @@ class Messages {
   void look_at_wildcards();
   // Whatever has a name by now goes to the verifier.
   void hand_in_named();
-  runtime::MessageName wait_for_name(Ticket ticket);
+  // Nothing: there is nothing to wait for.
+  std::optional<runtime::MessageName> hand_in(const runtime::MessageName& name,
+                                              const Arrived& arrived);
+  std::optional<runtime::MessageName> wait_for_name(Ticket ticket);
   void deliver(const runtime::MessageName& name, const ReceiveBuffer& buffer, MPI_Status& status);
 
   const Setup setup_;
@@ -133,9 +136,10 @@ class Messages {
   std::mutex mutex_;  // guards what follows
   runtime::SentStreams sent_;
   runtime::ReceivedStreams received_;
-  std::map<Ticket, MPI_Comm> wild_;                         // it is not known what has come
-  std::map<Ticket, Arrived> arrived_;                       // and have no name yet
-  std::unordered_map<Ticket, runtime::MessageName> named_;  // whoever completes them waits
+  std::map<Ticket, MPI_Comm> wild_;    // it is not known what has come
+  std::map<Ticket, Arrived> arrived_;  // and have no name yet
+  // Whoever completes them waits. Nothing: as hand_in says.
+  std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_;
   std::unordered_map<MPI_Request, Request> requests_;
   std::unordered_map<MPI_Message, Ticket> matched_;
 };
