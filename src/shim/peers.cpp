@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "shim/communicator.hpp"
@@ -67,6 +68,14 @@ bool is_lost(MPI_Comm comm, int rank) {
 bool is_out_of_reach(MPI_Comm comm, int rank) { return is_revoked(comm) || is_lost(comm, rank); }
 
 int code_of_loss(MPI_Comm comm) { return is_revoked(comm) ? ulfm::revoked_class() : proc_failed(); }
+
+bool is_sent_at_once(int count, MPI_Datatype datatype) {
+  constexpr std::int64_t at_once_bytes = 2048;
+  int bytes = 0;
+  return count >= 0 && datatype != MPI_DATATYPE_NULL &&
+         PMPI_Type_size(datatype, &bytes) == MPI_SUCCESS &&
+         std::int64_t{bytes} * count <= at_once_bytes;
+}
 
 void note_code(MPI_Comm comm, int rank, int code) {
   if (rank < 0 || !is_loss(code) || is_pending(code) || is_revoked(code)) return;

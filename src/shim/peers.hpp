@@ -22,6 +22,9 @@ bool is_out_of_reach(MPI_Comm comm, int rank);
 // What a call on `comm` returns that would wait for ever: MPIX_ERR_REVOKED if that is why.
 int code_of_loss(MPI_Comm comm);
 
+// MPI sends so much at once, whatever its transport: it does not wait for the receiver.
+bool is_sent_at_once(int count, MPI_Datatype datatype);
+
 // MPI has ended a call with `code` whose only peer was `rank`; MPI may know before the lifeline.
 void note_code(MPI_Comm comm, int rank, int code);
 

@@ -3,7 +3,6 @@
 // A send to a lost process is never handed to MPI. A receive from one is: its message may have
 // come before. Where MPI does not notice losses, or collectives are under way, a blocking call is a
 // non-blocking one and a wait that looks after them.
-#include <cstdint>
 #include <vector>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
@@ -20,9 +19,6 @@ using namespace resprout::shim;
 
 namespace {
 
-// What MPI sends at once, whatever its transport: it does not wait for the receiver.
-constexpr std::int64_t at_once_bytes = 2048;
-
 // A call that waits inside MPI comes back if its peer is lost, and nobody needs us meanwhile.
 bool may_block(MPI_Comm comm) {
   return ulfm::is_active() && !is_any_under_way() && !is_remade(comm);
@@ -32,10 +28,7 @@ bool may_block(MPI_Comm comm) {
 // send that does not wait is safer than its other form: Open MPI 5.0 may end a process whose eager
 // MPI_Isend the receiver does not live to see.
 bool may_send_at_once(MPI_Comm comm, int count, MPI_Datatype datatype) {
-  int bytes = 0;
-  return ulfm::is_active() && is_remade(comm) && count >= 0 && datatype != MPI_DATATYPE_NULL &&
-         PMPI_Type_size(datatype, &bytes) == MPI_SUCCESS &&
-         std::int64_t{bytes} * count <= at_once_bytes;
+  return ulfm::is_active() && is_remade(comm) && is_sent_at_once(count, datatype);
 }
 
 // `blocking()` is MPI's call, `start(request)` its non-blocking form.
@@ -242,16 +235,14 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
                                     int sendtag, int source, int recvtag, MPI_Comm comm,
                                     MPI_Status* status) {
   GuardedCall call("sendrecv_replace", comm);
-  int bytes = 0;
-  if (!call.is_ours() || count < 0 || datatype == MPI_DATATYPE_NULL ||
-      PMPI_Pack_size(count, datatype, comm, &bytes) != MPI_SUCCESS || bytes < 0)
+  const bool is_valid = call.is_ours() && count >= 0 && datatype != MPI_DATATYPE_NULL;
+  const Layout layout = is_valid ? layout_of(datatype, count) : Layout{};
+  if (!is_valid || !is_copyable(layout))
     return call.finish(
         PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status));
-  std::vector<char> packed(static_cast<std::size_t>(bytes));
-  int used = 0;
-  PMPI_Pack(buf, count, datatype, packed.data(), bytes, &used, comm);
+  std::vector<std::byte> bytes;
   const Sending sending{"sendrecv_replace", comm, dest, sendtag};
-  const SendBuffer sent = as_sent({packed.data(), used, MPI_PACKED}, sending);
+  const SendBuffer sent = as_sent(copy_of({buf, count, datatype}, layout, bytes), sending);
   const Receive r{"sendrecv_replace", buf, count, datatype, source, recvtag, comm};
   return call.finish(exchange(call, r, status, sent, sending));
 }

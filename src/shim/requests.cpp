@@ -56,7 +56,7 @@ void complete_verified(VerifiedRequests& verified, Requests requests, int i, int
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   GuardedCall call("wait");
   if (!call.is_ours()) return PMPI_Wait(request, status);
-  Watch watch(1, request);
+  Watch watch(1, request, Watch::Then::wait);
   VerifiedRequests verified(1, request);
   MPI_Status found;
   int code = wait_one(call, *request, found);
@@ -80,7 +80,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_of_statuses) {
   GuardedCall call("waitall");
   if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
-  Watch watch(count, requests);
+  Watch watch(count, requests, Watch::Then::wait);
   VerifiedRequests verified(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = wait_all(call, {count, requests}, statuses);
@@ -218,6 +218,7 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
   const int code = PMPI_Request_free(request);
   if (call.is_ours()) {
     forget(before);
+    forget_send_half(before);
     forget_collective(before);
   }
   return call.finish(code);

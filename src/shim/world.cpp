@@ -220,6 +220,7 @@ void begin() {
 void end() {
   LiveWorld* world = live.load();
   runtime::Engine& engine = world->engine();
+  finish_send_halves();
   if (world->options().verify) world->report().note_verification(close_verification());
   {
     runtime::Lock lock = engine.lock();

@@ -20,6 +20,10 @@ static void point_to_point(void) {
 
   integer requests[2];
   logical flag = 0;
+  call(mpi_isendrecv_, &rank, at(1), &number_type, (integer*)&right, at(2), room, at(8),
+       &number_type, at(MPI_ANY_SOURCE), at(2), &world, &requests[0]);
+  call(mpi_wait_, &requests[0], status);
+  expect(room[0] == left && status[MPI_F_SOURCE] == left && status[MPI_F_TAG] == 2);
   call(mpi_isend_, &rank, at(1), &number_type, (integer*)&right, at(1), &world, &requests[0]);
   call(mpi_probe_, (integer*)&left, at(1), &world, status);
   expect(status[MPI_F_SOURCE] == left);

@@ -48,13 +48,13 @@ void mpi_allgatherv_(), mpi_allreduce_(), mpi_allreduce_f08_(), mpi_allreduce_in
     mpi_group_size_(), mpi_iallreduce_(), mpi_ialltoallw_(), mpi_ineighbor_alltoallw_(),
     mpi_init_(), mpi_init_thread_(), mpi_iprobe_(), mpi_neighbor_allgather_(),
     mpi_neighbor_alltoallw_(), mpi_neighbor_alltoallw_init_(), mpi_irecv_(), mpi_isend_(),
-    mpi_mprobe_(), mpi_mrecv_(), mpi_op_create_(), mpi_op_free_(), mpi_probe_(), mpi_recv_(),
-    mpi_recv_init_(), mpi_reduce_(), mpi_request_free_(), mpi_send_(), mpi_send_init_(),
-    mpi_sendrecv_(), mpi_sendrecv_f08_(), mpi_start_(), mpi_startall_(), mpi_testall_(),
-    mpi_testany_(), mpi_testsome_(), mpi_type_commit_(), mpi_type_create_hindexed_(),
-    mpi_type_free_(), mpi_wait_(), mpi_waitall_(), mpi_waitany_(), mpi_waitsome_(),
-    mpix_comm_agree_(), mpix_comm_get_failed_(), mpix_comm_is_revoked_(), mpix_comm_ishrink_(),
-    mpix_comm_revoke_(), mpix_comm_shrink_();
+    mpi_isendrecv_(), mpi_mprobe_(), mpi_mrecv_(), mpi_op_create_(), mpi_op_free_(), mpi_probe_(),
+    mpi_recv_(), mpi_recv_init_(), mpi_reduce_(), mpi_request_free_(), mpi_send_(),
+    mpi_send_init_(), mpi_sendrecv_(), mpi_sendrecv_f08_(), mpi_start_(), mpi_startall_(),
+    mpi_testall_(), mpi_testany_(), mpi_testsome_(), mpi_type_commit_(),
+    mpi_type_create_hindexed_(), mpi_type_free_(), mpi_wait_(), mpi_waitall_(), mpi_waitany_(),
+    mpi_waitsome_(), mpix_comm_agree_(), mpix_comm_get_failed_(), mpix_comm_is_revoked_(),
+    mpix_comm_ishrink_(), mpix_comm_revoke_(), mpix_comm_shrink_();
 void mpi_comm_disconnect_(), mpi_comm_spawn_(), mpi_comm_spawn_multiple_();
 double mpi_wtime_();
 

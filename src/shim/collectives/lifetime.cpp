@@ -3,6 +3,7 @@
 #include "shim/communicator.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/receives.hpp"
+#include "shim/send_halves.hpp"
 
 using namespace resprout::shim;
 
@@ -12,6 +13,7 @@ namespace {
 template <typename Native>
 int end(MPI_Comm* comm, Native native) {
   if (comm == nullptr || *comm == MPI_COMM_NULL) return native();
+  leave_send_halves(*comm);
   const bool is_clean = close_communicator(*comm);
   if (Receives* by = receives(); by != nullptr && by->is_needed(*comm)) {
     *comm = MPI_COMM_NULL;

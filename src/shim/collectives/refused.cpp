@@ -55,6 +55,5 @@ extern "C" int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win
 
 extern "C" int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
                              MPI_File* fh) {
-  return if_whole(comm, "file_open",
-                  [&] { return open_file(comm, filename, amode, info, fh); });
+  return if_whole(comm, "file_open", [&] { return open_file(comm, filename, amode, info, fh); });
 }

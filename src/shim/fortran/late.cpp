@@ -71,6 +71,7 @@ extern "C" void mpi_comm_idup_(const MPI_Fint* comm, MPI_Fint* newcomm, MPI_Fint
 }
 RESPROUT_FORTRAN_NAMES(mpi_comm_idup, MPI_COMM_IDUP, MPI_Comm_idup)
 
+#  if OMPI_MAJOR_VERSION >= 5
 extern "C" void mpi_comm_idup_with_info_(const MPI_Fint* comm, const MPI_Fint* info,
                                          MPI_Fint* newcomm, MPI_Fint* request, MPI_Fint* ierror) {
   start(newcomm, request, ierror, [&](MPI_Comm* made, MPI_Request* c_request) {
@@ -78,6 +79,7 @@ extern "C" void mpi_comm_idup_with_info_(const MPI_Fint* comm, const MPI_Fint* i
   });
 }
 RESPROUT_FORTRAN_NAMES(mpi_comm_idup_with_info, MPI_COMM_IDUP_WITH_INFO, MPI_Comm_idup_with_info)
+#  endif
 
 extern "C" void mpix_comm_ishrink_(const MPI_Fint* comm, MPI_Fint* newcomm, MPI_Fint* request,
                                    MPI_Fint* ierror) {

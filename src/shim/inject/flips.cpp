@@ -15,21 +15,6 @@ bool is_message(const SendBuffer& buffer, const Sending& sending) {
   return buffer.count >= 0 && buffer.datatype != MPI_DATATYPE_NULL && sending.dest >= 0;
 }
 
-// A copy can be sent as it is, or has to go as packed data, whose length is an int.
-bool is_copyable(const Layout& layout) {
-  return layout.is_dense || layout.packed_bytes <= std::size_t{INT_MAX};
-}
-
-// The buffer's packed data in `bytes`, and how they are to be sent. Of a dense datatype they are
-// the elements; else they go as MPI_PACKED, which any datatype of the same elements may receive.
-SendBuffer copy_of(const SendBuffer& buffer, const Layout& layout, std::vector<std::byte>& bytes) {
-  std::vector<std::byte> storage;
-  const auto data = packed(buffer.data, layout, storage);
-  bytes.assign(data.begin(), data.end());
-  if (layout.is_dense) return {bytes.data(), buffer.count, buffer.datatype};
-  return {bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED};
-}
-
 std::string name_of_communicator(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;

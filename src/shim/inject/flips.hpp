@@ -28,23 +28,9 @@
 
 #include "shim/options.hpp"
 #include "shim/replication/regions.hpp"
+#include "shim/send_buffer.hpp"
 
 namespace resprout::shim {
-
-// What a send call is given, or what MPI is given instead.
-struct SendBuffer {
-  const void* data = nullptr;
-  int count = 0;
-  MPI_Datatype datatype = MPI_DATATYPE_NULL;
-};
-
-// The call that sends it: its lower-case MPI name, and to whom.
-struct Sending {
-  const char* call;
-  MPI_Comm comm;
-  int dest;
-  int tag;
-};
 
 class Flips;
 

@@ -35,12 +35,6 @@ extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
   });
 }
 
-extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
-                                       MPI_Request* request) {
-  return unless_remade(comm, "comm_idup_with_info",
-                       [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
-}
-
 extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info,
                               int root, MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
   return unless_remade(comm, "comm_spawn", [&] {
@@ -69,24 +63,13 @@ extern "C" int MPI_Comm_connect(const char* port, MPI_Info info, int root, MPI_C
                        [&] { return PMPI_Comm_connect(port, info, root, comm, newcomm); });
 }
 
+// Open MPI 4.1 has none of these.
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 
-extern "C" int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
-                             int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                             int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return unless_remade(comm, "isendrecv", [&] {
-    return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
-                          source, recvtag, comm, request);
-  });
-}
-
-extern "C" int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
-                                     int sendtag, int source, int recvtag, MPI_Comm comm,
-                                     MPI_Request* request) {
-  return unless_remade(comm, "isendrecv_replace", [&] {
-    return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
-                                  request);
-  });
+extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
+                                       MPI_Request* request) {
+  return unless_remade(comm, "comm_idup_with_info",
+                       [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
 }
 
 extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,

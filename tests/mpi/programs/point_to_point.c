@@ -170,6 +170,8 @@ static void sendrecv_replace_ring(void) {
   }
 }
 
+#include "point_to_point_isendrecv.h"
+
 /* --- wildcards ---------------------------------------------------------------------------------*/
 
 /* The first survivor hears from all other survivors, late; the others just speak. */
@@ -503,6 +505,13 @@ static const struct test_case {
     {"sendrecv", sendrecv_ring, die_soon},
     {"sendrecv-late", sendrecv_ring, die},
     {"sendrecv-replace", sendrecv_replace_ring, die_soon},
+    {"isendrecv", isendrecv_ring, die_soon},
+    {"isendrecv-late", isendrecv_ring, die},
+    {"isendrecv-large", isendrecv_large_ring, die_soon},
+    {"isendrecv-replace", isendrecv_replace_ring, die_soon},
+    {"isendrecv-replace-large", isendrecv_replace_large_ring, die_soon},
+    {"isendrecv-stopped", isendrecv_large_ring, stop_soon},
+    {"isendrecv-completions", isendrecv_completions, die_soon},
     {"recv-any", recv_any, die_soon},
     {"recv-any-stopped", recv_any, stop_soon},
     {"probe-any", probe_any, die_soon},

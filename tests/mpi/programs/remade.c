@@ -57,6 +57,11 @@ static void blocking_calls_name_ranks(void) {
   int own = 7;
   MPI_Sendrecv_replace(&own, 1, MPI_INT, next(), 7, previous(), 7, comm, &status);
   check(status.MPI_SOURCE == previous() && own == 7, "source of MPI_Sendrecv_replace");
+  MPI_Request exchange;
+  MPI_Isendrecv(&there, 1, MPI_INT, next(), 8, &here, 1, MPI_INT, MPI_ANY_SOURCE, 8, comm,
+                &exchange);
+  MPI_Wait(&exchange, &status);
+  check(status.MPI_SOURCE == previous() && status.MPI_TAG == 8, "source of MPI_Isendrecv");
   check(MPI_Send(&own, 1, MPI_INT, size, 0, comm) != MPI_SUCCESS, "a rank that it does not have");
   check(MPI_Send(&own, 1, MPI_INT, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS, "MPI_PROC_NULL");
 }

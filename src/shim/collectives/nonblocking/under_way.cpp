@@ -203,13 +203,15 @@ void drive_from_inside() {
   if (calls_inside > 0 && is_any_under_way() && world != nullptr) world->engine().maybe_drive();
 }
 
-Watch::Watch(int count, const MPI_Request* requests) {
+Watch::Watch(int count, MPI_Request* requests, Then with_sends)
+    : send_halves_(count, requests, with_sends) {
   if (table().entry_count.load(std::memory_order_relaxed) == 0) return;
   drive();
   if (count > 0) before_.assign(requests, requests + count);
 }
 
 int Watch::result_of(int i) {
+  if (const int of_send = send_halves_.result_of(i); of_send != MPI_SUCCESS) return of_send;
   if (before_.empty()) return MPI_SUCCESS;
   Collective::Call call;
   int result = MPI_SUCCESS;

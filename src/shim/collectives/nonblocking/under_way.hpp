@@ -18,6 +18,7 @@
 
 #include "runtime/idle.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/send_halves.hpp"
 
 namespace resprout::shim {
 
@@ -49,17 +50,21 @@ class InsideMpi {
 };
 void drive_from_inside();
 
-// The requests that one call is about to complete, some of which may be collectives.
+// The requests that one call is about to complete, some of which may be collectives, or receives
+// that belong to sends.
 class Watch {
  public:
-  Watch(int count, const MPI_Request* requests);
+  using Then = SendHalves::Then;
 
-  bool is_watching() const { return !before_.empty(); }
-  // MPI has completed the i-th request: how the collective ended, MPI_SUCCESS if it is none. The
-  // first error of the call goes to the handler of its communicator.
+  Watch(int count, MPI_Request* requests, Then with_sends = Then::leave);
+
+  bool is_watching() const { return !before_.empty() || send_halves_.has_any(); }
+  // MPI has completed the i-th request: how the collective ended, or the send; MPI_SUCCESS if it is
+  // neither. The first error of the call goes to the handler of its communicator.
   int result_of(int i);
 
  private:
+  SendHalves send_halves_;
   bool has_told_ = false;
   std::vector<MPI_Request> before_;
 };

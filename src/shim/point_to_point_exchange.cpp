@@ -1,0 +1,89 @@
+// MPI_Isendrecv and MPI_Isendrecv_replace: a receive, whose request the program gets, and the send
+// of a copy (send_halves.hpp).
+#include "shim/peers.hpp"
+#include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
+#include "shim/replication/messages.hpp"
+#include "shim/replication/receives.hpp"
+#include "shim/send_halves.hpp"
+#include "shim/ulfm.hpp"
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+
+using namespace resprout::shim;
+
+namespace {
+
+// Small ones are sent at once: Open MPI 5.0 may end a process whose eager MPI_Isend the receiver
+// does not live to see.
+int send(SendHalf& half, const SendBuffer& sent) {
+  const auto& [name, comm, dest, tag] = half.sending;
+  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
+  const Address to = address_of(comm, dest);
+  if (ulfm::is_active() && is_sent_at_once(sent.count, sent.datatype))
+    return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm);
+  return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, &half.request);
+}
+
+void take_back(MPI_Request* receive) {
+  if (Receives* by = receives()) by->forget(*receive);
+  PMPI_Cancel(receive);
+  PMPI_Wait(receive, MPI_STATUS_IGNORE);
+}
+
+// Both halves are done whatever becomes of the other one, as in MPI_Sendrecv. `native`: MPI's own
+// call, which knows what is wrong with arguments.
+template <typename Native>
+int start(const Sending& sending, const SendBuffer& given, const ReceiveBuffer& into, int source,
+          int tag, MPI_Request* request, Native native) {
+  GuardedCall call(sending.call, sending.comm);
+  const bool is_valid = given.count >= 0 && given.datatype != MPI_DATATYPE_NULL;
+  if (!call.is_ours() || !is_valid) return call.finish(native());
+  const Layout layout = layout_of(given.datatype, given.count);
+  if (!is_copyable(layout)) return call.finish(native());
+  SendHalf half{.sending = sending};
+  if (sending.dest >= 0)
+    half.world_rank = World::current()->world_rank_of(sending.comm, sending.dest);
+  const SendBuffer sent = as_sent(copy_of(given, layout, half.bytes), sending);
+
+  const Address from = address_of(sending.comm, source);
+  VerifiedReceive verified(into, sending.comm, source, tag);
+  const int code =
+      start_receive({into.data, into.count, into.datatype, from.peer, tag, from.comm}, request);
+  if (code != MPI_SUCCESS) return call.finish(code);
+  half.code = send(half, sent);
+  if (half.code != MPI_SUCCESS && (!is_loss(half.code) || source == MPI_PROC_NULL)) {
+    take_back(request);
+    return call.finish(half.code);
+  }
+  verified.go_on_as(*request);
+  remember(*request, {sending.comm, source});
+  // MPI has one request for all that receive nothing.
+  keep_send_half(source == MPI_PROC_NULL ? MPI_REQUEST_NULL : *request, std::move(half));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+                             int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                             int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  return start({"isendrecv", comm, dest, sendtag}, {sendbuf, sendcount, sendtype},
+               {"isendrecv", recvbuf, recvcount, recvtype}, source, recvtag, request, [&] {
+                 return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                       recvcount, recvtype, source, recvtag, comm, request);
+               });
+}
+
+extern "C" int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
+                                     int sendtag, int source, int recvtag, MPI_Comm comm,
+                                     MPI_Request* request) {
+  return start({"isendrecv_replace", comm, dest, sendtag}, {buf, count, datatype},
+               {"isendrecv_replace", buf, count, datatype}, source, recvtag, request, [&] {
+                 return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
+                                               comm, request);
+               });
+}
+
+#endif

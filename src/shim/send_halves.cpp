@@ -1,0 +1,157 @@
+#include "shim/send_halves.hpp"
+
+#include <atomic>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/errors.hpp"
+#include "shim/peers.hpp"
+#include "shim/pending.hpp"
+#include "shim/ulfm/revocations.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// Never destroyed: MPI may read what is left behind as long as there is MPI.
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, SendHalf> by_receive;
+  std::list<SendHalf> behind;
+  std::list<SendHalf> broken;  // by a loss: MPI may still hold what it has read
+  std::atomic<bool> is_used{false};
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+// Nobody will ever receive it. Of a communicator that was freed nothing can be asked.
+bool is_vain(const SendHalf& half) {
+  if (half.sending.comm != MPI_COMM_NULL && is_revoked(half.sending.comm)) return true;
+  return half.world_rank >= 0 && World::current()->is_lost(half.world_rank);
+}
+
+void end(SendHalf& half, int code) {
+  half.code = code;
+  if (half.request != MPI_REQUEST_NULL) PMPI_Request_free(&half.request);
+  if (code == MPI_SUCCESS) return;
+  const std::scoped_lock lock(table().mutex);
+  table().broken.emplace_back().bytes = std::move(half.bytes);
+}
+
+// Whether it is over.
+bool advance(SendHalf& half) {
+  if (half.request == MPI_REQUEST_NULL) return true;
+  const QuietLosses quiet;
+  const MPI_Request before = half.request;
+  int is_done = 0;
+  const int code = PMPI_Test(&half.request, &is_done, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS || is_done != 0) {
+    end(half, code);
+  } else if (has_anything_happened() && is_vain(half)) {
+    end(half, half.sending.comm != MPI_COMM_NULL ? code_of_loss(half.sending.comm) : proc_failed());
+  }
+  if (half.request != MPI_REQUEST_NULL) return false;
+  forget(before);
+  return true;
+}
+
+void wait_for(SendHalf& half) {
+  Patience patience;
+  while (!advance(half)) patience.pause();
+}
+
+std::list<SendHalf> take_behind() {
+  const std::scoped_lock lock(table().mutex);
+  return std::exchange(table().behind, {});
+}
+
+// Of what was left behind what is over goes.
+void sweep() {
+  std::list<SendHalf> behind = take_behind();
+  behind.remove_if(advance);
+  const std::scoped_lock lock(table().mutex);
+  table().behind.splice(table().behind.end(), behind);
+}
+
+void leave_behind(SendHalf half) {
+  if (advance(half)) return;
+  const std::scoped_lock lock(table().mutex);
+  table().behind.push_back(std::move(half));
+}
+
+std::optional<SendHalf> take(MPI_Request receive) {
+  const std::scoped_lock lock(table().mutex);
+  auto found = table().by_receive.extract(receive);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
+}
+
+}  // namespace
+
+void keep_send_half(MPI_Request receive, SendHalf half) {
+  sweep();
+  if (half.request == MPI_REQUEST_NULL && half.code == MPI_SUCCESS) return;
+  table().is_used.store(true, std::memory_order_relaxed);
+  if (half.request != MPI_REQUEST_NULL)
+    remember(half.request, {half.sending.comm, half.sending.dest, Pending::Kind::send});
+  if (receive == MPI_REQUEST_NULL) return leave_behind(std::move(half));
+  const std::scoped_lock lock(table().mutex);
+  table().by_receive.insert_or_assign(receive, std::move(half));
+}
+
+SendHalves::SendHalves(int count, MPI_Request* requests, Then then)
+    : requests_(requests), then_(then) {
+  if (!table().is_used.load(std::memory_order_relaxed) || count <= 0) return;
+  {
+    const std::scoped_lock lock(table().mutex);
+    if (table().by_receive.empty()) return;
+  }
+  before_.assign(requests, requests + count);
+}
+
+SendHalves::~SendHalves() {
+  for (std::size_t i = 0; i < before_.size(); ++i)
+    if (before_[i] != MPI_REQUEST_NULL && requests_[i] == MPI_REQUEST_NULL)
+      forget_send_half(before_[i]);
+}
+
+int SendHalves::result_of(int i) {
+  if (before_.empty()) return MPI_SUCCESS;
+  auto half = take(before_[static_cast<std::size_t>(i)]);
+  if (!half) return MPI_SUCCESS;
+  if (then_ == Then::wait) wait_for(*half);
+  if (!advance(*half)) {
+    leave_behind(std::move(*half));
+    return MPI_SUCCESS;
+  }
+  if (!is_loss(half->code)) return half->code;  // MPI has been with the handler
+  const MPI_Comm comm = half->sending.comm;
+  return finish(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, half->sending.call, half->code);
+}
+
+void forget_send_half(MPI_Request receive) {
+  if (!table().is_used.load(std::memory_order_relaxed)) return;
+  if (auto half = take(receive)) leave_behind(std::move(*half));
+}
+
+void leave_send_halves(MPI_Comm comm) {
+  if (!table().is_used.load(std::memory_order_relaxed)) return;
+  const std::scoped_lock lock(table().mutex);
+  const auto leave = [comm](SendHalf& half) {
+    if (half.sending.comm == comm) half.sending.comm = MPI_COMM_NULL;
+  };
+  for (auto& [receive, half] : table().by_receive) leave(half);
+  for (SendHalf& half : table().behind) leave(half);
+}
+
+void finish_send_halves() {
+  for (SendHalf& half : take_behind()) wait_for(half);
+}
+
+}  // namespace resprout::shim
