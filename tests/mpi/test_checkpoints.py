@@ -114,7 +114,10 @@ def test_a_plane_that_goes_back_does_not_need_the_one_that_dies() -> None:
         "kill:rank=0,replica=0,at=allreduce#3",
     )
     expect_right(ended)
-    assert [plane["how"] for plane in ended.report["planes"]] == ["lost", "whole", "whole"]
+    how = [plane["how"] for plane in ended.report["planes"]]
+    # It may be back before the others are at their end.
+    assert how[1:] == ["whole", "whole"]
+    assert how[0] == "lost" or ended.report["planes"][0]["returns"]
 
 
 def test_what_is_found_after_the_last_checkpoint_costs_the_plane(tmp_path: Path) -> None:

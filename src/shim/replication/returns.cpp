@@ -1,6 +1,7 @@
 #include "shim/replication/returns.hpp"
 
 #include <mpi.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -54,6 +55,7 @@ std::optional<Return> Returns::due() {
 }
 
 void Returns::take_in(const Return& found, std::span<const std::byte> state) {
+  std::fflush(nullptr);  // who dies on the way has said that
   meeting_ = runtime::meeting_of_return(runtime::job_of_meeting(meeting_), found.number);
   if (setup_.rank == 0 && setup_.plane == found.decider) give_files(found.plane);
   setup_.regroup(meeting_);
@@ -98,6 +100,9 @@ void Returns::mark() const {
   const std::string text =
       "\x1eresprout-return " + std::to_string(runtime::return_of_meeting(meeting_)) + "\n";
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat is{};
+    // What the program has put in their place is its own.
+    if (fstat(descriptor, &is) != 0 || S_ISREG(is.st_mode)) continue;
     // Where it cannot be said nobody reads it.
     [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
   }
