@@ -134,6 +134,16 @@ MEMBERSHIP = {
         "--procs 5 --crashes 1 --slander --loss",
         "--procs 5 --crashes 3 --loss --proofs",
         "--procs 6 --crashes 2 --loss",
+        # Who joins, and who comes back under its identifier.
+        "--procs 3 --joiners 1 --crashes 2 --slander --loss",
+        "--procs 3 --joiners 2 --crashes 2 --slander",
+        "--procs 4 --joiners 1 --crashes 2 --loss --proofs",
+        "--procs 4 --joiners 1 --low --crashes 1 --slander --loss",
+        "--procs 4 --joiners 2 --low --crashes 1 --loss --proofs",
+        "--procs 5 --joiners 1 --crashes 1 --loss",
+        "--procs 3 --crashes 1 --returns 1 --slander --loss",
+        "--procs 3 --joiners 1 --returns 1 --crashes 1 --loss",
+        "--procs 4 --crashes 1 --returns 1 --loss --proofs",
     ],
     "membership:radix=4,views=local": [
         "--procs 4 --crashes 2 --slander --loss",
@@ -268,7 +278,7 @@ def test_a_membership_without_one_of_its_rules_is_found_out(options: str, violat
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ("--procs 4 --joiners 1", "--joiners is 0 with views=local"),
+        ("--procs 4 --joiners 4", "--joiners is from 0 to less than --procs"),
         ("--procs 4 --defect fence", "--defect is proof with views=local"),
     ],
 )

@@ -31,6 +31,16 @@ struct Change {
     leave_due = 1u << 10,
     view_due = 1u << 11,  // messages that have not been polled
     probe_due = 1u << 12,
+    asked = 1u << 13,      // it has asked this process for admission
+    joins = 1u << 14,      // it wants to be admitted: the coordinator knows it
+    added = 1u << 15,      // no member of this view, and in the accepted next one
+    unclear = 1u << 16,    // whether it is a member is not known
+    leaf = 1u << 17,       // the wave goes to it, as to one who is admitted
+    enter_due = 1u << 18,  // an event
+    leaf_due = 1u << 19,   // a message
+    // Of a joiner:
+    contact = 1u << 20,  // a member, as far as it knows, that it may ask
+    tried = 1u << 21,    // it does not answer, or is none
   };
 
   Rank id = no_rank;
@@ -78,6 +88,11 @@ class Changes {
     for (const Change& change : *this)
       if ((change.what & ~idle) != 0) all_[left++] = change;
     while (size_ > static_cast<std::int32_t>(left)) all_[static_cast<std::size_t>(--size_)] = {};
+  }
+  // Forgets `what` of one of them.
+  constexpr void drop(Rank id, std::uint32_t what) {
+    for (Change& change : *this)
+      if (change.id == id) change.what &= ~what;
   }
   // The first of whom all this is known; null: there is none.
   constexpr Change* find(std::uint32_t all_of) {

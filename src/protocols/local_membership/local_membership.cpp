@@ -1,17 +1,20 @@
 // See local_membership.hpp. The functions stand in the order in which a change meets them.
 #include "protocols/local_membership/local_membership.hpp"
 
+#include <algorithm>
+
 #include "core/invariant.hpp"
+#include "protocols/local_membership/joining.hpp"
+#include "protocols/local_membership/neighborhood.hpp"
+#include "protocols/local_membership/sending.hpp"
 
 namespace resprout::protocols {
 namespace {
 
 // What is known of others as long as the view is the same, and what is due.
-constexpr std::uint32_t of_view =
-    Change::told | Change::told_dead | Change::in_wave | Change::removed | Change::counted;
-// What alone is no reason to remember somebody.
-constexpr std::uint32_t idle =
-    Change::dead | Change::sure | Change::counted | Change::told | Change::told_dead;
+constexpr std::uint32_t of_view = Change::told | Change::told_dead | Change::in_wave |
+                                  Change::removed | Change::counted | Change::joins |
+                                  Change::added | Change::leaf | Change::leaf_due;
 
 }  // namespace
 
@@ -32,17 +35,35 @@ LocalMembership<R> LocalMembership<R>::founder(const MembershipConfig& config, R
 }
 
 template <std::size_t R>
-void LocalMembership<R>::start(Time) {
-  says_install_ = 1;
+void LocalMembership<R>::start(Time now) {
+  if (standing_ == Standing::joining) {
+    ask_next_contact();
+    retry_at_ = now + config_->retry;
+  } else {
+    says_install_ = 1;
+  }
 }
 
 template <std::size_t R>
 void LocalMembership<R>::handle_suspicion(Time, Rank rank, Evidence evidence) {
   if (!would_heed(rank, evidence)) return;
+  if (standing_ == Standing::joining) {
+    known_.note(rank, Change::tried);
+    if (rank == contact_) ask_next_contact();
+    return;
+  }
+  const bool is_concerned = concerns(rank, evidence);
+  known_.drop(rank, Change::asked);
+  known_.forget(0, idle);
+  if (is_concerned) fence(rank, evidence);
+}
+
+template <std::size_t R>
+void LocalMembership<R>::fence(Rank rank, Evidence evidence) {
   std::uint32_t what = evidence == Evidence::death ? fenced | Change::dead : fenced;
   if (!known_.is(rank, fenced)) what |= Change::detect_due;
   if (is_sure(rank)) what |= Change::sure;
-  if (!known_.note(rank, what)) {
+  if (!note(rank, what)) {
     become_excluded();
     return;
   }
@@ -51,18 +72,41 @@ void LocalMembership<R>::handle_suspicion(Time, Rank rank, Evidence evidence) {
 
 template <std::size_t R>
 bool LocalMembership<R>::would_heed(Rank rank, Evidence evidence) const {
-  if (!is_member() || rank == self_ || index(rank) >= view_.limit || is_gap(rank)) return false;
+  if (standing_ == Standing::joining)
+    return known_.is(rank, Change::contact) && !known_.is(rank, Change::tried);
+  return known_.is(rank, Change::asked) || concerns(rank, evidence);
+}
+
+// Whether it makes a difference to the view.
+template <std::size_t R>
+bool LocalMembership<R>::concerns(Rank rank, Evidence evidence) const {
+  if (!is_member() || rank == self_) return false;
+  if (is_leaf(rank)) return true;
+  if (is_gap(rank)) return false;
   if (known_.is(rank, fenced)) return evidence == Evidence::death && !known_.is(rank, Change::dead);
   return is_ancestor(rank) || is_neighbor(rank) || rank == view_.root || rank == coordinator();
 }
 
-// Takes over whom others suspect: this process no longer listens to them either. False: there is no
-// room for them.
+// Adds to what is known. That somebody is fenced is news, even if something else of it was told.
 template <std::size_t R>
-bool LocalMembership<R>::merge(const Changes<R>& changes, std::uint32_t besides) {
-  for (const Change& change : changes) {
+bool LocalMembership<R>::note(Rank rank, std::uint32_t what) {
+  if ((what & fenced) != 0 && !known_.is(rank, fenced))
+    known_.drop(rank, Change::told | Change::told_dead);
+  return known_.note(rank, what);
+}
+
+// Takes over whom others suspect: this process no longer listens to them either; and who wants to
+// join. False: there is no room for them.
+template <std::size_t R>
+bool LocalMembership<R>::merge(const Message& message, std::uint32_t besides) {
+  std::uint32_t heeded = fenced | Change::dead | Change::sure;
+  if (message.kind == LocalKind::propose) heeded |= Change::removed | Change::added;
+  for (const Change& change : message.changes) {
     if (change.id == self_) continue;
-    if (!known_.note(change.id, change.what | fenced | besides)) return false;
+    if (message.kind == LocalKind::report && !change.is(fenced))
+      note_joiner(change.id);
+    else if (!note(change.id, (change.what & heeded) | besides))
+      return false;
   }
   return true;
 }
@@ -83,7 +127,7 @@ void LocalMembership<R>::act() {
     return;
   }
   for (const Change& change : known_) {
-    if (!change.is(fenced)) continue;
+    if (!change.is(fenced) && !change.is(Change::asked)) continue;
     const bool is_told = named == informed_ && change.is(Change::told) &&
                          (change.is(Change::told_dead) || !change.is(Change::dead));
     if (!is_told) is_report_due_ = 1;
@@ -123,74 +167,102 @@ bool LocalMembership<R>::is_quorum(std::int64_t agreeing) const {
 
 template <std::size_t R>
 void LocalMembership<R>::lead() {
-  bool has_fenced = false;
+  bool has_work = false;
   bool is_in_wave = true;
   for (const Change& change : known_) {
+    if (is_candidate(change)) has_work = true;
     if (!change.is(fenced)) continue;
-    has_fenced = true;
-    if (!change.is(Change::in_wave)) is_in_wave = false;
+    has_work = true;
+    if (!change.is(Change::in_wave) || change.is(Change::leaf)) is_in_wave = false;
   }
   if (leads() && is_in_wave)
     maybe_complete();  // the proof of a death may have been missing
-  else if (has_fenced)
+  else if (has_work)
     propose();
 }
 
 // Begins a wave to all who are not fenced: with a proposal if it is known exactly who they are,
-// with a survey if not.
+// with a survey if not. Who wants to join and was a member, perhaps, is counted as little as who is
+// fenced; who cannot be counted without a survey waits for the next view if others need none.
 template <std::size_t R>
 void LocalMembership<R>::propose() {
   // The first time: what an earlier coordinator proposed may have been decided.
   if (attempt_ == 0 && has_accepted_ != 0) must_repeat_ = 1;
+  count_joiners();
   bool is_exact = true;
   for (const Change& change : known_)
     if (change.is(fenced) && !change.is(Change::counted)) is_exact = false;
+  if (known_.count(Change::joins) > 0 && known_.count(Change::joins | Change::counted) == 0)
+    is_exact = false;
   const bool is_new = is_exact && must_repeat_ == 0;
-  known_.forget(is_new ? Change::in_wave | Change::removed : Change::in_wave, idle);
-  for (Change& change : known_)
+  std::uint32_t outdated = Change::in_wave | Change::leaf | Change::leaf_due;
+  if (is_new) outdated |= Change::removed | Change::added;
+  known_.forget(outdated, idle);
+  for (Change& change : known_) {
+    const bool is_admitted =
+        must_repeat_ != 0 ? change.is(Change::added)
+                          : change.is(Change::joins) && (!is_exact || change.is(Change::counted));
     if (change.is(fenced))
       change.what |= is_new ? Change::in_wave | Change::removed : Change::in_wave;
+    else if (is_admitted)
+      change.what |= is_new ? Change::in_wave | Change::added : Change::in_wave;
+  }
   if (is_new) {
     has_accepted_ = 1;
-    next_ = reach_;
-    next_root_ = self_;
+    next_ = next_view();
   }
   leads_ = 1;
   is_answer_due_ = 0;
   heard_ = {self_, ++attempt_};
-  begin_wave(no_rank, heard_, !is_exact);
+  begin_wave(no_rank, heard_, !is_exact, false);
   maybe_complete();
 }
 
 template <std::size_t R>
-void LocalMembership<R>::begin_wave(Rank parent, Ballot ballot, bool is_survey) {
+void LocalMembership<R>::begin_wave(Rank parent, Ballot ballot, bool is_survey, bool is_leaf) {
   wave_ = Wave{};
   wave_.parent = parent;
   wave_.ballot = ballot;
   wave_.is_survey = is_survey ? 1 : 0;
   wave_.reach = reach_;
   wave_.answered = Tally::of(self_);
+  wave_.is_leaf = is_leaf ? 1 : 0;
+  if (is_leaf) return;
   wave_.unsent = next_wave_child(-1);
   for (std::int32_t child = wave_.unsent; child >= 0; child = next_wave_child(child))
     ++wave_.waiting;
+  if (is_survey) return;
+  for (Change& change : known_)
+    if (change.is(Change::added | Change::in_wave) && !change.is(fenced))
+      change.what |= Change::leaf;
+  for (Change& change : known_) {
+    if (!this->is_leaf(change.id)) continue;
+    change.what |= Change::leaf_due;
+    ++wave_.waiting;
+  }
 }
 
 template <std::size_t R>
-void LocalMembership<R>::handle_message(Time now, const Message& message) {
-  if (message.to != self_ || index(message.from) < 0 || index(message.from) >= view_.limit) return;
-  if (!is_member()) {
-    handle_as_stranger(message);
+void LocalMembership<R>::handle_message(Time, const Message& message) {
+  if (message.to != self_ || message.from == self_ || index(message.from) < 0) return;
+  if (standing_ == Standing::joining) handle_as_joiner(message);
+  if (standing_ == Standing::excluded) handle_as_stranger(message);
+  if (!is_member()) return;
+  if (message.kind == LocalKind::join) {
+    handle_join(message);
     return;
   }
   if (message.kind == LocalKind::stranger) {
-    // A process that is no member, or will never act as one again, is as good as dead.
-    handle_suspicion(now, message.from, Evidence::death);
+    // A process that is no member, or will never act as one again, is as good as dead in the view
+    // in which it was taken for one.
+    if (message.view.epoch >= view_.epoch && concerns(message.from, Evidence::death))
+      fence(message.from, Evidence::death);
     return;
   }
   if (!is_heard(message)) return;
   switch (message.kind) {
     case LocalKind::report:
-      if (!merge(message.fenced, 0))
+      if (!merge(message, 0))
         become_excluded();
       else
         act();
@@ -204,7 +276,7 @@ void LocalMembership<R>::handle_message(Time now, const Message& message) {
       return;
     case LocalKind::probe:
       // It hears too few of us to go on, but we hear it: one of us has to go, and we are more.
-      if (known_.note(message.from, fenced | Change::sure | Change::detect_due))
+      if (note(message.from, fenced | Change::sure | Change::detect_due))
         act();
       else
         become_excluded();
@@ -219,7 +291,9 @@ void LocalMembership<R>::handle_as_stranger(const Message& message) {
   const bool wants_answer = message.kind != LocalKind::install &&
                             message.kind != LocalKind::acceptance &&
                             message.kind != LocalKind::stranger;
-  if (wants_answer) known_.note(message.from, Change::view_due);
+  if (!wants_answer) return;
+  taken_in_ = std::max(taken_in_, message.view.epoch);
+  known_.note(message.from, Change::view_due);
 }
 
 // Whether the message is of a member whom this process listens to, in the view that it is in.
@@ -230,18 +304,18 @@ bool LocalMembership<R>::is_heard(const Message& message) {
     if (message.kind != LocalKind::install) known_.note(message.from, Change::view_due);
     return false;
   }
-  if (known_.is(message.from, Change::dead)) return false;
   const bool is_newer = message.view.epoch > view_.epoch;
+  // Whoever is admitted in the newer view is not the one who is suspected in this one.
+  const bool is_admitted = is_newer && known_.is(message.from, Change::added);
+  if (known_.is(message.from, Change::dead) && !is_admitted) return false;
   if (is_newer) {
     // Nobody is two views behind who is still a member: each was accepted by all its members.
-    const bool is_accepted = has_accepted_ != 0 && message.view.epoch == view_.epoch + 1 &&
-                             message.view.members == next_ && message.view.root == next_root_;
-    if (!is_accepted) {
+    if (has_accepted_ == 0 || message.view != next_) {
       become_excluded();
       return false;
     }
   }
-  if (known_.is(message.from, fenced)) return false;
+  if (known_.is(message.from, fenced) && !is_admitted) return false;
   if (is_newer) install(message.view);
   return is_member() && !known_.is(message.from, fenced);
 }
@@ -249,39 +323,41 @@ bool LocalMembership<R>::is_heard(const Message& message) {
 template <std::size_t R>
 void LocalMembership<R>::handle_proposal(const Message& message) {
   const bool is_survey = message.kind == LocalKind::survey;
-  for (const Change& change : message.fenced)
-    if (change.id == self_) return;
+  const std::uint32_t about_self = message.changes.of(self_);
+  if (about_self != 0 && about_self != Change::added) return;
   if (message.ballot <= heard_) return;
   heard_ = message.ballot;
   const bool is_informed = informed_ == message.ballot.coordinator;
-  std::uint32_t outdated = Change::in_wave;
-  if (!is_survey) outdated |= Change::removed | Change::counted;
+  std::uint32_t outdated = Change::in_wave | Change::leaf | Change::leaf_due;
+  if (!is_survey) outdated |= Change::removed | Change::added | Change::counted;
   if (!is_informed) outdated |= Change::told | Change::told_dead;
   known_.forget(outdated, idle);
   std::uint32_t besides = Change::in_wave | Change::told;
   if (!is_survey) besides |= Change::counted;
-  if (!merge(message.fenced, besides)) {
+  if (!merge(message, besides)) {
     become_excluded();
     return;
   }
-  for (const Change& change : message.fenced)
+  for (const Change& change : message.changes)
     if (change.is(Change::dead)) known_.note(change.id, Change::told_dead);
   if (!is_survey) {
     has_accepted_ = 1;
     next_ = message.next;
-    next_root_ = message.next_root;
     reach_ = message.reach;
+    // Whoever admits a member does not know that it is one.
+    if (about_self != 0) reach_ += Tally::of(self_);
   }
   informed_ = message.ballot.coordinator;
   is_report_due_ = 0;
-  begin_wave(message.from, message.ballot, is_survey);
+  begin_wave(message.from, message.ballot, is_survey, about_self != 0);
   is_answer_due_ = wave_.waiting == 0 ? 1 : 0;
   act();
 }
 
 template <std::size_t R>
 void LocalMembership<R>::handle_acceptance(const Message& message) {
-  if (message.ballot != wave_.ballot || wave_.waiting == 0 || !is_wave_child(message.from)) return;
+  if (message.ballot != wave_.ballot || wave_.waiting == 0) return;
+  if (!is_wave_child(message.from) && !is_leaf(message.from)) return;
   wave_.answered += message.reach;
   if (--wave_.waiting > 0) return;
   if (leads())
@@ -297,13 +373,16 @@ void LocalMembership<R>::maybe_complete() {
   if (wave_.is_survey != 0) {
     reach_ = wave_.answered;
     for (Change& change : known_)
-      if (change.is(fenced)) change.what |= Change::counted;
+      if (change.is(Change::in_wave)) change.what |= Change::counted;
     propose();
     act();
     return;
   }
-  RESPROUT_INVARIANT(wave_.answered == reach_);
-  if (is_quorum(reach_.count)) decide();
+  // Who is admitted may turn out to have been a member all the time: it has accepted too.
+  const std::int64_t surplus = wave_.answered.count - reach_.count;
+  RESPROUT_INVARIANT(surplus == 0 ? wave_.answered == reach_
+                                  : surplus > 0 && surplus <= known_.count(Change::added));
+  if (is_quorum(wave_.answered.count)) decide();
 }
 
 template <std::size_t R>
@@ -312,35 +391,56 @@ void LocalMembership<R>::decide() {
   for (Change& change : known_)
     if (change.is(Change::removed) && !change.is(Change::dead)) change.what |= Change::view_due;
   says_decide_ = 1;
-  install({view_.epoch + 1, next_, next_root_, view_.limit});
+  install(next_);
+  // Who was admitted may be the root now: it tells its own children.
+  if (is_member() && view_.root != self_ && !known_.note(view_.root, Change::view_due))
+    become_excluded();
 }
 
 template <std::size_t R>
 void LocalMembership<R>::install(const LocalView& view) {
   RESPROUT_INVARIANT(view.epoch == view_.epoch + 1 && view.root <= self_);
+  const LocalView before = view_;
   view_ = view;
-  for (Change& change : known_) {
-    if (change.is(Change::removed)) {
-      if (!change.is(Change::hole)) change.what |= Change::leave_due;
-      change.what |= Change::hole;
-    }
-    if (is_gap(change.id)) change.what &= ~(fenced | Change::dead | Change::sure);
-  }
+  note_changes();
+  note_new_holes(before);
+  if (!is_member()) return;
   forget_far_holes();
   known_.forget(of_view, idle);
   // Of a wave that this process was in when it heard the decision, another one's, it does not know
-  // whether those below were all there.
-  is_unsure_ = wave_.waiting > 0 || wave_.is_survey != 0 ? 1 : 0;
+  // whether those below were all there; of one that has admitted it neither.
+  is_unsure_ = wave_.waiting > 0 || wave_.is_survey != 0 || wave_.is_leaf != 0 ? 1 : 0;
   reach_ = view.members;
   wave_ = Wave{};
   heard_ = Ballot{};
-  next_ = Tally{};
-  next_root_ = informed_ = no_rank;
+  next_ = LocalView{};
+  informed_ = no_rank;
   attempt_ = 0;
   has_accepted_ = leads_ = must_repeat_ = is_answer_due_ = is_report_due_ = 0;
   says_install_ = 1;
   view_unsent_ = next_child(-1);
   act();
+}
+
+template <std::size_t R>
+void LocalMembership<R>::note_changes() {
+  for (Change& change : known_) {
+    if (change.is(Change::removed)) {
+      if (!change.is(Change::hole)) change.what |= Change::leave_due;
+      change.what |= Change::hole;
+      change.what &= ~Change::enter_due;
+      // It may have been its predecessor that died. If it lives it asks again.
+      if (change.is(Change::asked)) change.what |= Change::view_due;
+      change.what &= ~Change::asked;
+    }
+    if (change.is(Change::added)) {
+      // Nothing that was said in the last view was said of it as a member.
+      change.what &= ~(Change::hole | Change::asked | Change::leave_due);
+      change.what |= Change::enter_due;
+    }
+    if (is_gap(change.id) || change.is(Change::added))
+      change.what &= ~(fenced | Change::dead | Change::sure | Change::unclear);
+  }
 }
 
 // A hole matters to those below it, and to the member that has its children.
@@ -357,10 +457,16 @@ void LocalMembership<R>::forget_far_holes() {
 template <std::size_t R>
 void LocalMembership<R>::become_excluded() {
   standing_ = Standing::excluded;
-  known_ = {};
+  // Whom it has to answer for asks somebody else.
+  for (Change& change : known_) {
+    const bool has_asked = change.is(Change::asked);
+    change.what = 0;
+    if (has_asked) change.what = Change::view_due;
+  }
+  known_.forget(0);
   wave_ = Wave{};
   view_unsent_ = -1;
-  leads_ = is_answer_due_ = is_report_due_ = is_isolated_ = 0;
+  leads_ = is_answer_due_ = is_report_due_ = is_join_due_ = is_isolated_ = 0;
   says_install_ = says_isolate_ = says_decide_ = 0;
   retry_at_ = never;
   says_exclude_ = 1;
@@ -369,13 +475,18 @@ void LocalMembership<R>::become_excluded() {
 template <std::size_t R>
 void LocalMembership<R>::handle_timeout(Time now) {
   if (now < poll_timeout().at) return;
+  retry_at_ = now + config_->retry;
+  if (standing_ == Standing::joining) {
+    ask_next_contact();
+    return;
+  }
   for (Change& change : known_)
     if (change.is(fenced) && !change.is(Change::dead)) change.what |= Change::probe_due;
-  retry_at_ = now + config_->retry;
 }
 
 template <std::size_t R>
 Deadline LocalMembership<R>::poll_timeout() const {
+  if (standing_ == Standing::joining) return {retry_at_, "admission to the members"};
   if (!is_member() || is_isolated_ == 0) return {};
   // The first probe goes out at once.
   return {retry_at_ == never ? Time{0} : retry_at_, "those who are not heard"};
@@ -396,166 +507,13 @@ std::optional<LocalEvent> LocalMembership<R>::poll_event() {
     known_.forget(0, idle);
     return LocalEvent{LocalEventKind::leave, id};
   }
+  if (const Rank id = known_.take(Change::enter_due); id != no_rank) {
+    known_.forget(0, idle);
+    return LocalEvent{LocalEventKind::enter, id};
+  }
   if (take(says_install_)) return LocalEvent{LocalEventKind::install, self_};
   if (take(says_isolate_) && is_isolated_ != 0) return LocalEvent{LocalEventKind::isolate, self_};
   return std::nullopt;
-}
-
-template <std::size_t R>
-LocalMessage<R> LocalMembership<R>::message_to(Rank to, LocalKind kind) const {
-  Message message;
-  message.from = self_;
-  message.to = to;
-  message.kind = kind;
-  message.view = view_;
-  return message;
-}
-
-// Those of whom all of `which` is known, and what is said of them.
-template <std::size_t R>
-void LocalMembership<R>::add_fenced(Message& message, std::uint32_t which) const {
-  std::uint32_t said = Change::dead | Change::sure;
-  if (message.kind == LocalKind::propose) said |= Change::removed;
-  for (const Change& change : known_)
-    if (change.is(which)) message.fenced.note(change.id, change.what & said);
-}
-
-template <std::size_t R>
-std::optional<LocalMessage<R>> LocalMembership<R>::poll_send() {
-  if (auto message = poll_view()) return message;
-  if (auto message = poll_wave()) return message;
-  if (is_report_due_ != 0) {
-    is_report_due_ = 0;
-    informed_ = coordinator();
-    Message message = message_to(informed_, LocalKind::report);
-    add_fenced(message, fenced);
-    for (Change& change : known_) {
-      change.what &= ~(Change::told | Change::told_dead);
-      if (!change.is(fenced)) continue;
-      change.what |= change.is(Change::dead) ? Change::told | Change::told_dead : Change::told;
-    }
-    return message;
-  }
-  if (const Rank to = known_.take(Change::probe_due); to != no_rank)
-    return message_to(to, LocalKind::probe);
-  return std::nullopt;
-}
-
-// The view, to who is behind, was excluded, or is a child; of a stranger, that it is one.
-template <std::size_t R>
-std::optional<LocalMessage<R>> LocalMembership<R>::poll_view() {
-  if (const Rank to = known_.take(Change::view_due); to != no_rank) {
-    known_.forget(0, idle);
-    return message_to(to, is_member() ? LocalKind::install : LocalKind::stranger);
-  }
-  if (view_unsent_ < 0) return std::nullopt;
-  const std::int32_t child = view_unsent_;
-  view_unsent_ = next_child(child);
-  return message_to(rank_at(child), LocalKind::install);
-}
-
-// What is due of the wave: down to a child, or up to the parent.
-template <std::size_t R>
-std::optional<LocalMessage<R>> LocalMembership<R>::poll_wave() {
-  if (wave_.unsent >= 0) {
-    const std::int32_t child = wave_.unsent;
-    wave_.unsent = next_wave_child(child);
-    const bool is_survey = wave_.is_survey != 0;
-    Message message =
-        message_to(rank_at(child), is_survey ? LocalKind::survey : LocalKind::propose);
-    message.ballot = wave_.ballot;
-    add_fenced(message, Change::in_wave);
-    if (is_survey) return message;
-    message.next = next_;
-    message.next_root = next_root_;
-    message.reach = wave_.reach;
-    return message;
-  }
-  if (is_answer_due_ == 0) return std::nullopt;
-  is_answer_due_ = 0;
-  Message message = message_to(wave_.parent, LocalKind::acceptance);
-  message.ballot = wave_.ballot;
-  message.reach = wave_.answered;
-  return message;
-}
-
-template <std::size_t R>
-Rank LocalMembership<R>::coordinator() const {
-  std::int32_t id = index(view_.root);
-  while (rank_at(id) != self_ && (known_.of(rank_at(id)) & (Change::hole | fenced)) != 0) ++id;
-  return rank_at(id);
-}
-
-template <std::size_t R>
-bool LocalMembership<R>::is_neighbor(Rank rank) const {
-  if (!is_member() || rank == self_ || is_gap(rank)) return false;
-  if (rank == parent() || is_child(rank)) return true;
-  return wave_.ballot.exists() &&
-         (rank == wave_.parent || rank == wave_.ballot.coordinator || is_wave_child(rank));
-}
-
-template <std::size_t R>
-Rank LocalMembership<R>::parent() const {
-  if (self_ == view_.root) return no_rank;
-  const auto is_gap_at = [this](std::int32_t id) { return is_gap(rank_at(id)); };
-  const std::int32_t above = topology::nearest_above(config_->tree, index(self_), is_gap_at);
-  return above < 0 ? view_.root : rank_at(above);
-}
-
-template <std::size_t R>
-bool LocalMembership<R>::is_ancestor(Rank id) const {
-  std::int32_t above = index(self_);
-  while (above > index(id)) above = config_->tree.parent(above);
-  return above == index(id) && id != self_;
-}
-
-// Whether it is a member of the view, as far as this process can be sure by itself: the root, who
-// is above it, who is right below it.
-template <std::size_t R>
-bool LocalMembership<R>::is_sure(Rank id) const {
-  if (is_gap(id)) return false;
-  return id == view_.root || is_ancestor(id) || (is_unsure_ == 0 && is_child(id));
-}
-
-template <std::size_t R>
-bool LocalMembership<R>::is_child(Rank id) const {
-  if (index(id) >= view_.limit || id == self_ || id == view_.root) return false;
-  const auto is_gap_at = [this](std::int32_t at) { return is_gap(rank_at(at)); };
-  const std::int32_t above = topology::nearest_above(config_->tree, index(id), is_gap_at);
-  return above == index(self_) || (above < 0 && self_ == view_.root);
-}
-
-template <std::size_t R>
-bool LocalMembership<R>::is_wave_gap(Rank id) const {
-  return is_gap(id) || known_.is(id, Change::in_wave);
-}
-
-template <std::size_t R>
-bool LocalMembership<R>::is_wave_child(Rank id) const {
-  if (index(id) >= view_.limit || id == self_ || is_wave_gap(id)) return false;
-  const auto is_gap_at = [this](std::int32_t at) { return is_wave_gap(rank_at(at)); };
-  const std::int32_t above = topology::nearest_above(config_->tree, index(id), is_gap_at);
-  return above == index(self_) || (above < 0 && leads());
-}
-
-// The children in the tree of the view, one after the other; the root has those of all gaps above.
-template <std::size_t R>
-std::int32_t LocalMembership<R>::next_child(std::int32_t after) const {
-  const bool is_root = self_ == view_.root;
-  const topology::RadixWalk walk{config_->tree, view_.limit, is_root ? -1 : index(self_)};
-  const auto is_passed = [this](std::int32_t at) {
-    return rank_at(at) == self_ || is_gap(rank_at(at));
-  };
-  return after < 0 ? walk.first(is_passed) : walk.next(after, is_passed);
-}
-
-template <std::size_t R>
-std::int32_t LocalMembership<R>::next_wave_child(std::int32_t after) const {
-  const topology::RadixWalk walk{config_->tree, view_.limit, leads() ? -1 : index(self_)};
-  const auto is_passed = [this](std::int32_t at) {
-    return rank_at(at) == self_ || is_wave_gap(rank_at(at));
-  };
-  return after < 0 ? walk.first(is_passed) : walk.next(after, is_passed);
 }
 
 template class LocalMembership<8>;

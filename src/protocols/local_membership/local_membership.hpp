@@ -20,7 +20,12 @@
 //     it is what it says.
 //  4. As in protocols/membership, 1 to 6.
 //
-// There is no joining: views only shrink. Who has no room for one change more ends as a member.
+//  5. A proposal admits only who is then asked for it, and says how many there are without them,
+//  who
+//     ever they were before. Only the root of the view makes such a proposal.
+//
+// Who asks a member for admission is answered for by this member until it is in: nobody is
+// redirected. Who has no room for one change more ends as a member.
 //
 // Drivers: as of protocols/membership; and a process is told of suspicions of those whom it sends
 // to and of its neighbors. A message to an identifier that nobody has any more is answered by such
@@ -28,6 +33,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <type_traits>
 
 #include "core/time.hpp"
@@ -42,16 +48,24 @@ template <std::size_t Room>
 class LocalMembership {
  public:
   using Message = LocalMessage<Room>;
-  enum class Standing : std::uint32_t { member, excluded };
+  enum class Standing : std::uint32_t { member, joining, excluded };
 
   // A member of a first view that all its members know (section 3.2): no message is sent for it.
   // REQUIRES: `config` outlives the machine; `first` is LocalView::first(procs); self is in it.
   static LocalMembership founder(const MembershipConfig& config, Rank self, const LocalView& first);
 
+  // One that asks `contacts` for admission, one after the other, until it is in (section 3.7). A
+  // contact that is no member says so. REQUIRES: contacts are not empty, without self, and not more
+  // than Room / 2.
+  static LocalMembership joiner(const MembershipConfig& config, Rank self,
+                                std::span<const Rank> contacts);
+
   void start(Time now);
   void handle_message(Time now, const Message& message);
   void handle_timeout(Time now);
-  // `rank` is suspected by this process; heeded of its neighbors and those whom it waits for.
+  // `rank` is suspected by this process; heeded of its neighbors and those whom it waits for. Who
+  // joins under the identifier of a member takes its place, whether its end was told or not; after
+  // its admission an end before that is told no longer.
   void handle_suspicion(Time now, Rank rank, Evidence evidence);
   // Whether that would change anything.
   bool would_heed(Rank rank, Evidence evidence) const;
@@ -65,6 +79,9 @@ class LocalMembership {
   bool is_member() const { return standing_ == Standing::member; }
   // The one installed last, the last one that this process was in.
   const LocalView& view() const { return view_; }
+  // Of a joiner: whether it waits for somebody whom it has asked, and whether it may ask `rank`.
+  bool has_asked() const { return contact_ != no_rank; }
+  bool may_ask(Rank rank) const { return known_.is(rank, Change::contact); }
   bool is_isolated() const { return is_isolated_ != 0; }
   // Whom this process thinks to be in charge of the next view.
   Rank coordinator() const;
@@ -73,14 +90,18 @@ class LocalMembership {
   bool may_receive(Rank from, std::uint64_t epoch) const {
     return is_member() && epoch == view_.epoch && (known_.of(from) & (Change::hole | fenced)) == 0;
   }
-  // Whether this process watches `rank`: its parent and its children in the tree of the view, and
-  // those with whom it shares the wave that is on its way.
+  // Whether this process watches `rank`: its parent and its children in the tree of the view, those
+  // with whom it shares the wave that is on its way, who has asked it for admission, and whom it
+  // has asked.
   bool is_neighbor(Rank rank) const;
   // Of how many identifiers it knows anything.
   std::int32_t exceptions() const { return known_.size(); }
 
  private:
   static constexpr std::uint32_t fenced = Change::fenced;
+  // What alone is no reason to remember somebody.
+  static constexpr std::uint32_t idle =
+      Change::dead | Change::sure | Change::counted | Change::told | Change::told_dead;
 
   // A survey's or a proposal's way down the tree and up again, as one process sees it.
   struct Wave {
@@ -88,6 +109,8 @@ class LocalMembership {
     std::int32_t unsent = -1;  // the next child that it is sent to; -1: there is none
     std::int32_t waiting = 0;  // children that have not answered
     std::uint32_t is_survey = 0;
+    std::uint32_t is_leaf = 0;  // admitted by it: those below are others' to ask
+    [[maybe_unused]] std::uint32_t padding = 0;
     Ballot ballot;
     Tally reach;     // of a proposal: all whom it goes to
     Tally answered;  // below and here
@@ -95,20 +118,40 @@ class LocalMembership {
 
   LocalMembership(const MembershipConfig& config, Rank self);
 
-  bool is_gap(Rank id) const { return id < view_.root || known_.is(id, Change::hole); }
+  // How far from the other identifiers one may join, and how many may in one view.
+  static constexpr std::int32_t reach_beyond = static_cast<std::int32_t>(Room / 2);
+  static constexpr std::int32_t admitted_max = static_cast<std::int32_t>(Room / 4);
+
+  bool is_gap(Rank id) const {
+    return id < view_.root || index(id) >= view_.limit || known_.is(id, Change::hole);
+  }
   bool is_wave_gap(Rank id) const;
   bool is_ancestor(Rank id) const;
   bool is_sure(Rank id) const;
   bool is_child(Rank id) const;
   bool is_wave_child(Rank id) const;
+  bool is_leaf(Rank id) const;
   Rank parent() const;
   std::int32_t next_child(std::int32_t after) const;
   std::int32_t next_wave_child(std::int32_t after) const;
 
   bool leads() const { return leads_ != 0; }
-  bool merge(const Changes<Room>& changes, std::uint32_t besides);
+  bool merge(const Message& message, std::uint32_t besides);
+  bool concerns(Rank rank, Evidence evidence) const;
+  void fence(Rank rank, Evidence evidence);
+  bool note(Rank rank, std::uint32_t what);
   bool is_heard(const Message& message);
   void handle_as_stranger(const Message& message);
+  void handle_as_joiner(const Message& message);
+  void handle_admission(const Message& message);
+  void handle_join(const Message& message);
+  void ask_next_contact();
+  bool has_place(Rank id) const;
+  void note_joiner(Rank id);
+  void count_joiners();
+  bool is_candidate(const Change& change) const;
+  LocalView next_view() const;
+  void add_holes_around(Message& message) const;
   void handle_proposal(const Message& message);
   void handle_acceptance(const Message& message);
 
@@ -117,15 +160,18 @@ class LocalMembership {
   bool is_quorum(std::int64_t agreeing) const;
   void lead();
   void propose();
-  void begin_wave(Rank parent, Ballot ballot, bool is_survey);
+  void begin_wave(Rank parent, Ballot ballot, bool is_survey, bool is_leaf);
   void maybe_complete();
   void decide();
   void install(const LocalView& view);
+  void note_changes();
+  void note_new_holes(const LocalView& before);
   void forget_far_holes();
   void become_excluded();
 
   Message message_to(Rank to, LocalKind kind) const;
-  void add_fenced(Message& message, std::uint32_t which) const;
+  Message proposal_to(Rank to) const;
+  Message report_to(Rank to);
   std::optional<Message> poll_view();
   std::optional<Message> poll_wave();
 
@@ -134,12 +180,13 @@ class LocalMembership {
   Changes<Room> known_;
   Tally reach_;  // of the members without those fenced who are counted
   Wave wave_;
-  Ballot heard_;  // the latest ballot
-  Tally next_;    // the latest accepted proposal: its members without those removed
+  Ballot heard_;    // the latest ballot
+  LocalView next_;  // the latest accepted proposal
   Time retry_at_ = never;
+  std::uint64_t taken_in_ = 0;  // of no member: the latest epoch in which it was taken for one
 
   Rank self_;
-  Rank next_root_ = no_rank;
+  Rank contact_ = no_rank;         // of a joiner: whom it has asked
   Rank informed_ = no_rank;        // the coordinator who has been told what is told
   std::int32_t view_unsent_ = -1;  // the next child that the view is sent to
   std::int32_t attempt_ = 0;
@@ -151,12 +198,12 @@ class LocalMembership {
   std::uint32_t is_unsure_ = 0;     // whether its children are all members
   std::uint32_t is_answer_due_ = 0;
   std::uint32_t is_report_due_ = 0;
+  std::uint32_t is_join_due_ = 0;
   std::uint32_t is_isolated_ = 0;
   std::uint32_t says_decide_ = 0;
   std::uint32_t says_install_ = 0;
   std::uint32_t says_exclude_ = 0;
   std::uint32_t says_isolate_ = 0;
-  [[maybe_unused]] std::uint32_t padding_ = 0;
 };
 
 // For the explorer's worlds, for the swarm's, and for large ones.

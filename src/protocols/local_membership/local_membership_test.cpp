@@ -1,11 +1,9 @@
 // The events of sections 3.2 to 3.6, one after the other, among processes with local views whose
 // messages arrive in the order in which they were sent.
-#include "protocols/local_membership/local_membership.hpp"
+#include "protocols/local_membership/local_membership_test.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "doctest/doctest.h"
@@ -13,107 +11,9 @@
 namespace resprout::protocols {
 namespace {
 
-using Machine = LargeLocalMembership;
-
-const MembershipConfig binary{{2}, 100};
-
-class Group {
- public:
-  explicit Group(int founders, const MembershipConfig& config = binary) {
-    const LocalView first = LocalView::first(founders);
-    for (int id = 0; id < founders; ++id) {
-      machines_.push_back(Machine::founder(config, rank_at(id), first));
-      said.emplace_back();
-      at(id).start({0});
-      drain(id);
-    }
-  }
-
-  void kill(int id) {
-    dead_.insert(id);
-    std::erase_if(wire_, [id](const auto& message) { return index(message.to) == id; });
-  }
-  void suspect(int id, int suspected, Evidence evidence = Evidence::death) {
-    at(id).handle_suspicion({0}, rank_at(suspected), evidence);
-    drain(id);
-  }
-  // As a connection that closes: whoever watches it learns it.
-  void suspect_everywhere(int suspected, Evidence evidence = Evidence::death) {
-    for (int id = 0; id < size(); ++id)
-      if (!dead_.contains(id) && at(id).is_neighbor(rank_at(suspected)))
-        suspect(id, suspected, evidence);
-  }
-  // Delivers up to `count` messages. Who sends to a dead one finds that out.
-  void run(int count = 1000000) {
-    for (; count > 0 && !wire_.empty(); --count) {
-      const Machine::Message message = wire_.front();
-      wire_.pop_front();
-      at(index(message.to)).handle_message({0}, message);
-      drain(index(message.to));
-    }
-  }
-  void wake(int id) {
-    const Time time = at(id).poll_timeout().at;
-    if (time == never) return;
-    at(id).handle_timeout(time);
-    drain(id);
-  }
-  Machine& at(int id) { return machines_[static_cast<std::size_t>(id)]; }
-  int size() const { return static_cast<int>(machines_.size()); }
-  void cut(std::set<int> side) { side_ = std::move(side); }
-  bool is_cut(int a, int b) const { return side_.contains(a) != side_.contains(b); }
-
-  // The epoch of all who live, if they are all in one view, of exactly them; -1.
-  int agreed_epoch() {
-    Tally living;
-    int root = -1;
-    for (int id = 0; id < size(); ++id) {
-      if (dead_.contains(id)) continue;
-      living += Tally::of(rank_at(id));
-      if (root < 0) root = id;
-    }
-    const LocalView view{at(root).view().epoch, living, rank_at(root), size()};
-    for (int id = 0; id < size(); ++id)
-      if (!dead_.contains(id) && (!at(id).is_member() || at(id).view() != view)) return -1;
-    return static_cast<int>(view.epoch);
-  }
-  std::int32_t exceptions_max() {
-    std::int32_t most = 0;
-    for (int id = 0; id < size(); ++id)
-      if (!dead_.contains(id)) most = std::max(most, at(id).exceptions());
-    return most;
-  }
-
-  std::vector<std::string> said;                // by each process
-  std::vector<int> sent = std::vector<int>(7);  // by kind
-
- private:
-  void drain(int id) {
-    static constexpr const char* names[] = {
-        "detect:", "decide", "leave:", "install", "exclude", "isolate"};
-    auto& words = said[static_cast<std::size_t>(id)];
-    while (const auto event = at(id).poll_event()) {
-      words += (words.empty() ? "" : " ") + std::string(names[static_cast<int>(event->kind)]);
-      if (words.back() == ':') words += std::to_string(index(event->about));
-    }
-    while (const auto message = at(id).poll_send()) {
-      ++sent[static_cast<std::size_t>(message->kind)];
-      const int to = index(message->to);
-      if (is_cut(id, to)) continue;
-      if (dead_.contains(to))
-        suspect(id, to);
-      else
-        wire_.push_back(*message);
-    }
-  }
-
-  std::vector<Machine> machines_;
-  std::deque<Machine::Message> wire_;
-  std::set<int> dead_;
-  std::set<int> side_;
-};
-
-int count(const Group& group, LocalKind kind) { return group.sent[static_cast<std::size_t>(kind)]; }
+using local_membership_test::count;
+using local_membership_test::Group;
+using local_membership_test::Machine;
 
 TEST_CASE(
     "everybody knows the first view without a message, and nothing of anybody (section 3.2)") {
@@ -324,7 +224,7 @@ TEST_CASE("a coordinator that takes over completes what it has accepted") {
 TEST_CASE("who has no room for one change more ends as a member") {
   Group group(200, {{16}, 100});
   // More deaths at once among its children and theirs than a process can remember.
-  for (int victim = 1; victim <= Machine::Message{}.fenced.room + 1; ++victim) {
+  for (int victim = 1; victim <= Machine::Message{}.changes.room + 1; ++victim) {
     group.kill(victim);
     group.suspect_everywhere(victim);
   }

@@ -59,13 +59,15 @@ struct LocalView {
 };
 
 enum class LocalKind : std::uint32_t {
-  report,      // to the coordinator: these have failed
+  report,      // to the coordinator: these have failed, these want to join
   survey,      // down the tree: how many are you, without these?
-  propose,     // down the tree: the next view is you without these, so many and with this digest
+  propose,     // down the tree: the next view is you without these and with those, so many and with
+               // this digest
   acceptance,  // up the tree: how many have answered a survey, or accepted a proposal
   install,     // the view of the sender is decided
   probe,       // from one without a quorum to those whom it does not hear
   stranger,    // an answer: the sender is no member
+  join,        // from who is no member: admit me
 };
 
 template <std::size_t Room>
@@ -73,14 +75,15 @@ struct LocalMessage {
   Rank from = no_rank;
   Rank to = no_rank;
   LocalKind kind = LocalKind::report;
-  Rank next_root = no_rank;  // propose: of the next view
-  Ballot ballot;             // survey, propose, acceptance
-  LocalView view;            // that the sender has installed
-  Tally next;                // propose: the members of the next view
-  Tally reach;               // propose: of all whom the wave goes to; acceptance: of those below
-  // report, survey, propose: whom nobody shall listen to; of them what is said is `dead`, `sure`
-  // and `removed`.
-  Changes<Room> fenced;
+  [[maybe_unused]] std::uint32_t padding = 0;
+  Ballot ballot;   // survey, propose, acceptance
+  LocalView view;  // that the sender has installed; of a joiner: that it has accepted the next of
+  LocalView next;  // propose: the next view
+  Tally reach;     // propose: of all members whom the wave goes to; acceptance: of those below
+  // report, survey, propose: of whom nobody shall listen to it is said that they are `fenced`, and
+  // `dead`, `sure` and `removed`; of who wants to join, `joins` and `added`. To who is added also
+  // the `hole`s around it.
+  Changes<Room> changes;
 
   constexpr bool operator==(const LocalMessage&) const = default;
 };
@@ -91,6 +94,7 @@ enum class LocalEventKind : std::uint8_t {
   detect,   // this process suspects `about`, and listens to it no longer
   decide,   // this process, the coordinator, has the answers that it needs
   leave,    // `about` is not in the view that is installed next
+  enter,    // `about` is admitted in the view that is installed next
   install,  // the view has changed: view(). Also said of the first one
   exclude,  // this process is no member any more
   isolate,  // too few are left on this side; waiting calls end with an error

@@ -25,6 +25,7 @@ constexpr const char* usage =
     "  --full              without the reduction for messages that are ignored\n"
     "  --states-max N      give up there; 0: never\n"
     "  --joiners N         membership: the last N of the processes join later; --low: the first N\n"
+    "  --returns N         membership:views=local: the dead and the excluded come back, N times\n"
     "  --initiators N      revoke: so many revoke, from the root on\n"
     "  --proofs            membership: that somebody is dead is proven to who suspects it\n"
     "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
@@ -95,6 +96,8 @@ Case parse(char** arguments) {
       given.dead = number();
     else if (option == "--joiners")
       given.joiners = number();
+    else if (option == "--returns")
+      given.returns = number();
     else if (option == "--initiators")
       given.initiators = number();
     else if (option == "--states-max")

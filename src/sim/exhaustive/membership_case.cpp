@@ -32,9 +32,10 @@ Finding explore_views(const Case& given, const protocols::MembershipConfig& conf
 }  // namespace
 
 std::string refuse_membership(const Case& given, const registry::Spec& spec) {
-  if (spec.has_local_views && given.joiners > 0) return "--joiners is 0 with views=local";
   if (given.joiners < 0 || given.joiners >= given.procs)
     return "--joiners is from 0 to less than --procs";
+  if (given.returns < 0 || (given.returns > 0 && !spec.has_local_views))
+    return "--returns is for views=local";
   if (given.root != 0) return "--root is 0 for a membership: the lowest member";
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for protocols with payloads";
@@ -51,6 +52,7 @@ Finding explore_membership(const Case& given, const registry::Spec& spec) {
                               .joiners = given.joiners,
                               .joins_low = given.joins_low,
                               .proves = given.proves,
+                              .returns = given.returns,
                               .defect = *defect_of(given.defect)};
   return spec.has_local_views ? explore_views<LocalViews<8>>(given, config, scene)
                               : explore_views<WholeViews>(given, config, scene);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "registry/spec.hpp"
 #include "sim/logp/engine.hpp"
@@ -47,6 +48,9 @@ struct Machinery {
   bool wants_digest = true;  // without it, and without a trace, much can be computed: docs/exact.md
   Entries entries = {};      // in-band detection
   std::string initiators = "root";  // revoke: see parse_initiators()
+  // Memberships: who has died comes back under its identifier, as somebody new, and asks the last
+  // process. REQUIRES: it is dead by then, and its end has been noticed; the last one lives.
+  std::vector<Death> returns = {};
 };
 
 class Simulation {

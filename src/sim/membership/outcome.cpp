@@ -16,6 +16,7 @@ std::string text_of(const Ids& ids) {
 
 std::optional<std::string> check_membership(std::span<const MembershipOutcome> outcomes) {
   Ids lasting;
+  Ids joining;
   Ids proven;
   protocols::View<1> latest;
   for (std::size_t id = 0; id < outcomes.size(); ++id) {
@@ -24,11 +25,12 @@ std::optional<std::string> check_membership(std::span<const MembershipOutcome> o
     if (outcome.is_proven) proven.add(rank);
     if (!outcome.is_survivor) continue;
     lasting.add(rank);
+    if (outcome.is_joining) joining.add(rank);
     if (outcome.is_member && outcome.view.epoch > latest.epoch) latest = outcome.view;
   }
   // Nobody who could tell is left.
   if (latest.epoch == 0) return std::nullopt;
-  const bool has_quorum = is_quorum(latest.members, proven, lasting);
+  const bool has_quorum = is_quorum(latest.members, proven, lasting - joining);
   for (Rank rank = lasting.lowest(); rank != no_rank; rank = lasting.next(rank)) {
     const MembershipOutcome& outcome = outcomes[static_cast<std::size_t>(index(rank))];
     const std::string who = "process " + std::to_string(index(rank));

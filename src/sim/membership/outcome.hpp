@@ -15,7 +15,8 @@ struct MembershipOutcome {
   bool is_survivor;  // has entered, lives, and was never suspected by anybody
   bool is_member;    // thinks so itself
   bool failed;       // thinks that it is isolated
-  bool is_proven;    // is dead, and that is proven to everybody
+  bool is_joining;   // has not been a member since it came, or came back
+  bool is_proven;    // it, or who was before it, is dead, and that is proven to everybody
   protocols::View<1> view;
 };
 

@@ -2,7 +2,8 @@
 //
 // A death is learned as from a closed connection: by the neighbors of the dead in the tree, L + o
 // after it; by others when they send to it, a way there and back later. Who is dead at 0 was a
-// member of the first view. Sends and receives take o each, on ports of their own.
+// member of the first view. Sends and receives take o each, on ports of their own. Who comes back
+// asks the last process for admission.
 #include <queue>
 #include <utility>
 #include <vector>
@@ -24,6 +25,9 @@ class WholeViews {
   explicit WholeViews(std::int32_t procs) : all_(Machine::Ids::first(procs)) {}
   Machine founder(const protocols::MembershipConfig& config, Rank self) const {
     return Machine::founder(config, self, all_);
+  }
+  static Machine joiner(const protocols::MembershipConfig& config, Rank self, Rank contact) {
+    return Machine::joiner(config, self, Machine::Ids::only(contact));
   }
   static bool is_neighbor(const Machine& machine, Rank rank) {
     return machine.neighbors().contains(rank);
@@ -48,6 +52,9 @@ class LocalViews {
   Machine founder(const protocols::MembershipConfig& config, Rank self) const {
     return Machine::founder(config, self, first_);
   }
+  static Machine joiner(const protocols::MembershipConfig& config, Rank self, Rank contact) {
+    return Machine::joiner(config, self, {&contact, 1});
+  }
   static bool is_neighbor(const Machine& machine, Rank rank) { return machine.is_neighbor(rank); }
   static std::int64_t count(const Machine& machine) { return machine.view().members.count; }
 
@@ -65,18 +72,21 @@ template <typename Views>
 class MembershipSimulation final : public Simulation {
  public:
   explicit MembershipSimulation(const Machinery& machinery)
-      : config_{{machinery.spec.k}, 0}, procs_(machinery.procs), model_(machinery.model) {}
+      : config_{{machinery.spec.k}, 0},
+        procs_(machinery.procs),
+        model_(machinery.model),
+        returns_(machinery.returns) {}
 
  private:
   using Machine = typename Views::Machine;
   using Message = typename Machine::Message;
 
-  enum class Kind : std::uint8_t { death, suspicion, message, port };
+  enum class Kind : std::uint8_t { death, arrival, suspicion, message, port };
   struct Occasion {
     Time at;
     std::int64_t order;
     Kind kind;
-    Rank rank;               // who dies, learns, receives, or has a free port
+    Rank rank;               // who dies, comes back, learns, receives, or has a free port
     Rank about = no_rank;    // whom it suspects
     std::size_t letter = 0;  // its message
   };
@@ -114,6 +124,7 @@ class MembershipSimulation final : public Simulation {
       drain(rank_at(i));
     }
     for (const Death& death : deaths) plan(death.at, Kind::death, death.rank);
+    for (const Death& back : returns_) plan(back.at, Kind::arrival, back.rank);
     while (!occasions_.empty()) {
       const Occasion occasion = occasions_.top();
       occasions_.pop();
@@ -129,6 +140,11 @@ class MembershipSimulation final : public Simulation {
       case Kind::death:
         die(occasion.rank);
         return;
+      case Kind::arrival:
+        process.machine = Views::joiner(config_, occasion.rank, rank_at(procs_ - 1));
+        process.is_alive = true;
+        process.machine.start(now_);
+        break;
       case Kind::suspicion:
         if (!process.is_alive) return;
         process.machine.handle_suspicion(now_, occasion.about, protocols::Evidence::death);
@@ -216,6 +232,7 @@ class MembershipSimulation final : public Simulation {
   protocols::MembershipConfig config_;
   std::int32_t procs_;
   LogP model_;
+  std::vector<Death> returns_;
   Time now_{};
   Time last_{};
   std::int64_t order_ = 0;

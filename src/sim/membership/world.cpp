@@ -8,19 +8,19 @@ namespace resprout::sim {
 template <typename V>
 MembershipWorldOf<V>::MembershipWorldOf(const protocols::MembershipConfig& config,
                                         const MembershipScene& scene)
-    : scene_(scene) {
+    : config_(&config), scene_(scene), returns_left_(scene.returns) {
   const int procs = scene.founders + scene.joiners;
-  auto founders = protocols::IdSet<1>::first(procs);
+  founders_ = protocols::IdSet<1>::first(procs);
   for (int i = 0; i < scene.joiners; ++i)
-    founders.remove(rank_at(scene.joins_low ? i : procs - 1 - i));
+    founders_.remove(rank_at(scene.joins_low ? i : procs - 1 - i));
+  if constexpr (V::is_local) book_->emplace(V::tally_of(founders_).digest, founders_);
   for (int id = 0; id < procs; ++id) {
     const Rank self = rank_at(id);
-    if (founders.contains(self))
-      processes_.push_back(std::make_shared<Process>(V::founder(config, self, founders)));
-    else if constexpr (V::has_joiners)
-      processes_.push_back(std::make_shared<Process>(V::joiner(config, self, founders)));
+    processes_.push_back(std::make_shared<Process>(founders_.contains(self)
+                                                       ? V::founder(config, self, founders_)
+                                                       : V::joiner(config, self, founders_)));
   }
-  founders.for_each([this](Rank founder) { enter(index(founder)); });
+  founders_.for_each([this](Rank founder) { enter(index(founder)); });
 }
 
 template <typename V>
@@ -55,17 +55,20 @@ void MembershipWorldOf<V>::list_actions(const Mischief& mischief, std::vector<Ac
   };
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
+    if (!process.is_alive && V::is_local && process.has_entered && returns_left_ > 0)
+      add(ActionKind::enter, rank);
     if (!process.is_alive) continue;
+    if (may_retry(rank)) add(ActionKind::wake, rank);
     if (mischief.crashes > 0) add(ActionKind::crash, rank);
     if (!process.has_entered) {
       add(ActionKind::enter, rank);
       continue;
     }
     for (int other = 0; other < procs(); ++other) {
-      if (other == rank || !at(other).has_entered) continue;
-      const bool is_due = at(other).is_doomed;
+      if (other == rank || (!V::is_local && !at(other).has_entered)) continue;
       const bool may_slander = mischief.suspects_the_living && mischief.crashes > 0;
-      if ((is_due || may_slander) && process.machine.would_heed(rank_at(other), evidence_of(other)))
+      if ((is_due(rank, other) || may_slander) &&
+          process.machine.would_heed(rank_at(other), evidence_of(other)))
         add(ActionKind::suspect, rank, other);
     }
     if (process.wants_to_send) add(ActionKind::send, rank);
@@ -90,8 +93,32 @@ bool MembershipWorldOf<V>::is_at_rest(const MembershipWorldOf& world,
                                       const std::vector<Action>& actions) {
   return std::all_of(actions.begin(), actions.end(), [&world](const Action& action) {
     return action.kind == ActionKind::crash ||
-           (action.kind == ActionKind::suspect && !world.is_doomed(action.b));
+           (action.kind == ActionKind::enter && !world.is_alive(action.a)) ||
+           (action.kind == ActionKind::suspect && !world.is_due(action.a, action.b));
   });
+}
+
+// Whether `rank` has to be told that `suspected` does not answer.
+template <typename V>
+bool MembershipWorldOf<V>::is_due(int rank, int suspected) const {
+  const Process& other = at(suspected);
+  return other.is_doomed || (V::is_local && !other.has_entered) ||
+         other.unaware.contains(rank_at(rank));
+}
+
+// Whether it has asked everybody in vain, and would not now: time passes.
+template <typename V>
+bool MembershipWorldOf<V>::may_retry(int rank) const {
+  if constexpr (V::is_local) {
+    const Machine& machine = at(rank).machine;
+    if (!at(rank).has_entered || machine.standing() != Machine::Standing::joining) return false;
+    if (machine.has_asked()) return false;
+    for (int other = 0; other < procs(); ++other)
+      if (other != rank && at(other).is_alive && !at(other).is_doomed && at(other).has_entered &&
+          at(other).machine.is_member() && machine.may_ask(rank_at(other)))
+        return true;
+  }
+  return false;
 }
 
 template <typename V>
@@ -108,18 +135,20 @@ int MembershipWorldOf<V>::apply(const Action& action) {
       drain(action.a);
       break;
     case ActionKind::suspect:
-      own(action.b).is_doomed = true;
-      own(action.a).machine.handle_suspicion({0}, rank_at(action.b), evidence_of(action.b));
-      drain(action.a);
+      if (!is_due(action.a, action.b)) own(action.b).is_doomed = true;
+      suspect(action.a, action.b);
       break;
     case ActionKind::crash:
       crash(action.a);
+      break;
+    case ActionKind::wake:
+      own(action.a).machine.handle_timeout({0});
+      drain(action.a);
       break;
     case ActionKind::lose:
       in_flight_.erase(in_flight_.begin() +
                        static_cast<std::ptrdiff_t>(last_of(action.a, action.b)));
       break;
-    case ActionKind::wake:
     case ActionKind::corrupt:
       break;
   }
@@ -127,11 +156,44 @@ int MembershipWorldOf<V>::apply(const Action& action) {
 }
 
 template <typename V>
+void MembershipWorldOf<V>::suspect(int rank, int suspected) {
+  const protocols::Evidence evidence = at(suspected).unaware.contains(rank_at(rank))
+                                           ? protocols::Evidence::death
+                                           : evidence_of(suspected);
+  own(suspected).unaware.remove(rank_at(rank));
+  own(rank).machine.handle_suspicion({0}, rank_at(suspected), evidence);
+  drain(rank);
+}
+
+template <typename V>
 void MembershipWorldOf<V>::enter(int rank) {
+  if (!at(rank).is_alive) {
+    for (int other = 0; other < procs(); ++other)
+      if (other != rank && at(other).is_alive && at(other).has_entered)
+        own(rank).unaware.add(rank_at(other));
+    std::erase_if(in_flight_, [rank](const auto& message) { return index(message.from) == rank; });
+    own(rank).is_alive = true;
+    --returns_left_;
+    come_back(rank);
+    return;
+  }
   Process& process = own(rank);
   process.has_entered = true;
   process.machine.start({0});
   drain(rank);
+}
+
+// As somebody new, who asks anybody.
+template <typename V>
+void MembershipWorldOf<V>::come_back(int rank) {
+  Process& process = own(rank);
+  protocols::IdSet<1> others = protocols::IdSet<1>::first(procs());
+  others.remove(rank_at(rank));
+  process.machine = V::joiner(*config_, rank_at(rank), others);
+  process.view = {};
+  process.installed.clear();
+  process.is_doomed = false;
+  enter(rank);
 }
 
 template <typename V>
@@ -139,6 +201,7 @@ void MembershipWorldOf<V>::deliver(int from, int to) {
   const std::size_t first = first_of(from, to);
   const Message message = in_flight_[first];
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(first));
+  if (at(from).unaware.contains(rank_at(to))) suspect(to, from);
   own(to).machine.handle_message({0}, message);
   drain(to);
 }
@@ -155,14 +218,23 @@ template <typename V>
 void MembershipWorldOf<V>::send(int rank) {
   auto message = own(rank).machine.poll_send();
   if (!message) return;
-  if (scene_.defect == MembershipDefect::fence && V::is_proposal(*message)) message->fenced = {};
+  if (scene_.defect == MembershipDefect::fence) V::forget_fences(*message);
   const int to = index(message->to);
   if (to < 0 || to >= procs() || to == rank || index(message->from) != rank) {
     complain(rank, "sends a message from or to nobody");
     return;
   }
+  if constexpr (V::is_local)
+    if (at(rank).is_doomed && message->kind == protocols::LocalKind::join) {
+      crash(rank);
+      return;
+    }
   ++messages_sent_;
   if (!at(to).is_alive) return;
+  if (V::is_local && !at(to).has_entered) {
+    own(to).unaware.add(rank_at(rank));
+    return;
+  }
   const auto place = std::upper_bound(in_flight_.begin(), in_flight_.end(), *message,
                                       [](const Message& a, const Message& b) {
                                         return std::pair{a.to, a.from} < std::pair{b.to, b.from};
@@ -183,19 +255,33 @@ void MembershipWorldOf<V>::crash(int rank) {
 template <typename V>
 void MembershipWorldOf<V>::drain(int rank) {
   Process& process = own(rank);
-  while (const auto event = process.machine.poll_event())
-    if (V::follow(process.machine, *event, process.view)) note_install(rank);
+  while (const auto event = process.machine.poll_event()) {
+    if constexpr (V::is_local)
+      if (event->kind == protocols::LocalEventKind::enter)
+        own(index(event->about)).unaware.remove(rank_at(rank));
+    if (V::follow(process.machine, *event, process.view, *book_)) note_install(rank);
+  }
   const auto wants_to_send = [&process] {
     Machine copy = process.machine;
     return copy.poll_send().has_value();
   };
   if (scene_.sends_at_once)
-    while (wants_to_send() && violation_.empty()) send(rank);
-  process.wants_to_send = wants_to_send();
+    while (process.is_alive && wants_to_send() && violation_.empty()) send(rank);
+  process.wants_to_send = process.is_alive && wants_to_send();
+  const bool is_out = process.is_alive && process.machine.standing() == Machine::Standing::excluded;
+  // Who was taken for who it was before may come back as often as that happens.
+  const bool is_free = scene_.returns > 0 && !process.is_doomed;
+  if (V::is_local && is_out && !process.wants_to_send && (is_free || returns_left_ > 0)) {
+    if (!is_free) --returns_left_;
+    come_back(rank);
+  }
 }
 
 template <typename V>
 void MembershipWorldOf<V>::note_install(int rank) {
+  // Who has just come in has met nobody's predecessor.
+  if (at(rank).installed.empty())
+    for (int other = 0; other < procs(); ++other) own(other).unaware.remove(rank_at(rank));
   const protocols::View<1> view = at(rank).view;
   if (!V::is_true(at(rank).machine, view)) complain(rank, "miscounts the members of its view");
   if (!view.members.contains(rank_at(rank))) complain(rank, "installs a view that it is not in");
@@ -215,9 +301,10 @@ std::vector<MembershipOutcome> MembershipWorldOf<V>::outcomes() const {
   std::vector<MembershipOutcome> outcomes;
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
+    const bool is_joining = process.machine.standing() == Machine::Standing::joining;
     outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
-                        process.machine.is_member(), process.machine.is_isolated(),
-                        scene_.proves && !process.is_alive, process.view});
+                        process.machine.is_member(), process.machine.is_isolated(), is_joining,
+                        scene_.proves && (!process.is_alive || is_joining), process.view});
   }
   return outcomes;
 }
@@ -228,7 +315,7 @@ std::string MembershipWorldOf<V>::describe(const Action& action) const {
   const std::string b = std::to_string(action.b);
   switch (action.kind) {
     case ActionKind::enter:
-      return a + " enters";
+      return a + (at(action.a).is_alive ? " enters" : " comes back");
     case ActionKind::deliver:
       return b + " receives from " + a + ": " +
              V::describe(in_flight_[first_of(action.a, action.b)]);
@@ -244,6 +331,7 @@ std::string MembershipWorldOf<V>::describe(const Action& action) const {
     case ActionKind::lose:
       return "the last message from " + a + " to " + b + " is lost";
     case ActionKind::wake:
+      return a + " asks again";
     case ActionKind::corrupt:
       break;
   }
@@ -253,12 +341,14 @@ std::string MembershipWorldOf<V>::describe(const Action& action) const {
 template <typename V>
 std::pair<std::uint64_t, std::uint64_t> MembershipWorldOf<V>::digest() const {
   StateDigest digest;
+  digest.add(static_cast<std::uint64_t>(returns_left_));
   for (const auto& process : processes_) {
     if (!process->digest) {
       StateDigest own;
       own.add(process->is_alive | process->is_doomed << 1 | process->has_entered << 2);
       if (process->is_alive) own.add_bytes(process->machine);
       own.add_bytes(process->view);
+      own.add_bytes(process->unaware);
       for (const auto& view : process->installed) own.add_bytes(view);
       process->digest = own.value();
     }

@@ -7,6 +7,11 @@
 //     is proven: of who is dead, if `proves`; never of who still runs.
 //  3. Founders are members from the start; joiners enter later.
 //  4. Doomed is who has died or was suspected by anybody; a doomed process may go on for ever.
+//     With local views, drivers say of an identifier that nobody has that nobody answers.
+//     With local views, who has died or was excluded may come back under its identifier, as
+//     somebody new, so often in all. Whoever was to be told of the end before is told, unless it is
+//     admitted before; always before a message of the new one is handed in. A doomed process that
+//     asks for admission dies instead: it would be suspected again, for ever.
 //  5. Sends are actions of their own, or follow at once: then a crash between two of them shows as
 //     the loss of the last ones.
 //
@@ -41,6 +46,7 @@ struct MembershipScene {
   bool joins_low = false;     // joiners have the lowest identifiers, else the highest
   bool proves = true;         // rule 2
   bool sends_at_once = true;  // rule 5
+  int returns = 0;            // rule 4
   MembershipDefect defect = MembershipDefect::none;
 };
 
@@ -51,7 +57,8 @@ class MembershipWorldOf {
   using Machine = typename Views::Machine;
   using Message = typename Machine::Message;
 
-  // REQUIRES: `config` outlives the world; at most 64 processes; no joiners if the kind has none.
+  // REQUIRES: `config` outlives the world; at most 64 processes; of local views at most Room / 2 if
+  // somebody joins.
   MembershipWorldOf(const protocols::MembershipConfig& config, const MembershipScene& scene);
 
   int procs() const { return static_cast<int>(processes_.size()); }
@@ -80,19 +87,24 @@ class MembershipWorldOf {
     bool is_doomed = false;
     bool has_entered = false;
     bool wants_to_send = false;
+    protocols::IdSet<1> unaware;  // of who has come back: those who are to be told of its end
     mutable std::optional<std::pair<std::uint64_t, std::uint64_t>> digest;
   };
 
   const Process& at(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   Process& own(int rank);
   protocols::Evidence evidence_of(int rank) const {
-    const bool is_proven = scene_.proves && !at(rank).is_alive;
+    const bool is_proven = scene_.proves && (!at(rank).is_alive || !at(rank).has_entered);
     return is_proven || scene_.defect == MembershipDefect::proof ? protocols::Evidence::death
                                                                  : protocols::Evidence::silence;
   }
   std::size_t first_of(int from, int to) const;  // in flight; their number: none
   std::size_t last_of(int from, int to) const;
+  bool is_due(int rank, int suspected) const;
+  bool may_retry(int rank) const;
   void enter(int rank);
+  void come_back(int rank);
+  void suspect(int rank, int suspected);
   void deliver(int from, int to);
   void send(int rank);
   void crash(int rank);
@@ -102,7 +114,12 @@ class MembershipWorldOf {
     if (violation_.empty()) violation_ = "process " + std::to_string(rank) + " " + what;
   }
 
+  const protocols::MembershipConfig* config_;
   MembershipScene scene_;
+  protocols::IdSet<1> founders_;
+  int returns_left_;
+  // Shared by all forks: a digest is of the same members everywhere.
+  std::shared_ptr<ViewBook> book_ = std::make_shared<ViewBook>();
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<Message> in_flight_;  // by receiver, then sender, then age
   std::uint64_t messages_sent_ = 0;

@@ -17,20 +17,25 @@ RunReport run(std::uint64_t seed, std::ostream* trace) {
   MembershipScene scene;
   scene.founders = founders;
   scene.joiners = random.chance(1, 2) ? static_cast<int>(random.below(4)) : 0;
-  if (!Views::has_joiners) scene.joiners = 0;
+  if (Views::is_local && (scene.joiners > 0 || random.chance(1, 4)))
+    scene.returns = static_cast<int>(random.below(4));
+  // Who joins knows them all, and has to remember them.
+  if (Views::is_local && scene.joiners + scene.returns > 0)
+    scene.founders = std::min(scene.founders, 28);
   scene.joins_low = random.chance(1, 2);
   scene.proves = random.chance(1, 2);
   scene.sends_at_once = random.chance(1, 2);
-  FaultPlan plan = draw_fault_plan(random, founders);
-  if (!Views::has_joiners && founders > 1) {
+  FaultPlan plan = draw_fault_plan(random, scene.founders);
+  if (Views::is_local && scene.founders > 1 && scene.joiners == 0) {
     // Where nobody joins nothing happens until somebody has died; and only neighbors are suspected.
     plan.dead_at_start = std::max(plan.dead_at_start, 1);
     if (random.chance(1, 3)) plan.mischief.suspects_the_living = true;
   }
   if (trace != nullptr)
-    *trace << (Views::has_joiners ? "membership of " : "membership with local views of ")
-           << founders << " and " << scene.joiners << " joiners, radix " << config.tree.radix
-           << (scene.proves ? ", with proofs" : "") << ", seed " << seed << '\n';
+    *trace << (Views::is_local ? "membership with local views of " : "membership of ")
+           << scene.founders << " and " << scene.joiners << " joiners, " << scene.returns
+           << " may come back, radix " << config.tree.radix << (scene.proves ? ", with proofs" : "")
+           << ", seed " << seed << '\n';
   MembershipWorldOf<Views> world(config, scene);
   return run_world(world, random, plan, 0, trace, [](std::span<const MembershipOutcome> outcomes) {
     return check_membership(outcomes);
