@@ -172,7 +172,7 @@ void MembershipWorldOf<V>::enter(int rank) {
       if (other != rank && at(other).is_alive && at(other).has_entered)
         own(rank).unaware.add(rank_at(other));
     std::erase_if(in_flight_, [rank](const auto& message) { return index(message.from) == rank; });
-    own(rank).is_alive = true;
+    own(rank).is_alive = own(rank).has_died = true;
     --returns_left_;
     come_back(rank);
     return;
@@ -304,7 +304,8 @@ std::vector<MembershipOutcome> MembershipWorldOf<V>::outcomes() const {
     const bool is_joining = process.machine.standing() == Machine::Standing::joining;
     outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
                         process.machine.is_member(), process.machine.is_isolated(), is_joining,
-                        scene_.proves && (!process.is_alive || is_joining), process.view});
+                        scene_.proves && (!process.is_alive || (is_joining && process.has_died)),
+                        process.view});
   }
   return outcomes;
 }
@@ -345,7 +346,8 @@ std::pair<std::uint64_t, std::uint64_t> MembershipWorldOf<V>::digest() const {
   for (const auto& process : processes_) {
     if (!process->digest) {
       StateDigest own;
-      own.add(process->is_alive | process->is_doomed << 1 | process->has_entered << 2);
+      own.add(process->is_alive | process->is_doomed << 1 | process->has_entered << 2 |
+              process->has_died << 3);
       if (process->is_alive) own.add_bytes(process->machine);
       own.add_bytes(process->view);
       own.add_bytes(process->unaware);

@@ -87,6 +87,7 @@ class MembershipWorldOf {
     bool is_doomed = false;
     bool has_entered = false;
     bool wants_to_send = false;
+    bool has_died = false;        // and come back
     protocols::IdSet<1> unaware;  // of who has come back: those who are to be told of its end
     mutable std::optional<std::pair<std::uint64_t, std::uint64_t>> digest;
   };
