@@ -55,6 +55,29 @@ for step in range({STEPS}):
 if data:
     data.Close()
 """
+# Steps from checkpoint to checkpoint; the third waits for a file.
+_CHECKPOINTS = """
+import os, sys, time
+import numpy
+from mpi4py import MPI
+from resprout.mpi import checkpoint, protect
+world = MPI.COMM_WORLD
+step, total = numpy.zeros(1, dtype=int), numpy.zeros(1, dtype=int)
+protect(step)
+protect(total)
+while True:
+    checkpoint()
+    if step[0] == 6:
+        break
+    while step[0] == 3 and not os.path.exists(os.path.join(sys.argv[1], "go")):
+        time.sleep(0.01)
+    mine = step * world.size + world.rank
+    other = numpy.zeros(1, dtype=int)
+    world.Sendrecv(mine, (world.rank + 1) % world.size, 0, other)
+    total += other
+    step += 1
+    print("rank", world.rank, "step", step[0], "total", total[0], flush=True)
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -232,6 +255,33 @@ def test_of_three_planes_one_outlives_the_hosts_of_the_others(folder: Path) -> N
     assert how(ended) == ["lost", "lost", "whole"], str(ended)
     assert ended.report["planes"][0]["lost_host"] == "nodeB"
     assert f"plane 1 was lost: host nodeC {LOST}" in ended.err
+
+
+def test_a_plane_that_has_lost_a_process_comes_back_on_its_hosts(folder: Path) -> None:
+    words = command(folder, ["nodeB", "nodeC", "nodeD"], "--replicas", "2", "--verify", "async")
+    words[words.index("-c") + 1 :] = [_CHECKPOINTS, folder]
+    with jobs.started(words, variables(folder)) as job:
+
+        def wait_until(condition: Callable[[], bool]) -> None:
+            if not jobs.becomes_true(condition, jobs.WATCHDOG_SECONDS):
+                pytest.fail(str(job.said()), pytrace=False)
+
+        wait_until(lambda: job.said().out.count("step 3 ") == RANKS)
+        (started,) = folder.glob("resprout-*/plane-0/started-1")
+        os.kill(int(started.read_text().split()[0]), signal.SIGKILL)
+        wait_until(lambda: any(folder.glob("resprout-*/return-1/addresses-0")))
+        (folder / "go").touch()
+        ended = job.wait()
+    assert ended.status == 0, str(ended)
+    expected = [
+        f"rank {rank} step {step} total {sum(s * RANKS + (rank - 1) % RANKS for s in range(step))}"
+        for rank in range(RANKS)
+        for step in range(1, 7)
+    ]
+    assert sorted(ended.out.splitlines()) == sorted(expected), str(ended)
+    report = json.loads((folder / "report.json").read_text())
+    assert [plane["how"] for plane in report["planes"]] == ["whole", "whole"]
+    assert report["planes"][0]["returns"][0]["checkpoint"] == 5, str(ended)
 
 
 def test_fewer_hosts_than_replicas_are_refused_or_shared(folder: Path) -> None:

@@ -192,7 +192,9 @@ void LocalMembership<R>::propose() {
   bool is_exact = true;
   for (const Change& change : known_)
     if (change.is(fenced) && !change.is(Change::counted)) is_exact = false;
-  if (known_.count(Change::joins) > 0 && known_.count(Change::joins | Change::counted) == 0)
+  // What an earlier coordinator proposed is repeated as it was: who has asked since is not in it.
+  if (must_repeat_ == 0 && known_.count(Change::joins) > 0 &&
+      known_.count(Change::joins | Change::counted) == 0)
     is_exact = false;
   const bool is_new = is_exact && must_repeat_ == 0;
   std::uint32_t outdated = Change::in_wave | Change::leaf | Change::leaf_due;

@@ -12,17 +12,29 @@ std::string text_of(const Ids& ids) {
   return text + "}";
 }
 
+// All who last and are in the latest view know that it ends there.
+bool are_isolated(std::span<const MembershipOutcome> outcomes, const protocols::View<1>& latest,
+                  const Ids& lasting) {
+  for (Rank rank = lasting.lowest(); rank != no_rank; rank = lasting.next(rank)) {
+    const MembershipOutcome& outcome = outcomes[static_cast<std::size_t>(index(rank))];
+    if (outcome.is_member && outcome.view == latest && !outcome.failed) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<std::string> check_membership(std::span<const MembershipOutcome> outcomes) {
   Ids lasting;
   Ids joining;
   Ids proven;
+  Ids ever_proven;
   protocols::View<1> latest;
   for (std::size_t id = 0; id < outcomes.size(); ++id) {
     const MembershipOutcome& outcome = outcomes[id];
     const Rank rank = rank_at(static_cast<std::int32_t>(id));
     if (outcome.is_proven) proven.add(rank);
+    if (outcome.is_proven || outcome.was_proven) ever_proven.add(rank);
     if (!outcome.is_survivor) continue;
     lasting.add(rank);
     if (outcome.is_joining) joining.add(rank);
@@ -30,7 +42,9 @@ std::optional<std::string> check_membership(std::span<const MembershipOutcome> o
   }
   // Nobody who could tell is left.
   if (latest.epoch == 0) return std::nullopt;
-  const bool has_quorum = is_quorum(latest.members, proven, lasting - joining);
+  const bool may_go_on = is_quorum(latest.members, ever_proven, lasting - joining);
+  const bool must_go_on = is_quorum(latest.members, proven, lasting - joining);
+  const bool has_quorum = must_go_on || (may_go_on && !are_isolated(outcomes, latest, lasting));
   for (Rank rank = lasting.lowest(); rank != no_rank; rank = lasting.next(rank)) {
     const MembershipOutcome& outcome = outcomes[static_cast<std::size_t>(index(rank))];
     const std::string who = "process " + std::to_string(index(rank));

@@ -304,8 +304,8 @@ std::vector<MembershipOutcome> MembershipWorldOf<V>::outcomes() const {
     const bool is_joining = process.machine.standing() == Machine::Standing::joining;
     outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
                         process.machine.is_member(), process.machine.is_isolated(), is_joining,
-                        scene_.proves && (!process.is_alive || (is_joining && process.has_died)),
-                        process.view});
+                        scene_.proves && !process.is_alive,
+                        scene_.proves && is_joining && process.has_died, process.view});
   }
   return outcomes;
 }
