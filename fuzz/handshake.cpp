@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <source_location>
@@ -18,7 +19,8 @@ using resprout::runtime::auth::Secret;
 
 void require(bool condition, std::source_location where = std::source_location::current()) {
   if (condition) return;
-  std::fprintf(stderr, "line %u does not hold\n", static_cast<unsigned>(where.line()));
+  std::fprintf(stderr, "line %u does not hold; errno %d\n", static_cast<unsigned>(where.line()),
+               errno);
   std::abort();
 }
 
@@ -32,8 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool accepts = (data[0] & 1) != 0;
   const std::size_t piece = std::size_t{1} + data[0] / 2;
   int ends[2];
-  // Where the machine has none left just now, this input is not tried.
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) return 0;
+  require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
   Handshake handshake = accepts ? Handshake::accept(secret, Purpose::lifeline, 1)
                                 : Handshake::initiate(secret, Purpose::lifeline, 0, 1);
   handshake.advance(ends[0]);
