@@ -45,6 +45,7 @@ struct Job {
   int timeout_ms = 1000;  // of heartbeats
   int grace_ms = 10000;
   void (*ordered)(int rank, Lifeline& lifeline) = nullptr;
+  unsigned lasts_seconds = testing::watchdog_seconds;  // at most
 };
 
 inline void run_rank(int rank, const Job& job, Board& board) {
@@ -95,7 +96,8 @@ inline void run_rank(int rank, const Job& job, Board& board) {
 class Scene {
  public:
   explicit Scene(const Job& job)
-      : job_(job), ranks_(job.procs, [&](int rank) { run_rank(rank, job, *board_); }) {
+      : job_(job),
+        ranks_(job.procs, [&](int rank) { run_rank(rank, job, *board_); }, job.lasts_seconds) {
     REQUIRE(eventually([&] { return board_->connected == job.procs; }));
   }
 

@@ -45,14 +45,15 @@ class Shared {
 
 class Processes {
  public:
-  // Forks `count` children; child i runs body(i) and ends with 0.
+  // Forks `count` children; child i runs body(i) and ends with 0. One that has not after `seconds`
+  // is ended.
   template <typename Body>
-  Processes(int count, Body body) {
+  Processes(int count, Body body, unsigned seconds = watchdog_seconds) {
     std::fflush(nullptr);
     for (int i = 0; i < count; ++i) {
       const pid_t pid = fork();
       if (pid == 0) {
-        alarm(watchdog_seconds);
+        alarm(seconds);
         body(i);
         _exit(0);
       }

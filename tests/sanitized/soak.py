@@ -1,16 +1,16 @@
 """Unit tests of what runs in every process, built with sanitizers: `make soak` runs this.
 
-    python tests/sanitized.py          address and undefined behavior, then threads
+    python tests/sanitized/soak.py      address and undefined behavior, then threads
 
 It builds in build/asan and build/tsan, and under the thread sanitizer the runtime's tests alone
-take ten minutes of two busy cores; which is why `make test` does without.
+take ten minutes of two busy cores; which is why `make test` has a share of them only.
 """
 
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 # So long at most: a test that hangs is a test that fails.
 PATIENCE = 1800
