@@ -59,9 +59,11 @@ int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
  *       ++step;
  *     }
  *
+ * A replica that was lost and is started again has here what the others have protected.
+ *
  * Collective over MPI_COMM_WORLD. Waits until what was received is known to be right, or wrong.
- * Where nothing is verified it does nothing. MPI_ERR_PENDING: a message that was sent has not been
- * received, or a receive is not complete; nothing was kept. docs/replication.md. */
+ * Without replicas it does nothing. MPI_ERR_PENDING, where messages are verified: one that was sent
+ * has not been received, or a receive is not complete; nothing was kept. docs/replication.md. */
 int resprout_checkpoint(void) __attribute__((weak));
 
 /* ULFM's functions (MPIX_Comm_revoke, ..._shrink, ..._agree, ...), for programs that repair their

@@ -56,8 +56,10 @@ def checkpoint() -> None:
             advance(field)
             step[0] += 1
 
-    Collective over MPI.COMM_WORLD. MPI.ERR_PENDING: a message that was sent has not been received,
-    or a receive is not complete; nothing was kept.
+    A replica that was lost and is started again has here what the others have protected.
+
+    Collective over MPI.COMM_WORLD. MPI.ERR_PENDING, where messages are verified: one that was sent
+    has not been received, or a receive is not complete; nothing was kept.
     """
     function = _function("resprout_checkpoint")
     # What is in these buffers belongs before the checkpoint.

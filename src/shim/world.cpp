@@ -159,14 +159,9 @@ void leave_together() {
   if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
 }
 
-void verify_from_now_on(LiveWorld& world) {
-  try {
-    const auto& own = world.job().peers[static_cast<std::size_t>(world.rank())];
-    open_verification(world.options(), own.address.data());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "resprout: --verify: %s\n", error.what());
-    std::_Exit(2);
-  }
+void join_other_planes(LiveWorld& world) {
+  const auto& own = world.job().peers[static_cast<std::size_t>(world.rank())];
+  prepare_verification(world.options(), own.address.data());
 }
 
 void begin() {
@@ -211,7 +206,7 @@ void begin() {
   install_error_handlers();
   open_spares();
   leave_together();
-  if (live.load()->options().verify) verify_from_now_on(*live.load());
+  if (live.load()->options().is_replicated()) join_other_planes(*live.load());
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
 }
@@ -221,7 +216,8 @@ void end() {
   LiveWorld* world = live.load();
   runtime::Engine& engine = world->engine();
   finish_send_halves();
-  if (world->options().verify) world->report().note_verification(close_verification());
+  const VerificationFigures figures = close_verification();
+  if (world->options().verify) world->report().note_verification(figures);
   {
     runtime::Lock lock = engine.lock();
     engine.finish_tasks(lock);

@@ -23,7 +23,7 @@ import jobs
 import pytest
 from resprout.progress import progress_bar
 
-METHODS = ["all-to-all", "msg-plus-hash", "async", "async-hash"]
+METHODS = ["none", "all-to-all", "msg-plus-hash", "async", "async-hash"]
 RANKS = 3
 
 # Computes until the step that the file `last` names, and not beyond the one that `allowed` names.

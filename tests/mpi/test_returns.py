@@ -39,6 +39,33 @@ while True:
     step[0] += 1
 print("rank", comm.rank, "has", total[0])
 """
+# Waits before its first checkpoint.
+LATE = """
+import os, sys, time
+import numpy
+from mpi4py import MPI
+from resprout.mpi import checkpoint, protect
+
+def wait(step):
+    while os.path.exists(f"{sys.argv[1]}/wait-{step}"):
+        time.sleep(0.01)
+
+comm = MPI.COMM_WORLD
+step, total, got = (numpy.zeros(1, dtype=int) for _ in range(3))
+protect(step)
+protect(total)
+open(f"{sys.argv[1]}/begins-{os.environ['RESPROUT_REPLICA']}-{comm.rank}", "w").close()
+wait(0)
+while True:
+    checkpoint()
+    if step[0] == 3:
+        break
+    wait(step[0] + 1)
+    comm.Allreduce(comm.rank + step, got)
+    total += got
+    step[0] += 1
+print("rank", comm.rank, "has", total[0])
+"""
 # Each rank writes its block of each step into a file that is made once.
 WRITING = """
 import os, sys, time
@@ -156,7 +183,7 @@ def expect_right(ended: jobs.Ended) -> None:
     assert lines(ended) == RIGHT, str(ended)
 
 
-@pytest.mark.parametrize("method", ["async-hash", "all-to-all"])
+@pytest.mark.parametrize("method", ["async-hash", "all-to-all", "none"])
 def test_a_job_of_two_planes_bears_the_loss_of_one_and_then_of_the_other(
     scene: Scene, method: str
 ) -> None:
@@ -179,7 +206,32 @@ def test_a_job_of_two_planes_bears_the_loss_of_one_and_then_of_the_other(
     assert "2 of 2 planes were lost and came back" in ended.err
 
 
-def test_of_three_planes_all_are_lost_in_the_course_of_time(scene: Scene) -> None:
+@pytest.mark.parametrize("method", ["async-hash", "none"])
+def test_a_plane_that_is_lost_before_it_has_met_the_others_comes_back(
+    scene: Scene, tmp_path: Path, method: str
+) -> None:
+    def lose_one_early() -> None:
+        for plane in range(2):
+            for rank in range(RANKS):
+                scene.wait_until(lambda p=plane, r=rank: (tmp_path / f"begins-{p}-{r}").exists())
+        scene.kill(0, 1)
+        scene.wait_until_said("plane 0 of 2 is lost")
+        scene.open(0)
+        scene.wait_until_waiting(1, 0)
+        scene.open(2)
+        scene.wait_until_said("plane 0 of 2 is back")
+
+    program = tmp_path / "late.py"
+    program.write_text(LATE)
+    scene.close(0, 2)
+    ended = scene.play(2, method, lose_one_early, program=[sys.executable, str(program)])
+    assert ended.status == 0, str(ended)
+    assert lines(ended) == [f"rank {rank} has 18" for rank in range(RANKS)]
+    assert ends(ended) == [("whole", 1), ("whole", 0)]
+
+
+@pytest.mark.parametrize("method", ["async", "none"])
+def test_of_three_planes_all_are_lost_in_the_course_of_time(scene: Scene, method: str) -> None:
     def lose_all() -> None:
         scene.wait_until_at(2)
         scene.kill(1, 2)
@@ -199,7 +251,7 @@ def test_of_three_planes_all_are_lost_in_the_course_of_time(scene: Scene) -> Non
         scene.open(6)
 
     scene.close(2, 4, 6)
-    ended = scene.play(3, "async", lose_all)
+    ended = scene.play(3, method, lose_all)
     expect_right(ended)
     assert ends(ended) == [("whole", 1), ("whole", 1), ("whole", 1)]
 

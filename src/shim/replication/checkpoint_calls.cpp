@@ -7,6 +7,7 @@
 #include "shim/inject/flips.hpp"
 #include "shim/replication/checkpoints.hpp"
 #include "shim/replication/regions.hpp"
+#include "shim/replication/verification.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout::shim;
@@ -22,6 +23,7 @@ extern "C" int resprout_checkpoint(void) {
   constexpr const char* name = "resprout_checkpoint";
   if (World::current() == nullptr) return MPI_ERR_OTHER;
   int code = MPI_SUCCESS;
+  open_verification();
   if (Checkpoints* by = checkpoints.load(std::memory_order_acquire))
     code = by->take(protected_regions());
   if (Flips* flips = armed_flips.load(std::memory_order_acquire); flips && code == MPI_SUCCESS)

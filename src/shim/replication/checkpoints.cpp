@@ -24,6 +24,10 @@ constexpr int attempts_max = 10;
 }  // namespace
 
 int Checkpoints::take(Regions& regions) {
+  if (!setup_.verifies) {
+    take_only_in(regions);
+    return MPI_SUCCESS;
+  }
   if (comm_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
   settle_decisions();
   if (muted_) arrive();
@@ -47,6 +51,12 @@ int Checkpoints::take(Regions& regions) {
   if (const auto found = setup_.returns.due()) take_in(*found, regions);
   keep(regions);
   return MPI_SUCCESS;
+}
+
+void Checkpoints::take_only_in(Regions& regions) {
+  if (setup_.returns.comes_back()) return come_back(regions);
+  if (const auto found = setup_.returns.due()) take_in(*found, regions);
+  count();
 }
 
 // Of who waits long the launcher hears: the plane that is waited for may have gone astray.
@@ -110,11 +120,15 @@ void Checkpoints::note(const runtime::Finding& finding) {
   if (finding.name.number == compared_) found_ = finding;
 }
 
+void Checkpoints::count() {
+  if (++figures_.taken == 1) setup_.returns.say_that_there_are_checkpoints();
+}
+
 void Checkpoints::keep(const Regions& regions) {
+  count();
   kept_ = regions.copy();
   kept_at_ = place();
   kept_wildcards_ = setup_.receives.wildcards_started();
-  if (++figures_.taken == 1) setup_.returns.say_that_there_are_checkpoints();
   attempts_ = 0;
   right_.reset();
   setup_.company.decisions.restart_record();
@@ -138,7 +152,10 @@ void Checkpoints::come_back(Regions& regions) {
   figures_.taken = given->checkpoints;
   begin_anew(setup_.replica);
   setup_.returns.join(figures_.taken + 1);
-  keep(regions);
+  if (setup_.verifies)
+    keep(regions);
+  else
+    count();
 }
 
 // Messages, collectives and what was compared are numbered from 1 again.

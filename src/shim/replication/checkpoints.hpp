@@ -11,7 +11,8 @@
 // they were; what is protected has to be what they had there, and then the plane is one of them
 // again. Where nobody can tell who is right, as of two replicas, all planes go back.
 //
-// A plane that was lost comes back at a checkpoint, too (returns.hpp).
+// A plane that was lost comes back at a checkpoint, too (returns.hpp); where nothing is verified
+// that is all.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 7 ("correction"); docs/adr/014.
 // Thread rule: the thread that calls MPI; note() from any.
@@ -50,7 +51,8 @@ class Checkpoints {
     Findings& findings;
     Receives& receives;
     Returns& returns;
-    int rank = 0;  // in the world
+    bool verifies = true;  // false: nothing is found wrong, nobody goes back
+    int rank = 0;          // in the world
     int replica = 0;
     std::string run_directory;
     void (*meanwhile)() = nullptr;  // while a call waits for its verdict
@@ -95,10 +97,12 @@ class Checkpoints {
 
   Place place();
   void set_place(const Place& place);
+  void take_only_in(Regions& regions);
   void settle();
   Sight look(const Regions& regions, bool is_own_wrong = false);
   bool is_right(const Regions& regions);
   void keep(const Regions& regions);
+  void count();
   void take_in(const runtime::Return& found, const Regions& regions);
   void come_back(Regions& regions);
   void begin_anew(int newcomer);

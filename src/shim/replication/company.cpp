@@ -66,6 +66,12 @@ runtime::Decisions::Setup decisions_setup(const Options& options, int rank) {
   return setup;
 }
 
+// Where nothing is verified nothing is voted on, whatever the method.
+protocols::DigestVoteConfig vote_config(const Options& options) {
+  const auto method = options.verify.value_or(protocols::VoteMethod::async_hash);
+  return {method, options.replicas, protocols::Unproven::own};
+}
+
 }  // namespace
 
 // What is asked for later is kept: by the eager method that sends digests, where a majority can
@@ -73,15 +79,13 @@ runtime::Decisions::Setup decisions_setup(const Options& options, int rank) {
 // nobody.
 runtime::Votes::Setup votes_setup(const Options& options, int rank) {
   runtime::Votes::Setup setup;
-  setup.config = {*options.verify, options.replicas, protocols::Unproven::own};
+  setup.config = vote_config(options);
   setup.self = {options.replica, rank};
   setup.keeps_copies = options.replicas > 2 && !setup.config.is_lazy();
   return setup;
 }
 
-bool is_lazy(const Options& options) {
-  return protocols::DigestVoteConfig{*options.verify, options.replicas}.is_lazy();
-}
+bool is_lazy(const Options& options) { return vote_config(options).is_lazy(); }
 
 Company::Company(const Options& options, Setup setup)
     : setup_(std::move(setup)),

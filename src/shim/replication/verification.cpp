@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -79,6 +80,7 @@ class Verification final {
                       .findings = findings_,
                       .receives = receives_,
                       .returns = returns_,
+                      .verifies = options.verify.has_value(),
                       .rank = rank_,
                       .replica = options.replica,
                       .run_directory = options.run_directory,
@@ -108,17 +110,17 @@ class Verification final {
     return figures_;
   }
 
+  // The folder in which each plane has its run directory.
+  static std::string meeting_of(const Options& options) {
+    return std::filesystem::path(options.run_directory).parent_path().string();
+  }
+
  private:
   static int rank_in_world() {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
   }
-  // The folder in which each plane has its run directory.
-  static std::string meeting_of(const Options& options) {
-    return std::filesystem::path(options.run_directory).parent_path().string();
-  }
-
   Findings::Setup findings_setup(const Options& options) const {
     return {.run_directory = options.run_directory,
             .rank = rank_,
@@ -146,15 +148,17 @@ class Verification final {
             .meanwhile = go_on_with_mpi};
   }
   static std::uint64_t copies_of_a_byte(const Options& options) {
-    const protocols::DigestVoteConfig config{*options.verify, options.replicas};
-    return config.sends_digests() ? 0 : static_cast<std::uint64_t>(options.replicas - 1);
+    return votes_setup(options, 0).config.sends_digests()
+               ? 0
+               : static_cast<std::uint64_t>(options.replicas - 1);
   }
 
-  // From here on the calls of the program are verified.
+  // From here on the calls of the program are verified, where any are.
   void go_on() {
+    links_in_use.store(&company_->links);
+    if (!options_.verify) return;
     if (!add_progress_hook(look_after_receives, Rounds::some))
       throw std::runtime_error("--verify needs an MPI library that has opal_progress_register");
-    links_in_use.store(&company_->links);
     comparing.store(&comparing_);
     verified_messages.store(&messages_);
     decided.store(&decided_);
@@ -174,11 +178,12 @@ class Verification final {
     {
       PlaneEnd end(run_directory);
       Verifier& verifier = company_->verifier;
+      const auto is_agreed = [&] { return options_.verify && verifier.is_agreed(); };
       const auto meanwhile = [&] {
         go_on_with_mpi();
-        end.advance(verifier.is_agreed());
+        end.advance(is_agreed());
       };
-      verifier.finish(meanwhile, [&] { end.barrier(verifier.is_agreed(), meanwhile); });
+      verifier.finish(meanwhile, [&] { end.barrier(is_agreed(), meanwhile); });
     }
     links_in_use.store(nullptr);
     company_->links.leave();
@@ -233,13 +238,36 @@ std::unique_ptr<Verification>& open_one() {
   return *instance;
 }
 
+struct Prepared {
+  const Options* options = nullptr;  // null: it is not
+  std::string address;
+};
+Prepared& prepared() {
+  static auto* instance = new Prepared;
+  return *instance;
+}
+
 }  // namespace
 
-void open_verification(const Options& options, const std::string& address) {
-  open_one() = std::make_unique<Verification>(options, address);
+void prepare_verification(const Options& options, const std::string& address) {
+  prepared() = {&options, address};
+  const std::string meeting = Verification::meeting_of(options);
+  if (options.verify || runtime::comes_back(meeting, options.replica)) open_verification();
+}
+
+void open_verification() {
+  const auto& [options, address] = prepared();
+  if (options == nullptr || open_one()) return;
+  try {
+    open_one() = std::make_unique<Verification>(*options, address);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "resprout: replicas cannot meet: %s\n", error.what());
+    std::_Exit(2);
+  }
 }
 
 VerificationFigures close_verification() {
+  prepared() = {};
   if (!open_one()) return {};
   const VerificationFigures figures = open_one()->close();
   open_one().reset();

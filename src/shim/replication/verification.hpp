@@ -1,7 +1,11 @@
 // The verification of this process, from MPI_Init to MPI_Finalize: its links to the other planes,
 // the verifier on them, and what hands messages and collectives to it.
 //
-// Thread rule: the thread that calls MPI_Init or MPI_Finalize.
+// With --verify none nothing is handed to it. Then it is there from the program's first checkpoint
+// on, so that a plane that was lost can come back (returns.hpp); where there is none nothing
+// crosses planes.
+//
+// Thread rule: the thread that calls MPI.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +16,14 @@
 
 namespace resprout::shim {
 
-// Waits until all planes of the job are there, or lost. `address`: where this process can be
-// reached by its own plane. REQUIRES: MPI is initialized; the options ask for verification.
-// Collective over MPI_COMM_WORLD. Throws std::system_error or std::runtime_error: what is needed is
-// not to be had.
-void open_verification(const Options& options, const std::string& address);
+// For MPI_Init: opens it if it is due by then. `address`: where this process can be reached by its
+// own plane. REQUIRES: MPI is initialized; the options outlive it, and ask for replicas. Collective
+// over MPI_COMM_WORLD.
+void prepare_verification(const Options& options, const std::string& address);
+
+// Waits until all planes of the job are there, or lost; or ends the process, if what is needed is
+// not to be had. Nothing if it is open, or was not prepared. Collective over MPI_COMM_WORLD.
+void open_verification();
 
 struct VerificationFigures {
   runtime::Verifier::Figures votes;

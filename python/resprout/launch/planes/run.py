@@ -75,9 +75,7 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         if plans[0].hostfile is not None:
             _check_hosts(placed, directory)
         running = Running(placed, directory, shared, relay)
-        # Without it no checkpoint is kept, from which a plane could go on.
-        more = running.more if _verify(plans) != "none" else None
-        job.run_all(running.starts, relay.start, running.on_end, running.look, more)
+        job.run_all(running.starts, relay.start, running.on_end, running.look, running.more)
         relay.join()
         planes = running.planes()
         chosen = decide(planes)
