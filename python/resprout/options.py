@@ -133,7 +133,7 @@ OPTIONS = (
         "30",
         "How long two of three planes that are at their end and agree wait for the third before it "
         "is ended, with --verify async or async-hash, and a plane at its checkpoint for one that "
-        "has to go back (docs/replication.md).",
+        "has to go back, or all planes for each other (docs/replication.md).",
         reaches_ranks=False,
     ),
     Option(

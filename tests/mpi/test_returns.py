@@ -66,6 +66,10 @@ while True:
     step[0] += 1
 print("rank", comm.rank, "has", total[0])
 """
+# Makes a communicator at its first step, which a plane that comes back later makes later.
+LACKING = LATE.replace("comm = ", "comm, made = MPI.COMM_WORLD, []\nworld = ").replace(
+    "comm.Allreduce", "made or made.append(comm.Dup())\n    made[0].Allreduce"
+)
 # Each rank writes its block of each step into a file that is made once.
 WRITING = """
 import os, sys, time
@@ -308,6 +312,27 @@ def test_a_plane_that_lacks_what_was_not_protected_is_not_kept(
     assert ended.status == 0, str(ended)
     assert lines(ended) == [f"rank {rank} has 42" for rank in range(RANKS)]
     assert ends(ended) == [("excluded", 1), ("whole", 0)]
+
+
+def test_planes_that_wait_for_what_one_of_them_lacks_do_not_wait_for_ever(
+    scene: Scene, tmp_path: Path
+) -> None:
+    def lose_one() -> None:
+        scene.wait_until(lambda: any(scene.job.temporary.glob("*/has-checkpoints")))
+        scene.kill(0, 1)
+        scene.wait_until_waiting(1, 0)
+        scene.open(2)
+
+    program = tmp_path / "lacking.py"
+    program.write_text(LACKING)
+    scene.close(2)
+    ended = scene.play(
+        2, "async-hash", lose_one, ["--straggler-wait", "1"], [sys.executable, str(program)]
+    )
+    assert ended.status == 0, str(ended)
+    assert lines(ended) == [f"rank {rank} has 18" for rank in range(RANKS)]
+    assert ends(ended) == [("ended", 1), ("whole", 0)]
+    assert "plane 0 of 2 was ended: all planes waited at a checkpoint" in ended.err
 
 
 @pytest.mark.parametrize("first", [0, 1])

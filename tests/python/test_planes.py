@@ -1,5 +1,6 @@
 """Planes without MPI: whose output is shown, how planes end, which hosts they get."""
 
+import os
 import random
 import time
 from collections.abc import Sequence
@@ -189,7 +190,7 @@ def notes(folder: Path, *arrived: int, agreed: int | None = None) -> list[Path]:
 
 def test_the_plane_behind_two_that_agree_is_ended_when_they_have_waited(tmp_path: Path) -> None:
     now = [100.0]
-    behind = Stragglers(notes(tmp_path, 0, 2, agreed=0), 5.0, lambda: now[0])
+    behind = Stragglers(notes(tmp_path, 0, 2, agreed=0), 5.0, 4, lambda: now[0])
     assert behind.look({}) == []
     now[0] += 4.9
     assert behind.look({}) == []
@@ -215,7 +216,7 @@ def test_otherwise_no_plane_is_ended(
     over: tuple[int, ...], seconds: float | None,
 ) -> None:  # fmt: skip
     folders = notes(tmp_path, *arrived, agreed=agreed)[:planes]
-    behind = Stragglers(folders, seconds)
+    behind = Stragglers(folders, seconds, 4)
     assert [behind.look(over), behind.look(over)] == [[], []]
 
 
@@ -235,7 +236,7 @@ def astray(
 def test_a_wrong_plane_that_another_one_waits_for_is_ended(tmp_path: Path) -> None:
     now = [100.0]
     folders = astray(tmp_path, tainted=[2], waiting=[0])
-    behind = Stragglers(folders, 5.0, lambda: now[0])
+    behind = Stragglers(folders, 5.0, 4, lambda: now[0])
     assert behind.look({}) == []
     now[0] += 4.0
     (folders[0] / "waits-0").unlink()  # it goes on
@@ -254,14 +255,14 @@ def test_a_wrong_plane_that_another_one_waits_for_is_ended(tmp_path: Path) -> No
 def test_while_nobody_waits_for_it_a_wrong_plane_may_come_right(
     tmp_path: Path, tainted: list[int], waiting: list[int]
 ) -> None:
-    behind = Stragglers(astray(tmp_path, tainted, waiting), 0.0)
+    behind = Stragglers(astray(tmp_path, tainted, waiting), 0.0, 4)
     assert [behind.look({}), behind.look({})] == [[], []]
 
 
 def test_of_two_planes_that_go_back_the_one_that_does_not_come_is_ended(tmp_path: Path) -> None:
     now = [100.0]
     folders = astray(tmp_path, [], waiting=[0], doubted=[0, 1])[:2]
-    behind = Stragglers(folders, 5.0, lambda: now[0])
+    behind = Stragglers(folders, 5.0, 4, lambda: now[0])
     assert behind.look({}) == []
     now[0] += 5.1
     assert behind.look({}) == [1]
@@ -275,7 +276,7 @@ def test_of_two_planes_that_go_back_the_one_that_does_not_come_is_ended(tmp_path
 
 def test_of_three_planes_two_may_be_left(tmp_path: Path) -> None:
     folders = astray(tmp_path, [], waiting=[2], doubted=[2])
-    assert Stragglers(folders, 0.0).look([0]) == [1]
+    assert Stragglers(folders, 0.0, 4).look([0]) == [1]
 
 
 @pytest.mark.parametrize(
@@ -286,8 +287,45 @@ def test_of_two_planes_both_may_still_come(
     tmp_path: Path, doubted: tuple[int, ...], waiting: tuple[int, ...], planes: int
 ) -> None:
     folders = astray(tmp_path, [], waiting, doubted)[:planes]
-    behind = Stragglers(folders, 0.0)
+    behind = Stragglers(folders, 0.0, 4)
     assert [behind.look({}), behind.look({})] == [[], []]
+
+
+@pytest.mark.parametrize(("came_back", "ended"), [((), 1), ((1, 0), 0), ((0, 1), 1)])
+def test_of_planes_that_all_wait_one_is_ended(
+    tmp_path: Path, came_back: Sequence[int], ended: int
+) -> None:
+    now = [100.0]
+    folders = notes(tmp_path)[:2]
+    behind = Stragglers(folders, 7.0, 4, lambda: now[0])
+    for replica in came_back:
+        behind.come_back(replica, folders[replica])
+    for replica, rank in [(r, n) for r in range(2) for n in range(4)]:
+        assert behind.look({}) == []
+        (folders[replica] / f"waits-{rank}").touch()
+    assert behind.look({}) == []
+    now[0] += 6.9
+    os.utime(folders[0] / "waits-2", ns=(0, 1))  # it has gone on, and waits again
+    assert behind.look({}) == []
+    now[0] += 6.9
+    assert behind.look({}) == []
+    now[0] += 0.2
+    assert behind.look({}) == [ended]
+    assert behind.differing == {ended}
+
+
+def test_planes_that_all_wait_get_a_moment(tmp_path: Path) -> None:
+    now = [100.0]
+    folders = notes(tmp_path)[:2]
+    for folder in folders:
+        (folder / "waits-0").touch()
+    behind = Stragglers(folders, 0.0, 1, lambda: now[0])
+    assert behind.look({}) == []
+    now[0] += 4.9
+    assert behind.look({}) == []
+    now[0] += 0.2
+    assert behind.look({}) == [1]
+    assert behind.look({1}) == []  # the other goes on
 
 
 def test_what_protection_is_left_is_said_in_words() -> None:

@@ -184,7 +184,7 @@ def test_of_planes_that_are_back_one_may_be_behind_again(tmp_path: Path) -> None
         if replica < 2:
             (folder / "arrived").touch()
             (folder / "agreed").touch()
-    behind = Stragglers(folders[:3], 0.0)
+    behind = Stragglers(folders[:3], 0.0, 4)
     assert behind.look({}) == [2]
     assert behind.look({2}) == []
     behind.come_back(2, folders[3])

@@ -59,6 +59,7 @@ class Running:
         self._stragglers = Stragglers(
             [launch.start.directory for launch in self._launches],
             seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
+            plans[0].ranks,
         )
 
     @property
@@ -171,8 +172,9 @@ class Running:
         was_corrupted = any(other.how == "corrupted" for other in self._ends.values())
         if plane.is_lost:
             self._starts_again.note_end(replica, launch.number, is_lost=True)
-        if plane.lost_host is not None or (plane.how == "excluded" and launch.again is not None):
-            # Its host is gone; or it was not the same as the others when it came back.
+        is_other = plane.how == "excluded" and launch.again is not None
+        if plane.lost_host is not None or is_other or replica in self._stragglers.differing:
+            # Its host is gone; or it is not the same as the others.
             self._starts_again.keep_out(replica)
         is_straggler = replica in self._stragglers.ended and plane.how == "lost"
         if (was_corrupted and plane.is_lost) or is_straggler:
@@ -185,7 +187,7 @@ class Running:
         is_corrupted = was_corrupted or plane.how == "corrupted"
         if is_straggler:
             self._relay.lose(index)
-            words.tell_of_straggler(replica, planes)
+            words.tell_of_straggler(replica, planes, replica in self._stragglers.differing)
         elif plane.is_lost and not is_corrupted and (left or pending):
             self._relay.lose(index)
             words.tell_of_loss(plane, planes, left)

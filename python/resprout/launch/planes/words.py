@@ -14,8 +14,11 @@ def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
     _say(f"plane {plane.replica} of {planes} is {plane.how}: {_why(plane)}; {others}")
 
 
-def tell_of_straggler(replica: int, planes: int) -> None:
-    _say(f"plane {replica} of {planes} was ended: it was behind, and was waited for")
+def tell_of_straggler(replica: int, planes: int, differs: bool) -> None:
+    why = "it was behind, and was waited for"
+    if differs:
+        why = "all planes waited at a checkpoint for what others should have sent, too"
+    _say(f"plane {replica} of {planes} was ended: {why}")
 
 
 def tell_of_start(replica: int, planes: int) -> None:
