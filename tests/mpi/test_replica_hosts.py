@@ -257,8 +257,9 @@ def test_of_three_planes_one_outlives_the_hosts_of_the_others(folder: Path) -> N
     assert f"plane 1 was lost: host nodeC {LOST}" in ended.err
 
 
-def test_a_plane_that_has_lost_a_process_comes_back_on_its_hosts(folder: Path) -> None:
-    words = command(folder, ["nodeB", "nodeC", "nodeD"], "--replicas", "2", "--verify", "async")
+@pytest.mark.parametrize("method", ["async", "none"])
+def test_a_plane_that_has_lost_a_process_comes_back_on_its_hosts(folder: Path, method: str) -> None:
+    words = command(folder, ["nodeB", "nodeC", "nodeD"], "--replicas", "2", "--verify", method)
     words[words.index("-c") + 1 :] = [_CHECKPOINTS, folder]
     with jobs.started(words, variables(folder)) as job:
 
