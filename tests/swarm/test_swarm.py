@@ -43,8 +43,9 @@ def swarm(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 # Proposed again for ever, because somebody wanted to join since; a predecessor's proven death that
-# nobody has to remember.
-@pytest.mark.parametrize("seed", [76206, 51162])
+# nobody has to remember; removed as the predecessor, and never told; excluded by a message whose
+# sender waits for an answer.
+@pytest.mark.parametrize("seed", [76206, 51162, 2111247, 4029647])
 def test_what_was_found_in_memberships_with_local_views_stays_mended(seed: int) -> None:
     done = swarm("--protocol", "local-membership", "--seed", str(seed), "--runs", "1")
     assert done.returncode == 0, done.stdout + done.stderr

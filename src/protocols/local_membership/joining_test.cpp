@@ -223,6 +223,26 @@ TEST_CASE("who has said in an epoch that it is no member is none, whatever arriv
   }
 }
 
+TEST_CASE("who learns from a question that it is excluded answers that it is no member") {
+  Machine machine =
+      Machine::founder(local_membership_test::binary, rank_at(2), LocalView::first(3));
+  machine.start({0});
+  Machine::Message survey;
+  survey.from = rank_at(1);
+  survey.to = rank_at(2);
+  survey.kind = LocalKind::survey;
+  survey.ballot = {rank_at(1), 1};
+  survey.view = LocalView::first(2);
+  survey.view.epoch = 2;
+  machine.handle_message({0}, survey);
+  CHECK(machine.standing() == Machine::Standing::excluded);
+  const auto answer = machine.poll_send();
+  REQUIRE(answer);
+  CHECK(answer->kind == LocalKind::stranger);
+  CHECK(answer->to == rank_at(1));
+  CHECK(answer->view.epoch == 2);
+}
+
 TEST_CASE("whom a member has fenced is heard again as soon as it is admitted") {
   // 6 comes back. 2 has accepted it, and hears then of the end of the one before.
   Group group(7);
@@ -233,6 +253,32 @@ TEST_CASE("whom a member has fenced is heard again as soon as it is admitted") {
   group.suspect(2, 6);
   group.run();
   CHECK(group.agreed_epoch() == 2);
+}
+
+TEST_CASE("who comes back and is removed as the one who died is told, and is in again") {
+  constexpr MembershipConfig flat{{4}, 100};
+  Group group(3, flat);
+  group.join(3, only(0));
+  group.run(4);
+  // 3 is admitted; 1 has accepted that, and hears of nothing more that 0 does.
+  group.cut({1});
+  group.run();
+  CHECK(group.at(2).view().epoch == 2);
+  CHECK(group.at(1).view().epoch == 1);
+  group.kill(3);
+  group.suspect(0, 3);
+  group.run(1);
+  // 2 has accepted that 3 is removed. Now 0 dies, 3 comes back, and 1 completes what it knows.
+  group.kill(0);
+  group.cut({});
+  group.join(3, only(0));
+  group.suspect(1, 0);
+  group.run();
+  CHECK(group.at(3).view().epoch == 2);
+  CHECK(group.at(3).standing() == Machine::Standing::excluded);
+  group.join(3, only(2));
+  group.run();
+  CHECK(group.agreed_epoch() == 4);
 }
 
 TEST_CASE("what a process remembers does not grow with their number, whoever comes and goes") {

@@ -248,8 +248,13 @@ template <std::size_t R>
 void LocalMembership<R>::handle_message(Time, const Message& message) {
   if (message.to != self_ || message.from == self_ || index(message.from) < 0) return;
   if (standing_ == Standing::joining) handle_as_joiner(message);
+  if (is_member()) handle_as_member(message);
+  // Also who is excluded by this very message: nobody shall wait for its answer.
   if (standing_ == Standing::excluded) handle_as_stranger(message);
-  if (!is_member()) return;
+}
+
+template <std::size_t R>
+void LocalMembership<R>::handle_as_member(const Message& message) {
   if (message.kind == LocalKind::join) {
     handle_join(message);
     return;
@@ -390,8 +395,9 @@ void LocalMembership<R>::maybe_complete() {
 template <std::size_t R>
 void LocalMembership<R>::decide() {
   RESPROUT_INVARIANT(!known_.is(self_, Change::removed));
+  // The dead too: it may be a predecessor that died, before who came back was taken in.
   for (Change& change : known_)
-    if (change.is(Change::removed) && !change.is(Change::dead)) change.what |= Change::view_due;
+    if (change.is(Change::removed)) change.what |= Change::view_due;
   says_decide_ = 1;
   install(next_);
   // Who was admitted may be the root now: it tells its own children.

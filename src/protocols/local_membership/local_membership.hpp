@@ -141,6 +141,7 @@ class LocalMembership {
   void fence(Rank rank, Evidence evidence);
   bool note(Rank rank, std::uint32_t what);
   bool is_heard(const Message& message);
+  void handle_as_member(const Message& message);
   void handle_as_stranger(const Message& message);
   void handle_as_joiner(const Message& message);
   void handle_admission(const Message& message);

@@ -36,7 +36,8 @@ TEST_CASE("a failure is reported to the root and told down the tree, in one wave
   CHECK(count(group, LocalKind::survey) == 0);
   CHECK(count(group, LocalKind::propose) == 13);
   CHECK(count(group, LocalKind::acceptance) == 13);
-  CHECK(count(group, LocalKind::install) == 13);
+  // One of them to who is removed: it may be its predecessor that died.
+  CHECK(count(group, LocalKind::install) == 14);
   CHECK(group.said[9] == "install detect:4 leave:4 install");
   CHECK(group.said[0] == "install decide leave:4 install");
   CHECK(group.at(1).is_neighbor(rank_at(9)));

@@ -28,13 +28,13 @@ std::optional<std::string> check_membership(std::span<const MembershipOutcome> o
   Ids lasting;
   Ids joining;
   Ids proven;
-  Ids ever_proven;
+  Ids maybe_proven;
   protocols::View<1> latest;
   for (std::size_t id = 0; id < outcomes.size(); ++id) {
     const MembershipOutcome& outcome = outcomes[id];
     const Rank rank = rank_at(static_cast<std::int32_t>(id));
     if (outcome.is_proven) proven.add(rank);
-    if (outcome.is_proven || outcome.was_proven) ever_proven.add(rank);
+    if (outcome.is_proven || outcome.may_be_proven) maybe_proven.add(rank);
     if (!outcome.is_survivor) continue;
     lasting.add(rank);
     if (outcome.is_joining) joining.add(rank);
@@ -42,7 +42,7 @@ std::optional<std::string> check_membership(std::span<const MembershipOutcome> o
   }
   // Nobody who could tell is left.
   if (latest.epoch == 0) return std::nullopt;
-  const bool may_go_on = is_quorum(latest.members, ever_proven, lasting - joining);
+  const bool may_go_on = is_quorum(latest.members, maybe_proven, lasting - joining);
   const bool must_go_on = is_quorum(latest.members, proven, lasting - joining);
   const bool has_quorum = must_go_on || (may_go_on && !are_isolated(outcomes, latest, lasting));
   for (Rank rank = lasting.lowest(); rank != no_rank; rank = lasting.next(rank)) {

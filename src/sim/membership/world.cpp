@@ -302,10 +302,13 @@ std::vector<MembershipOutcome> MembershipWorldOf<V>::outcomes() const {
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
     const bool is_joining = process.machine.standing() == Machine::Standing::joining;
+    const bool has_died = !process.is_alive || (is_joining && process.has_died);
+    // Of who is suspected after its return: it depends on whether its neighbors were told before.
+    const bool is_unclear = process.is_alive && process.is_doomed;
     outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
                         process.machine.is_member(), process.machine.is_isolated(), is_joining,
-                        scene_.proves && !process.is_alive,
-                        scene_.proves && is_joining && process.has_died, process.view});
+                        scene_.proves && has_died && !is_unclear,
+                        scene_.proves && has_died && is_unclear, process.view});
   }
   return outcomes;
 }
