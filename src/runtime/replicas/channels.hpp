@@ -18,8 +18,9 @@ enum class Channel : std::uint32_t {
   decisions,  // of the replicas of one rank: decisions.hpp
   lags,       // likewise: lag.hpp
   states,     // likewise: states.hpp
+  memory,     // of the links themselves: frames that lie elsewhere, plane_links_memory.cpp
 };
-inline constexpr std::size_t channels = 4;
+inline constexpr std::size_t channels = 5;
 
 struct ChannelFrame {
   Channel channel = Channel::votes;

@@ -36,7 +36,7 @@ void take_count(const Fd& fd) {
   [[maybe_unused]] const ssize_t n = read(fd.get(), &count, sizeof count);
 }
 
-void append(std::vector<std::uint8_t>& to, std::span<const std::byte> bytes) {
+void append_bytes(std::vector<std::uint8_t>& to, std::span<const std::byte> bytes) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
   to.insert(to.end(), first, first + bytes.size());
 }
@@ -52,6 +52,7 @@ PlaneLinks::PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost)
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
       is_lost_(static_cast<std::size_t>(setup_.planes)),
       has_left_(static_cast<std::size_t>(setup_.planes * setup_.ranks)),
+      read_from_(has_left_.size()),
       unsent_(has_left_.size()) {
   if (!wake_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
   if (!timer_.is_open()) throw std::system_error(errno, std::generic_category(), "timerfd");
@@ -104,18 +105,14 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
   const std::size_t size = sizeof channel + head.size() + rest.size();
   const int number = number_of(to);
   RESPROUT_INVARIANT(is_known(number) && size <= frame_bytes_max);
-  const auto length = static_cast<std::uint32_t>(size);
   bool is_expected = false;  // somebody will send it out
   bool is_patient = channel == Channel::votes && setup_.linger.ns > 0;
   {
     const std::scoped_lock lock(mutex_);
     Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
     if (unsent.bytes.empty()) spoken_to_.push_back(number);
-    append(unsent.bytes, std::as_bytes(std::span(&length, 1)));
-    append(unsent.bytes, std::as_bytes(std::span(&channel, 1)));
-    append(unsent.bytes, head);
-    append(unsent.bytes, rest);
-    is_patient = is_patient && unsent.bytes.size() < setup_.linger.bytes;
+    if (!maybe_place(unsent, channel, head, rest)) append(unsent, channel, head, rest);
+    is_patient = is_patient && unsent.bytes.size() + unsent.placed < setup_.linger.bytes;
     unsent.is_due |= !is_patient;
     is_expected = std::exchange(is_patient ? is_timer_set_ : is_awake_, true);
   }
@@ -124,6 +121,15 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
     set_timer();
   else
     wake();
+}
+
+void PlaneLinks::append(Unsent& unsent, Channel channel, std::span<const std::byte> head,
+                        std::span<const std::byte> rest) {
+  const auto length = static_cast<std::uint32_t>(sizeof channel + head.size() + rest.size());
+  append_bytes(unsent.bytes, std::as_bytes(std::span(&length, 1)));
+  append_bytes(unsent.bytes, std::as_bytes(std::span(&channel, 1)));
+  append_bytes(unsent.bytes, head);
+  append_bytes(unsent.bytes, rest);
 }
 
 void PlaneLinks::leave() {
@@ -298,13 +304,18 @@ std::optional<std::size_t> PlaneLinks::take(Link& link, std::span<const std::uin
       has_left_[static_cast<std::size_t>(link.stream.peer())] = true;
     } else if (!is_lost_[static_cast<std::size_t>(from.plane)]) {
       const auto read = read_channel_frame(std::as_bytes(bytes.subspan(used, length)));
-      if (!read) return std::nullopt;
-      const OnFrame& on_frame = on_frame_[static_cast<std::size_t>(read->channel)];
-      if (on_frame) on_frame(from, read->frame);
+      if (!read || !hand_out(from, read->channel, read->frame)) return std::nullopt;
     }
     used += length;
   }
   return used;
+}
+
+bool PlaneLinks::hand_out(Replica from, Channel channel, std::span<const std::byte> frame) {
+  if (channel == Channel::memory) return take_note(from, frame);
+  const OnFrame& on_frame = on_frame_[static_cast<std::size_t>(channel)];
+  if (on_frame) on_frame(from, frame);
+  return true;
 }
 
 void PlaneLinks::drop(std::map<Key, Link>::iterator at) {
@@ -344,6 +355,12 @@ void PlaneLinks::lose(std::int32_t plane) {
     at = next;
   }
   std::erase_if(outgoing_, [&](const auto& entry) { return entry.first.plane == plane; });
+  for (std::int32_t rank = 0; rank < setup_.ranks; ++rank) {
+    const auto number = static_cast<std::size_t>(number_of({plane, rank}));
+    read_from_[number].reset();
+    const std::scoped_lock lock(mutex_);
+    give_up_memory(unsent_[number]);
+  }
   on_plane_lost_(plane);
 }
 
@@ -355,6 +372,7 @@ void PlaneLinks::send_out(Then then, What what) {
       Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
       if (what == What::due && !unsent.is_due) return false;
       unsent.is_due = false;
+      unsent.placed = 0;
       going_out_.emplace_back(number, std::exchange(unsent.bytes, {}));
       return true;
     });

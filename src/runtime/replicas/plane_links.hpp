@@ -8,7 +8,10 @@
 // that has nothing more to say or to hear leaves, and says so first.
 //
 // On the wire, both ends being of one architecture: 4 bytes length, then so many bytes of a
-// channel's number (4 bytes) and a frame; length 0: the process leaves.
+// channel's number (4 bytes) and a frame; length 0: the process leaves. Between processes of one
+// host large frames lie in memory that both share, and the connection says where: a process offers
+// such memory when it has a large frame for another one for the first time, and uses it when that
+// one has found it.
 //
 // Invariants
 //  1. What is sent to one process arrives in the order in which it was sent, until its plane is
@@ -29,6 +32,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -37,6 +41,7 @@
 #include "runtime/net/poller.hpp"
 #include "runtime/net/proven_stream.hpp"
 #include "runtime/replicas/channels.hpp"
+#include "runtime/replicas/frame_memory.hpp"
 #include "runtime/replicas/votes.hpp"
 
 namespace resprout::runtime {
@@ -52,6 +57,9 @@ static_assert(std::is_trivially_copyable_v<LinkAddress> && sizeof(LinkAddress) =
 
 class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
  public:
+  // Frames of so many bytes go through memory where they can.
+  static constexpr std::size_t in_memory_min = 4096;
+
   // Frames of votes are patient: they go out together, so that each costs no system call and wakes
   // nobody by itself.
   struct Linger {
@@ -99,6 +107,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void leave();
 
   std::uint64_t rejected_connections() const { return rejected_.load(); }
+  // So many frames went through memory.
+  std::uint64_t placed_frames() const { return placed_.load(); }
 
  private:
   using Key = std::uint64_t;  // of a stream with the poller
@@ -117,6 +127,9 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
 
   void send(Replica to, Channel channel, std::span<const std::byte> head,
             std::span<const std::byte> rest);
+  struct Unsent;
+  static void append(Unsent& unsent, Channel channel, std::span<const std::byte> head,
+                     std::span<const std::byte> rest);
   void run();
   void handle(std::span<const epoll_event> events);
   void note_awake();
@@ -126,6 +139,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void add(ProvenStream stream);
   void advance(Key key);
   std::optional<std::size_t> take(Link& link, std::span<const std::uint8_t> bytes);
+  bool hand_out(Replica from, Channel channel, std::span<const std::byte> frame);
   bool has_open_from(int number) const;
   // Gives up those that were not proven in time. Milliseconds until the next could be; -1: none.
   int look_at_young();
@@ -142,6 +156,13 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void say(Link& link, Key key, std::span<const std::uint8_t> bytes);
   void wait_for(Link& link, Key key);
   Link* outgoing_to(Replica to);
+  // Of plane_links_memory.cpp. The first three with mutex_.
+  void offer_memory(Unsent& unsent);
+  bool maybe_place(Unsent& unsent, Channel channel, std::span<const std::byte> head,
+                   std::span<const std::byte> rest);
+  void give_up_memory(Unsent& unsent);
+  bool take_note(Replica from, std::span<const std::byte> frame);
+  bool open_memory(Replica from, const FrameMemory::Name& name);
   void say_farewell();
   bool has_unsent() const;
   void wake();
@@ -159,16 +180,22 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   std::vector<std::pair<int, std::vector<std::uint8_t>>> going_out_;  // by send_out only
   std::vector<bool> is_lost_;                                         // by plane
   std::vector<bool> has_left_;                                        // by number of the process
+  std::vector<std::optional<FrameMemory>> read_from_;                 // likewise
   Key last_key_ = 2;  // those below are of the poller itself
   std::int64_t look_at_ = 0;
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
   std::atomic<std::uint64_t> rejected_{0};
+  std::atomic<std::uint64_t> placed_{0};
   std::mutex driving_;  // guards what is above, between connect and leave
   std::mutex mutex_;    // guards what follows; taken last
+  enum class Sharing : std::uint8_t { not_offered, offered, agreed, refused };
   struct Unsent {
     std::vector<std::uint8_t> bytes;
+    std::size_t placed = 0;  // bytes that these say the places of
     bool is_due = false;
+    Sharing sharing = Sharing::not_offered;
+    std::optional<FrameMemory> memory;
   };
   std::vector<Unsent> unsent_;  // by number of the process
   std::vector<int> spoken_to_;  // of whom there is something, in the order of their turns

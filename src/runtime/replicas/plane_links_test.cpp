@@ -245,6 +245,56 @@ TEST_CASE("plane links: a copy of many megabytes arrives, and what is said both 
   CHECK(job.at(0, 0).heard()[0].bytes == large);
 }
 
+TEST_CASE("plane links: large frames go through memory, and stay in order with all others") {
+  Job job;
+  PlaneLinks& says = job.at(0, 0).links();
+  Process& hears = job.at(1, 0);
+  std::uint64_t sent = 0;
+  // Until the other one has found it.
+  while (says.placed_frames() == 0) {
+    says.send({1, 0}, numbered(sent), bytes_from(sent, 100'000));
+    REQUIRE(hears.wait_for_frames(static_cast<std::size_t>(++sent)));
+  }
+  for (const std::uint64_t end = sent + 300; sent < end; ++sent)
+    says.send({1, 0}, numbered(sent), bytes_from(sent, sent % 3 == 0 ? 7 : 1000 * (sent % 90)));
+  REQUIRE(hears.wait_for_frames(static_cast<std::size_t>(sent)));
+  CHECK(says.placed_frames() > 100);
+  const auto heard = hears.heard();
+  for (std::uint64_t i = 0; i < sent; ++i) CHECK(heard[i].frame == numbered(i));
+  for (std::uint64_t i = sent - 300; i < sent; ++i)
+    CHECK(heard[i].bytes == bytes_from(i, i % 3 == 0 ? 7 : 1000 * (i % 90)));
+}
+
+TEST_CASE("plane links: what has no room in memory goes over the connection, in its order") {
+  std::atomic<bool> may_go_on{true};
+  Process hears({1, 0}, 2, 1);
+  Process says({0, 0}, 2, 1);
+  hears.links().listen(Channel::decisions, [&](Replica, std::span<const std::byte>) {
+    while (!may_go_on.load()) testing::nap_ms(1);
+  });
+  const std::vector<LinkAddress> addresses{says.links().address(), hears.links().address()};
+  hears.links().connect(addresses);
+  says.links().connect(addresses);
+  std::size_t sent = 0;
+  while (says.links().placed_frames() == 0) {
+    says.links().send({1, 0}, numbered(sent), bytes_from(sent, 10'000));
+    REQUIRE(hears.wait_for_frames(++sent));
+  }
+  may_go_on = false;
+  says.links().send({1, 0}, Channel::decisions, {});
+  const std::size_t large = FrameMemory::capacity / 3;
+  for (const std::size_t end = sent + 5; sent < end; ++sent)
+    says.links().send({1, 0}, numbered(sent), bytes_from(sent, large));
+  CHECK(says.links().placed_frames() <= 3);
+  may_go_on = true;
+  REQUIRE(hears.wait_for_frames(sent));
+  const auto heard = hears.heard();
+  for (std::size_t i = sent - 5; i < sent; ++i) {
+    CHECK(heard[i].frame == numbered(i));
+    CHECK(heard[i].bytes == bytes_from(i, large));
+  }
+}
+
 TEST_CASE(
     "plane links: what was said before leaving arrives, and who leaves is not taken for lost") {
   for (int round = 0; round < 20; ++round) {

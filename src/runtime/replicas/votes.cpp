@@ -1,6 +1,7 @@
 #include "runtime/replicas/votes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -54,34 +55,30 @@ Votes::Suspected Votes::suspected() const {
 
 void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes) {
   Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), digest}};
-  made.has_bytes = setup_.keeps_copies || !config_of(name.stream).sends_digests();
+  made.has_bytes = setup_.keeps_copies;
   if (made.has_bytes) {
     made.bytes.assign(bytes.begin(), bytes.end());
     keep(bytes.size());
   }
-  start(name, std::move(made), setup_.keeps_copies);
+  const bool has_copy = made.has_bytes || !config_of(name.stream).sends_digests();
+  start(name, std::move(made), has_copy ? Copy(bytes) : std::nullopt, setup_.keeps_copies);
 }
 
 void Votes::send(const MessageName& name, std::uint64_t digest) {
   RESPROUT_INVARIANT(name.stream.of != Stream::Of::messages);
   start(name, {.machine = {config_of(name.stream), config().sender(setup_.self.plane), digest}},
-        false);
+        std::nullopt, false);
 }
 
-void Votes::start(const MessageName& name, Sent made, bool keeps) {
+void Votes::start(const MessageName& name, Sent made, const Copy& copy, bool keeps) {
   RESPROUT_INVARIANT(is_sender(name.stream));
   Flow& flow = flows_[name.stream];
   made.machine.start();
-  drain(name, made);
+  drain(name, made, copy);
   SentDigest* digest = keeps ? nullptr : flow.digests.make(name.number);
   if (digest != nullptr) {
     RESPROUT_INVARIANT(!digest->is_sent);
     *digest = {made.machine.digest(), true};
-  }
-  if (!keeps) {
-    drop(made.bytes.size());
-    made.has_bytes = false;
-    made.bytes = {};
   }
   if (digest == nullptr) {
     const bool is_new = flow.sent.emplace(name.number, std::move(made)).second;
@@ -104,9 +101,9 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   const Suspected suspects = suspected();
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
-  if (Plain* plain = flow.plain.find(name.number); plain != nullptr && plain->has_share) {
+  if (Plain* plain = flow.plain.find(name.number); plain != nullptr && plain->heard != 0) {
     RESPROUT_INVARIANT(!plain->has_own);
-    const VoteMessage share = share_of(plain->share);
+    const VoteMessage share = share_of(name.stream, std::countr_zero(plain->heard), plain->share);
     *plain = {};
     take(name, at->second, share, {});
   }
@@ -145,11 +142,11 @@ void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::by
   if (replica(stream, frame.message.from) != from) return;
   if (replica(stream, frame.message.to) != setup_.self) return;
   Flow& flow = flows_[stream];
-  take_vote(flow, {from, frame, {bytes.begin(), bytes.end()}});
+  take_vote(flow, {from, frame, bytes});
   note_own_progress(stream, flow);
 }
 
-void Votes::take_vote(Flow& flow, const Early& arrived) {
+void Votes::take_vote(Flow& flow, const Arrived& arrived) {
   const std::uint64_t number = arrived.frame.name.number;
   if (number < flow.forgotten) return;
   const VoteMessage& message = arrived.frame.message;
@@ -157,7 +154,7 @@ void Votes::take_vote(Flow& flow, const Early& arrived) {
     const auto at = flow.sent.find(number);
     if (at != flow.sent.end()) {
       at->second.machine.handle_message(message);
-      return drain(arrived.frame.name, at->second);
+      return drain(arrived.frame.name, at->second, at->second.copy());
     }
     const SentDigest* digest = flow.digests.find(number);
     if (digest != nullptr && digest->is_sent) return answer(arrived.frame.name, *digest, message);
@@ -168,7 +165,8 @@ void Votes::take_vote(Flow& flow, const Early& arrived) {
   } else {
     return;
   }
-  flow.early[number].push_back(arrived);
+  flow.early[number].push_back(
+      {arrived.from, arrived.frame, {arrived.bytes.begin(), arrived.bytes.end()}});
   keep(arrived.bytes.size());
 }
 
@@ -176,7 +174,7 @@ void Votes::answer(const MessageName& name, const SentDigest& sent, const VoteMe
   Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), sent.digest},
             .is_native_due = false};
   made.machine.handle_message(question);
-  drain(name, made);
+  drain(name, made, std::nullopt);
 }
 
 void Votes::take(const MessageName& name, Received& received, const VoteMessage& message,
@@ -208,7 +206,7 @@ void Votes::hand_in_early(Flow& flow, std::uint64_t number) {
   flow.early.erase(at);
   for (const Early& early : frames) {
     drop(early.bytes.size());
-    if (!is_lost(early.from.plane)) take_vote(flow, early);
+    if (!is_lost(early.from.plane)) take_vote(flow, {early.from, early.frame, early.bytes});
   }
 }
 
@@ -230,33 +228,33 @@ void Votes::lose_plane(std::int32_t plane) {
 // --- what machines want
 // ---------------------------------------------------------------------------
 
-void Votes::drain(const MessageName& name, Sent& sent) {
+void Votes::drain(const MessageName& name, Sent& sent, const Copy& copy) {
   const Suspected suspects = suspected();
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   while (const auto message = sent.machine.poll_send(context)) {
     const bool is_native =
         message->kind == VoteKind::data && config().replica(message->to) == setup_.self.plane;
     if (is_native && std::exchange(sent.is_native_due, false)) continue;
-    send_out(name, *message, sent.has_bytes ? &sent.bytes : nullptr);
+    send_out(name, *message, copy);
   }
 }
 
 void Votes::drain(const MessageName& name, Received& received) {
   const Suspected suspects = suspected();
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
-  const auto bytes_of_origin = [&](std::int32_t origin) -> const std::vector<std::byte>* {
-    if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return nullptr;
-    return &(*received.held)[static_cast<std::size_t>(origin)];
+  const auto copy_of = [&](std::int32_t origin) -> Copy {
+    if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return std::nullopt;
+    return (*received.held)[static_cast<std::size_t>(origin)];
   };
   while (const auto event = received.machine.poll_event()) {
     const bool is_of_copy =
         event->kind == VoteEventKind::deliver || event->kind == VoteEventKind::repair;
-    const auto* bytes = is_of_copy ? bytes_of_origin(config().replica(event->origin)) : nullptr;
+    const Copy copy = is_of_copy ? copy_of(config().replica(event->origin)) : std::nullopt;
     note_settled(received, *event);
-    on_vote_(name, *event, bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{});
+    on_vote_(name, *event, copy.value_or(std::span<const std::byte>{}));
   }
   while (const auto message = received.machine.poll_send(context))
-    send_out(name, *message, bytes_of_origin(origin_of(*message)));
+    send_out(name, *message, copy_of(origin_of(*message)));
 }
 
 void Votes::note_settled(Received& received, const protocols::VoteEvent& event) {
@@ -272,20 +270,18 @@ std::optional<std::uint64_t> Votes::verdict_of(const MessageName& name) const {
   return flows_.at(name.stream).received.at(name.number).machine.verdict();
 }
 
-// `bytes`: of the copy, if it is one and they are here. Else its receiver learns that they are not.
-void Votes::send_out(const MessageName& name, const VoteMessage& message,
-                     const std::vector<std::byte>* bytes) {
+// `copy`: if it is one and it is here. Else its receiver learns that it is not.
+void Votes::send_out(const MessageName& name, const VoteMessage& message, Copy copy) {
   VoteFrame frame{.name = name, .message = message};
-  if (message.kind != VoteKind::data) bytes = nullptr;
-  if (message.kind == VoteKind::data && bytes == nullptr) {
+  if (message.kind != VoteKind::data) copy.reset();
+  if (message.kind == VoteKind::data && !copy) {
     frame.message = {.from = message.from, .to = message.to};
     frame.message.kind = VoteKind::nothing;
   }
   const Replica to = replica(name.stream, message.to);
-  const auto copy = bytes != nullptr ? std::span(*bytes) : std::span<const std::byte>{};
   // A process that is both ends has its own share before it asks, and then asks others.
   RESPROUT_INVARIANT(to != setup_.self);
-  if (!is_lost(to.plane)) network_.send(to, frame, copy);
+  if (!is_lost(to.plane)) network_.send(to, frame, copy.value_or(std::span<const std::byte>{}));
 }
 
 // --- what is over
@@ -295,7 +291,7 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
   if (is_receiver(stream)) {
     std::uint64_t& own = flow.over[static_cast<std::size_t>(setup_.self.plane)];
     for (;; ++own) {
-      if (const Plain* plain = flow.plain.find(own); plain == nullptr || !plain->is_over()) {
+      if (const Plain* plain = flow.plain.find(own); plain == nullptr || !plain->is_over) {
         const auto at = flow.received.find(own);
         if (at == flow.received.end() || !at->second.machine.is_over()) break;
         untold_bytes_ += at->second.held_bytes();

@@ -12,10 +12,12 @@
 //  2. Frames that come before the call that they belong to wait for it.
 //  3. A plane that has lost a process is lost as a whole (docs/adr/010): nobody in it is told
 //     anything, or heard.
-//  4. Of a lazy method that sends digests most messages are *plain*: this process has its own copy
-//     and has heard, or waits for, the one digest that is its share, and that is equal. They have
-//     no machine. When anything else happens to one, a machine is made and told what has happened.
-//     While a plane is lost nothing is plain but what is over.
+//  4. Of a lazy method most messages are *plain* where one sender of another plane owes this
+//  process
+//     something, a digest or, with two replicas, its copy: this process has its own copy and has
+//     heard, or waits for, that share, and it is equal. They have no machine. When anything else
+//     happens to one, a machine is made and told what has happened. While a plane is lost nothing
+//     is plain but what is over.
 //  5. A machine of a sender that has sent its shares knows nothing but its digest: it is made
 //     for each question, unless bytes are kept.
 //
@@ -136,6 +138,10 @@ class Votes {
  private:
   // These two are small: there are as many as there are messages that are not verified yet.
   struct Sent {
+    std::optional<std::span<const std::byte>> copy() const {
+      return has_bytes ? std::optional(std::span(bytes)) : std::nullopt;
+    }
+
     protocols::SentCopy machine;
     std::vector<std::byte> bytes;
     bool has_bytes = false;
@@ -152,6 +158,11 @@ class Votes {
     bool is_confirmed = false;
     bool is_settled = false;
   };
+  struct Arrived {
+    Replica from;
+    const VoteFrame& frame;
+    std::span<const std::byte> bytes;
+  };
   struct Early {
     Replica from;
     VoteFrame frame;
@@ -159,13 +170,12 @@ class Votes {
   };
   // Equal digests are the end of it.
   struct Plain {
-    bool is_over() const { return has_own && has_share; }
-
     std::uint64_t own = 0;
-    std::uint64_t share = 0;
+    std::uint64_t share = 0;  // a digest that has come too early
     Label label;
-    bool has_own = false;    // received; else the share has come too early
-    bool has_share = false;  // and is equal, if it has its own
+    bool has_own = false;    // received
+    std::uint8_t heard = 0;  // bit k: the share of plane k; equal, if it has its own
+    bool is_over = false;
   };
   struct SentDigest {
     std::uint64_t digest = 0;
@@ -192,7 +202,9 @@ class Votes {
   const protocols::DigestVoteConfig& config_of(const Stream& stream) const {
     return stream.of == Stream::Of::messages ? setup_.config : comparison_;
   }
-  void start(const MessageName& name, Sent made, bool keeps);
+  // The bytes of a copy; nothing: they are not here.
+  using Copy = std::optional<std::span<const std::byte>>;
+  void start(const MessageName& name, Sent made, const Copy& copy, bool keeps);
   bool is_sender(const Stream& stream) const { return stream.sender == setup_.self.rank; }
   bool is_receiver(const Stream& stream) const { return stream.receiver == setup_.self.rank; }
   Replica replica(const Stream& stream, Rank rank) const;
@@ -201,33 +213,34 @@ class Votes {
   void finish_plane(std::int32_t plane);
   Suspected suspected() const;
 
-  bool may_be_plain(const Stream& stream) const {
-    return lost_planes_ == 0 && config_of(stream).sends_digests() && config().is_lazy();
+  bool may_be_plain() const { return lost_planes_ == 0 && config().is_lazy(); }
+  protocols::VoteKind kind_of_share(const Stream& stream) const {
+    return config_of(stream).sends_digests() ? protocols::VoteKind::digest
+                                             : protocols::VoteKind::data;
   }
-  // The plane of the sender that owes this process a digest.
-  std::int32_t share_plane() const {
-    return (setup_.self.plane + config().degree - 1) % config().degree;
-  }
-  bool is_share(const protocols::VoteMessage& message) const;
-  protocols::VoteMessage share_of(std::uint64_t digest) const;
+  std::uint8_t owed(const Stream& stream) const;
+  std::int32_t share_plane(const Stream& stream, const protocols::VoteMessage& message) const;
+  protocols::VoteMessage share_of(const Stream& stream, std::int32_t plane,
+                                  std::uint64_t digest) const;
   protocols::VoteMessage own_copy_of(std::uint64_t digest) const;
-  void agree(const MessageName& name);
-  bool maybe_take_plain(Flow& flow, const Early& arrived);
+  void agree(const MessageName& name, Plain& plain, std::uint8_t planes);
+  bool maybe_take_plain(Flow& flow, const Arrived& arrived);
+  std::uint8_t take_early_copies(Flow& flow, const MessageName& name, const Label& label,
+                                 std::uint64_t digest);
   void make_machine(const MessageName& name, Flow& flow, Plain& plain);
   void end_plain();
 
   void answer(const MessageName& name, const SentDigest& sent,
               const protocols::VoteMessage& question);
-  void take_vote(Flow& flow, const Early& arrived);
+  void take_vote(Flow& flow, const Arrived& arrived);
   void take(const MessageName& name, Received& received, const protocols::VoteMessage& message,
             std::span<const std::byte> bytes);
   void hand_in_early(Flow& flow, std::uint64_t number);
   // Drains a machine: what it says, and what it sends.
-  void drain(const MessageName& name, Sent& sent);
+  void drain(const MessageName& name, Sent& sent, const Copy& copy);
   void drain(const MessageName& name, Received& received);
   void note_settled(Received& received, const protocols::VoteEvent& event);
-  void send_out(const MessageName& name, const protocols::VoteMessage& message,
-                const std::vector<std::byte>* bytes);
+  void send_out(const MessageName& name, const protocols::VoteMessage& message, Copy copy);
 
   void note_own_progress(const Stream& stream, Flow& flow);
   void tell(const Stream& stream, Flow& flow);

@@ -1,5 +1,7 @@
 // Messages without a machine: invariant 4 of votes.hpp.
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "core/invariant.hpp"
 #include "runtime/replicas/votes.hpp"
@@ -9,17 +11,30 @@ namespace resprout::runtime {
 using protocols::VoteKind;
 using protocols::VoteMessage;
 
-bool Votes::is_share(const VoteMessage& message) const {
-  return message.kind == VoteKind::digest && message.origins == 1U << share_plane() &&
-         message.from == config().sender(share_plane());
+// The planes whose senders owe this process something; bit k: plane k.
+std::uint8_t Votes::owed(const Stream& stream) const {
+  std::uint8_t planes = 0;
+  for (std::int32_t plane = 0; plane < config().degree; ++plane) {
+    const protocols::Share share = config_of(stream).share(plane, setup_.self.plane);
+    if (plane != setup_.self.plane && share != protocols::Share::none)
+      planes |= static_cast<std::uint8_t>(1U << plane);
+  }
+  return planes;
 }
 
-VoteMessage Votes::share_of(std::uint64_t digest) const {
-  VoteMessage message{.from = config().sender(share_plane()),
-                      .to = config().receiver(setup_.self.plane)};
-  message.kind = VoteKind::digest;
-  message.origins = 1U << share_plane();
-  message.digests[static_cast<std::size_t>(share_plane())] = digest;
+// Whose share it is; -1: it is none.
+std::int32_t Votes::share_plane(const Stream& stream, const VoteMessage& message) const {
+  if (message.kind != kind_of_share(stream)) return -1;
+  const std::int32_t plane = config().replica(message.from);
+  const bool is_its_own = message.from == config().sender(plane) && message.origins == 1U << plane;
+  return is_its_own && (owed(stream) >> plane & 1) != 0 ? plane : -1;
+}
+
+VoteMessage Votes::share_of(const Stream& stream, std::int32_t plane, std::uint64_t digest) const {
+  VoteMessage message{.from = config().sender(plane), .to = config().receiver(setup_.self.plane)};
+  message.kind = kind_of_share(stream);
+  message.origins = 1U << plane;
+  message.digests[static_cast<std::size_t>(plane)] = digest;
   return message;
 }
 
@@ -33,56 +48,83 @@ VoteMessage Votes::own_copy_of(std::uint64_t digest) const {
 
 bool Votes::maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
-  if (!may_be_plain(name.stream)) return false;
+  if (!may_be_plain()) return false;
   Flow& flow = flows_[name.stream];
-  if (!flow.early.empty() && flow.early.contains(name.number)) return false;
   Plain* plain = flow.plain.make(name.number);
-  if (plain == nullptr || (plain->has_share && plain->share != digest)) return false;
+  if (plain == nullptr || (plain->heard != 0 && plain->share != digest)) return false;
   RESPROUT_INVARIANT(!plain->has_own);
+  const std::uint8_t copies = take_early_copies(flow, name, label, digest);
+  if (!flow.early.empty() && flow.early.contains(name.number)) return false;
   load_max_.open = std::max(load_max_.open, ++open_);
   ++unconfirmed_;
   ++unsettled_;
   plain->has_own = true;
   plain->own = digest;
-  if (plain->has_share)
-    agree(name);
-  else
-    plain->label = label;
+  plain->label = label;
+  const std::uint8_t heard = std::exchange(plain->heard, std::uint8_t{0}) | copies;
+  if (heard != 0) agree(name, *plain, heard);
   note_own_progress(name.stream, flow);
   return true;
 }
 
-void Votes::agree(const MessageName& name) {
+// These planes have said the same. REQUIRES: at least one, and it has not heard of them.
+void Votes::agree(const MessageName& name, Plain& plain, std::uint8_t planes) {
+  if (plain.heard == 0) {
+    --unconfirmed_;
+    --unsettled_;
+  }
+  plain.heard |= planes;
+  if (plain.heard != owed(name.stream)) return;
+  plain.is_over = true;
+  plain.label = {};
   --open_;
-  --unconfirmed_;
-  --unsettled_;
   on_plain_.agreed(name);
 }
 
 // False: it is not plain, or no more.
-bool Votes::maybe_take_plain(Flow& flow, const Early& arrived) {
+bool Votes::maybe_take_plain(Flow& flow, const Arrived& arrived) {
   const MessageName& name = arrived.frame.name;
   const VoteMessage& message = arrived.frame.message;
+  const std::int32_t from = share_plane(name.stream, message);
+  const bool is_copy = message.kind == VoteKind::data;
   Plain* plain = flow.plain.find(name.number);
   if (plain != nullptr && plain->has_own) {
+    const bool is_new = from >= 0 && (plain->heard >> from & 1) == 0;
+    if (is_copy && from >= 0 && !is_new) return true;  // the first one stays
     const bool is_equal =
-        is_share(message) && message.digests[static_cast<std::size_t>(share_plane())] == plain->own;
-    if (is_equal && !plain->has_share) {
-      plain->has_share = true;
-      plain->label = {};
-      agree(name);
-    }
+        from >= 0 && plain->own == (is_copy ? plain->label.digest_of(arrived.bytes)
+                                            : message.digests[static_cast<std::size_t>(from)]);
+    if (is_equal && is_new) agree(name, *plain, static_cast<std::uint8_t>(1U << from));
     if (is_equal) return true;
     make_machine(name, flow, *plain);
     return false;
   }
-  if (!may_be_plain(name.stream) || !is_share(message) || flow.received.contains(name.number))
-    return false;
+  if (!may_be_plain() || from < 0 || is_copy || flow.received.contains(name.number)) return false;
   plain = flow.plain.make(name.number);
-  if (plain == nullptr || plain->has_share) return false;
-  plain->has_share = true;
-  plain->share = message.digests[static_cast<std::size_t>(share_plane())];
+  if (plain == nullptr || plain->heard != 0) return false;
+  plain->heard = static_cast<std::uint8_t>(1U << from);
+  plain->share = message.digests[static_cast<std::size_t>(from)];
   return true;
+}
+
+// Copies that have come too early wait with their bytes: only now it is known what these are. Those
+// of the planes that are given back were all that had come, and are equal.
+std::uint8_t Votes::take_early_copies(Flow& flow, const MessageName& name, const Label& label,
+                                      std::uint64_t digest) {
+  if (flow.early.empty() || kind_of_share(name.stream) != VoteKind::data) return 0;
+  const auto at = flow.early.find(name.number);
+  if (at == flow.early.end()) return 0;
+  std::uint8_t planes = 0;
+  std::size_t bytes = 0;
+  for (const Early& early : at->second) {
+    const std::int32_t from = share_plane(name.stream, early.frame.message);
+    if (from < 0 || label.digest_of(early.bytes) != digest) return 0;
+    planes |= static_cast<std::uint8_t>(1U << from);
+    bytes += early.bytes.size();
+  }
+  drop(bytes);
+  flow.early.erase(at);
+  return planes;
 }
 
 // Tells it what has happened so far. What it says of that was said.
@@ -91,15 +133,14 @@ void Votes::make_machine(const MessageName& name, Flow& flow, Plain& plain) {
                 .digest_of = std::move(plain.label.digest_of)};
   made.machine.start({});
   made.machine.handle_message({}, own_copy_of(plain.own));
-  if (plain.is_over()) {
-    made.machine.handle_message({}, share_of(plain.own));
-    made.is_confirmed = made.is_settled = true;
-  } else {
-    on_plain_.has_machine(name, plain.label);
-  }
+  for (std::int32_t plane = 0; plane < config().degree; ++plane)
+    if ((plain.heard >> plane & 1) != 0)
+      made.machine.handle_message({}, share_of(name.stream, plane, plain.own));
+  made.is_confirmed = made.is_settled = plain.heard != 0;
+  if (!plain.is_over) on_plain_.has_machine(name, plain.label);
   while (made.machine.poll_event()) {
   }
-  RESPROUT_INVARIANT(made.machine.is_over() == plain.is_over());
+  RESPROUT_INVARIANT(made.machine.is_over() == plain.is_over);
   flow.received.emplace(name.number, std::move(made));
   plain = {};
 }
@@ -110,12 +151,13 @@ void Votes::end_plain() {
   for (auto& [stream, flow] : flows_)
     flow.plain.for_each([&, &stream = stream, &flow = flow](std::uint64_t number, Plain& plain) {
       const MessageName name{stream, number};
-      if (plain.has_own && !plain.has_share) {
+      if (plain.has_own && !plain.is_over) {
         make_machine(name, flow, plain);
-      } else if (plain.has_share && !plain.has_own) {
-        VoteFrame frame{.name = name, .message = share_of(plain.share)};
+      } else if (plain.heard != 0 && !plain.has_own) {
+        const std::int32_t plane = std::countr_zero(plain.heard);
+        VoteFrame frame{.name = name, .message = share_of(stream, plane, plain.share)};
         std::vector<Early>& early = flow.early[number];
-        early.insert(early.begin(), {{share_plane(), stream.sender}, frame, {}});
+        early.insert(early.begin(), {{plane, stream.sender}, frame, {}});
         plain = {};
       }
     });

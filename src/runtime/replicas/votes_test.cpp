@@ -146,13 +146,12 @@ class World {
           votes({.config = world.given_.config,
                  .self = replica,
                  .keeps_copies = world.given_.keeps_copies},
-                *this,
-                [this](const MessageName& name, const VoteEvent& event,
-                       std::span<const std::byte> bytes) { note(name, event, bytes); },
+                *this, [this](auto& name, auto& event, auto bytes) { note(name, event, bytes); },
                 {.agreed =
-                     [this](const MessageName& name) {
+                     [this, &of = world.given_.config](const MessageName& name) {
+                       const int all = of.sends_digests() ? 2 : of.degree;
                        note(name, {VoteEventKind::confirm}, {});
-                       note(name, {.kind = VoteEventKind::finish, .agreeing = 2}, {});
+                       note(name, {VoteEventKind::finish, no_rank, all}, {});
                      },
                  .has_machine =
                      [this](const MessageName& name, const Votes::Label& label) {
