@@ -58,6 +58,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   if (!call.is_ours()) return PMPI_Wait(request, status);
   Watch watch(1, request, Watch::Then::wait);
   VerifiedRequests verified(1, request);
+  const AskedRequests asked_requests(1, request);
   MPI_Status found;
   int code = wait_one(call, *request, found);
   if (!is_loss(code)) code = first_error(code, verified.complete(0, *request, found));
@@ -70,6 +71,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!call.is_ours()) return PMPI_Test(request, flag, status);
   Watch watch(1, request);
   VerifiedRequests verified(1, request);
+  const AskedRequests asked_requests(1, request);
   MPI_Status found;
   int code = test_same(call, *request, *flag, found);
   if (*flag != 0) code = first_error(code, verified.complete(0, *request, found));
@@ -82,6 +84,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_
   if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
   Watch watch(count, requests, Watch::Then::wait);
   VerifiedRequests verified(count, requests);
+  const AskedRequests asked_requests(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = wait_all(call, {count, requests}, statuses);
   for (int i = 0; i < count; ++i)
@@ -97,6 +100,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
   if (!call.is_ours()) return PMPI_Testall(count, requests, flag, array_of_statuses);
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
+  const AskedRequests asked_requests(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = test_same_all(call, {count, requests}, *flag, statuses);
   for (int i = 0; *flag != 0 && i < count; ++i)
@@ -110,6 +114,7 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
   if (!call.is_ours()) return PMPI_Waitany(count, requests, index, status);
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
+  const AskedRequests asked_requests(count, requests);
   MPI_Status found;
   int code = wait_same_any(call, {count, requests}, *index, found);
   if (*index != MPI_UNDEFINED)
@@ -125,6 +130,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   if (!call.is_ours()) return PMPI_Testany(count, requests, index, flag, status);
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
+  const AskedRequests asked_requests(count, requests);
   MPI_Status found;
   int code = test_same_any(call, {count, requests}, *index, *flag, found);
   if (*flag != 0 && *index != MPI_UNDEFINED)
@@ -141,6 +147,7 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
     return PMPI_Waitsome(incount, requests, outcount, indices, array_of_statuses);
   Watch watch(incount, requests);
   VerifiedRequests verified(incount, requests);
+  const AskedRequests asked_requests(incount, requests);
   Statuses statuses(incount, array_of_statuses);
   int code = wait_same_some(call, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
@@ -156,6 +163,7 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
     return PMPI_Testsome(incount, requests, outcount, indices, array_of_statuses);
   Watch watch(incount, requests);
   VerifiedRequests verified(incount, requests);
+  const AskedRequests asked_requests(incount, requests);
   Statuses statuses(incount, array_of_statuses);
   int code = test_same_some(call, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
@@ -168,7 +176,9 @@ namespace {
 
 // `status` is written if it is complete.
 int look_at(MPI_Request request, int& flag, MPI_Status* status) {
-  const int code = PMPI_Request_get_status(request, &flag, status);
+  MPI_Request asked = request;
+  const AskedRequests asked_requests(1, &asked);
+  const int code = PMPI_Request_get_status(asked, &flag, status);
   if (code != MPI_SUCCESS || flag == 0) return code;
   if (Receives* by = receives(); by != nullptr && by->describe(request, status)) return code;
   if (!is_any_remade()) return code;

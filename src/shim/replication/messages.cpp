@@ -173,7 +173,7 @@ std::optional<MessageName> Messages::wait_for_name(Ticket ticket) {
 void Messages::look_at_wildcards() {
   for (const auto& [request, entry] : requests_) {
     if (!entry.ticket || !wild_.contains(*entry.ticket)) continue;
-    if (Receives* by = receives(); by != nullptr && by->has(request)) {
+    if (Receives* by = receives(); by != nullptr && by->is_active(request)) {
       if (const auto taken = by->taken_by(request)) resolve(*entry.ticket, *taken);
       continue;
     }

@@ -80,7 +80,11 @@ Receives::Receives(Decided& by) : by_(by) {
   tag_max_ = is_set != 0 ? *tag_max : 32767;
 }
 
-Receives::~Receives() { PMPI_Comm_free(&own_); }
+Receives::~Receives() {
+  open_.clear();
+  entries_.clear();
+  PMPI_Comm_free(&own_);
+}
 
 // --- the program
 // ----------------------------------------------------------------------------------
@@ -101,26 +105,42 @@ int Receives::start(const Call& call, MPI_Request* request) {
 // Of those with a source, too: some start of it may have to wait.
 int Receives::init(const Call& call, MPI_Request* request) {
   const Hold hold(*this);
-  if (!is_for_us(call))
-    return PMPI_Recv_init(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
-                          request);
-  const int tag = next_tag();
-  const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
-  if (code == MPI_SUCCESS) add(call, *request, tag);
+  const bool is_ours = is_for_us(call);
+  const bool is_own = call.source != MPI_ANY_SOURCE;
+  const int tag = is_own ? 0 : next_tag();
+  const int code = !is_ours || is_own ? PMPI_Recv_init(call.buffer, call.count, call.datatype,
+                                                       call.source, call.tag, call.comm, request)
+                                      : PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
+  if (code == MPI_SUCCESS && is_ours) add(call, *request, tag)->is_own = is_own;
   return code;
 }
 
 int Receives::start_again(MPI_Request request) {
   const Hold hold(*this);
   const EntryPtr entry = find(request);
-  const int code = PMPI_Start(&request);
-  if (code == MPI_SUCCESS) activate(entry);
+  advance_held();
+  const Call& call = entry->call;
+  const bool is_lent =
+      entry->is_own && order_.needs_entry(pattern_of(call.comm, call.source, call.tag));
+  if (entry->is_own && !is_lent) return PMPI_Start(&request);
+  int code = is_lent ? lend(*entry) : MPI_SUCCESS;
+  if (code == MPI_SUCCESS) code = PMPI_Start(is_lent ? &entry->stand_in : &request);
+  if (code != MPI_SUCCESS) return code;
+  if (is_lent) ++lent_;
+  activate(entry);
   return code;
+}
+
+// A stand-in, which it keeps.
+int Receives::lend(Entry& entry) {
+  if (entry.stand_in != MPI_REQUEST_NULL) return MPI_SUCCESS;
+  entry.stand_in_tag = next_tag();
+  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.stand_in_tag, own_, &entry.stand_in);
 }
 
 int Receives::next_tag() { return last_tag_ = last_tag_ == tag_max_ ? 1 : last_tag_ + 1; }
 
-Receives::EntryPtr Receives::add(const Call& call, MPI_Request stand_in, int tag) {
+Receives::EntryPtr Receives::add(const Call& call, MPI_Request request, int tag) {
   const auto entry = std::make_shared<Entry>();
   entry->call = call;
   entry->stand_in_tag = tag;
@@ -128,11 +148,12 @@ Receives::EntryPtr Receives::add(const Call& call, MPI_Request stand_in, int tag
     PMPI_Type_dup(call.datatype, &entry->call.datatype);
     entry->owns_datatype = true;
   }
-  entries_[stand_in] = entry;
+  entries_[request] = entry;
   return entry;
 }
 
 Receives::Entry::~Entry() {
+  if (stand_in != MPI_REQUEST_NULL) PMPI_Request_free(&stand_in);
   if (owns_datatype) PMPI_Type_free(&call.datatype);
 }
 
@@ -157,6 +178,12 @@ bool Receives::has(MPI_Request request) {
   return entries_.contains(request);
 }
 
+MPI_Request Receives::stand_in_of(MPI_Request request) {
+  const Hold hold(*this);
+  const EntryPtr entry = find(request);
+  return entry && entry->is_own && entry->is_active ? entry->stand_in : request;
+}
+
 bool Receives::is_active(MPI_Request request) {
   const Hold hold(*this);
   const EntryPtr entry = find(request);
@@ -177,6 +204,7 @@ int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status
   const EntryPtr entry = find(before);
   if (!entry || !entry->is_active) return MPI_SUCCESS;
   entry->is_active = false;
+  if (entry->is_own) --lent_;
   order_.end(entry->ticket);
   if (after == MPI_REQUEST_NULL) entries_.erase(before);
   copy_status(entry->status, &status);
@@ -210,6 +238,7 @@ void Receives::forget(MPI_Request request) {
   if (!entry) return;
   entries_.erase(request);
   if (entry->is_active) order_.end(entry->ticket);
+  if (entry->is_active && entry->is_own) --lent_;
   const auto at = std::find(open_.begin(), open_.end(), entry);
   if (at == open_.end()) return;
   open_.erase(at);
@@ -396,6 +425,24 @@ void Receives::restart() {
   RESPROUT_INVARIANT(open_.empty());
   order_ = {};
   decides_ = false;
+}
+
+// --- in the place of the program's requests
+// -----------------------------------------------------------
+
+AskedRequests::AskedRequests(int count, MPI_Request* requests) : requests_(requests) {
+  Receives* by = receives();
+  if (by == nullptr || !by->has_stand_ins()) return;
+  for (int i = 0; i < count; ++i) {
+    const MPI_Request stand_in = by->stand_in_of(requests[i]);
+    if (stand_in == requests[i]) continue;
+    replaced_.emplace_back(i, requests[i]);
+    requests[i] = stand_in;
+  }
+}
+
+AskedRequests::~AskedRequests() {
+  for (const auto& [i, request] : replaced_) requests_[i] = request;
 }
 
 // --- for everybody

@@ -7,6 +7,10 @@
 // takes; when the receive is complete, and known to all to be, the message is sent. Its status is
 // written over that of the stand-in.
 //
+// A persistent receive that names its source is MPI's own, whose handle the program has. Only where
+// it is started behind a wildcard it has a stand-in, for that time: who completes requests asks for
+// those in place of the program's (AskedRequests).
+//
 // Somebody has to look after them whatever the program waits for: MPI's progress does, on the
 // thread that is inside of it, and so do calls that wait for other planes. So a replica that
 // follows takes a message for which a process of its plane waits, though it is in a collective
@@ -23,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/replicas/receive_order.hpp"
@@ -58,6 +63,10 @@ class Receives {
   int complete(MPI_Request before, MPI_Request after, MPI_Status& status);
 
   bool has(MPI_Request request);
+  // What MPI is to complete for it: a stand-in, or itself.
+  MPI_Request stand_in_of(MPI_Request request);
+  // Some may have one beside the program's handle. Two loads, most of the time.
+  bool has_stand_ins() const { return lent_.load(std::memory_order_relaxed) != 0; }
   // It is started, and the program has not completed it.
   bool is_active(MPI_Request request);
   // It is complete, and the program asks without completing it: writes the status. False: it is
@@ -97,7 +106,9 @@ class Receives {
     Entry& operator=(const Entry&) = delete;
 
     Call call;
+    MPI_Request stand_in = MPI_REQUEST_NULL;  // beside the program's handle, if that is MPI's own
     int stand_in_tag = 0;
+    bool is_own = false;  // the program's handle is MPI's own
     MPI_Request native = MPI_REQUEST_NULL;
     bool owns_datatype = false;  // the program may free its own
     bool is_active = false;      // started, and not completed by the program
@@ -111,7 +122,8 @@ class Receives {
   class Hold;
 
   int next_tag();
-  EntryPtr add(const Call& call, MPI_Request stand_in, int tag);
+  EntryPtr add(const Call& call, MPI_Request request, int tag);
+  int lend(Entry& entry);
   void activate(const EntryPtr& entry);
   EntryPtr find(MPI_Request request);
 
@@ -132,7 +144,8 @@ class Receives {
   bool decides_ = false;
   std::uint64_t wildcards_started_ = 0;
   Order order_;
-  std::unordered_map<MPI_Request, EntryPtr> entries_;  // by stand-in
+  std::unordered_map<MPI_Request, EntryPtr> entries_;  // by the program's handle
+  std::atomic<std::size_t> lent_{0};                   // active ones with another one beside it
   std::vector<EntryPtr> open_;  // that are not shown, in the order in which they were started
   std::atomic<std::size_t> open_count_{0};
   std::atomic<bool> is_held_{false};  // by who changes what is above
@@ -142,6 +155,20 @@ class Receives {
 inline std::atomic<Receives*> decided_receives{nullptr};
 
 inline Receives* receives() { return decided_receives.load(std::memory_order_acquire); }
+
+// The requests of a call that completes some, as MPI has to be asked for them: while one lives,
+// stand-ins are in the place of the program's own.
+class AskedRequests {
+ public:
+  AskedRequests(int count, MPI_Request* requests);
+  ~AskedRequests();
+  AskedRequests(const AskedRequests&) = delete;
+  AskedRequests& operator=(const AskedRequests&) = delete;
+
+ private:
+  MPI_Request* requests_;
+  std::vector<std::pair<int, MPI_Request>> replaced_;
+};
 
 // As the functions of the class, and MPI's own calls where nothing is decided.
 int start_receive(const Receives::Call& call, MPI_Request* request);

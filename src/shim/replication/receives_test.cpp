@@ -178,6 +178,45 @@ TEST_CASE("receives: each start of a persistent one is another wildcard") {
 }
 
 TEST_CASE(
+    "receives: a persistent one with a source is MPI's own, but for starts behind a wildcard") {
+  Two two;
+  Plane& plane = two.follower;
+  int here = 0, any = 0, named = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  plane.receives.init({&named, 1, MPI_INT, 0, 5, plane.comm}, &request);
+  for (const int round : {10, 20}) {
+    plane.receives.start_again(request);
+    CHECK(plane.receives.stand_in_of(request) == request);
+    plane.send(round, 5);
+    CHECK(plane.tag_of(request) == 5);
+    CHECK(named == round);
+
+    MPI_Request wildcard = plane.receive(any, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    plane.receives.start_again(request);
+    MPI_Request stand_in = plane.receives.stand_in_of(request);
+    CHECK(stand_in != request);
+    CHECK(plane.receives.has_stand_ins());
+    plane.send(round + 1, 5);
+    plane.send(round + 2, 5);
+    CHECK_FALSE(plane.is_complete(stand_in));
+    MPI_Request first = two.leader.receive(here, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    two.leader.send(round + 1, 5);
+    CHECK(two.leader.tag_of(first) == 5);
+    two.replicas.deliver_all();
+    CHECK(plane.tag_of(wildcard) == 5);
+    CHECK(any == round + 1);
+    PMPI_Wait(&stand_in, &status);
+    CHECK(plane.receives.complete(request, stand_in, status) == MPI_SUCCESS);
+    CHECK(status.MPI_TAG == 5);
+    CHECK(named == round + 2);
+    CHECK_FALSE(plane.receives.has_stand_ins());
+  }
+  plane.receives.forget(request);
+  PMPI_Request_free(&request);
+}
+
+TEST_CASE(
     "receives: what is open at the end is cancelled where it is decided, and then elsewhere") {
   Two two;
   int here = 0, there = 0;

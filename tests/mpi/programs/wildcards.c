@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-  ways = 12,
+  ways = 13,
   ranks_max = 16,
   findings_max = 128,
   large = 20000,
@@ -71,9 +71,9 @@ static void give(int way) {
   linger();
   send(way, 10 * rank);
   if (way == 3) MPI_Barrier(MPI_COMM_WORLD);
-  if (way == 1 || way == 4) {
+  for (int more = 1; more <= (way == 12 ? 2 : way == 1 || way == 4); ++more) {
     linger();
-    send(way, 10 * rank + 1);
+    send(way, 10 * rank + more);
   }
 }
 
@@ -156,6 +156,52 @@ static void persistently(int others, int way) {
   for (int i = 0; i < slots; ++i) MPI_Request_free(&requests[i]);
 }
 
+/* Those that name their source, without a wildcard before them, and then with one. */
+static void named_persistently(int others, int way) {
+  static int turn;
+  MPI_Request wild[ranks_max], named[ranks_max];
+  MPI_Status statuses[ranks_max];
+  int index, flag = 0;
+  for (int i = 0; i < others; ++i)
+    MPI_Recv_init(room[i], 1, MPI_INT, i + 1, way, MPI_COMM_WORLD, &named[i]);
+  for (int starts = 0; starts < 2; ++starts) {
+    for (int i = 0; i < starts; ++i)
+      MPI_Irecv(room[others], 1, MPI_INT, MPI_ANY_SOURCE, way, MPI_COMM_WORLD, &wild[0]);
+    MPI_Startall(others, named);
+    if (turn % 4 == 0) {
+      MPI_Waitall(others, named, statuses);
+    } else if (turn % 4 == 1) {
+      for (flag = 0; !flag;) MPI_Testall(others, named, &flag, statuses);
+    } else if (turn % 4 == 2) {
+      for (int done = 0; done < others; ++done) {
+        MPI_Waitany(others, named, &index, &statuses[0]);
+        expect_from(&statuses[0], room[index][0], way);
+        note(index);
+      }
+      for (int i = 0; i < others; ++i) statuses[i].MPI_SOURCE = i + 1;
+    } else {
+      for (int i = 0; i < others; ++i) {
+        for (flag = 0; !flag;) MPI_Request_get_status(named[i], &flag, &statuses[i]);
+        MPI_Wait(&named[i], &statuses[i]);
+      }
+    }
+    for (int i = 0; i < others; ++i) {
+      check(statuses[i].MPI_SOURCE == i + 1 && room[i][0] / 10 == i + 1, "not of who was named");
+      check(starts != 0 || room[i][0] % 10 == 0, "not the first message");
+      note(room[i][0]);
+    }
+  }
+  MPI_Wait(&wild[0], &statuses[0]);
+  expect_from(&statuses[0], room[others][0], way);
+  note(room[others][0]);
+  for (int left = 1; left < others; ++left) {
+    MPI_Recv(room[0], 1, MPI_INT, MPI_ANY_SOURCE, way, MPI_COMM_WORLD, &statuses[0]);
+    note(room[0][0]);
+  }
+  for (int i = 0; i < others; ++i) MPI_Request_free(&named[i]);
+  ++turn;
+}
+
 /* Whether the message is there when the receive is cancelled, the replicas may see differently. */
 static void cancelling(int way) {
   MPI_Request request;
@@ -209,7 +255,7 @@ static void on_freed(int others, int way) {
   }
 }
 
-/* One message of each other rank, or two. */
+/* One message of each other rank, two, or three. */
 static void find(int way) {
   MPI_Request requests[ranks_max];
   MPI_Status status, statuses[ranks_max];
@@ -221,6 +267,7 @@ static void find(int way) {
   if (way == 7) return cancelling(way);
   if (way == 10) return on_freed(others, way);
   if (way == 11) return until_told(others, way);
+  if (way == 12) return named_persistently(others, way);
   start(others, way, requests);
   if (way == 3) {
     MPI_Barrier(MPI_COMM_WORLD); /* which the others reach when their messages are taken */
