@@ -120,14 +120,15 @@ int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& statu
   return status.MPI_ERROR;
 }
 
-int test_patiently(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status) {
+int test_patiently(MPI_Request& request, std::optional<Pending>& pending, int& is_done,
+                   MPI_Status& status) {
   const int code = PMPI_Test(&request, &is_done, &status);
-  if (code != MPI_SUCCESS || is_done != 0 || !is_given_up(pending)) return code;
+  if (code != MPI_SUCCESS || is_done != 0 || !pending || !is_given_up(*pending)) return code;
   is_done = 1;
-  return end_hopeless(request, pending, status);
+  return end_hopeless(request, *pending, status);
 }
 
-int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status) {
+int wait_patiently(MPI_Request& request, std::optional<Pending> pending, MPI_Status& status) {
   Patience patience;
   for (;;) {
     int is_done = 0;
@@ -140,24 +141,21 @@ int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status) {
 int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status) {
   const MPI_Request before = request;
   std::optional<Pending> pending = recall(request);
-  if (!pending) return PMPI_Test(&request, &is_done, &status);
-  const int code = test_patiently(request, *pending, is_done, status);
+  const int code = test_patiently(request, pending, is_done, status);
   if (is_done != 0 || request == MPI_REQUEST_NULL) {
     note_completion(before, request);
-  } else {
+  } else if (pending) {
     update(request, *pending);
   }
   return code;
 }
 
+// What is remembered is looked up once, and not each time that MPI is asked.
 int wait_remembered(MPI_Request& request, MPI_Status& status) {
-  Patience patience;
-  for (;;) {
-    int is_done = 0;
-    const int code = test_remembered(request, is_done, status);
-    if (code != MPI_SUCCESS || is_done != 0) return code;
-    patience.pause();
-  }
+  const MPI_Request before = request;
+  const int code = wait_patiently(request, recall(request), status);
+  note_completion(before, request);
+  return code;
 }
 
 }  // namespace resprout::shim

@@ -54,8 +54,10 @@ void note_completion(MPI_Request before, MPI_Request after);
 
 // MPI_Test and MPI_Wait for an MPI that does not notice losses: a request whose peer is lost, and
 // whose message did not come before, ends with MPIX_ERR_PROC_FAILED. `status` is not ignored.
-int test_patiently(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status);
-int wait_patiently(MPI_Request& request, Pending pending, MPI_Status& status);
+// `pending`: what it waits for; nothing: that is not remembered, and MPI ends it.
+int test_patiently(MPI_Request& request, std::optional<Pending>& pending, int& is_done,
+                   MPI_Status& status);
+int wait_patiently(MPI_Request& request, std::optional<Pending> pending, MPI_Status& status);
 // The same for requests that are remembered (or complete, or none of ours).
 int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status);
 int wait_remembered(MPI_Request& request, MPI_Status& status);

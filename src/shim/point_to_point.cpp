@@ -42,8 +42,9 @@ int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Bloc
   const int code = start(&request);
   if (code != MPI_SUCCESS) return code;
   if (is_remade(comm)) remember(request, {comm, dest, Pending::Kind::send});
-  return ulfm::is_active() ? wait_one(call, request, status)
-                           : wait_patiently(request, {comm, dest, Pending::Kind::send}, status);
+  return ulfm::is_active()
+             ? wait_one(call, request, status)
+             : wait_patiently(request, Pending{comm, dest, Pending::Kind::send}, status);
 }
 
 template <typename Blocking, typename Start>
@@ -77,7 +78,7 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
   MPI_Status found;
   const MPI_Request before = request;
   int code = ulfm::is_active() ? wait_one(call, request, found)
-                               : wait_patiently(request, {r.comm, r.source}, found);
+                               : wait_patiently(request, Pending{r.comm, r.source}, found);
   if (code == MPI_SUCCESS) code = complete_receive(before, request, found);
   if (!is_loss(code)) copy_status(found, status);
   return code;

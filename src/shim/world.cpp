@@ -32,6 +32,10 @@ extern "C" char** environ;
 namespace resprout::shim {
 namespace {
 
+// How often the lifeline's thread looks whether somebody waits for this process, where that is
+// rare.
+constexpr std::int64_t idle_tick_ns = 20'000'000;
+
 // Messages of the program's own are on their way while it waits in a collective.
 void progress_mpi() {
   int flag = 0;
@@ -173,6 +177,8 @@ void begin() {
 
   watch_for_leaving();
   runtime::LifelineOptions callbacks;
+  // What a process answers while it computes are questions about collectives that Resprout carries.
+  if (parsed.options.leaves_collectives_to_mpi()) callbacks.tick_ns = idle_tick_ns;
   callbacks.on_loss = handle_loss;
   callbacks.on_left = [](int rank) {
     if (LiveWorld* world = live.load()) world->engine().note_loss(rank);

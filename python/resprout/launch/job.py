@@ -282,8 +282,11 @@ class _Job:
         mpiruns = {launch.mpirun.pid for launch in self._launches}
         return [p for p in processes.descendants() if p.is_alive and p.pid not in mpiruns]
 
-    def _ranks_of(self, launch: _Launch) -> list[processes.Process]:
-        ranks = self._ranks()
+    def _ranks_of(
+        self, launch: _Launch, ranks: list[processes.Process] | None = None
+    ) -> list[processes.Process]:
+        """`ranks`: those of all launches, if that is known already."""
+        ranks = self._ranks() if ranks is None else ranks
         if len(self._launches) == 1:
             return ranks
         return [p for p in ranks if processes.has_run_directory(p.pid, launch.start.directory)]
@@ -295,20 +298,21 @@ class _Job:
                 launch.end.timed_out = True
             self._kill()
             return
+        ranks = self._ranks()
         for launch in self._launches:
             if not launch.is_over:
-                self._look_at(launch)
+                self._look_at(launch, ranks)
         for index in self._on_look():
             self._kill_launch(self._launches[index])
 
-    def _look_at(self, launch: _Launch) -> None:
+    def _look_at(self, launch: _Launch, ranks: list[processes.Process]) -> None:
         if launch.start.has_lost():
             # An mpirun that speaks to a host that is cut off waits for its answer for minutes.
             launch.lost_since = launch.lost_since or time.monotonic()
             if time.monotonic() - launch.lost_since > _MPIRUN_LEAVES_SECONDS:
                 self._end_mpirun(launch)
                 return
-        alive = self._ranks_of(launch)
+        alive = self._ranks_of(launch, ranks)
         if alive:
             launch.had_ranks = True
             launch.without_ranks_since = None
