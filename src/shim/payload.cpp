@@ -73,7 +73,9 @@ std::span<const std::byte> packed(const void* buffer, const Layout& layout,
     return {static_cast<const std::byte*>(buffer), layout.packed_bytes};
   int bound = 0;
   PMPI_Pack_size(layout.count, layout.datatype, MPI_COMM_SELF, &bound);
-  storage.resize(static_cast<std::size_t>(bound));
+  // Of what is used again nothing is cleared.
+  if (storage.size() < static_cast<std::size_t>(bound))
+    storage.resize(static_cast<std::size_t>(bound));
   int position = 0;
   PMPI_Pack(buffer, layout.count, layout.datatype, storage.data(), bound, &position, MPI_COMM_SELF);
   return {storage.data(), static_cast<std::size_t>(position)};

@@ -63,7 +63,10 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   std::vector<std::byte> storage;
   std::span<const std::byte> bytes;
   if (setup_.sends_bytes) bytes = packed(buffer.data, layout, storage);
-  const std::uint64_t digest = digest_of(buffer.data, layout).low;
+  // Packed once, if that has to be.
+  const std::uint64_t digest = setup_.sends_bytes && !layout.is_dense
+                                   ? digest_of_packed(bytes, buffer.datatype).low
+                                   : digest_of(buffer.data, layout).low;
   const Stream stream{*communicator, setup_.rank, receiver, sending.tag, Stream::Of::messages};
   std::unique_lock lock(mutex_);
   const MessageName name = sent_.next(stream);
