@@ -23,6 +23,7 @@ typedef struct {
   int64_t heartbeat_timeout_ms; /* of silence, after which a neighbor is suspected; > period */
   const uint8_t* secret;        /* 32 bytes that all members share; null: zeros */
   const char* order;            /* a file with the places of members in the tree; null: none */
+  const char* views;            /* "whole" or "local"; null: whole. The same for all members */
 } resprout_member_options;
 
 /* Null if that cannot be; resprout_member_refusal() says why, in one line.
@@ -32,7 +33,13 @@ typedef struct {
  * member, from 0, has identifier n; members of one group stand together in the tree. A member asks
  * for the place that the line with its address gives it. It gets another one, which the order of
  * the root gives nobody, if it is in no line, or if somebody else has its place. Who was a member
- * keeps the identifier that it had. docs/protocols/membership.md says more. */
+ * keeps the identifier that it had. docs/protocols/membership.md says more.
+ *
+ * With local views a member knows its neighborhood and not who is a member, and what it keeps does
+ * not depend on how many there are. `order` has to be given then, and is read again when somebody
+ * is spoken to for the first time: its n-th line, from 0, is the HOST:PORT at which identifier n
+ * listens, of all who may ever be members; `listen` and `join` are among them.
+ * docs/protocols/local_membership.md says more. */
 resprout_member* resprout_member_new(const resprout_member_options* options);
 
 /* Of the last resprout_member_new of this thread; valid until the next one. */
@@ -41,7 +48,10 @@ const char* resprout_member_refusal(void);
 /* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
  * again and again. Returns what has happened as one line of JSON, valid until the next call, or
  * null: nothing. Every line has "event", "time" (seconds since 1970), "epoch", "members", "root",
- * "self" and "address", and with an order "place", where it has this member, or null. The event is
+ * "self" and "address", and with an order "place", where it has this member, or null. With local
+ * views there is no "members" and no "place", but "count", how many there are, and "digest", 16
+ * digits that are different for other members; of a view also "neighbors", whom it watches, and
+ * "entered" and "left", who is new and who is gone since its view before. The event is
  * view, joining, suspected (with "about"), decided, excluded, isolated or rejected: the process at
  * "peer" does not come in, because of its "reason" secret (it has another one) or version (it
  * speaks "peer_version" of the protocol and not "version"). It is said once for each of them;

@@ -381,6 +381,10 @@ says, `#` begins a comment. Without groups the n-th member, from 0, has identifi
 the RADIX ones from RADIX*n+1; with groups the members of each stand together. Who is in no line,
 or finds its place taken, gets another place and says so.
 
+With --views local a member knows its neighborhood and not the list, and takes memory that does not
+depend on how many they are. The n-th line of --order, from 0, is the HOST:PORT of identifier n
+then, and `view` has `count` and `digest` in the place of `members`.
+
 With --json each event is one object a line: `view`, with `epoch`, `members`, `root`, `self`,
 `address`, and with --order `place`; and `joining`, `suspected`, `decided`, `excluded`, `isolated`.
 It serves until it is ended; the others take that for its death. At its end (Ctrl-C, SIGTERM), and
@@ -407,10 +411,13 @@ def member_command(
         Path | None,
         typer.Option(metavar="FILE", help="Who stands where in the tree.", show_default=False),
     ] = None,
+    views: Annotated[str, typer.Option(help="`whole` or `local`; the same for all.")] = "whole",
 ) -> int:
     from resprout.member.command import serve
 
-    return serve(listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, order, json)
+    return serve(
+        listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, order, views, json
+    )
 
 
 @app.command("protocols")

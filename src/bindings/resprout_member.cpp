@@ -15,23 +15,33 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "runtime/member/local_member.hpp"
 #include "runtime/member/member.hpp"
 #include "runtime/net/clock.hpp"
 
 using resprout::runtime::auth::Failure;
 using resprout::runtime::auth::protocol_version;
+using resprout::runtime::member::Addresses;
+using resprout::runtime::member::LocalMember;
 using resprout::runtime::member::Member;
 using resprout::runtime::member::MemberEvent;
 using resprout::runtime::member::MemberOptions;
 using resprout::runtime::member::Order;
 using resprout::runtime::member::parse_address;
+using resprout::runtime::member::Service;
 using resprout::runtime::member::Statistics;
 using resprout::runtime::member::Traffic;
 
 struct resprout_member {
-  explicit resprout_member(const MemberOptions& options) : member(options) {}
-  Member member;
+  explicit resprout_member(const MemberOptions& options) {
+    if (options.addresses)
+      member = std::make_unique<LocalMember>(options);
+    else
+      member = std::make_unique<Member>(options);
+  }
+  std::unique_ptr<Service> member;
   std::string line;
   std::string statistics;
 };
@@ -100,9 +110,18 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   options.period_ns = given.heartbeat_period_ms * 1'000'000;
   options.timeout_ns = given.heartbeat_timeout_ms * 1'000'000;
   if (given.secret != nullptr) std::memcpy(options.secret.data(), given.secret, 32);
+  const std::string views = given.views == nullptr ? "whole" : given.views;
+  if (views != "whole" && views != "local")
+    return refuse("views: '" + views + "' is not whole or local");
+  const bool has_local_views = views == "local";
+  if (given.order == nullptr && has_local_views)
+    return refuse("views: local ones need an order, with HOST:PORT of all who may be members");
   if (given.order == nullptr) return options;
   try {
-    options.order = read_order(given.order);
+    if (has_local_views)
+      options.addresses = Addresses(given.order);
+    else
+      options.order = read_order(given.order);
   } catch (const std::invalid_argument& error) {
     return refuse("order: " + std::string(error.what()));
   }
@@ -126,22 +145,41 @@ std::string reason_in(const MemberEvent& event) {
 }
 
 // Where the order has this member.
-std::string place_in(const Member& member) {
+std::string place_in(const Service& member) {
   if (!member.has_order()) return "";
   return ",\"place\":" + (member.place() < 0 ? "null" : std::to_string(member.place()));
 }
 
-std::string as_json(const MemberEvent& event, const Member& member) {
+std::string text_of(const std::vector<std::int32_t>& ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+  return "[" + text + "]";
+}
+
+std::string id_or_null(std::int32_t id) { return id < 0 ? "null" : std::to_string(id); }
+
+// The members of a whole view, or the name of a local one.
+std::string view_in(const MemberEvent& event) {
+  if (!event.local)
+    return ",\"members\":" + text_of(event.members) +
+           ",\"root\":" + (event.members.empty() ? "null" : std::to_string(event.members.front()));
+  char digest[17];
+  std::snprintf(digest, sizeof digest, "%016llx",
+                static_cast<unsigned long long>(event.local->members.digest));
+  std::string text = ",\"count\":" + std::to_string(event.local->members.count) + ",\"digest\":\"" +
+                     digest + "\",\"root\":" + id_or_null(event.local->root);
+  if (event.kind != MemberEvent::Kind::view) return text;
+  return text + ",\"neighbors\":" + text_of(event.local->neighbors) +
+         ",\"entered\":" + text_of(event.local->entered) +
+         ",\"left\":" + text_of(event.local->left);
+}
+
+std::string as_json(const MemberEvent& event, const Service& member) {
   static constexpr const char* kinds[] = {"joining",  "view",     "suspected", "decided",
                                           "excluded", "isolated", "rejected"};
-  std::string members;
-  for (const std::int32_t id : event.members)
-    members += (members.empty() ? "" : ",") + std::to_string(id);
-  std::string line =
-      head(kinds[static_cast<int>(event.kind)], event.time_ns) +
-      ",\"epoch\":" + std::to_string(event.epoch) + ",\"members\":[" + members +
-      "],\"root\":" + (event.members.empty() ? "null" : std::to_string(event.members.front())) +
-      ",\"self\":" + (event.self < 0 ? "null" : std::to_string(event.self)) + place_in(member);
+  std::string line = head(kinds[static_cast<int>(event.kind)], event.time_ns) +
+                     ",\"epoch\":" + std::to_string(event.epoch) + view_in(event) +
+                     ",\"self\":" + id_or_null(event.self) + place_in(member);
   if (event.about >= 0) line += ",\"about\":" + std::to_string(event.about);
   if (event.kind == MemberEvent::Kind::rejected) line += reason_in(event);
   return line + ",\"address\":\"" + member.address().text() + "\"}";
@@ -169,6 +207,9 @@ resprout_member* resprout_member_new(const resprout_member_options* options) {
   if (!understood) return nullptr;
   try {
     return new resprout_member(*understood);
+  } catch (const std::invalid_argument& error) {
+    last_refusal = error.what();
+    return nullptr;
   } catch (const std::exception& error) {
     last_refusal = "listen: " + std::string(options->listen) + ": " + error.what();
     return nullptr;
@@ -178,14 +219,14 @@ resprout_member* resprout_member_new(const resprout_member_options* options) {
 const char* resprout_member_refusal(void) { return last_refusal.c_str(); }
 
 const char* resprout_member_run(resprout_member* member, int timeout_ms) {
-  const auto event = member->member.run(timeout_ms);
+  const auto event = member->member->run(timeout_ms);
   if (!event) return nullptr;
-  member->line = as_json(*event, member->member);
+  member->line = as_json(*event, *member->member);
   return member->line.c_str();
 }
 
 const char* resprout_member_statistics(resprout_member* member) {
-  member->statistics = as_json(member->member.statistics(), member->member.address().text());
+  member->statistics = as_json(member->member->statistics(), member->member->address().text());
   return member->statistics.c_str();
 }
 

@@ -23,6 +23,7 @@ class _COptions(Structure):
         ("heartbeat_timeout_ms", c_int64),
         ("secret", c_char_p),
         ("order", c_char_p),
+        ("views", c_char_p),
     ]
 
 
@@ -46,8 +47,9 @@ class Member:
     """A member, served by the thread that iterates over `events`.
 
     `listen` and `join` are HOST:PORT with a numeric host; without `join` it is the first one of a
-    new membership. `order` is a file with the places of members in the tree; see
-    resprout/member.h. Raises UserError with one line if it cannot be. Closing it is its death.
+    new membership. `order` is a file with the places of members in the tree; with `views` local a
+    member knows its neighborhood only, and `order` has where all listen; see resprout/member.h.
+    Raises UserError with one line if it cannot be. Closing it is its death.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Member:
         heartbeat_timeout_ms: int = 5000,
         secret: bytes | None = None,
         order: str | os.PathLike[str] | None = None,
+        views: str = "whole",
     ) -> None:
         if secret is not None and len(secret) != SECRET_BYTES:
             raise UserError(f"secret: {len(secret)} bytes are not {SECRET_BYTES}")
@@ -72,6 +75,7 @@ class Member:
             heartbeat_timeout_ms,
             secret,
             None if order is None else os.fsencode(order),
+            views.encode(),
         )
         self._handle = self._library.resprout_member_new(ctypes.byref(options))
         if self._handle is None:

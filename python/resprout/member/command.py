@@ -38,6 +38,11 @@ def describe(line: str) -> str:
             f"{event['own_bytes'] >> 10} KiB of memory"
         )
     who = "?" if event["self"] is None else event["self"]
+    if event["event"] == "view" and "members" not in event:
+        return (
+            f"{who}: view {event['epoch']}, root {event['root']}: {event['count']} members, "
+            f"digest {event['digest']}; it watches {' '.join(map(str, event['neighbors'])) or '-'}"
+        )
     if event["event"] == "view":
         members = " ".join(map(str, event["members"]))
         return f"{who}: view {event['epoch']}, root {event['root']}: {members}"
@@ -76,6 +81,7 @@ def serve(
     timeout_ms: int,
     secret_file: Path | None,
     order: Path | None,
+    views: str,
     as_json: bool,
 ) -> int:
     member = Member(
@@ -86,6 +92,7 @@ def serve(
         heartbeat_timeout_ms=timeout_ms,
         secret=secret_of(secret_file),
         order=order,
+        views=views,
     )
     is_ended = is_asked = False
 
@@ -102,7 +109,7 @@ def serve(
     signal.signal(signal.SIGUSR1, ask)
     of = (lambda line: line) if as_json else describe
     output = Output(sys.stdout.fileno())
-    is_placed = order is None
+    is_placed = order is None or views == "local"
     try:
         while not is_ended:
             line = member.poll(200)

@@ -43,10 +43,10 @@ class Process:
 
     @property
     def view(self) -> tuple[int, tuple[int, ...]]:
-        """Epoch and members of its last view; epoch 0: none."""
+        """Epoch and members of its last view; epoch 0: none. Local views have no list of them."""
         for event in reversed(self.events):
             if event["event"] == "view":
-                return event["epoch"], tuple(event["members"])
+                return event["epoch"], tuple(event.get("members", ()))
         return 0, ()
 
     @property

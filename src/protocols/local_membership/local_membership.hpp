@@ -94,6 +94,9 @@ class LocalMembership {
   // with whom it shares the wave that is on its way, who has asked it for admission, and whom it
   // has asked.
   bool is_neighbor(Rank rank) const;
+  // All of them; some perhaps more than once.
+  template <typename F>
+  void for_each_neighbor(F f) const;
   // Of how many identifiers it knows anything.
   std::int32_t exceptions() const { return known_.size(); }
 

@@ -1,6 +1,7 @@
 // Whom a process with a local view has around it: the part of the machine that reads the tree.
 //
-// Included by local_membership.cpp alone. Thread rule: pure functions of the machine.
+// For local_membership.cpp, and for who asks whom a process has around it. Thread rule: pure
+// functions of the machine.
 #pragma once
 
 #include "protocols/local_membership/local_membership.hpp"
@@ -96,6 +97,26 @@ std::int32_t LocalMembership<R>::next_wave_child(std::int32_t after) const {
     return rank_at(at) == self_ || is_wave_gap(rank_at(at));
   };
   return after < 0 ? walk.first(is_passed) : walk.next(after, is_passed);
+}
+
+template <std::size_t R>
+template <typename F>
+void LocalMembership<R>::for_each_neighbor(F f) const {
+  const auto maybe = [&](Rank id) {
+    if (id != no_rank && is_neighbor(id)) f(id);
+  };
+  maybe(contact_);
+  if (!is_member()) return;
+  for (const Change& change : known_) maybe(change.id);
+  maybe(parent());
+  for (std::int32_t child = next_child(-1); child >= 0; child = next_child(child))
+    maybe(rank_at(child));
+  if (!wave_.ballot.exists()) return;
+  maybe(wave_.parent);
+  maybe(wave_.ballot.coordinator);
+  if (wave_.is_leaf != 0) return;
+  for (std::int32_t child = next_wave_child(-1); child >= 0; child = next_wave_child(child))
+    maybe(rank_at(child));
 }
 
 }  // namespace resprout::protocols

@@ -2,35 +2,12 @@
 #include "runtime/member/member.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "runtime/member/places.hpp"
 #include "runtime/net/clock.hpp"
-#include "runtime/net/socket.hpp"
 
 namespace resprout::runtime::member {
-namespace {
-
-constexpr std::uint64_t listener_key = 0;
-// So many may be about to prove that they know the secret; far more than join at once.
-constexpr std::ptrdiff_t strangers_max = 256;
-
-Frame frame_of(FrameKind kind) {
-  Frame frame;
-  frame.kind = kind;
-  return frame;
-}
-
-}  // namespace
-
-Member::Member(const MemberOptions& options)
-    : options_(options),
-      config_{{options.radix}, options.period_ns},
-      listener_(listen_on(options.listen.host, options.listen.port)) {
-  own_.address = {options.listen.host, local_port(listener_)};
-  own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
-  poller_.add(listener_, listener_key, EPOLLIN);
-  beat_at_ = monotonic_ns();
+Member::Member(const MemberOptions& options) : Service(options) {
   find_place();
   if (options.join) {
     contacts_.push_back(*options.join);
@@ -44,129 +21,11 @@ Member::Member(const MemberOptions& options)
   drain();
 }
 
-std::optional<MemberEvent> Member::run(int timeout_ms) {
-  const std::int64_t end = monotonic_ns() + std::int64_t{timeout_ms} * 1'000'000;
-  for (;;) {
-    if (!events_.empty()) {
-      MemberEvent event = std::move(events_.front());
-      events_.pop_front();
-      return event;
-    }
-    const std::int64_t left = end - monotonic_ns();
-    if (left < 0) return std::nullopt;
-    serve(static_cast<int>(left / 1'000'000 + 1));
-  }
-}
-
-void Member::serve(int timeout_ms) {
-  std::int64_t wake = std::min(beat_at_, machine_ ? machine_->poll_timeout().at.ticks : ask_at_);
-  for (const auto& [key, connection] : connections_)
-    if (connection->give_up_at >= 0) wake = std::min(wake, connection->give_up_at);
-  const std::int64_t wait = std::max<std::int64_t>(wake - monotonic_ns(), 0) / 1'000'000 + 1;
-  std::array<epoll_event, 64> ready;
-  for (const epoll_event& event :
-       poller_.wait(ready, static_cast<int>(std::min<std::int64_t>(wait, timeout_ms)))) {
-    if (event.data.u64 == listener_key)
-      accept_all();
-    else
-      advance(event.data.u64);
-  }
-  handle_time(monotonic_ns());
-}
-
-void Member::accept_all() {
-  for (;;) {
-    Fd socket = accept_on(listener_);
-    if (!socket.is_open()) return;
-    const std::uint64_t key = next_key_++;
-    auto connection = std::make_unique<Connection>(
-        Connection{Link::accept(std::move(socket), options_.secret), {}});
-    connection->give_up_at = monotonic_ns() + options_.timeout_ns;
-    poller_.add(connection->link.socket(), key, EPOLLIN);
-    connections_[key] = std::move(connection);
-    drop_oldest_stranger();
-  }
-}
-
-// Who connects and says nothing must not use up the descriptors that members need.
-void Member::drop_oldest_stranger() {
-  const auto is_stranger = [](const auto& entry) {
-    return !entry.second->link.is_own() && !entry.second->link.has_opened();
-  };
-  if (std::ssize(connections_) <= strangers_max) return;
-  if (std::ranges::count_if(connections_, is_stranger) <= strangers_max) return;
-  // Keys are in the order of age.
-  forget(std::ranges::find_if(connections_, is_stranger)->first);
-}
-
-void Member::advance(std::uint64_t key) {
-  const auto found = connections_.find(key);
-  if (found == connections_.end()) return;
-  Connection& connection = *found->second;
-  std::vector<Frame> frames;
-  connection.link.advance(frames);
-  if (connection.link.has_opened() && !connection.is_second_try) connection.give_up_at = -1;
-  // What was said before the end counts.
-  for (const Frame& frame : frames) handle(key, frame);
-  if (!connection.link.is_over()) {
-    poller_.modify(connection.link.socket(), key, connection.link.events());
-    return;
-  }
-  const std::unique_ptr<Connection> ended = forget(key);
-  if (!ended->link.is_own()) return;
-  own_connections_.erase(ended->peer.address);
-  handle_end(*ended);
-}
-
-// Closes it, whatever its state is; its traffic stays counted.
-std::unique_ptr<Member::Connection> Member::forget(std::uint64_t key) {
-  std::unique_ptr<Connection> connection = std::move(connections_.at(key));
-  connections_.erase(key);
-  maybe_say_rejected(*connection);
-  poller_.remove_and_close(connection->link.socket());
-  ended_.sent += connection->link.sent();
-  ended_.received += connection->link.received();
-  const Link& link = connection->link;
-  if (!link.is_own() && (!link.has_opened() || link.is_malformed())) ++ended_.rejected;
-  return connection;
-}
-
-// What whoever runs this member can mend. Once for each reason and version, whatever a stranger
-// says and how often; all else is counted only.
-void Member::maybe_say_rejected(Connection& connection) {
-  Link& link = connection.link;
-  const bool is_worth_it = link.failure() == auth::Failure::other_version ||
-                           (link.failure() == auth::Failure::other_secret && link.is_own());
-  if (!is_worth_it) return;
-  const bool has_version = link.failure() == auth::Failure::other_version;
-  const int version = has_version ? link.peer_version() : -1;
-  if (!said_rejected_.emplace(link.failure(), version).second) return;
-  note(MemberEvent::Kind::rejected);
-  events_.back().failure = link.failure();
-  events_.back().peer_version = version;
-  events_.back().peer = link.is_own() ? connection.peer.address.text() : peer_of(link.socket());
-}
-
-Statistics Member::statistics() const {
-  Statistics sum = ended_;
-  sum.connections = connections_.size();
-  for (const auto& [key, connection] : connections_) {
-    sum.sent += connection->link.sent();
-    sum.received += connection->link.received();
-  }
-  return sum;
-}
-
 void Member::handle_end(const Connection& connection) {
-  const Link::State how = connection.link.state();
   if (!machine_ && !contacts_.empty() && contacts_.front() == connection.peer.address)
     ask_at_ = std::min(ask_at_, monotonic_ns() + options_.period_ns / 4);
   if (!id_of(connection.peer)) return;
-  // Refused, or open to somebody who is not the one that was meant and went away at that.
-  const bool is_gone =
-      how == Link::State::refused ||
-      (connection.is_second_try && connection.link.has_opened() && !connection.is_given_up);
-  if (is_gone)
+  if (is_proof(connection))
     suspect(connection.peer, protocols::Evidence::death);
   else if (connection.is_second_try)
     suspect(connection.peer, protocols::Evidence::silence);
@@ -187,25 +46,12 @@ void Member::suspect(const Place& place, protocols::Evidence evidence) {
   drain();
 }
 
-void Member::connect(const Place& place, bool is_second_try) {
-  const std::uint64_t key = next_key_++;
-  auto connection = std::make_unique<Connection>(
-      Connection{Link::connect(place.address, options_.secret), place});
-  connection->is_second_try = is_second_try;
-  connection->give_up_at = monotonic_ns() + health_.stretch(options_.timeout_ns);
+Frame Member::hello_to(const Connection& connection) const {
   Frame hello = frame_of(FrameKind::hello);
   hello.incarnation = own_.incarnation;
-  hello.meant = place.incarnation;
+  hello.meant = connection.peer.incarnation;
   hello.address = own_.address;
-  connection->link.say(hello);
-  if (connection->link.is_over()) {
-    // The end is seen when the caller is done.
-    connection->give_up_at = 0;
-  } else {
-    poller_.add(connection->link.socket(), key, connection->link.events());
-  }
-  own_connections_[place.address] = key;
-  connections_[key] = std::move(connection);
+  return hello;
 }
 
 // The key of the connection on which this process speaks to it.
@@ -219,15 +65,6 @@ std::uint64_t Member::connection_to(const Place& place) {
     connection.has_told_book = false;
   }
   return key;
-}
-
-void Member::say(std::uint64_t key, const Frame& frame) {
-  Connection& connection = *connections_.at(key);
-  connection.link.say(frame);
-  if (connection.link.is_over())
-    connection.give_up_at = 0;
-  else
-    poller_.modify(connection.link.socket(), key, connection.link.events());
 }
 
 void Member::handle(std::uint64_t key, const Frame& frame) {
@@ -384,18 +221,12 @@ void Member::send_message(const Machine::Message& message) {
   say(key, frame);
 }
 
-void Member::note(MemberEvent::Kind kind, std::int32_t about) {
-  MemberEvent event;
-  event.kind = kind;
-  event.time_ns = realtime_ns();
-  event.about = about;
+void Member::describe(MemberEvent& event) const {
   event.self = old_id_;
-  if (machine_) {
-    event.self = index(machine_->self());
-    event.epoch = machine_->view().epoch;
-    machine_->view().members.for_each([&](Rank id) { event.members.push_back(index(id)); });
-  }
-  events_.push_back(std::move(event));
+  if (!machine_) return;
+  event.self = index(machine_->self());
+  event.epoch = machine_->view().epoch;
+  machine_->view().members.for_each([&](Rank id) { event.members.push_back(index(id)); });
 }
 
 void Member::drain() {
@@ -466,45 +297,22 @@ void Member::watch_neighbors(std::int64_t now) {
   });
 }
 
-void Member::beat(std::int64_t now) {
-  beat_at_ = now + options_.period_ns;
-  std::vector<std::int32_t> silent;
-  for (const auto& [id, silence] : silences_) {
-    if (const auto place = book_.find(id); place != book_.end())
-      send(place->second, frame_of(FrameKind::heartbeat));
-    if (silence.length({now}) >= health_.stretch(options_.timeout_ns)) silent.push_back(id);
-  }
-  for (const std::int32_t id : silent)
-    if (machine_)
-      machine_->handle_suspicion({now}, rank_at(id), protocols::Evidence::silence), drain();
+void Member::say_heartbeat(std::int32_t id) {
+  if (const auto place = book_.find(id); place != book_.end())
+    send(place->second, frame_of(FrameKind::heartbeat));
 }
 
-// Before anything is given up: in the time that this process was kept from running nobody could be
-// heard, nor could a connection open.
-void Member::note_health(std::int64_t now) {
-  if (now < beat_at_) return;
-  const std::int64_t starved = protocols::starved_for(now - beat_at_, options_.period_ns);
-  health_.handle_deadline(starved != 0);
-  if (starved == 0) return;
-  for (auto& [id, silence] : silences_) silence.forgive({now}, starved);
-  for (auto& [key, connection] : connections_)
-    if (connection->give_up_at > 0) connection->give_up_at += starved;
+void Member::handle_silence(std::int64_t now, std::int32_t id) {
+  if (!machine_) return;
+  machine_->handle_suspicion({now}, rank_at(id), protocols::Evidence::silence);
+  drain();
 }
 
-void Member::handle_time(std::int64_t now) {
-  note_health(now);
-  std::vector<std::uint64_t> late;
-  for (const auto& [key, connection] : connections_)
-    if (connection->give_up_at >= 0 && connection->give_up_at <= now) late.push_back(key);
-  for (const std::uint64_t key : late) {
-    const auto found = connections_.find(key);
-    if (found == connections_.end()) continue;
-    if (!found->second->link.is_over()) {
-      found->second->is_given_up = true;
-      found->second->link.close();
-    }
-    advance(key);
-  }
+std::int64_t Member::next_deadline() const {
+  return machine_ ? machine_->poll_timeout().at.ticks : ask_at_;
+}
+
+void Member::handle_deadline(std::int64_t now) {
   if (!machine_ && now >= ask_at_) {
     // The next one; a scan of all who are known.
     std::rotate(contacts_.begin(), contacts_.begin() + (contacts_.empty() ? 0 : 1),
@@ -515,7 +323,6 @@ void Member::handle_time(std::int64_t now) {
     machine_->handle_timeout({now});
     drain();
   }
-  if (now >= beat_at_) beat(now);
 }
 
 }  // namespace resprout::runtime::member

@@ -1,10 +1,7 @@
 // See order.hpp.
 #include "runtime/member/order.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <sstream>
@@ -17,16 +14,6 @@ namespace {
 
 constexpr const char* digits_and_dots = "0123456789.";
 constexpr std::size_t name_letters_max = 253;  // RFC 1035
-
-// An address as the system writes it; nothing: it is none.
-std::optional<std::string> canonical_address(const std::string& text) {
-  std::array<unsigned char, 16> bytes;
-  std::array<char, INET6_ADDRSTRLEN> written;
-  for (const int family : {AF_INET, AF_INET6})
-    if (inet_pton(family, text.c_str(), bytes.data()) == 1)
-      return inet_ntop(family, bytes.data(), written.data(), written.size());
-  return std::nullopt;
-}
 
 std::string lower(std::string text) {
   for (char& letter : text)

@@ -1,6 +1,9 @@
 // See wire.hpp.
 #include "runtime/member/wire.hpp"
 
+#include <arpa/inet.h>
+
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -111,6 +114,100 @@ bool read(Reader& reader, Machine::Message& message) {
   return reader.is_good() && message.from != no_rank && message.to != no_rank;
 }
 
+// Of identifiers that have no upper limit but that of their type.
+class LocalWriter {
+ public:
+  explicit LocalWriter(Writer& writer) : writer_(&writer) {}
+  void message(const LocalMachine::Message& message) {
+    writer_->id(message.from);
+    writer_->id(message.to);
+    writer_->number(static_cast<std::uint64_t>(message.kind), 1);
+    writer_->id(message.ballot.coordinator);
+    writer_->number(static_cast<std::uint32_t>(message.ballot.attempt), 4);
+    view(message.view);
+    view(message.next);
+    tally(message.reach);
+    writer_->number(static_cast<std::uint64_t>(message.changes.size()), 1);
+    for (const protocols::Change& change : message.changes) {
+      writer_->id(change.id);
+      writer_->number(change.what, 4);
+    }
+  }
+
+ private:
+  void tally(const protocols::Tally& tally) {
+    writer_->number(tally.digest, 8);
+    writer_->number(static_cast<std::uint64_t>(tally.count), 8);
+  }
+  void view(const protocols::LocalView& view) {
+    writer_->number(view.epoch, 8);
+    tally(view.members);
+    writer_->id(view.root);
+    writer_->number(static_cast<std::uint32_t>(view.limit), 4);
+  }
+
+  Writer* writer_;
+};
+
+class LocalReader {
+ public:
+  explicit LocalReader(Reader& reader) : reader_(&reader) {}
+  bool message(LocalMachine::Message& message) {
+    message.from = id();
+    message.to = id();
+    const std::uint64_t kind = reader_->number(1);
+    if (kind > static_cast<std::uint64_t>(protocols::LocalKind::join)) return false;
+    message.kind = static_cast<protocols::LocalKind>(kind);
+    message.ballot.coordinator = id();
+    message.ballot.attempt = number();
+    view(message.view);
+    view(message.next);
+    tally(message.reach);
+    const std::uint64_t changes = reader_->number(1);
+    Rank last = no_rank;
+    for (std::uint64_t i = 0; i < changes && is_good(); ++i) {
+      const Rank about = id();
+      const auto what = static_cast<std::uint32_t>(reader_->number(4));
+      // In order, so that equal messages are equal bytes; and nothing of what is never said.
+      if (about <= last || (what & ~said) != 0) return false;
+      if (!message.changes.note(about, what)) return false;
+      last = about;
+    }
+    return is_good() && message.from != no_rank && message.to != no_rank;
+  }
+
+ private:
+  using Change = protocols::Change;
+  static constexpr std::uint32_t said = Change::fenced | Change::dead | Change::sure |
+                                        Change::removed | Change::joins | Change::added |
+                                        Change::hole;
+
+  bool is_good() const { return is_good_ && reader_->is_good(); }
+  std::int32_t number() {
+    const auto value = static_cast<std::int32_t>(reader_->number(4));
+    if (value < 0) is_good_ = false;
+    return value;
+  }
+  Rank id() {
+    const auto value = static_cast<std::int32_t>(reader_->number(4));
+    if (value < -1) is_good_ = false;
+    return rank_at(value);
+  }
+  void tally(protocols::Tally& tally) {
+    tally.digest = reader_->number(8);
+    tally.count = static_cast<std::int64_t>(reader_->number(8));
+  }
+  void view(protocols::LocalView& view) {
+    view.epoch = reader_->number(8);
+    tally(view.members);
+    view.root = id();
+    view.limit = number();
+  }
+
+  Reader* reader_;
+  bool is_good_ = true;
+};
+
 }  // namespace
 
 std::string Address::text() const {
@@ -128,6 +225,15 @@ std::optional<Address> parse_address(const std::string& text) {
   const auto [behind, error] = std::from_chars(text.data() + colon + 1, end, address.port);
   if (error != std::errc{} || behind != end || address.host.size() > 45) return std::nullopt;
   return address;
+}
+
+std::optional<std::string> canonical_address(const std::string& text) {
+  std::array<unsigned char, 16> bytes;
+  std::array<char, INET6_ADDRSTRLEN> written;
+  for (const int family : {AF_INET, AF_INET6})
+    if (inet_pton(family, text.c_str(), bytes.data()) == 1)
+      return inet_ntop(family, bytes.data(), written.data(), written.size());
+  return std::nullopt;
 }
 
 Bytes encode(const Frame& frame) {
@@ -159,6 +265,14 @@ Bytes encode(const Frame& frame) {
         writer.number(place.incarnation, 8);
         writer.address(place.address);
       }
+      break;
+    case FrameKind::local_hello:
+      writer.id(rank_at(frame.id));
+      writer.number(frame.incarnation, 8);
+      writer.number(frame.meant, 8);
+      break;
+    case FrameKind::local_message:
+      LocalWriter(writer).message(frame.local);
       break;
   }
   const std::size_t length = writer.bytes.size() - 4;
@@ -199,6 +313,15 @@ std::optional<Frame> decode(std::span<const std::uint8_t> body) {
       }
       break;
     }
+    case FrameKind::local_hello:
+      frame.id = static_cast<std::int32_t>(reader.number(4));
+      if (frame.id < 0) return std::nullopt;
+      frame.incarnation = reader.number(8);
+      frame.meant = reader.number(8);
+      break;
+    case FrameKind::local_message:
+      if (!LocalReader(reader).message(frame.local)) return std::nullopt;
+      break;
     default:
       return std::nullopt;
   }

@@ -10,6 +10,12 @@
 //   message    8 incarnation of the receiver, the machine's message, the addresses of those in it;
 //              the first on a connection: of all whom the sender knows to be or have been members
 //
+// and where views are local
+//
+//   local hello    4 identifier of the sender, 8 its incarnation, 8 that of the receiver that it
+//                  means (0: any)
+//   local message  the machine's message
+//
 // An address is 1 byte of length, the numeric host, 2 port. A set is 2 bytes of length in words and
 // those words.
 //
@@ -23,11 +29,13 @@
 #include <string>
 #include <vector>
 
+#include "protocols/local_membership/local_membership.hpp"
 #include "protocols/membership/membership.hpp"
 
 namespace resprout::runtime::member {
 
 using Machine = protocols::LargeMembership;
+using LocalMachine = protocols::LargeLocalMembership;
 using Ids = Machine::Ids;
 using Bytes = std::vector<std::uint8_t>;
 
@@ -42,6 +50,8 @@ struct Address {
 
 // Nothing if the text is no numeric host with a port.
 std::optional<Address> parse_address(const std::string& text);
+// A numeric host as it is always written; nothing: it is none.
+std::optional<std::string> canonical_address(const std::string& host);
 
 // Where a process is, and which of those that were there: one that is started again, or joins
 // again, is another one.
@@ -51,7 +61,15 @@ struct Place {
 };
 using Book = std::map<std::int32_t, Place>;  // by identifier
 
-enum class FrameKind : std::uint8_t { hello = 1, heartbeat, join, redirect, message };
+enum class FrameKind : std::uint8_t {
+  hello = 1,
+  heartbeat,
+  join,
+  redirect,
+  message,
+  local_hello,
+  local_message
+};
 
 struct Frame {
   FrameKind kind = FrameKind::heartbeat;
@@ -61,6 +79,7 @@ struct Frame {
   Address address;
   Machine::Message message;
   Book places;  // of a message
+  LocalMachine::Message local;
 };
 
 Bytes encode(const Frame& frame);  // with its length

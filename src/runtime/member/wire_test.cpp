@@ -23,6 +23,22 @@ Frame sample() {
   return frame;
 }
 
+Frame local_sample() {
+  using protocols::Change;
+  Frame frame;
+  frame.kind = FrameKind::local_message;
+  frame.local.from = rank_at(7);
+  frame.local.to = rank_at(1 << 20);
+  frame.local.kind = protocols::LocalKind::propose;
+  frame.local.ballot = {rank_at(0), 3};
+  frame.local.view = protocols::LocalView::first(5);
+  frame.local.next = protocols::LocalView::first(4);
+  frame.local.reach = protocols::Tally::first(4);
+  frame.local.changes.note(rank_at(4), Change::fenced | Change::dead | Change::removed);
+  frame.local.changes.note(rank_at(1 << 30), Change::added);
+  return frame;
+}
+
 std::span<const std::uint8_t> body_of(const Bytes& bytes) { return std::span(bytes).subspan(4); }
 
 TEST_CASE("a message arrives as it was sent, with the places of those in it") {
@@ -36,25 +52,47 @@ TEST_CASE("a message arrives as it was sent, with the places of those in it") {
   CHECK(read->places.at(7).incarnation == 99);
 }
 
+TEST_CASE("a message of a local view arrives as it was sent, whatever its identifiers are") {
+  const auto read = decode(body_of(encode(local_sample())));
+  REQUIRE(read);
+  CHECK(read->local == local_sample().local);
+  CHECK(encode(local_sample()).size() < 250);
+}
+
+TEST_CASE("what a local view's process never says is no frame") {
+  Frame frame = local_sample();
+  frame.local.changes.note(rank_at(9), protocols::Change::contact);
+  CHECK_FALSE(decode(body_of(encode(frame))));
+  frame = local_sample();
+  frame.local.from = no_rank;
+  CHECK_FALSE(decode(body_of(encode(frame))));
+  frame.kind = FrameKind::local_hello;
+  CHECK_FALSE(decode(body_of(encode(frame))));  // identifier -1
+}
+
 TEST_CASE("a frame that is cut off, or goes on, is none") {
-  const Bytes bytes = encode(sample());
-  for (std::size_t length = 0; length + 4 < bytes.size(); ++length)
-    CHECK_FALSE(decode(body_of(bytes).first(length)));
-  Bytes longer = bytes;
-  longer.push_back(0);
-  CHECK_FALSE(decode(body_of(longer)));
+  for (const Bytes& bytes : {encode(sample()), encode(local_sample())}) {
+    for (std::size_t length = 0; length + 4 < bytes.size(); ++length)
+      CHECK_FALSE(decode(body_of(bytes).first(length)));
+    Bytes longer = bytes;
+    longer.push_back(0);
+    CHECK_FALSE(decode(body_of(longer)));
+  }
 }
 
 TEST_CASE("random bytes, and frames with wrong bytes, are refused or read, and nothing else") {
   Random random(1);
-  const Bytes good = encode(sample());
+  const Bytes whole = encode(sample());
+  const Bytes local = encode(local_sample());
   for (int i = 0; i < 20000; ++i) {
+    const Bytes& good = i % 3 == 0 ? local : whole;
     Bytes bytes(random.below(80));
-    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(i % 2 == 0 ? 256 : 6));
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(i % 2 == 0 ? 256 : 8));
     decode(bytes);
     Bytes bent = good;
     bent[4 + random.below(bent.size() - 4)] = static_cast<std::uint8_t>(random.next());
-    if (const auto read = decode(body_of(bent))) CHECK(Ids::is_id(read->message.from));
+    if (const auto read = decode(body_of(bent)))
+      CHECK(index(i % 3 == 0 ? read->local.from : read->message.from) != -1);
   }
 }
 

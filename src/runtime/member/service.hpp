@@ -1,0 +1,157 @@
+// What a member over TCP is, whatever it knows of the others: its connections, its clock, and what
+// has happened to it. Whoever keeps whole views (member.hpp) or local ones (local_member.hpp)
+// derives from it.
+//
+// A connection that breaks is tried once more, to tell the end of the process (refused, or somebody
+// else is there: a proof) from a fault of the network (a suspicion). A member that was kept from
+// running does not count that time, and is more patient with all until it has been on time again.
+//
+// Thread rule: one thread, that of the caller of `run`.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocols/failure_detector/local_health.hpp"
+#include "protocols/failure_detector/silence.hpp"
+#include "runtime/member/addresses.hpp"
+#include "runtime/member/link.hpp"
+#include "runtime/member/order.hpp"
+
+namespace resprout::runtime::member {
+
+struct MemberOptions {
+  Address listen;               // port 0: any that is free
+  std::optional<Address> join;  // any member; nothing: the first one of a new membership
+  int radix = 2;
+  std::int64_t period_ns = 500'000'000;     // from heartbeat to heartbeat
+  std::int64_t timeout_ns = 5'000'000'000;  // of silence
+  auth::Secret secret{};                    // that all members share
+  std::optional<Order> order;               // the places of members, the same for all of them
+  std::string host_name;                    // as the order may name this host
+  std::optional<Addresses> addresses;       // with local views: of all who may be members
+};
+
+// What has happened to this member. The view is that after it.
+struct MemberEvent {
+  enum class Kind : std::uint8_t {
+    joining,
+    view,
+    suspected,
+    decided,
+    excluded,
+    isolated,
+    rejected
+  };
+  // Of a local view: its name, whom this member watches, and what is different from the last one.
+  struct Local {
+    protocols::Tally members;
+    std::int32_t root = -1;
+    std::vector<std::int32_t> neighbors;
+    std::vector<std::int32_t> entered;
+    std::vector<std::int32_t> left;
+  };
+  Kind kind = Kind::view;
+  std::int64_t time_ns = 0;  // realtime
+  std::uint64_t epoch = 0;
+  std::vector<std::int32_t> members;  // of a whole view
+  std::optional<Local> local;
+  std::int32_t self = -1;   // -1: it has no identifier yet
+  std::int32_t about = -1;  // suspected: whom
+  // Of rejected: why (another version or another secret), the version in the first case, and where.
+  auth::Failure failure = auth::Failure::none;
+  int peer_version = -1;
+  std::string peer;
+};
+
+class Service {
+ public:
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+  virtual ~Service() = default;
+
+  // Serves the membership until something has happened, for at most `timeout_ms`. The next of what
+  // has happened; nothing: the time is over.
+  std::optional<MemberEvent> run(int timeout_ms);
+
+  const Address& address() const { return own_.address; }
+  bool has_order() const { return options_.order.has_value(); }
+  // That the order gives it; -1: none. It asks for this one when it joins for the first time.
+  std::int32_t place() const { return place_; }
+  // Since it was made.
+  Statistics statistics() const;
+
+ protected:
+  struct Connection {
+    Link link;
+    Place peer;                  // own: whom it is meant for; else who says to be there
+    std::int32_t id = -1;        // with local views: of the peer
+    std::uint64_t since = 0;     // with local views: what was known of the peer when it began
+    bool is_second_try = false;  // the first one broke
+    bool is_given_up = false;
+    std::int64_t give_up_at = -1;  // unless it has opened the first time
+    std::int64_t used_at = 0;
+    bool has_told_book = false;  // who has been a member is known there
+  };
+
+  // Throws std::system_error: cannot listen. REQUIRES: the radix is valid; 0 < period < timeout.
+  explicit Service(const MemberOptions& options);
+
+  virtual void handle(std::uint64_t key, const Frame& frame) = 0;
+  virtual void handle_end(const Connection& connection) = 0;  // of an own one
+  virtual void handle_silence(std::int64_t now, std::int32_t id) = 0;
+  virtual void handle_deadline(std::int64_t now) = 0;
+  virtual std::int64_t next_deadline() const = 0;
+  virtual void say_heartbeat(std::int32_t id) = 0;
+  virtual void describe(MemberEvent& event) const = 0;
+  virtual Frame hello_to(const Connection& connection) const = 0;
+
+  void note(MemberEvent::Kind kind, std::int32_t about = -1);
+  std::unique_ptr<Connection> forget(std::uint64_t key);
+  Connection& connect(const Place& place, bool is_second_try, std::int32_t id = -1,
+                      std::uint64_t since = 0);
+  void say(std::uint64_t key, const Frame& frame);
+  // Whether the end of this own connection proves that whom it was meant for is no more.
+  static bool is_proof(const Connection& connection);
+
+  MemberOptions options_;
+  protocols::MembershipConfig config_;
+  Poller poller_;
+  Fd listener_;
+  Place own_;
+  std::int32_t place_ = -1;
+  std::int64_t beat_at_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::map<Address, std::uint64_t> own_connections_;
+  std::map<std::int32_t, protocols::Silence> silences_;  // of the neighbors
+  protocols::LocalHealth health_;
+  std::deque<MemberEvent> events_;
+
+ private:
+  void serve(int timeout_ms);
+  void accept_all();
+  void drop_oldest_stranger();
+  void advance(std::uint64_t key);
+  void maybe_say_rejected(Connection& connection);
+  void handle_time(std::int64_t now);
+  void note_health(std::int64_t now);
+  void beat(std::int64_t now);
+
+  std::uint64_t next_key_ = 1;
+  std::set<std::pair<auth::Failure, int>> said_rejected_;
+  Statistics ended_;  // of connections that are over
+};
+
+inline Frame frame_of(FrameKind kind) {
+  Frame frame;
+  frame.kind = kind;
+  return frame;
+}
+
+}  // namespace resprout::runtime::member
