@@ -1,4 +1,4 @@
-// How a process calls another one of its host: a count in memory that both share.
+// How a process calls all others of its host: a count in memory that they share.
 //
 // Looking whether somebody has rung costs a load, so it can be done where looking into all that
 // might have arrived would cost too much: in every round of a loop that waits for something else.
@@ -36,6 +36,7 @@ class Doorbell {
   }
 
   void ring() const {
+    if (words_ == nullptr) return;
     count().fetch_add(1);
     if (nappers().load() != 0)
       syscall(SYS_futex, words_, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);

@@ -34,6 +34,7 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
       transport_(transport),
       idle_(idle),
       bell_(transport.bell()),
+      board_(transport.board()),
       incoming_(static_cast<std::size_t>(world_size)),
       links_(self, transport),
       lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))) {}
@@ -82,6 +83,7 @@ Session& Engine::open_session(std::uint64_t name, const std::vector<int>& world_
   for (Orphan& orphan : orphans) {
     session->handle_frame(orphan.peer, orphan.header, orphan.prefix, std::move(orphan.arrival));
   }
+  if (early_notices_.erase(id) != 0) session->handle_notice_of_host();
   return *session;
 }
 
@@ -183,6 +185,7 @@ std::vector<Rank> Engine::lost_members(const Members& members) const {
 }
 
 bool Engine::progress() {
+  if (read_board()) return true;
   if (!to_catch_up_.empty() && !is_lifelines_) catch_up();
   if (has_news_.load(std::memory_order_acquire)) handle_news();
   bool has_moved = transport_.progress(*this);
@@ -202,23 +205,51 @@ bool Engine::progress() {
 
 void Engine::tick() {
   call_for_a_look();
-  maybe_stand_in();
+  if (const Lock lock = lock_if_idle()) stand_in();
 }
 
 void Engine::answer() {
   const std::uint32_t rings = bell_.rings();
-  if (maybe_stand_in()) answered_rings_.store(rings, std::memory_order_relaxed);
+  const Lock lock = lock_if_idle();
+  if (!lock) return;
+  if (!read_board()) stand_in();
+  answered_rings_.store(rings, std::memory_order_relaxed);
 }
 
-// Drives everything for a while in the place of the program's threads, if none of them is inside.
-bool Engine::maybe_stand_in() {
-  if (waiting_.load(std::memory_order_relaxed) > 0 || !mutex_.try_lock()) return false;
-  const Lock lock(mutex_, std::adopt_lock);
+bool Engine::post(const Session& session) {
+  if (session.id() == 0 || !board_.post(session.id(), read_notices_)) return false;
+  bell_.ring();
+  return true;
+}
+
+// True if there was anything. Each notice names a session that is revoked, of this process or not.
+bool Engine::read_board() {
+  if (board_.at(read_notices_) == 0) return false;
+  const std::uint32_t rings = bell_.rings();
+  while (const std::uint64_t id = board_.at(read_notices_)) {
+    ++read_notices_;
+    const auto session = sessions_.find(id);
+    if (session != sessions_.end())
+      session->second->handle_notice_of_host();
+    else if (!gone_.contains(id))
+      early_notices_.insert(id);
+  }
+  answered_rings_.store(rings, std::memory_order_relaxed);
+  return true;
+}
+
+// None of the program's threads is inside.
+Lock Engine::lock_if_idle() {
+  if (waiting_.load(std::memory_order_relaxed) > 0) return open_lock();
+  return Lock(mutex_, std::try_to_lock);
+}
+
+// Drives everything for a while in the place of the program's threads.
+void Engine::stand_in() {
   is_lifelines_ = true;
   for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
   }
   is_lifelines_ = false;
-  return true;
 }
 
 void Engine::drive(Lock&) {

@@ -86,8 +86,9 @@ class Engine final : public Receiver {
   bool is_called() const {
     return bell_.rings() != answered_rings_.load(std::memory_order_relaxed);
   }
-  // Does what `tick` does. Also from inside of the MPI library, on a thread that may hold the lock:
-  // then, and if another thread is inside, nothing happens.
+  // Reads the board or, if nothing new is there, does what `tick` does. Also from inside of the MPI
+  // library, on a thread that may hold the lock: then, and if another thread is inside, nothing
+  // happens.
   void answer();
   // Drives everything for a while, on a thread of the program that does not wait.
   void drive(Lock& lock);
@@ -138,6 +139,10 @@ class Engine final : public Receiver {
     revocation_count_.fetch_add(1, std::memory_order_release);
     if (tell_ != nullptr) tell_(session);
   }
+  // Tells everybody on this host that the session is revoked. False: there is no room for that.
+  bool post(const Session& session);
+  // Has everybody on this host look at what was sent to it.
+  void ring() { bell_.ring(); }
   // The session is revoked, and closed.
   void bid_farewell(Session& session);
   // The lifeline's thread is driving.
@@ -183,7 +188,9 @@ class Engine final : public Receiver {
   static Time read_clock();
   Session& open_session(std::uint64_t name, const std::vector<int>& world_ranks);
   bool progress();
-  bool maybe_stand_in();
+  bool read_board();
+  Lock lock_if_idle();
+  void stand_in();
   void retire(Session& session);
   void advance_farewells();
   void catch_up();
@@ -205,6 +212,9 @@ class Engine final : public Receiver {
   std::atomic<int> revocation_count_{0};
   std::mutex mutex_;
   const Doorbell bell_;
+  const NoticeBoard board_;
+  std::size_t read_notices_ = 0;
+  std::unordered_set<std::uint64_t> early_notices_;  // of sessions that are not open here
   std::atomic<std::uint32_t> answered_rings_{0};
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;

@@ -159,6 +159,8 @@ class Session final : public Outlet {
 
   void handle_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                     Arrival arrival);
+  // Somebody on this host, and with it everybody there, is told that it is revoked.
+  void handle_notice_of_host();
   void handle_loss(int world_rank);
   // Tells the operation what the lifeline's thread could not.
   void catch_up(std::uint64_t number);
@@ -243,6 +245,7 @@ class Session final : public Outlet {
   Context revocation_context();
   void handle_notice(int peer, const Message& message);
   void flush_revocation();
+  bool is_told(Rank rank) const;
   void fall_silent();
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
@@ -288,6 +291,7 @@ class Session final : public Outlet {
   std::vector<Rank> lost_to_revocation_;
   std::optional<Message> unsent_notice_;
   std::vector<Rank> told_by_;
+  bool is_host_told_ = false;
   bool is_closed_ = false;
   std::atomic<bool> is_revoked_ = false;
   std::uint64_t revoked_at_ = 0;  // operations before this one may have said something

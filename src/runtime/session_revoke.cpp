@@ -1,7 +1,9 @@
 // Sessions that were revoked (Plan B, section 3): docs/protocols/revoke.md.
 //
 // The notice spreads over the binomial graph of the communicator, each process passing it on once,
-// but not to those of whom it has it. Who has it says nothing more in this session and believes no
+// but not to those of whom it has it. Whoever is the first on a host to have it says so on the
+// host's board (notice_board.hpp), in one instruction: then all on the host are told, and it is
+// passed on to other hosts only. Who has it says nothing more in this session and believes no
 // frame of it: what runs here has failed. So nobody who does not know yet can get a result that was
 // made without the others.
 #include <algorithm>
@@ -26,6 +28,14 @@ void Session::handle_notice(int peer, const Message& message) {
   engine_.come_back(*this, revocation_number);  // when all that has arrived is read
 }
 
+void Session::handle_notice_of_host() {
+  is_host_told_ = true;
+  if (is_revoked()) return;
+  revocation_.revoke(revocation_context());
+  fall_silent();
+  flush_revocation();
+}
+
 Context Session::revocation_context() {
   lost_to_revocation_ = engine_.lost_members(*everybody_);
   return {engine_.now(),
@@ -33,13 +43,19 @@ Context Session::revocation_context() {
           {}};
 }
 
-// Who has told this process is told already.
+bool Session::is_told(Rank rank) const {
+  return (is_host_told_ && engine_.transport().shares_memory_with(everybody_->world_rank(rank))) ||
+         std::find(told_by_.begin(), told_by_.end(), rank) != told_by_.end();
+}
+
 void Session::flush_revocation() {
+  if (!is_host_told_) is_host_told_ = engine_.post(*this);
+  if (is_host_told_ && is_on_one_host_) return;
   const Context context = revocation_context();
   for (;;) {
     if (!unsent_notice_) unsent_notice_ = revocation_.poll_send(context);
     if (!unsent_notice_) return;
-    if (std::find(told_by_.begin(), told_by_.end(), unsent_notice_->to) != told_by_.end()) {
+    if (is_told(unsent_notice_->to)) {
       unsent_notice_.reset();
       continue;
     }
@@ -47,7 +63,7 @@ void Session::flush_revocation() {
     if (!engine_.transport().try_send(everybody_->world_rank(unsent_notice_->to),
                                       {id_, revocation_number, *unsent_notice_}, {}, {}, nothing))
       return engine_.come_back(*this, revocation_number);
-    engine_.transport().ring(everybody_->world_rank(unsent_notice_->to));
+    if (!is_host_told_) engine_.ring();
     unsent_notice_.reset();
   }
 }

@@ -19,13 +19,14 @@ int notices(Job& job) { return job.wire.sent_as(MessageKind::revocation).frames;
 }  // namespace
 
 TEST_CASE("revoke: who waits in any operation leaves it, without a result") {
-  for (int operation = 0; operation < 5; ++operation)
+  for (int trial = 0; trial < 15; ++trial)
     for (const int ranks : {2, 5, 8}) {
+      const int operation = trial % 5;
       CAPTURE(operation);
       CAPTURE(ranks);
       std::atomic<int> left{0};
       std::atomic<int> results{0};
-      Job job(ranks, operation % 2 == 0);
+      Job job(ranks, operation % 2 == 0, std::array{0, 3, 8}[static_cast<std::size_t>(trial / 5)]);
       job.run([&](int rank, Engine& engine, Session& session) {
         const int revoker = ranks - 1;
         REQUIRE(allreduce(engine, session, 1) == ranks);
@@ -68,7 +69,7 @@ TEST_CASE("revoke: nobody gets a result without those who were revoked before") 
   for (unsigned seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     std::atomic<int> wrong{0};
-    Job job(ranks, seed % 2 == 0);
+    Job job(ranks, seed % 2 == 0, std::array{0, 2, 4, ranks}[seed / 2 % 4]);
     job.run([&](int rank, Engine& engine, Session& session) {
       Random random(seed * 31 + static_cast<unsigned>(rank));
       const auto revokes_in = rank < 2 ? random.below(20) : 1000;
@@ -129,7 +130,7 @@ TEST_CASE("revoke: deaths during the flood keep nobody in") {
   for (unsigned seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     std::atomic<int> left{0};
-    Job job(ranks);
+    Job job(ranks, false, std::array{0, 2, 4, ranks}[seed % 4]);
     job.run([&](int rank, Engine& engine, Session& session) {
       if (rank == 3 || rank == 5) return job.die(rank);
       if (rank == 4) {
@@ -143,8 +144,11 @@ TEST_CASE("revoke: deaths during the flood keep nobody in") {
   }
 }
 
-TEST_CASE("revoke: a notice for a session that is not open yet waits for it") {
-  Job job(3);
+namespace {
+
+void check_late_opening(int ranks_per_host) {
+  CAPTURE(ranks_per_host);
+  Job job(3, false, ranks_per_host);
   std::atomic<int> opened{0};
   job.run([&](int rank, Engine& engine, Session& session) {
     Lock lock = engine.lock();
@@ -163,6 +167,43 @@ TEST_CASE("revoke: a notice for a session that is not open yet waits for it") {
     late.barrier(lock);
     CHECK(late.is_revoked());
   });
+}
+
+// All revoke; how many notices were sent.
+int count_notices(Job& job) {
+  job.run([&](int, Engine& engine, Session& session) {
+    REQUIRE(allreduce(engine, session, 1) == job.size);
+    allreduce(engine, session, 1);
+    Lock lock = engine.lock();
+    session.revoke();
+    engine.wait_until_flushed(lock);
+  });
+  return notices(job);
+}
+
+}  // namespace
+
+TEST_CASE("revoke: a notice for a session that is not open yet waits for it") {
+  for (const int ranks_per_host : {0, 2, 3}) check_late_opening(ranks_per_host);
+}
+
+TEST_CASE("revoke: on the host of who knows nobody is sent a notice, unless the board is full") {
+  constexpr int ranks = 8;
+  constexpr int half = ranks / 2;
+  Job one_host(ranks, false, ranks);
+  CHECK(count_notices(one_host) == 0);
+  CHECK(one_host.wire.board_of(0).at(1) == 0);  // said once
+
+  Job two_hosts(ranks, false, half);
+  const int between = count_notices(two_hosts);
+  constexpr int links_between = 2 + 4 + 4;  // v + 1, v + 2, v + 4
+  CHECK(between >= 1);
+  CHECK(between <= 2 * links_between);
+
+  Job full(ranks, false, ranks);
+  for (std::size_t place = 0; place < NoticeBoard::notices_max; ++place)
+    REQUIRE(full.wire.board_of(0).post(place + 1, place));
+  CHECK(count_notices(full) >= ranks * 5 / 2);
 }
 
 TEST_CASE(

@@ -42,6 +42,21 @@ class Wire {
   // From now on frames from one to the other vanish, and nobody is told.
   void cut(int from, int to) { cuts_[index_of(from, to)] = true; }
   bool is_cut(int from, int to) const { return cuts_[index_of(from, to)]; }
+  // The first so many ranks are a host with a board, the next so many another one, and so on.
+  void make_hosts(int ranks_per_host) {
+    ranks_per_host_ = ranks_per_host;
+    for (int first = 0; first < size_; first += ranks_per_host)
+      boards_.emplace_back(NoticeBoard::notices_max);
+  }
+  bool are_on_one_host(int one, int other) const {
+    return one / ranks_per_host_ == other / ranks_per_host_;
+  }
+  bool has_hosts() const { return ranks_per_host_ > 0; }
+  NoticeBoard board_of(int rank) {
+    if (!has_hosts()) return {};
+    auto& words = boards_[static_cast<std::size_t>(rank / ranks_per_host_)];
+    return NoticeBoard(reinterpret_cast<std::byte*>(words.data()));
+  }
   Count& sent_as(MessageKind kind) { return sent[static_cast<std::size_t>(kind)]; }
 
  private:
@@ -50,6 +65,8 @@ class Wire {
   }
 
   int size_;
+  int ranks_per_host_ = 0;
+  std::vector<std::vector<std::uint64_t>> boards_;
   std::vector<std::deque<Frame>> queues_;
   std::vector<std::atomic<bool>> cuts_;
 };
@@ -61,7 +78,10 @@ class MemoryTransport final : public Transport {
 
   // Says so, which lets broadcasts over a star go directly. It has no such memory to give, so the
   // roots of large ones take a machine.
-  bool shares_memory_with(int) const override { return shares_memory_; }
+  bool shares_memory_with(int peer) const override {
+    return wire_.has_hosts() ? wire_.are_on_one_host(self_, peer) : shares_memory_;
+  }
+  NoticeBoard board() const override { return wire_.board_of(self_); }
 
   bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                 std::span<const std::byte> data, Transfer&) override {
@@ -119,7 +139,10 @@ class Sum final : public Combiner {
 
 // A job of `size` threads. A rank that dies stops being scheduled; the others hear of it.
 struct Job {
-  explicit Job(int ranks, bool shares_memory = false) : size(ranks), wire(ranks) {
+  // With `ranks_per_host` the ranks of a host share memory and a board, else there is no board.
+  explicit Job(int ranks, bool shares_memory = false, int ranks_per_host = 0)
+      : size(ranks), wire(ranks) {
+    if (ranks_per_host > 0) wire.make_hosts(ranks_per_host);
     for (int rank = 0; rank < size; ++rank) {
       transports.push_back(std::make_unique<MemoryTransport>(wire, rank, size, shares_memory));
       engines.push_back(std::make_unique<Engine>(rank, size, *transports.back(), IdleStrategy{}));

@@ -22,6 +22,7 @@
 
 #include "core/message.hpp"
 #include "runtime/doorbell.hpp"
+#include "runtime/notice_board.hpp"
 
 namespace resprout::runtime {
 
@@ -103,11 +104,10 @@ class Transport {
   // `peer` can read what `allocate_shared` hands out here, and the other way round.
   virtual bool shares_memory_with(int /*peer*/) const { return false; }
 
-  // Has `peer` look at what was sent to it although it waits for something else: its bell rings. Of
-  // peers that share memory; others look now and then.
-  virtual void ring(int /*peer*/) {}
-  // This process's bell.
+  // Of all peers that share memory. The bell has them look at what was sent to them, or stands on
+  // the board, although they wait for something else; others look now and then.
   virtual Doorbell bell() const { return {}; }
+  virtual NoticeBoard board() const { return {}; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
   virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {

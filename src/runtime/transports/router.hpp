@@ -41,10 +41,8 @@ class Router final : public Transport {
     return is_local(peer) ? 0 : tcp_->heard_of(peer);
   }
   bool shares_memory_with(int peer) const override { return is_local(peer); }
-  void ring(int peer) override {
-    if (is_local(peer)) shm_->ring(peer);
-  }
   Doorbell bell() const override { return shm_ != nullptr ? shm_->bell() : Doorbell(); }
+  NoticeBoard board() const override { return shm_ != nullptr ? shm_->board() : NoticeBoard(); }
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override {
     return is_local(peer) && shm_->passes_by_reference(peer, data);
   }

@@ -52,7 +52,7 @@ int look() {
   return 0;
 }
 
-// Members on one host ring each other's bells, and whoever waits in MPI looks; others do so now and
+// Members on one host ring one bell, and whoever waits in MPI looks; others do so now and
 // then only, and MPI tells them sooner.
 bool do_members_look(const Communicator& communicator) {
   return looked_after.load(std::memory_order_relaxed) != nullptr &&

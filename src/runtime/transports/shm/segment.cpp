@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/notice_board.hpp"
+
 namespace resprout::runtime {
 namespace {
 
@@ -18,11 +20,14 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3230747270736572u;  // "resprt02"
+constexpr std::uint64_t magic = 0x3330747270736572u;  // "resprt03"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;
 constexpr std::size_t line = 64;
+constexpr std::size_t bell_offset = header_bytes;
+constexpr std::size_t board_offset = bell_offset + page;
+constexpr std::size_t bitmaps_offset = board_offset + NoticeBoard::bytes;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
@@ -30,11 +35,8 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
 std::size_t bitmap_stride(const ShmSizes& sizes) {
   return round_up((sizes.local_ranks + 63) / 64 * 8, line);
 }
-std::size_t bells_offset(const ShmSizes& sizes) {
-  return header_bytes + sizes.local_ranks * bitmap_stride(sizes);
-}
 std::size_t rings_offset(const ShmSizes& sizes) {
-  return round_up(bells_offset(sizes) + sizes.local_ranks * line, page);
+  return round_up(bitmaps_offset + sizes.local_ranks * bitmap_stride(sizes), page);
 }
 // A line for what the receiver has consumed, then the ring itself.
 std::size_t ring_stride(const ShmSizes& sizes) {
@@ -101,12 +103,11 @@ std::string ShmSegment::name() const {
 
 void ShmSegment::unlink() { fd_.reset(); }
 
-std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
-  return base_ + header_bytes + receiver * bitmap_stride(sizes_);
-}
+std::byte* ShmSegment::bell() const { return base_ + bell_offset; }
+std::byte* ShmSegment::board() const { return base_ + board_offset; }
 
-std::byte* ShmSegment::bell(std::uint32_t receiver) const {
-  return base_ + bells_offset(sizes_) + receiver * line;
+std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
+  return base_ + bitmaps_offset + receiver * bitmap_stride(sizes_);
 }
 
 std::byte* ShmSegment::ring(std::uint32_t sender, std::uint32_t receiver) const {

@@ -1,4 +1,4 @@
-// The shared memory of the ranks of one host and job: bitmaps, bells, rings, arenas.
+// The shared memory of the ranks of one host and job: a bell, a board, bitmaps, rings, arenas.
 //
 // It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back
 // with the last process that maps it, however that one ends. Others open it through its creator's
@@ -6,9 +6,10 @@
 //
 // Layout, each part on cache lines of its own, all zero at first, pages touched only when used:
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
+//   bell     doorbell.hpp
+//   board    notice_board.hpp
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
-//   bells    per receiver: doorbell.hpp
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //
@@ -45,8 +46,9 @@ class ShmSegment {
   void unlink();
 
   const ShmSizes& sizes() const { return sizes_; }
+  std::byte* bell() const;
+  std::byte* board() const;
   std::byte* bitmap(std::uint32_t receiver) const;
-  std::byte* bell(std::uint32_t receiver) const;
   std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
   std::byte* arena(std::uint32_t rank) const;
 

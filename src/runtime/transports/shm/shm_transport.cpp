@@ -60,10 +60,8 @@ class ShmTransport::Impl {
   bool progress(Receiver& receiver);
   void close_peer(int world_rank, Receiver& receiver);
   bool is_flushed() const { return streaming_.empty(); }
-  void ring(int world_rank) const {
-    Doorbell(segment_->bell(static_cast<std::uint32_t>(local_index(world_rank)))).ring();
-  }
-  Doorbell bell() const { return bell_; }
+  Doorbell bell() const { return Doorbell(segment_->bell()); }
+  NoticeBoard board() const { return NoticeBoard(segment_->board()); }
   Arena& arena() { return arena_; }
   bool is_referable(std::span<const std::byte> data) const {
     return data.size() >= reference_bytes_min && arenas_.contains(data);
@@ -96,7 +94,6 @@ class ShmTransport::Impl {
   std::vector<Peer> peers_;            // by local index; one's own is never used
   std::vector<std::uint64_t> unread_;  // senders that may have more, as in the bitmap
   std::uint64_t* bitmap_;
-  Doorbell bell_;
   std::vector<std::size_t> streaming_;  // peers with an outgoing stream
   bool polls_rings_;                    // the same at all ranks of the host
   Arena arena_;                         // one's own
@@ -109,7 +106,6 @@ ShmTransport::Impl::Impl(std::unique_ptr<ShmSegment> segment, std::span<const in
       peers_(world_ranks.size()),
       unread_((world_ranks.size() + 63) / 64),
       bitmap_(reinterpret_cast<std::uint64_t*>(segment_->bitmap(static_cast<std::uint32_t>(self)))),
-      bell_(segment_->bell(static_cast<std::uint32_t>(self))),
       polls_rings_(world_ranks.size() <= ranks_polled_max),
       arena_(segment_->arena(static_cast<std::uint32_t>(self)), segment_->sizes().arena_bytes),
       arenas_(segment_->arena(0), segment_->sizes().arena_bytes * world_ranks.size()) {
@@ -364,8 +360,8 @@ bool ShmTransport::try_send(int peer, const FrameHeader& header, std::span<const
 bool ShmTransport::progress(Receiver& receiver) { return impl_->progress(receiver); }
 void ShmTransport::close_peer(int peer, Receiver& receiver) { impl_->close_peer(peer, receiver); }
 bool ShmTransport::is_flushed() const { return impl_->is_flushed(); }
-void ShmTransport::ring(int peer) { impl_->ring(peer); }
 Doorbell ShmTransport::bell() const { return impl_->bell(); }
+NoticeBoard ShmTransport::board() const { return impl_->board(); }
 bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {
   return reaches(peer) && impl_->is_referable(data);
 }

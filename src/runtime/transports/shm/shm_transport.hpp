@@ -32,8 +32,8 @@ class ShmTransport final : public Transport {
   void close_peer(int peer, Receiver& receiver) override;
   bool is_flushed() const override;
   bool shares_memory_with(int peer) const override { return reaches(peer); }
-  void ring(int peer) override;
   Doorbell bell() const override;
+  NoticeBoard board() const override;
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override;
   std::byte* allocate_shared(std::size_t bytes) override;
   void free_shared(std::byte* block) override;
