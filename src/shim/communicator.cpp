@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/native/natives.hpp"

@@ -30,14 +30,18 @@ class CallCounts {
  public:
   // The number of this call among those of its name, from 1. `name`: a string literal that stands
   // at one place only. REQUIRES: not more names than there are collectives of any form.
-  std::uint64_t next(const char* name) {
+  std::uint64_t next(const char* name) { return ++count_of(name); }
+  // Of the last such call.
+  std::uint64_t current(const char* name) { return count_of(name); }
+
+ private:
+  std::uint64_t& count_of(const char* name) {
     auto entry = entries_.begin();
     while (entry->name != nullptr && entry->name != name) ++entry;
     entry->name = name;
-    return ++entry->count;
+    return entry->count;
   }
 
- private:
   struct Entry {
     const char* name = nullptr;
     std::uint64_t count = 0;
@@ -46,6 +50,7 @@ class CallCounts {
 };
 
 struct StandIns;
+struct CommunicatorLanes;
 
 // Of a communicator that was made without the MPI library (remade/).
 struct Remade {
@@ -74,6 +79,8 @@ struct Communicator {
   std::optional<Collectives> collectives;             // likewise
   std::optional<const Calibration::Row*> calibrated;  // null: none fits; nothing: not looked up yet
   bool is_native = false;                             // its collectives are left to the MPI library
+  std::unique_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
+  int calls_for_lanes = 0;                            // before that
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   std::atomic<bool> is_revoked = false;               // though it has no session
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/remade/remade.hpp"
@@ -18,10 +19,14 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const runtime::Lock lock = world.engine().lock();
   const Communicator* communicator = communicator_of(comm);
   const bool is_native = communicator->is_native || world.options().leaves_collectives_to_mpi();
-  if (!is_native && communicator->session != nullptr) return communicator->session->contributors();
-  // The MPI library's own collectives contain everybody, or fail.
+  const CommunicatorLanes* lanes = communicator->lanes.get();
+  const bool is_by_lanes = lanes != nullptr && lanes->is_last;
+  if (is_by_lanes && lanes->last_root >= 0) return {lanes->last_root};
+  if (!is_native && !is_by_lanes && communicator->session != nullptr)
+    return communicator->session->contributors();
+  // The MPI library's own collectives contain everybody, or fail; so do those over lanes.
   std::vector<int> everybody;
-  if (is_native) everybody.resize(communicator->world_ranks.size());
+  if (is_native || is_by_lanes) everybody.resize(communicator->world_ranks.size());
   std::iota(everybody.begin(), everybody.end(), 0);
   return everybody;
 }

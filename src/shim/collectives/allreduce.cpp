@@ -1,5 +1,6 @@
 // MPI_Allreduce over ftco_allreduce.
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/collectives/slices.hpp"
 #include "shim/collectives/specs.hpp"
@@ -15,10 +16,17 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
                           sides_of::allreduce(sendbuf, recvbuf, count, datatype));
   if (!is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later);
+  int code = MPI_SUCCESS;
+  const Taken taken = maybe_allreduce_by_lanes(sendbuf, recvbuf, count, datatype, op, comm, code);
+  if (taken == Taken::done) return finish(comm, "allreduce", code);
+  CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  const MPI_Op lanes_op = reduction.layout().is_dense ? op : MPI_OP_NULL;
+  if (goes_by_lanes(call, Kind::allreduce, reduction.layout().packed_bytes, lanes_op) &&
+      allreduce_by_lanes(call, input, recvbuf, reduction.layout(), op, code))
+    return call.finish(delivered(), code);
   if (StandIns* stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, recvbuf);
@@ -27,10 +35,14 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   const MPI_Comm native = call.native(Kind::allreduce, reduction.bytes());
   if (native != MPI_COMM_NULL) {
     const SavedInput saved(sendbuf, recvbuf, reduction.layout());
-    const auto code = call.run(NativeCollective(
-        {.comm = native, .synchronizes = true, .buffer = recvbuf, .layout = reduction.layout()},
+    const auto ended = call.run(NativeCollective(
+        {.communicator = &call.communicator(),
+         .comm = native,
+         .synchronizes = true,
+         .buffer = recvbuf,
+         .layout = reduction.layout()},
         [&] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, native); }));
-    if (code) return *code;
+    if (ended) return *ended;
     saved.restore();
   }
   const Slicing slicing = slicing_of(call.session().members().size(), reduction.bytes());

@@ -1,5 +1,6 @@
 // MPI_Bcast over reliable_broadcast.
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/replication/compared.hpp"
 
@@ -10,13 +11,22 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
   const Compared compared(comm, "bcast", sides_of::bcast(buffer, count, datatype, root));
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
   if (!is_valid_buffer(count, datatype)) return leave();
-  CollectiveCall call(comm, "bcast", CollectiveCall::Lock::later);
+  const Taken taken = maybe_broadcast_by_lanes(buffer, count, datatype, root, comm);
+  if (taken == Taken::done) return MPI_SUCCESS;
+  CollectiveCall call(comm, "bcast", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   const Layout layout = layout_of(datatype, count);
+  if (goes_by_lanes(call, Kind::broadcast, layout.packed_bytes) &&
+      broadcast_by_lanes(call, buffer, layout, root))
+    return call.finish(delivered());
   const MPI_Comm native = call.native(Kind::broadcast, layout.packed_bytes);
   if (native != MPI_COMM_NULL) {
     const auto code = call.run(
-        NativeCollective({.comm = native, .root = root, .buffer = buffer, .layout = layout},
+        NativeCollective({.communicator = &call.communicator(),
+                          .comm = native,
+                          .root = root,
+                          .buffer = buffer,
+                          .layout = layout},
                          [&] { return PMPI_Bcast(buffer, count, datatype, root, native); }));
     if (code) return *code;
   }

@@ -4,6 +4,7 @@
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/bitwise_and.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
@@ -15,19 +16,23 @@
 
 namespace resprout::shim {
 
-CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when)
+CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry entry)
     : comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
   pass_on_revocations();
-  entering(name);
-  world->report().count_call(name);
+  if (entry == Entry::first) {
+    entering(name);
+    world->report().count_call(name);
+  }
   if (world->options().leaves_collectives_to_mpi()) return;
   communicator_ = communicator_of(comm);
   session_ = session_of(*communicator_, comm);
   if (session_ == nullptr) return;
   lock_ = world->engine().open_lock();
-  number_ = communicator_->calls.next(name);
+  number_ =
+      entry == Entry::first ? communicator_->calls.next(name) : communicator_->calls.current(name);
+  if (communicator_->lanes != nullptr) communicator_->lanes->is_last = false;
   if (when == Lock::at_once) lock();
 }
 
@@ -76,6 +81,10 @@ bool CollectiveCall::has_native_everywhere() {
   if (!has_everybody || !session_->may_go_natively()) return false;
   use_native(communicator_->native, communicator_->world_ranks);
   return true;
+}
+
+void CollectiveCall::note_before(const runtime::Outcome& outcome) {
+  before_ = before_ ? *before_ + outcome : outcome;
 }
 
 int CollectiveCall::finish_native(const runtime::Outcome& outcome, int code) {

@@ -20,8 +20,12 @@ class CollectiveCall {
   // the end only.
   enum class Lock { at_once, later };
 
+  // A call is counted at its first entry; `again` is for one that was counted without this.
+  enum class Entry { first, again };
+
   // `name`: the lower-case MPI name, static.
-  CollectiveCall(MPI_Comm comm, const char* name, Lock when = Lock::at_once);
+  CollectiveCall(MPI_Comm comm, const char* name, Lock when = Lock::at_once,
+                 Entry entry = Entry::first);
 
   // False: this collective is the MPI library's business (inter-communicator, one process, or
   // outside MPI_Init .. MPI_Finalize).
@@ -44,6 +48,8 @@ class CollectiveCall {
   // Where the MPI library carries this call of so many bytes until a loss; MPI_COMM_NULL: nowhere,
   // it is for the session's own operations. The same answer at all members. REQUIRES: is_ours().
   MPI_Comm native(Kind kind, std::size_t bytes);
+  // What was agreed on before it could begin.
+  void note_before(const runtime::Outcome& outcome);
   // Leaves it to the MPI library: what the call returns. Nothing if a loss came in between, and it
   // has to be run by the session.
   template <typename Run>

@@ -59,7 +59,7 @@ bool read_switches(std::string_view text, std::vector<std::size_t>& into) {
 // them, and the library's algorithms for much data fewer bytes.
 bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes) {
   constexpr std::size_t kib = 1024;
-  if (!place.is_crowded) return kind != Kind::broadcast || bytes >= 16 * kib;
+  if (!place.is_crowded) return kind != Kind::broadcast || bytes > 16 * kib;
   switch (kind) {
     case Kind::broadcast:
       return place.ranks > 4 && bytes >= 2048 * kib;

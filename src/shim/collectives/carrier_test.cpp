@@ -98,8 +98,8 @@ TEST_CASE("the rule leaves all but small broadcasts to the library where each ra
   CHECK(is_native_faster_mostly(place, Kind::barrier, 0));
   CHECK(is_native_faster_mostly(place, Kind::reduce, 8));
   CHECK(is_native_faster_mostly(place, Kind::allreduce, 8));
-  CHECK(is_native_faster_mostly(place, Kind::broadcast, 16 * kib));
-  CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 16 * kib - 1));
+  CHECK(is_native_faster_mostly(place, Kind::broadcast, 16 * kib + 1));
+  CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 16 * kib));
   CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 8));
 }
 

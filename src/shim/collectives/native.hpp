@@ -1,8 +1,8 @@
 // A collective that the MPI library carries until a loss.
 //
 // Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
-// call with more, or of a kind whose ranks need different things, ends with a barrier of the
-// library's: then it ends well only if everybody has all of it.
+// call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
+// well only if everybody has all of it.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +24,16 @@ inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
 // The library broke off a collective. Open MPI has more words for it than ULFM's three.
 bool is_interruption(int code);
 
+struct Communicator;
+
+// The barrier at the end of a call: over lanes where they are open, else the library's on `native`.
+// False: not everybody comes to it.
+bool meet_at_end(Communicator& communicator, MPI_Comm native);
+// This process does not come to it.
+void stay_away_from_end(Communicator& communicator);
+
 struct NativeParts {
+  Communicator* communicator = nullptr;
   MPI_Comm comm = MPI_COMM_NULL;
   bool synchronizes = false;  // without a barrier
   int root = -1;              // of a broadcast
@@ -43,9 +52,14 @@ class NativeCollective final : public runtime::NativeCall {
     const InsideMpi inside;
     code_ = run_();
     if (is_interruption(code_)) return false;
-    return is_kept() || !is_interruption(PMPI_Barrier(parts_.comm));
+    if (is_kept()) return true;
+    has_come_to_end_ = true;
+    return meet_at_end(*parts_.communicator, parts_.comm);
   }
-  void interrupt() override { revoke_native(parts_.comm); }
+  void interrupt() override {
+    if (!is_kept() && !has_come_to_end_) stay_away_from_end(*parts_.communicator);
+    revoke_native(parts_.comm);
+  }
   std::span<const std::byte> payload() override {
     return is_kept() ? packed(parts_.buffer, parts_.layout, storage_)
                      : std::span<const std::byte>();
@@ -68,6 +82,7 @@ class NativeCollective final : public runtime::NativeCall {
   const NativeParts parts_;
   Run run_;
   int code_ = MPI_SUCCESS;
+  bool has_come_to_end_ = false;
   std::vector<std::byte> storage_;
 };
 

@@ -39,9 +39,9 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const MPI_Comm native = call.native(Kind::reduce, reduction.bytes());
   if (native != MPI_COMM_NULL) {
     const SavedInput saved(sendbuf, recvbuf, reduction.layout());
-    const auto code = call.run(NativeCollective({.comm = native, .may_keep = false}, [&] {
-      return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, native);
-    }));
+    const auto code = call.run(NativeCollective(
+        {.communicator = &call.communicator(), .comm = native, .may_keep = false},
+        [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, native); }));
     if (code) return *code;
     saved.restore();
   }

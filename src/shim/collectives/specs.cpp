@@ -119,14 +119,18 @@ std::string choose_specs(const Options& options) {
   return error;
 }
 
-bool prefers_native(Communicator& communicator, Kind kind, std::size_t bytes) {
+bool is_choice_free(const Communicator& communicator, Kind kind) {
   const Options& options = World::current()->options();
-  const bool is_broadcast = kind == Kind::broadcast;
-  const bool is_given =
-      is_broadcast ? communicator.broadcast || chosen().broadcast : chosen().is_reduce_given;
+  const bool is_given = kind == Kind::broadcast ? communicator.broadcast || chosen().broadcast
+                                                : chosen().is_reduce_given;
   const bool has_stand_ins =
       communicator.stand_ins != nullptr || options.missing.what != Missing::What::nothing;
-  if (is_given || has_stand_ins || options.sum == Sum::reproducible) return false;
+  return !is_given && !has_stand_ins && options.sum != Sum::reproducible;
+}
+
+bool prefers_native(Communicator& communicator, Kind kind, std::size_t bytes) {
+  const Options& options = World::current()->options();
+  if (!is_choice_free(communicator, kind)) return false;
   // Without data nobody needs to wait for anybody.
   if (bytes == 0 && kind != Kind::barrier) return false;
   const Collectives collectives = communicator.collectives.value_or(options.collectives);

@@ -13,6 +13,8 @@ namespace resprout::shim {
 
 struct Communicator;
 
+// Nobody has said how such a call is to be carried. The same answer at all members.
+bool is_choice_free(const Communicator& communicator, Kind kind);
 // The MPI library shall carry it until a loss, if it can. The same answer at all members.
 bool prefers_native(Communicator& communicator, Kind kind, std::size_t bytes);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/fast_thread_local.hpp"
@@ -123,7 +124,9 @@ int add_request(Entry entry, MPI_Request* request) {
 
 // Under the engine's lock.
 void launch(const std::shared_ptr<Collective>& collective, Collective::Call call) {
-  call.number = communicator_of(call.comm)->calls.next(call.name);
+  Communicator& communicator = *communicator_of(call.comm);
+  call.number = communicator.calls.next(call.name);
+  if (communicator.lanes != nullptr) communicator.lanes->is_last = false;
   collective->set_call(call);
   table().under_way.fetch_add(1);
   collective->session().enqueue(collective);

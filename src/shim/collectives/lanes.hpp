@@ -1,0 +1,63 @@
+// Small collectives over lanes (runtime/lanes.hpp): where all members share memory and are few.
+//
+// They are opened by the calls that they could carry, after some of these; from then on they carry
+// them until one is over that a loss fell into. Such a call is run again by whoever else carries
+// it, at all members alike, and the lanes of that communicator are never used again.
+//
+// Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with nobody lost, nothing
+// revoked and nothing under way they take no lock and allocate nothing. What they do not take comes
+// to `..._by_lanes` in a call that is set up as any other.
+//
+// Thread rule: as MPI's collectives: one at a time on a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "runtime/lanes.hpp"
+#include "runtime/transports/shm/segment.hpp"
+#include "shim/collectives/call.hpp"
+
+namespace resprout::shim {
+
+struct CommunicatorLanes {
+  std::unique_ptr<runtime::ShmSegment> memory;
+  runtime::Lanes lanes;
+  bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
+  bool carries_reductions = false;
+  bool is_over = false;
+  // Of the call that was the last on the communicator, if they carried it: for contributors().
+  bool is_last = false;
+  int last_root = -1;  // of a broadcast
+};
+
+enum class Taken {
+  no,    // nothing has happened
+  done,  // the call may return
+  over,  // it is counted, and has to be run by somebody else
+};
+inline CollectiveCall::Entry entry_after(Taken taken) {
+  return taken == Taken::over ? CollectiveCall::Entry::again : CollectiveCall::Entry::first;
+}
+Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, int root,
+                               MPI_Comm comm);
+// `code`: what the call returns once it is done.
+Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm, int& code);
+Taken maybe_barrier_by_lanes(MPI_Comm comm);
+
+// The same answer at all members, who may open them for it. REQUIRES: call.is_ours().
+bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op = MPI_OP_NULL);
+// False: it is over. REQUIRES: goes_by_lanes.
+bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root);
+bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
+                        const Layout& layout, MPI_Op op, int& code);
+bool barrier_by_lanes(CollectiveCall& call);
+inline runtime::Outcome delivered() {
+  runtime::Outcome outcome;
+  outcome.is_delivered = true;
+  return outcome;
+}
+
+}  // namespace resprout::shim
