@@ -212,7 +212,8 @@ void open(CollectiveCall& call) {
   std::vector<std::byte*> areas;
   for (int member = 0; opened.memory && member < call.size(); ++member)
     areas.push_back(opened.memory->arena(static_cast<std::uint32_t>(member)));
-  const bool has_them = opened.memory != nullptr && opened.name[0] != 0;
+  const bool has_them = opened.memory != nullptr && opened.name[0] != 0 &&
+                        !has_lost_member(*World::current(), call.communicator());
   auto lanes = std::unique_ptr<CommunicatorLanes>(new CommunicatorLanes{
       std::move(opened.memory), Lanes(call.rank(), std::move(areas)),
       are_wanted(call, Kind::broadcast), are_wanted(call, Kind::allreduce), !has_them});
@@ -284,17 +285,19 @@ Taken maybe_barrier_by_lanes(MPI_Comm comm) {
   return Taken::done;
 }
 
+// Whether the library may still carry anything is not asked: a member that was interrupted in one of
+// its calls knows more of that than one that was through before. What the slots say all know.
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op) {
   if (call.session().has_tasks()) call.lock();
   Communicator& communicator = call.communicator();
-  if (!call.session().may_go_natively() || !call.session().is_on_one_host() ||
-      call.size() > ranks_max || !are_wanted(call, kind))
+  if (call.session().is_revoked() || !call.session().is_on_one_host() || call.size() > ranks_max ||
+      !are_wanted(call, kind))
     return false;
   if (communicator.lanes == nullptr) {
     if (communicator.calls_for_lanes++ < calls_before_lanes) return false;
     open(call);
   }
-  if (communicator.lanes->is_over || !call.session().may_go_natively()) return false;
+  if (communicator.lanes->is_over) return false;
   if (kind == Kind::barrier) return true;
   if (kind == Kind::allreduce && !is_predefined(op)) return false;
   return bytes > 0 &&

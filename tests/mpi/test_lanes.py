@@ -1,0 +1,25 @@
+"""Calls that go over lanes and calls of the MPI library take turns, and ranks die between them.
+
+Who is denied the result of a call by a death knows more than who was through before: both have to
+go on in the same way.
+"""
+
+import random
+
+import jobs
+import pytest
+
+PROGRAM = jobs.PROGRAMS / "lanes"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
+    draw = random.Random(seed)
+    ranks = draw.choice([3, 4, 5, 6])
+    victims = draw.sample(range(ranks), draw.choice([1, 1, 2]))
+    microseconds = draw.randint(500, 60_000)
+    ended = jobs.resprout_run(ranks, [PROGRAM, microseconds, *victims])
+    assert ended.status == 0, str(ended)
+    living = [rank for rank in range(ranks) if rank not in victims]
+    assert sorted(ended.out.splitlines()) == [f"rank {r} has 0 wrong results" for r in living]
+    assert sorted(loss["rank"] for loss in ended.report["losses"]) == sorted(victims)
