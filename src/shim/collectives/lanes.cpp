@@ -285,8 +285,8 @@ Taken maybe_barrier_by_lanes(MPI_Comm comm) {
   return Taken::done;
 }
 
-// Whether the library may still carry anything is not asked: a member that was interrupted in one of
-// its calls knows more of that than one that was through before. What the slots say all know.
+// Whether the library may still carry anything is not asked: a member that was interrupted in one
+// of its calls knows more of that than one that was through before. What the slots say all know.
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op) {
   if (call.session().has_tasks()) call.lock();
   Communicator& communicator = call.communicator();
