@@ -19,15 +19,18 @@ inline const MembershipConfig binary{{2}, 100};
 
 class Group {
  public:
-  explicit Group(int founders, const MembershipConfig& config = binary) : config_(&config) {
+  explicit Group(int founders, const MembershipConfig& config = binary) : config_(config) {
     const LocalView first = LocalView::first(founders);
     for (int id = 0; id < founders; ++id) {
-      machines_.push_back(Machine::founder(config, rank_at(id), first));
+      machines_.push_back(Machine::founder(config_, rank_at(id), first));
       said.emplace_back();
       at(id).start({0});
       drain(id);
     }
   }
+
+  Group(const Group&) = delete;  // machines refer to its configuration
+  Group& operator=(const Group&) = delete;
 
   // A process comes, or comes back under its identifier, and asks the contacts.
   void join(int id, const std::vector<Rank>& contacts) {
@@ -39,7 +42,7 @@ class Group {
     std::erase_if(wire_, [id](const auto& message) { return index(message.from) == id; });
     dead_.erase(id);
     said[static_cast<std::size_t>(id)].clear();
-    at(id) = Machine::joiner(*config_, rank_at(id), contacts);
+    at(id) = Machine::joiner(config_, rank_at(id), contacts);
     at(id).start({0});
     drain(id);
   }
@@ -121,7 +124,7 @@ class Group {
     }
   }
 
-  const MembershipConfig* config_;
+  const MembershipConfig config_;
   std::vector<Machine> machines_;
   std::deque<Machine::Message> wire_;
   std::set<int> dead_;
