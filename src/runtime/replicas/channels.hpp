@@ -19,8 +19,9 @@ enum class Channel : std::uint32_t {
   lags,       // likewise: lag.hpp
   states,     // likewise: states.hpp
   memory,     // of the links themselves: frames that lie elsewhere, plane_links_memory.cpp
+  recalls,    // what a loss denies somebody: recall.hpp
 };
-inline constexpr std::size_t channels = 5;
+inline constexpr std::size_t channels = 6;
 
 struct ChannelFrame {
   Channel channel = Channel::votes;

@@ -51,7 +51,8 @@ PlaneLinks::PlaneLinks(Setup setup, OnFrame on_frame, OnPlaneLost on_plane_lost)
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
       is_lost_(static_cast<std::size_t>(setup_.planes)),
-      has_left_(static_cast<std::size_t>(setup_.planes * setup_.ranks)),
+      is_process_lost_(static_cast<std::size_t>(setup_.planes * setup_.ranks)),
+      has_left_(is_process_lost_.size()),
       read_from_(has_left_.size()),
       unsent_(has_left_.size()) {
   if (!wake_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -302,7 +303,8 @@ std::optional<std::size_t> PlaneLinks::take(Link& link, std::span<const std::uin
     used += sizeof length;
     if (length == 0) {
       has_left_[static_cast<std::size_t>(link.stream.peer())] = true;
-    } else if (!is_lost_[static_cast<std::size_t>(from.plane)]) {
+      if (setup_.on_process_lost) lose_process(link.stream.peer());
+    } else if (!is_gone(link.stream.peer())) {
       const auto read = read_channel_frame(std::as_bytes(bytes.subspan(used, length)));
       if (!read || !hand_out(from, read->channel, read->frame)) return std::nullopt;
     }
@@ -337,8 +339,18 @@ void PlaneLinks::end_of(const Link& link) {
   const Replica replica = replica_of(peer);
   if (is_own) outgoing_.erase(replica);
   if (is_own && has_open_from(peer)) return;
-  if (!is_sibling(replica) || has_left_[static_cast<std::size_t>(peer)]) return;
-  lose(replica.plane);
+  if (has_left_[static_cast<std::size_t>(peer)]) return;
+  if (setup_.on_process_lost) {
+    lose_process(peer);
+  } else if (is_sibling(replica)) {
+    lose(replica.plane);
+  }
+}
+
+void PlaneLinks::lose_process(int number) {
+  if (is_gone(number)) return;
+  is_process_lost_[static_cast<std::size_t>(number)] = true;
+  setup_.on_process_lost(replica_of(number));
 }
 
 void PlaneLinks::lose(std::int32_t plane) {
@@ -399,12 +411,15 @@ void PlaneLinks::wait_for(Link& link, Key key) {
 // Null: nothing can be said to it any more.
 PlaneLinks::Link* PlaneLinks::outgoing_to(Replica to) {
   const auto number = static_cast<std::size_t>(number_of(to));
-  if (is_lost_[static_cast<std::size_t>(to.plane)] || has_left_[number]) return nullptr;
+  if (is_gone(number_of(to)) || has_left_[number]) return nullptr;
   if (const auto known = outgoing_.find(to); known != outgoing_.end())
     return &links_.at(known->second);
   const LinkAddress& address = addresses_[number];
   if (!address.is_somewhere()) {
-    lose(to.plane);
+    if (setup_.on_process_lost)
+      lose_process(number_of(to));
+    else
+      lose(to.plane);
     return nullptr;
   }
   const auto handshake = auth::Handshake::initiate(setup_.secret, auth::Purpose::replicas,

@@ -17,7 +17,7 @@
 //  1. What is sent to one process arrives in the order in which it was sent, until its plane is
 //     lost.
 //  2. Frames come only from processes that know the job's secret, under the name they proved.
-//  3. A plane is said to be lost once, and nothing is heard of it afterwards.
+//  3. A plane, or a process, is said to be lost once, and nothing is heard of it afterwards.
 //  4. What is patient goes out at most `Linger::ns` later, or with what is said to the same process
 //     meanwhile and is not, or when somebody drives.
 //
@@ -77,6 +77,9 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     std::function<bool(std::int32_t plane)> is_known_lost = {};
     std::int64_t look_ns = 1'000'000'000;
     Linger linger = {};
+    // Processes are lost one by one: who breaks a connection, or cannot be reached. Who has left is
+    // as good as lost: it has nothing more to say. Empty: they are lost with their planes.
+    std::function<void(Replica)> on_process_lost = {};
   };
   // `frame`: all that was given to one `send`, without its channel.
   using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
@@ -121,6 +124,10 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   int number_of(Replica replica) const { return replica.plane * setup_.ranks + replica.rank; }
   Replica replica_of(int number) const { return {number / setup_.ranks, number % setup_.ranks}; }
   bool is_known(int number) const;
+  bool is_gone(int number) const {
+    return is_lost_[static_cast<std::size_t>(number / setup_.ranks)] ||
+           is_process_lost_[static_cast<std::size_t>(number)];
+  }
   bool is_sibling(Replica replica) const {
     return replica.rank == setup_.self.rank && replica.plane != setup_.self.plane;
   }
@@ -148,6 +155,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void drop(std::map<Key, Link>::iterator at);
   void end_of(const Link& link);
   void lose(std::int32_t plane);
+  void lose_process(int number);
   // What the thread of the links does next, as far as the one that calls this knows; and what goes
   // out: all, or what may not wait.
   enum class Then { sleep, go_on };
@@ -179,6 +187,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   std::map<Replica, Key> outgoing_;
   std::vector<std::pair<int, std::vector<std::uint8_t>>> going_out_;  // by send_out only
   std::vector<bool> is_lost_;                                         // by plane
+  std::vector<bool> is_process_lost_;                                 // by number of the process
   std::vector<bool> has_left_;                                        // by number of the process
   std::vector<std::optional<FrameMemory>> read_from_;                 // likewise
   Key last_key_ = 2;  // those below are of the poller itself
