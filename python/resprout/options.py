@@ -97,6 +97,16 @@ OPTIONS = (
         reaches_ranks=False,
     ),
     Option(
+        "--on-replica-loss",
+        "RESPROUT_ON_REPLICA_LOSS",
+        "end-plane|stand-in",
+        "end-plane, stand-in",
+        "end-plane",
+        "What follows when a plane loses a rank: it ends, and the others go on; or it goes on "
+        "without it, the rank's replicas stand in for it, and the job goes on as long as each rank "
+        "has one that lives (docs/replication.md).",
+    ),
+    Option(
         "--verify",
         "RESPROUT_VERIFY",
         "METHOD",
@@ -334,6 +344,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
     "--replicas": _one_of("1", "2", "3"),
     "--replica-hosts": _one_of("apart", "shared"),
+    "--on-replica-loss": _one_of("end-plane", "stand-in"),
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
     "--on-corruption": _one_of("abort", "report"),
     "--shadow-lag": _is_shadow_lag,

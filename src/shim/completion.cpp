@@ -5,6 +5,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/failures.hpp"
 
@@ -16,6 +17,7 @@ bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_
 // MPI has broken off a wildcard receive of this program, and it is for us to decide what becomes
 // of it.
 bool is_broken_off(const GuardedCall& call, int code) {
+  if (masking.load(std::memory_order_acquire) != nullptr) return false;
   return is_pending(code) && (is_continuing() || is_all_acknowledged(call.communicator_in_error()));
 }
 

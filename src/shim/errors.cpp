@@ -7,6 +7,7 @@
 
 #include "shim/fast_thread_local.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
@@ -103,6 +104,8 @@ void pass_on(MPI_Comm comm, int code) {
   if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
 }
 
+constexpr const char* unmasked = "meets a loss for which others cannot stand in";
+
 bool is_for_program(int code) {
   if (!is_loss(code) || is_revoked(code)) return true;  // who revokes expects it
   World* world = World::current();
@@ -115,6 +118,7 @@ void handle(MPI_Comm* found_on, int* code, ...) {
   in_error = comm;
   if (is_loss(*code)) {
     if (depth > 0) return;
+    end_if_masking("a call of the MPI library", unmasked);
     if (World* world = World::current()) world->report().count_error("other");
   }
   if (is_for_program(*code)) pass_on(comm, *code);
@@ -158,8 +162,10 @@ bool is_revoked(int code) { return class_of(code) == ulfm::revoked_class(); }
 
 int finish(MPI_Comm comm, const char* call, int code) {
   if (code == MPI_SUCCESS) return code;
-  if (is_loss(code))
+  if (is_loss(code)) {
+    end_if_masking(mpi_name_of(call), unmasked);
     if (World* world = World::current()) world->report().count_error(call);
+  }
   if (is_for_program(code)) pass_on(comm, code);
   return code;
 }

@@ -253,6 +253,13 @@ string parse_on_corruption(string_view value, Options& options) {
   return parse_choice(value, table, options.on_corruption);
 }
 
+string parse_on_replica_loss(string_view value, Options& options) {
+  using Row = std::pair<string_view, OnReplicaLoss>;
+  static constexpr std::array table{Row{"end-plane", OnReplicaLoss::end_plane},
+                                    Row{"stand-in", OnReplicaLoss::stand_in}};
+  return parse_choice(value, table, options.on_replica_loss);
+}
+
 // A number with a unit is bytes, one without it messages.
 bool parse_bytes(string_view text, std::uint64_t& bytes) {
   using Unit = std::pair<string_view, int>;
@@ -330,6 +337,8 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_on_corruption(v, o); }},
     Variable{"RESPROUT_ON_LOSS",
              [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
+    Variable{"RESPROUT_ON_REPLICA_LOSS",
+             [](string_view v, int, Options& o) { return parse_on_replica_loss(v, o); }},
     Variable{"RESPROUT_REPLICA",
              [](string_view v, int, Options& o) { return parse_replica(v, o); }},
     Variable{"RESPROUT_REPLICAS",

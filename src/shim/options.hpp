@@ -23,6 +23,7 @@ enum class Collectives {
   resprout
 };  // RESPROUT_COLLECTIVES=auto|auto:CALIBRATION|native|resprout
 enum class OnCorruption { abort, report };  // RESPROUT_ON_CORRUPTION=abort|report
+enum class OnReplicaLoss { end_plane, stand_in };  // RESPROUT_ON_REPLICA_LOSS=end-plane|stand-in
 enum class Sum { any, reproducible };       // RESPROUT_SUM=any|reproducible
 
 // RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
@@ -47,9 +48,11 @@ struct Fault {
 
 struct Options {
   bool is_replicated() const { return replicas > 1; }
+  // Where siblings stand in for who is lost in a plane.
+  bool stands_in() const { return is_replicated() && on_replica_loss == OnReplicaLoss::stand_in; }
   // A plane ends at its first loss: there is nothing to go on after.
   bool leaves_collectives_to_mpi() const {
-    return is_replicated() && collectives != Collectives::resprout;
+    return is_replicated() && !stands_in() && collectives != Collectives::resprout;
   }
 
   OnLoss on_loss = OnLoss::go_on;
@@ -69,6 +72,7 @@ struct Options {
   // RESPROUT_VERIFY=none|all-to-all|msg-plus-hash|async|async-hash; nothing: none
   std::optional<protocols::VoteMethod> verify;
   OnCorruption on_corruption = OnCorruption::abort;
+  OnReplicaLoss on_replica_loss = OnReplicaLoss::end_plane;
   // RESPROUT_SHADOW_LAG=none|MESSAGES|BYTES, as 10000 or 64MiB: of lazy methods
   runtime::Steps shadow_lag{runtime::Steps::no_bound().messages, std::uint64_t{256} << 20};
   std::string run_directory;  // where each rank leaves its part of the report; empty: nowhere

@@ -8,6 +8,7 @@
 #include "shim/communicator.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/failures.hpp"
@@ -91,6 +92,7 @@ bool is_hopeless(MPI_Comm comm, int source) {
 
 bool goes_on(MPI_Comm comm, int& source, int tag, int code) {
   if (source != MPI_ANY_SOURCE || !is_loss(code) || is_revoked(code)) return false;
+  if (masking.load(std::memory_order_acquire) != nullptr) return false;
   const bool is_told = World::current()->options().on_loss == OnLoss::error;
   if (is_told && !is_all_acknowledged(comm)) return false;
   if (!is_hopeless(comm, source)) {

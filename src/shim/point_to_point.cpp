@@ -51,8 +51,8 @@ template <typename Blocking, typename Start>
 int guarded_send(const char* name, MPI_Comm comm, int dest, bool is_at_once, Blocking blocking,
                  Start start) {
   GuardedCall call(name, comm, dest);
-  return call.is_ours() ? call.finish(send(call, comm, dest, is_at_once, blocking, start))
-                        : blocking();
+  if (!call.is_ours()) return blocking();
+  return call.finish(code_of_send(send(call, comm, dest, is_at_once, blocking, start)));
 }
 
 struct Receive {
@@ -102,7 +102,8 @@ int receive(const GuardedCall& call, const Receive& r, MPI_Status* of_program) {
     code = start(r, request);
     if (code == MPI_SUCCESS) code = wait_for(call, request, r, status);
   }
-  if (!is_loss(code)) verified_receive.complete(of_program);
+  if (is_loss(code)) return verified_receive.recover(code, of_program);
+  verified_receive.complete(of_program);
   return code;
 }
 
@@ -115,7 +116,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
   MPI_Request request = MPI_REQUEST_NULL;
   int code = start(r, request);
   if (code != MPI_SUCCESS && !is_loss(code)) return code;
-  const int send_code = send_half();
+  const int send_code = code_of_send(send_half());
   if (send_code != MPI_SUCCESS && !is_loss(send_code)) {
     if (Receives* by = receives()) by->forget(request);
     PMPI_Cancel(&request);
@@ -124,6 +125,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
     code = wait_for(call, request, r, status);
     if (!is_loss(code)) verified_receive.complete(of_program);
   }
+  code = verified_receive.recover(code, of_program);
   return send_code != MPI_SUCCESS ? send_code : code;
 }
 
@@ -206,7 +208,8 @@ extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int 
   const Address to = address_of(comm, dest);
   GuardedCall call("bsend", comm);
   const SendBuffer sent = as_sent({buf, count, datatype}, {"bsend", comm, dest, tag});
-  if (call.is_ours() && is_out_of_reach(comm, dest)) return call.finish(code_of_loss(comm));
+  if (call.is_ours() && is_out_of_reach(comm, dest))
+    return call.finish(code_of_send(code_of_loss(comm)));
   return call.finish(PMPI_Bsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm));
 }
 

@@ -21,7 +21,7 @@ int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, 
   if (!call.is_ours()) return start();
   if (is_out_of_reach(comm, dest)) {
     *request = MPI_REQUEST_NULL;
-    return call.finish(code_of_loss(comm));
+    return call.finish(code_of_send(code_of_loss(comm)));
   }
   const int code = start();
   if (code == MPI_SUCCESS) remember(*request, {comm, dest, Pending::Kind::send});
@@ -59,11 +59,14 @@ int start(MPI_Request& request) {
   start_compared(request);
   if (is_collective(request)) return start_again(request);
   const std::optional<Pending> pending = recall(request);
+  Messages* messages = verified_messages.load(std::memory_order_acquire);
   int code = code_of_start(pending);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    if (messages != nullptr) messages->start(request);
+    return code_of_send(code);
+  }
   if (pending && pending->copy != nullptr) pending->copy->refresh();
-  if (Messages* messages = verified_messages.load(std::memory_order_acquire))
-    messages->start(request);
+  if (messages != nullptr) messages->start(request);
   code = start_receive_again(request);
   if (code == MPI_SUCCESS) note_start(request);
   return code;

@@ -51,6 +51,20 @@ void complete_verified(VerifiedRequests& verified, Requests requests, int i, int
   code = MPI_ERR_IN_STATUS;
 }
 
+// Of those that a loss has ended, others may say how they should have.
+int after_losses(VerifiedRequests& verified, int code, Requests requests, int count,
+                 const int* indices, Statuses& statuses) {
+  if (code != MPI_ERR_IN_STATUS) return code;
+  bool has_error = false;
+  for (int k = 0; k < count; ++k) {
+    const int i = indices != nullptr ? indices[k] : k;
+    int& error = statuses[k].MPI_ERROR;
+    error = verified.recover(error, i, requests[i], statuses[k]);
+    has_error |= error != MPI_SUCCESS;
+  }
+  return has_error ? code : MPI_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
@@ -60,7 +74,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   VerifiedRequests verified(1, request);
   const AskedRequests asked_requests(1, request);
   MPI_Status found;
-  int code = wait_one(call, *request, found);
+  int code = verified.recover(wait_one(call, *request, found), 0, *request, found);
   if (!is_loss(code)) code = first_error(code, verified.complete(0, *request, found));
   copy_status(found, status);
   return code == MPI_SUCCESS ? watch.result_of(0) : call.finish(code);
@@ -74,6 +88,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   const AskedRequests asked_requests(1, request);
   MPI_Status found;
   int code = test_same(call, *request, *flag, found);
+  if (*flag != 0) code = verified.recover(code, 0, *request, found);
   if (*flag != 0) code = first_error(code, verified.complete(0, *request, found));
   if (*flag != 0) copy_status(found, status);
   return code == MPI_SUCCESS && *flag != 0 ? watch.result_of(0) : call.finish(code);
@@ -87,6 +102,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_
   const AskedRequests asked_requests(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = wait_all(call, {count, requests}, statuses);
+  code = after_losses(verified, code, {count, requests}, count, nullptr, statuses);
   for (int i = 0; i < count; ++i)
     if (code == MPI_SUCCESS || !is_loss(statuses[i].MPI_ERROR))
       complete_verified(verified, {count, requests}, i, i, code, statuses);
@@ -103,6 +119,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
   const AskedRequests asked_requests(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = test_same_all(call, {count, requests}, *flag, statuses);
+  if (*flag != 0) code = after_losses(verified, code, {count, requests}, count, nullptr, statuses);
   for (int i = 0; *flag != 0 && i < count; ++i)
     complete_verified(verified, {count, requests}, i, i, code, statuses);
   code = finish_statuses(call, code, count, statuses);
@@ -117,6 +134,7 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
   const AskedRequests asked_requests(count, requests);
   MPI_Status found;
   int code = wait_same_any(call, {count, requests}, *index, found);
+  if (*index != MPI_UNDEFINED) code = verified.recover(code, *index, requests[*index], found);
   if (*index != MPI_UNDEFINED)
     code = first_error(code, verified.complete(*index, requests[*index], found));
   copy_status(found, status);
@@ -134,6 +152,8 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   MPI_Status found;
   int code = test_same_any(call, {count, requests}, *index, *flag, found);
   if (*flag != 0 && *index != MPI_UNDEFINED)
+    code = verified.recover(code, *index, requests[*index], found);
+  if (*flag != 0 && *index != MPI_UNDEFINED)
     code = first_error(code, verified.complete(*index, requests[*index], found));
   if (*flag != 0) copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
@@ -150,6 +170,7 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
   const AskedRequests asked_requests(incount, requests);
   Statuses statuses(incount, array_of_statuses);
   int code = wait_same_some(call, {incount, requests}, *outcount, indices, statuses);
+  code = after_losses(verified, code, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
     complete_verified(verified, {incount, requests}, indices[k], k, code, statuses);
   code = finish_statuses(call, code, *outcount, statuses);
@@ -166,6 +187,7 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
   const AskedRequests asked_requests(incount, requests);
   Statuses statuses(incount, array_of_statuses);
   int code = test_same_some(call, {incount, requests}, *outcount, indices, statuses);
+  code = after_losses(verified, code, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
     complete_verified(verified, {incount, requests}, indices[k], k, code, statuses);
   code = finish_statuses(call, code, *outcount, statuses);

@@ -23,6 +23,7 @@
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/spares.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/replication/verification.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
@@ -152,9 +153,12 @@ void tick() {
 
 void handle_loss(const runtime::Loss& loss) {
   LiveWorld* world = live.load();
-  if (world->options().is_replicated()) end_with_plane(*world, loss);
+  Masking* by = masking.load();
+  if (by == nullptr && world->options().is_replicated()) end_with_plane(*world, loss);
   world->engine().note_loss(loss.rank);
-  world->report().note_loss(loss);
+  if (by == nullptr) return world->report().note_loss(loss);
+  by->lose(loss.rank);
+  world->report().note_loss_of_plane(loss);
 }
 
 // MPI's part of MPI_Init bears no loss; from here on one does no harm.
@@ -165,7 +169,10 @@ void leave_together() {
 
 void join_other_planes(LiveWorld& world) {
   const auto& own = world.job().peers[static_cast<std::size_t>(world.rank())];
-  prepare_verification(world.options(), own.address.data());
+  if (world.options().stands_in())
+    open_masking(world.options(), own.address.data());
+  else
+    prepare_verification(world.options(), own.address.data());
 }
 
 void begin() {
@@ -222,6 +229,7 @@ void end() {
   LiveWorld* world = live.load();
   runtime::Engine& engine = world->engine();
   finish_send_halves();
+  close_masking();
   const VerificationFigures figures = close_verification();
   if (world->options().verify) world->report().note_verification(figures);
   {

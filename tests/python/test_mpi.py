@@ -101,6 +101,17 @@ def test_not_every_pair_of_thousands_of_ranks_is_connected() -> None:
     assert not connects(1000)
 
 
+def test_planes_that_go_on_with_gaps_let_their_ranks_die() -> None:
+    def is_set(setting: str, mpi: Mpi = OPEN_MPI_5, stands_in: bool = True) -> bool:
+        return setting in map(str, settings_for(mpi, 4, planes=2, stands_in=stands_in))
+
+    without_ulfm = replace(OPEN_MPI_5, has_ulfm=False)
+    assert is_set("--with-ft ulfm") and is_set("--output tag") and is_set("--bind-to none")
+    assert is_set("--runtime-options recoverable,continuous", without_ulfm)
+    assert not is_set("--with-ft ulfm", stands_in=False)
+    assert not is_set("--runtime-options recoverable,continuous", without_ulfm, stands_in=False)
+
+
 def closes_networks(plan: Plan) -> bool:
     return "OMPI_MCA_btl" in [setting.name for setting in plan.settings()]
 

@@ -448,6 +448,16 @@ def test_a_fault_names_its_plane() -> None:
         (["--replicas", "3", "--verify", "async", "--straggler-wait", "1m"], "as 30 or 0.5"),
         (["--replicas", "2", "--straggler-wait", "1"], "needs --verify all-to-all"),
         (["--on-corruption", "report"], "--on-corruption needs --replicas 2 or 3"),
+        (["--on-replica-loss", "stand-in"], "--on-replica-loss needs --replicas 2 or 3"),
+        (["--replicas", "2", "--on-replica-loss", "wait"], "end-plane, stand-in"),
+        (
+            ["--replicas", "2", "--on-replica-loss", "stand-in", "--verify", "async"],
+            "--on-replica-loss stand-in does not go together with --verify async",
+        ),
+        (
+            ["--replicas", "2", "--on-replica-loss", "stand-in", "--hostfile", __file__],
+            "--on-replica-loss stand-in does not go together with --hostfile",
+        ),
     ],
 )
 def test_what_replicas_cannot_do_is_refused_in_one_line(

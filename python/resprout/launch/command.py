@@ -57,11 +57,16 @@ class Plan:
         return self.mpi.library is Library.OPEN_MPI and self.mpi.major >= 5
 
     @property
+    def stands_in(self) -> bool:
+        """Replicas do for lost ranks of other planes, which go on."""
+        return self.variables.get("RESPROUT_ON_REPLICA_LOSS") == "stand-in"
+
+    @property
     def is_on_several_hosts(self) -> bool:
         return self.hostfile is not None or bool(self.mpirun_args)
 
     def settings(self) -> list[Setting]:
-        settings = settings_for(self.mpi, self.ranks, self.planes)
+        settings = settings_for(self.mpi, self.ranks, self.planes, self.stands_in)
         if self.planes > 1 and self.is_on_several_hosts:
             settings += host_settings()
         if not self.is_on_several_hosts and not names_hosts(self.mpi, os.environ):

@@ -107,6 +107,7 @@ def run_all(
     on_end: Callable[[int, End], bool],
     look: Callable[[], Sequence[int]] = tuple,
     more: Callable[[], Sequence[Start]] | None = None,
+    on_signal: Callable[[], None] = lambda: None,
 ) -> list[End]:
     """Run several launches side by side, all to their ends. REQUIRES: the main thread.
 
@@ -114,9 +115,10 @@ def run_all(
     copy bytes. `on_end(i, end)` when launch i is over; if it says so, the others are ended. `look`
     is called several times a second and says which launches are to be ended now. `more`, called
     after it as long as anything runs, names further ones that are to begin; when they are started,
-    `on_start` is called again.
+    `on_start` is called again. `on_signal` when a signal asks the job to end, before it is passed
+    on.
     """
-    return _Job(starts, None, on_start, on_end, look, more).run()
+    return _Job(starts, None, on_start, on_end, look, more, on_signal).run()
 
 
 class _NotBegun:
@@ -192,12 +194,14 @@ class _Job:
         on_end: Callable[[int, End], bool] = lambda _index, _end: False,
         look: Callable[[], Sequence[int]] = tuple,
         more: Callable[[], Sequence[Start]] | None = None,
+        on_signal: Callable[[], None] = lambda: None,
     ) -> None:
         self._starts = starts
         self._on_start = on_start
         self._on_end = on_end
         self._on_look = look
         self._more = more
+        self._on_signal = on_signal
         self._input = stdin.Input(keeps=more is not None)
         self._deadline = None if seconds_max is None else time.monotonic() + seconds_max
         # A job that owns the terminal's input has to be in the terminal's group.
@@ -264,6 +268,7 @@ class _Job:
     def _pass_on(self, what: signal.Signals, is_from_terminal: bool) -> None:
         if what in _ENDING:
             self._is_ending = True
+            self._on_signal()
             self._signals.append(what)
             if len(self._signals) > 1:
                 self._kill()

@@ -87,6 +87,13 @@ class Setting:
         return f"{self.name}={self.value}"
 
 
+_QUIET_ERRORS = Setting(
+    "--runtime-options",
+    "error-nonzero-status=0",
+    "a rank that ends with an error does not cut off the others' output",
+)
+
+
 def find_mpi(prefix: str | None, environment: Mapping[str, str]) -> Mpi:
     """The MPI of `prefix`, else of $MPICC, else the one beside this Python, else in the PATH."""
     if prefix is not None:
@@ -144,13 +151,15 @@ def _output_of(program: Path, argument: str) -> str:
     return done.stdout + done.stderr
 
 
-def settings_for(mpi: Mpi, ranks: int, planes: int = 1) -> list[Setting]:
+def settings_for(mpi: Mpi, ranks: int, planes: int = 1, stands_in: bool = False) -> list[Setting]:
     """What to set for a job of so many ranks; a user's own value of a variable goes first.
 
-    `planes`: so many such jobs run side by side, each of which ends at its first loss.
+    `planes`: so many such jobs run side by side. Each ends at its first loss or, with `stands_in`,
+    goes on.
     """
     if planes > 1:
         settings = _plane_settings(ranks * planes)
+        settings += _recovering_settings(mpi, ranks) if stands_in else [_QUIET_ERRORS]
     elif mpi.library is Library.OPEN_MPI:
         settings = _open_mpi_settings(mpi, ranks)
     elif mpi.library is Library.UNKNOWN:
@@ -166,11 +175,6 @@ def _plane_settings(processes: int) -> list[Setting]:
         *_basic_open_mpi_settings(processes),
         Setting("--bind-to", "none", "planes that bind alike would share the same cores"),
         Setting("--output", "tag", "the launcher has to know which rank says what"),
-        Setting(
-            "--runtime-options",
-            "error-nonzero-status=0",
-            "a rank that ends with an error does not cut off what the others say",
-        ),
     ]
 
 
@@ -218,23 +222,23 @@ def _basic_open_mpi_settings(ranks: int) -> list[Setting]:
 
 
 def _open_mpi_settings(mpi: Mpi, ranks: int) -> list[Setting]:
-    settings = _basic_open_mpi_settings(ranks)
+    return [*_basic_open_mpi_settings(ranks), *_recovering_settings(mpi, ranks)]
+
+
+def _recovering_settings(mpi: Mpi, ranks: int) -> list[Setting]:
+    """With them a job goes on when a process dies."""
     if mpi.has_ulfm:
-        settings += _ulfm_settings(ranks)
-    elif mpi.major >= 5:
+        return _ulfm_settings(ranks)
+    if mpi.major >= 5:
         reason = "the launcher shall not end the job when a process dies"
-        settings.append(Setting("--runtime-options", "recoverable,continuous", reason))
-    return settings
+        return [Setting("--runtime-options", "recoverable,continuous", reason)]
+    return []
 
 
 def _ulfm_settings(ranks: int) -> list[Setting]:
     settings = [
         Setting("--with-ft", "ulfm", "the MPI library goes on when a process dies"),
-        Setting(
-            "--runtime-options",
-            "error-nonzero-status=0",
-            "a rank that ends with an error does not cut off the others' output",
-        ),
+        _QUIET_ERRORS,
         Setting(
             "OMPI_MCA_async_mpi_finalize",
             "1",

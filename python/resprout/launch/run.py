@@ -16,6 +16,7 @@ from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
 from resprout.launch.planes.run import execute as execute_planes
+from resprout.launch.planes.stand_in import check_stand_in
 from resprout.launch.shim import check_fits, find_shim
 from resprout.options import BY_FLAG, check_environment, check_value
 from resprout.report.as_json import check_writable, write
@@ -62,7 +63,7 @@ def run(request: Request) -> int:
 
 def is_worth_a_word(report: Report) -> bool:
     """Whether something happened of which the user has to hear."""
-    has_lost_plane = any(plane.is_lost or plane.returns for plane in report.planes)
+    has_lost_plane = any(plane.has_lost or plane.returns for plane in report.planes)
     is_flipped = bool(report.flipped or report.faults_left or report.corruptions)
     is_odd = bool(stragglers(report.planes) or different(report.planes))
     return bool(report.losses) or is_flipped or has_lost_plane or is_odd
@@ -77,6 +78,7 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     mpi = find_mpi(request.mpi, os.environ)
     if replicas_of(request) > 1:
         check_planes(mpi, request.texts)
+        check_stand_in(request.texts, request.hostfile)
         if request.hostfile is not None:
             hosts = read_hosts(Path(request.hostfile))
             deal(hosts, replicas_of(request), _may_share_hosts(request))
@@ -162,6 +164,8 @@ def _variables(request: Request) -> dict[str, str]:
     for flag in ("--verify", "--on-corruption"):
         if replicas == 1 and request.texts.get(flag) not in (None, "none"):
             raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
+    if replicas == 1 and request.texts.get("--on-replica-loss") is not None:
+        raise UserError("--on-replica-loss needs --replicas 2 or 3: there are no replicas to lose")
     verify = request.texts.get("--verify")
     if request.texts.get("--shadow-lag") is not None and verify not in ("async", "async-hash"):
         raise UserError(

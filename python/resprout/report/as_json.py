@@ -49,6 +49,8 @@ def to_json(report: Report) -> dict[str, Any]:
         },
         "corruptions": [asdict(found) for found in report.corruptions],
         "replicas": report.replicas,
+        "on_replica_loss": report.on_replica_loss,
+        "replicas_left": list(report.replicas_left),
         "planes": [_plane_to_json(plane) for plane in report.planes],
     }
 

@@ -100,6 +100,9 @@ class Report:
     replicas: int = 1
     planes: tuple["PlaneEnd", ...] = ()
     """If there are several: all else is of the plane whose end was the job's."""
+    on_replica_loss: str = "end-plane"
+    replicas_left: tuple[int, ...] = ()
+    """Of each rank, if replicas stand in for each other."""
 
     @property
     def survivors(self) -> int:
@@ -107,9 +110,10 @@ class Report:
 
 
 def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: str, on_loss: str,
-          strict: bool = False) -> Report:  # fmt: skip
+          strict: bool = False, absent: Iterable[int] = ()) -> Report:  # fmt: skip
+    """`absent`: who is known to be lost, whether or not anybody saw it."""
     touched = _touched(parts.ranks.values())
-    losses = tuple(_losses(parts, touched))
+    losses = tuple(_losses(parts, touched, absent))
     lost = {loss.rank for loss in losses}
     missing = tuple(r for r in range(ranks) if r not in lost and parts.exit_status(r) is None)
     started = [part.started_ns for part in parts.ranks.values()]
@@ -157,7 +161,7 @@ def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: boo
     return status
 
 
-def _losses(parts: Parts, touched: tuple[Touched, ...]) -> list[Loss]:
+def _losses(parts: Parts, touched: tuple[Touched, ...], absent: Iterable[int]) -> list[Loss]:
     witnesses = [part for part in parts.ranks.values() if part.finalized]
     seen: dict[int, SeenLoss] = {}
     for part in witnesses or parts.ranks.values():
@@ -165,7 +169,8 @@ def _losses(parts: Parts, touched: tuple[Touched, ...]) -> list[Loss]:
             if loss.rank not in seen or loss.detected_ns < seen[loss.rank].detected_ns:
                 seen[loss.rank] = loss
     unseen = (r for r in parts.injected if r not in seen and not _came_through(r, parts))
-    losses = [_describe(rank, parts, seen.get(rank), touched) for rank in sorted({*seen, *unseen})]
+    lost = sorted({*seen, *unseen, *absent})
+    losses = [_describe(rank, parts, seen.get(rank), touched) for rank in lost]
     return sorted(losses, key=lambda loss: (loss.when_ns or 0, loss.rank))
 
 

@@ -1,8 +1,9 @@
 """The report of a job of several planes, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from resprout.launch.planes.outcome import PlaneEnd, Return, different, stragglers
+from resprout.launch.planes.stand_in import listed, weakest
 from resprout.report import corruptions
 from resprout.report.merge import Report
 
@@ -22,14 +23,32 @@ def describe_planes(report: Report) -> Iterator[str]:
             is_in_vain = plane.returns and plane.returns[-1].joined_ns is None
             in_vain = "; it was started again, and did not come back" if is_in_vain else ""
             yield f"  {_ending(plane)}{in_vain}"
+        elif plane.how == "gaps":
+            yield f"  plane {plane.replica} went on without its lost: {_why(plane)}"
     for plane in different(report.planes):
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
     yield from corruptions.describe(report.corruptions)
     yield from _verified(report)
-    yield protection_left(report.replicas, report.replicas - len(lost) - len(behind))
+    left = report.replicas - len(lost) - len(behind)
+    if any(report.replicas_left):
+        yield replicas_left(report.replicas_left)
+    else:
+        yield protection_left(report.replicas, left)
 
 
 def _lost_words(report: Report) -> str:
+    gaps = sum(len(plane.report.losses) for plane in report.planes if plane.how == "gaps")
+    words = _lost_planes(report)
+    if not gaps:
+        return words
+    stood_in = "1 process was lost, and its replicas stood in for it"
+    if gaps > 1:
+        stood_in = f"{gaps} processes were lost, and their replicas stood in for them"
+    has_lost_plane = any(plane.is_lost for plane in report.planes)
+    return f"{stood_in}; {words}" if has_lost_plane else stood_in
+
+
+def _lost_planes(report: Report) -> str:
     lost = [plane for plane in report.planes if any(one.is_lost for one in plane.launches)]
     if not lost:
         return "no plane was lost"
@@ -79,6 +98,18 @@ def protection_left(replicas: int, left: int) -> str:
     if left == 1:
         return "1 plane was left at the end: a further loss would have ended the job"
     return f"{left} planes were left at the end: it could have lost {left - 1} more"
+
+
+def replicas_left(left: Sequence[int]) -> str:
+    """The same where replicas stand in for each other. `left`: of each rank."""
+    ranks = weakest(left)
+    least = left[ranks[0]]
+    who = "every rank" if len(ranks) == len(left) > 1 else listed("rank", ranks)
+    if least == 0:
+        return f"no replica of {who} was left: the job is lost"
+    if least == 1:
+        return f"{who} had 1 replica left at the end: a further loss could have ended the job"
+    return f"{who} had {least} replicas left at the end: it could have lost any {least - 1} more"
 
 
 def _why(plane: PlaneEnd) -> str:

@@ -145,6 +145,20 @@ class Parts:
             return self.exits[rank]
         return self.ranks[rank].exit_status if rank in self.ranks else None
 
+    def came_to_their_ends(self) -> dict[int, int]:
+        """The statuses of ranks that did, through MPI_Finalize if they have used MPI."""
+        statuses = {rank: self.exit_status(rank) for rank in sorted({*self.exits, *self.ranks})}
+        return {
+            rank: status
+            for rank, status in statuses.items()
+            if status is not None and (rank not in self.ranks or self.ranks[rank].finalized)
+        }
+
+    def seen_lost(self) -> set[int]:
+        """Whom those that came through MPI_Finalize saw dying."""
+        witnesses = [part for part in self.ranks.values() if part.finalized]
+        return {loss.rank for part in witnesses for loss in part.losses}
+
 
 def read_parts(directory: Path) -> Parts:
     ranks: dict[int, RankPart] = {}

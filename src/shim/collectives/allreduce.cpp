@@ -13,7 +13,7 @@ using namespace resprout::shim;
 extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
   const Compared compared(comm, "allreduce",
-                          sides_of::allreduce(sendbuf, recvbuf, count, datatype));
+                          sides_of::allreduce(sendbuf, recvbuf, count, datatype, op));
   if (!is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   int code = MPI_SUCCESS;

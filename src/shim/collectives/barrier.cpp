@@ -1,11 +1,13 @@
 // MPI_Barrier: an allreduce of nothing.
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/lanes.hpp"
+#include "shim/replication/masked.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Barrier(MPI_Comm comm) {
+  const Masked masked(comm, "barrier", sides_of::barrier());
   const Taken taken = maybe_barrier_by_lanes(comm);
   if (taken == Taken::done) return MPI_SUCCESS;
   CollectiveCall call(comm, "barrier", CollectiveCall::Lock::later, entry_after(taken));

@@ -9,6 +9,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/replication/masked.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
@@ -96,6 +97,7 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
   if (!lock_.owns_lock()) lock_.lock();
   World* world = World::current();
+  note_outcome(*session_, outcome);
   const bool lacks_members = session_->members().size() < session_->everybody().size();
   if (outcome.is_touched && !session_->is_revoked())
     note_recovery(comm_, name_, number_, session_->id(), outcome);
@@ -103,6 +105,7 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   lock_.unlock();
   if (is_revoked) return shim::finish(comm_, name_, ulfm::revoked_class());
   if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);
+  if (!outcome.is_delivered && masking.load() != nullptr) return MPI_SUCCESS;  // masked.hpp goes on
   if (!outcome.is_delivered) return shim::finish(comm_, name_, proc_failed());
   const bool is_error_wanted = world->options().on_loss == OnLoss::error;
   if (is_error_wanted && (lacks_members || outcome.is_touched))

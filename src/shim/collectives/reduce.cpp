@@ -21,7 +21,7 @@ bool keeps_rank_order(MPI_Op op, int root) {
 extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, int root, MPI_Comm comm) {
   const Compared compared(comm, "reduce",
-                          sides_of::reduce(sendbuf, recvbuf, count, datatype, root));
+                          sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root));
   const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
   if (!is_valid_reduction(count, datatype, op)) return leave();
   CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later);

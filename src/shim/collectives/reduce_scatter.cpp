@@ -46,7 +46,7 @@ bool is_valid(const CollectiveCall& call, const int* recvcounts, MPI_Datatype da
 extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Compared compared(comm, "reduce_scatter",
-                          sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype));
+                          sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op));
   CollectiveCall call(comm, "reduce_scatter");
   if (!call.is_ours() || !is_valid(call, recvcounts, datatype, op))
     return call.leave_to(
@@ -60,8 +60,9 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
 
 extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "reduce_scatter_block",
-                          sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype));
+  const Compared compared(
+      comm, "reduce_scatter_block",
+      sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op));
   CollectiveCall call(comm, "reduce_scatter_block");
   const bool is_ours = call.is_ours() && is_valid_reduction(recvcount, datatype, op) &&
                        recvcount <= std::numeric_limits<int>::max() / call.size();

@@ -141,15 +141,19 @@ Startable scan(const Arguments& arguments) {
     return arguments.are_valid() ? std::make_shared<Scan>(session, arguments) : nullptr;
   };
   const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
-  if (is_inclusive) return {make, sides_of::allreduce(sendbuf, recvbuf, count, datatype)};
-  return {make, sides_of::exscan(sendbuf, recvbuf, count, datatype)};
+  if (is_inclusive)
+    return {make,
+            sides_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix)};
+  return {make, sides_of::exscan(sendbuf, recvbuf, count, datatype, op)};
 }
 
 }  // namespace
 
 extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "scan", sides_of::allreduce(sendbuf, recvbuf, count, datatype));
+  const Compared compared(
+      comm, "scan",
+      sides_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix));
   CollectiveCall call(comm, "scan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
   if (!call.is_ours() || !arguments.are_valid())
@@ -159,7 +163,7 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "exscan", sides_of::exscan(sendbuf, recvbuf, count, datatype));
+  const Compared compared(comm, "exscan", sides_of::exscan(sendbuf, recvbuf, count, datatype, op));
   CollectiveCall call(comm, "exscan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
   if (!call.is_ours() || !arguments.are_valid())

@@ -15,6 +15,7 @@
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/remade/spares.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -135,6 +136,7 @@ std::vector<int> ranks_of_group(MPI_Comm comm, MPI_Group group) {
 
 int remake(std::vector<int> world_ranks, RollCall& roll, std::uint64_t name, MPI_Comm like,
            MPI_Comm* made, runtime::Lock& lock) {
+  end_if_masking("what makes a communicator", "cannot be done where a rank is lost");
   const World& world = *World::current();
   *made = MPI_COMM_NULL;
   if (roll.spare() < 0) {

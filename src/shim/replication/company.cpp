@@ -38,6 +38,7 @@ PlaneLinks::Setup links_setup(const Options& options, const Company::Setup& comp
   setup.planes = options.replicas;
   setup.ranks = company.ranks;
   setup.listen_address = company.address;
+  setup.on_process_lost = company.on_process_lost;
   if (is_lazy(options)) setup.linger = linger(options.shadow_lag);
   if (!runtime::is_on_several_hosts(company.meeting)) return setup;
   if (const std::string own = runtime::reachable_address(options.network); !own.empty())

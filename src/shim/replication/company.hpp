@@ -26,6 +26,8 @@ class Company {
     int rank = 0;         // in the world, and its size
     int ranks = 1;
     runtime::Verifier::OnFinding on_finding;
+    // Processes are lost one by one; empty: with their planes.
+    std::function<void(runtime::Replica)> on_process_lost = {};
   };
   // Listens for the others, and hears nothing yet. Throws std::system_error or std::runtime_error.
   Company(const Options& options, Setup setup);

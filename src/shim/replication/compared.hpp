@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "runtime/replicas/verifier.hpp"
+#include "shim/replication/masked.hpp"
 #include "shim/replication/room.hpp"
 #include "shim/replication/sides.hpp"
 
@@ -78,7 +79,8 @@ class Compared {
  public:
   // `describe(sides)` says what the arguments mean. Called before anything is sent or received.
   template <typename Description>
-  Compared(MPI_Comm comm, const char* call, const Description& describe) {
+  Compared(MPI_Comm comm, const char* call, const Description& describe)
+      : masked_(comm, call, describe) {
     Comparing* by = comparing.load(std::memory_order_acquire);
     if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
       return;
@@ -94,6 +96,7 @@ class Compared {
   Compared& operator=(const Compared&) = delete;
 
  private:
+  const Masked masked_;
   std::unique_ptr<Comparison> comparison_;
 };
 

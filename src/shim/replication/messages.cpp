@@ -9,6 +9,7 @@
 #include "shim/replication/communicator_name.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/digest.hpp"
+#include "shim/replication/masking.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -40,6 +41,18 @@ MPI_Datatype predefined_for(MPI_Datatype datatype) {
   return has_padding ? datatype : MPI_BYTE;
 }
 
+// As if MPI had received it.
+void put(std::span<const std::byte> bytes, const ReceiveBuffer& buffer, MPI_Status& status) {
+  int size = 0;
+  PMPI_Type_size(buffer.datatype, &size);
+  const std::size_t element = std::max(std::size_t{1}, static_cast<std::size_t>(size));
+  const std::size_t elements =
+      std::min(bytes.size() / element, static_cast<std::size_t>(buffer.count));
+  const Layout layout = layout_of(buffer.datatype, static_cast<int>(elements));
+  unpack(bytes.first(layout.packed_bytes), buffer.data, layout);
+  PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(layout.packed_bytes));
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> Messages::name_or_skip(MPI_Comm comm) {
@@ -58,6 +71,8 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   if (!communicator) return;
   const int receiver = world_rank_of(sending.comm, sending.dest);
   if (receiver == MPI_UNDEFINED) return;
+  const Stream stream{*communicator, setup_.rank, receiver, sending.tag, Stream::Of::messages};
+  if (setup_.masking != nullptr) return keep(buffer, stream);
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   if (setup_.room != nullptr) setup_.room->wait_and_count_sent(layout.packed_bytes);
   std::vector<std::byte> storage;
@@ -67,11 +82,21 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   const std::uint64_t digest = setup_.sends_bytes && !layout.is_dense
                                    ? digest_of_packed(bytes, buffer.datatype).low
                                    : digest_of(buffer.data, layout).low;
-  const Stream stream{*communicator, setup_.rank, receiver, sending.tag, Stream::Of::messages};
   std::unique_lock lock(mutex_);
   const MessageName name = sent_.next(stream);
   lock.unlock();
   setup_.verifier->send(name, digest, bytes);
+}
+
+void Messages::keep(const SendBuffer& buffer, const Stream& stream) {
+  std::vector<std::byte> storage;
+  const auto bytes = packed(buffer.data, layout_of(buffer.datatype, buffer.count), storage);
+  const std::scoped_lock lock(mutex_);
+  setup_.masking->keep(sent_.next(stream), bytes, {{stream.receiver}});
+}
+
+int code_of_send(int code) {
+  return is_loss(code) && masking.load(std::memory_order_acquire) != nullptr ? MPI_SUCCESS : code;
 }
 
 // --- receiving
@@ -115,6 +140,7 @@ bool Messages::maybe_withdraw(Ticket ticket, const MPI_Status& status) {
 }
 
 void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
+  if (setup_.masking != nullptr) return note_received(ticket, status);
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   const std::size_t bytes = std::min(bytes_in(status), layout.packed_bytes);
   if (setup_.room != nullptr) setup_.room->count_received();
@@ -189,15 +215,66 @@ void Messages::look_at_wildcards() {
 
 void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI_Status& status) {
   const runtime::Verifier::Delivery delivery = setup_.verifier->wait(name, setup_.meanwhile);
-  if (delivery.what != runtime::Verifier::Delivery::What::other) return;
-  int size = 0;
-  PMPI_Type_size(buffer.datatype, &size);
-  const std::size_t element = std::max(std::size_t{1}, static_cast<std::size_t>(size));
-  const std::size_t elements =
-      std::min(delivery.bytes.size() / element, static_cast<std::size_t>(buffer.count));
-  const Layout layout = layout_of(buffer.datatype, static_cast<int>(elements));
-  unpack(std::span(delivery.bytes).first(layout.packed_bytes), buffer.data, layout);
-  PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(layout.packed_bytes));
+  if (delivery.what == runtime::Verifier::Delivery::What::other)
+    put(delivery.bytes, buffer, status);
+}
+
+// --- what others stand in for
+// ---------------------------------------------------------------------
+
+void Messages::note_received(Ticket ticket, const MPI_Status& status) {
+  const std::scoped_lock lock(mutex_);
+  resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});
+  unnamed_.insert(ticket);
+  std::erase_if(unnamed_, [&](Ticket done) {
+    const auto name = received_.take(done);
+    if (name) setup_.masking->note_received(*name);
+    return name.has_value();
+  });
+}
+
+bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
+  if (setup_.masking == nullptr) return false;
+  std::unique_lock lock(mutex_);
+  const std::optional<MessageName> name =
+      wild_.contains(ticket) ? std::nullopt : received_.take(ticket);
+  lock.unlock();
+  if (!name)
+    setup_.masking->end_here(mpi_name_of(buffer.call),
+                             "leaves open whose message it takes, and a rank is lost");
+  const auto bytes = setup_.masking->recall(*name, name->stream.sender, buffer.call);
+  setup_.masking->note_received(*name);
+  put(bytes, buffer, status);
+  status.MPI_TAG = name->stream.tag;
+  status.MPI_ERROR = MPI_SUCCESS;
+  return true;
+}
+
+bool Messages::recover(MPI_Request before, MPI_Request after, MPI_Status& status) {
+  if (setup_.masking == nullptr) return false;
+  std::unique_lock lock(mutex_);
+  const auto found = requests_.find(before);
+  if (found == requests_.end()) return true;  // it sends
+  Request entry = found->second;
+  if (after == MPI_REQUEST_NULL) {
+    requests_.erase(found);
+  } else {
+    found->second.ticket.reset();
+  }
+  lock.unlock();
+  if (entry.ticket) {
+    recover(*entry.ticket, entry.receive, status);
+    status.MPI_SOURCE = entry.peer.dest;
+  }
+  if (after == MPI_REQUEST_NULL) release(entry);
+  return true;
+}
+
+int VerifiedReceive::recover(int code, MPI_Status* of_program) {
+  if (!ticket_ || !is_loss(code) || !messages_->recover(*ticket_, buffer_, status_)) return code;
+  status_.MPI_SOURCE = source_;
+  copy_status(status_, of_program);
+  return MPI_SUCCESS;
 }
 
 void VerifiedReceive::complete(MPI_Status* of_program) {
@@ -223,10 +300,12 @@ void Messages::release(Request& entry) {
   if (entry.owns_datatype) PMPI_Type_free(&entry.receive.datatype);
 }
 
-void Messages::remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer) {
+void Messages::remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer,
+                        int source) {
   Request entry;
   entry.ticket = ticket;
   entry.receive = buffer;
+  entry.peer.dest = source;
   add(request, entry);
 }
 

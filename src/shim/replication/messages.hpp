@@ -22,10 +22,12 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/replicas/verifier.hpp"
+#include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
 #include "shim/replication/compared_requests.hpp"
@@ -33,6 +35,8 @@
 #include "shim/replication/room.hpp"
 
 namespace resprout::shim {
+
+class Masking;
 
 // Where a receive call puts its message. `call`: its lower-case MPI name, a string literal.
 struct ReceiveBuffer {
@@ -48,6 +52,7 @@ class Messages {
 
   struct Setup {
     runtime::Verifier* verifier = nullptr;
+    Masking* masking = nullptr;       // instead of a verifier: siblings stand in for the lost
     Room* room = nullptr;             // null: it may be as far ahead of its replicas as it likes
     bool sends_bytes = false;         // to other planes, or keeps them for those who ask
     int rank = 0;                     // of this process in the world
@@ -64,9 +69,12 @@ class Messages {
   // MPI has completed it: `status` is MPI's, and as the program gets it afterwards. Returns when
   // the program may have it.
   void complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+  // MPI has given it up, as its sender is lost: a replica of the sender says what it would have
+  // been. True: it has come.
+  bool recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
 
   // The same for requests and matched messages. `request`: as MPI gave it.
-  void remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer);
+  void remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer, int source);
   void remember(MPI_Message message, Ticket ticket);
   std::optional<Ticket> take(MPI_Message message);
   // Of persistent ones each start is a message. `peer`: of a receive, its `dest` is the source.
@@ -78,6 +86,8 @@ class Messages {
   // MPI has completed what had the handle `before`, and made it `after`. A receive that was
   // cancelled was none.
   void complete(MPI_Request before, MPI_Request after, MPI_Status& status);
+  // The same as `recover`, of a request; one that sends is over.
+  bool recover(MPI_Request before, MPI_Request after, MPI_Status& status);
   // It is a receive, and under way.
   bool is_receiving(MPI_Request request);
   // The program has freed it.
@@ -107,7 +117,7 @@ class Messages {
     std::optional<Ticket> ticket;  // of a receive that is under way
     ReceiveBuffer receive;
     SendBuffer send;
-    Sending peer{};  // of a persistent one
+    Sending peer{};  // of a persistent one; of a receive its `dest` is the source
   };
   struct Arrived {
     const char* call = "";
@@ -117,6 +127,8 @@ class Messages {
   };
 
   std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);
+  void keep(const SendBuffer& buffer, const runtime::Stream& stream);
+  void note_received(Ticket ticket, const MPI_Status& status);
   void add(MPI_Request request, Request entry);
   static void release(Request& entry);
   void resolve(Ticket ticket, Decided::From taken);
@@ -137,6 +149,7 @@ class Messages {
   runtime::SentStreams sent_;
   runtime::ReceivedStreams received_;
   std::map<Ticket, MPI_Comm> wild_;    // it is not known what has come
+  std::set<Ticket> unnamed_;           // with masking: have come, and have no name yet
   std::map<Ticket, Arrived> arrived_;  // and have no name yet
   // Whoever completes them waits. Nothing: as hand_in says.
   std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_;
@@ -160,7 +173,9 @@ inline SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending) {
 class VerifiedReceive {
  public:
   VerifiedReceive(const ReceiveBuffer& buffer, MPI_Comm comm, int source, int tag)
-      : messages_(verified_messages.load(std::memory_order_acquire)), buffer_(buffer) {
+      : messages_(verified_messages.load(std::memory_order_acquire)),
+        buffer_(buffer),
+        source_(source) {
     if (messages_ != nullptr) ticket_ = messages_->post(comm, source, tag);
   }
   // Of a message that was matched before.
@@ -173,17 +188,25 @@ class VerifiedReceive {
   MPI_Status* status(MPI_Status* of_program) { return ticket_ ? &status_ : of_program; }
   // MPI has received it.
   void complete(MPI_Status* of_program);
+  // MPI ended it with this code: what the call returns. `of_program` is written if it came all the
+  // same.
+  int recover(int code, MPI_Status* of_program);
   // MPI has started it.
   void go_on_as(MPI_Request request) {
-    if (ticket_) messages_->remember(request, *ticket_, buffer_);
+    if (ticket_) messages_->remember(request, *ticket_, buffer_, source_);
   }
 
  private:
   Messages* messages_;
   const ReceiveBuffer buffer_;
+  const int source_ = MPI_ANY_SOURCE;
   std::optional<Messages::Ticket> ticket_;
   MPI_Status status_{};
 };
+
+// What a call returns that could not send to a lost process: where others stand in for that, they
+// say what it should have heard.
+int code_of_send(int code);
 
 // The requests of a call that completes some, collectives among them.
 class VerifiedRequests {
@@ -201,6 +224,13 @@ class VerifiedRequests {
     messages_->complete(before, after, status);
     complete_compared(before, after);
     return code;
+  }
+
+  // MPI has ended it with this code, as its peer is lost: how it has ended after all.
+  int recover(int code, int i, MPI_Request after, MPI_Status& status) {
+    if (messages_ == nullptr || !is_loss(code)) return code;
+    const MPI_Request before = before_[static_cast<std::size_t>(i)];
+    return messages_->recover(before, after, status) ? MPI_SUCCESS : code;
   }
 
  private:

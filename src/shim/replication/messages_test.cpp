@@ -58,7 +58,7 @@ class Pair final : public runtime::VoteNetwork {
     const auto ticket = messages.post(comm, 0, tag);
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Irecv(numbers.data(), 3, MPI_INT, 0, tag, comm, &request);
-    if (ticket) messages.remember(request, *ticket, {"irecv", numbers.data(), 3, MPI_INT});
+    if (ticket) messages.remember(request, *ticket, {"irecv", numbers.data(), 3, MPI_INT}, 0);
     return request;
   }
   void complete(MPI_Request request) {

@@ -24,7 +24,10 @@ void wait_until_said(const std::string& note) {
 
 }  // namespace
 
-void refuse_unverifiable(const char* call, const char* why) {
+namespace {
+
+// `what`: behind the call's name.
+[[noreturn]] void refuse(const char* call, const std::string& what) {
   const World& world = *World::current();
   // One rank speaks for all that get here, if they share the folder.
   const std::string note = world.options().run_directory + "/refused";
@@ -32,16 +35,25 @@ void refuse_unverifiable(const char* call, const char* why) {
   if (file < 0) {
     wait_until_said(note);
   } else {
-    std::fprintf(
-        stderr,
-        "resprout: rank %d: %s %s, so it cannot be verified; run it with --verify none, or "
-        "without --replicas\n",
-        world.rank(), call, why);
+    std::fprintf(stderr, "resprout: rank %d: %s %s\n", world.rank(), call, what.c_str());
     if (write(file, "said\n", 5) != 5) unlink(note.c_str());
     close(file);
   }
   MPI_Abort(MPI_COMM_WORLD, 2);
   for (;;) pause();
+}
+
+}  // namespace
+
+void refuse_unverifiable(const char* call, const char* why) {
+  refuse(call, std::string(why) +
+                   ", so it cannot be verified; run it with --verify none, or without --replicas");
+}
+
+void refuse_unmaskable(const char* call) {
+  refuse(mpi_name_of(call).c_str(),
+         "is not among the calls in which siblings stand in for a lost rank; run it with "
+         "--on-replica-loss end-plane");
 }
 
 }  // namespace resprout::shim

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -16,6 +17,25 @@
 #include "shim/collectives/pieces.hpp"
 
 namespace resprout::shim {
+
+// What a collective does with the contributions of the single ranks.
+struct Pattern {
+  enum class Kind : std::uint8_t {
+    other,
+    barrier,
+    broadcast,
+    gather,      // what each rank gives is the block of that rank
+    scatter,     // each block of the root's is for one rank
+    exchange,    // likewise, of everybody's
+    reduction,   // all of them in one, of which each rank gets the same part or none
+    prefix,      // those of the lower ranks and its own
+    lower_ones,  // those of the lower ranks
+  };
+  Kind kind = Kind::other;
+  int root = -1;
+  MPI_Op op = MPI_OP_NULL;
+  int first = 0;  // of a reduction: with this element begins the part that this rank gets
+};
 
 class Sides {
  public:
@@ -46,6 +66,7 @@ class Sides {
     add_each(got_, neighbors, pieces);
   }
 
+  Pattern pattern;
   const std::vector<Piece>& given() const { return given_; }
   const std::vector<Piece>& got() const { return got_; }
   // For whoever keeps them longer than the call.
@@ -71,6 +92,7 @@ namespace sides_of {
 
 inline auto bcast(const void* buffer, int count, MPI_Datatype datatype, int root) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::broadcast, .root = root};
     if (sides.rank() == root) {
       sides.give(buffer, count, datatype);
     } else {
@@ -79,33 +101,44 @@ inline auto bcast(const void* buffer, int count, MPI_Datatype datatype, int root
   };
 }
 
-// MPI_Scan's, too.
-inline auto allreduce(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
+inline auto barrier() {
+  return [](Sides& sides) { sides.pattern = {.kind = Pattern::Kind::barrier}; };
+}
+
+// MPI_Scan's, too: of `kind` prefix.
+inline auto allreduce(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype,
+                      MPI_Op op, Pattern::Kind kind = Pattern::Kind::reduction) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = kind, .op = op};
     sides.give(sendbuf, recvbuf, count, datatype);
     sides.get(recvbuf, count, datatype);
   };
 }
 
 inline auto reduce(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype,
-                   int root) {
+                   MPI_Op op, int root) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::reduction, .op = op};
     sides.give(sendbuf, recvbuf, count, datatype);
     if (sides.rank() == root) sides.get(recvbuf, count, datatype);
   };
 }
 
-inline auto exscan(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
+inline auto exscan(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype,
+                   MPI_Op op) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::lower_ones, .op = op};
     sides.give(sendbuf, recvbuf, count, datatype);
     if (sides.rank() > 0) sides.get(recvbuf, count, datatype);
   };
 }
 
 inline auto reduce_scatter(const void* sendbuf, const void* recvbuf, const int* recvcounts,
-                           MPI_Datatype datatype) {
+                           MPI_Datatype datatype, MPI_Op op) {
   return [=](Sides& sides) {
     if (recvcounts == nullptr) return;
+    const int first = std::accumulate(recvcounts, recvcounts + sides.rank(), 0);
+    sides.pattern = {.kind = Pattern::Kind::reduction, .op = op, .first = first};
     const int sum = std::accumulate(recvcounts, recvcounts + sides.size(), 0);
     sides.give(sendbuf, recvbuf, sum, datatype);
     sides.get(recvbuf, recvcounts[sides.rank()], datatype);
@@ -113,8 +146,9 @@ inline auto reduce_scatter(const void* sendbuf, const void* recvbuf, const int* 
 }
 
 inline auto reduce_scatter_block(const void* sendbuf, const void* recvbuf, int recvcount,
-                                 MPI_Datatype datatype) {
+                                 MPI_Datatype datatype, MPI_Op op) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::reduction, .op = op, .first = recvcount * sides.rank()};
     sides.give(sendbuf, recvbuf, recvcount * sides.size(), datatype);
     sides.get(recvbuf, recvcount, datatype);
   };
@@ -124,6 +158,7 @@ inline auto reduce_scatter_block(const void* sendbuf, const void* recvbuf, int r
 inline auto allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                       const Pieces& all) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::gather};
     if (sendbuf == MPI_IN_PLACE) {
       sides.give_own(all);
     } else {
@@ -136,6 +171,7 @@ inline auto allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
 inline auto gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all,
                    int root) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::gather, .root = root};
     if (sendbuf == MPI_IN_PLACE) {
       sides.give_own(all);
     } else {
@@ -149,6 +185,7 @@ inline auto gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, co
 inline auto scatter(const Pieces& all, const void* recvbuf, int recvcount, MPI_Datatype recvtype,
                     int root) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::scatter, .root = root};
     if (sides.rank() == root) sides.give_all(all);
     sides.get(recvbuf, recvcount, recvtype);
   };
@@ -156,6 +193,7 @@ inline auto scatter(const Pieces& all, const void* recvbuf, int recvcount, MPI_D
 
 inline auto alltoall(const void* sendbuf, const Pieces& send, const Pieces& receive) {
   return [=](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::exchange};
     sides.give_all(sendbuf == MPI_IN_PLACE ? receive : send);
     sides.get_all(receive);
   };

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from resprout.launch.job import End
 from resprout.report.merge import Report
@@ -24,10 +24,11 @@ class PlaneEnd:
 
     replica: int
     how: str
-    """whole: all its ranks came to their end; aborted: one called MPI_Abort; lost: one was lost;
-    excluded: one has worked with corrupted data; corrupted: the job ended because nobody could tell
-    which data are right; ended: with one that was corrupted, or as it was behind two that agree;
-    interrupted: the user ended it."""
+    """whole: all its ranks came to their end; gaps: all but those that it lost, for which others
+    stood in; aborted: one called MPI_Abort; lost: one was lost; excluded: one has worked with
+    corrupted data; corrupted: the job ended because nobody could tell which data are right; ended:
+    with one that was corrupted, or as it was behind two that agree; interrupted: the user ended
+    it."""
     status: int
     """The program's, as this plane has it."""
     ended_ns: int
@@ -39,10 +40,22 @@ class PlaneEnd:
     """The host that the launcher could not reach any more, which ended the plane."""
     returns: tuple["Return", ...] = ()
     """So often it was started again; all above is of the last launch that took part."""
+    statuses: Mapping[int, int] = field(default_factory=dict)
+    """Of each rank that came to its end, as far as they are known."""
 
     @property
     def is_lost(self) -> bool:
         return self.how in ("lost", "excluded")
+
+    @property
+    def has_lost(self) -> bool:
+        """Somebody, whatever became of it then."""
+        return self.is_lost or self.how == "gaps"
+
+    @property
+    def ending(self) -> tuple[str, int]:
+        """The program's, by which planes are alike or differ."""
+        return "whole" if self.how == "gaps" else self.how, self.status
 
     @property
     def launches(self) -> "tuple[PlaneEnd, ...]":
@@ -69,8 +82,10 @@ def lost_host(said: bytes) -> str | None:
     return (match[1] or match[2]).decode(errors="replace") if match else None
 
 
-def how_it_ended(parts: Parts, end: End, ranks: int, said: bytes = b"") -> str:
-    """As PlaneEnd has it. `said`: by the launcher, of itself.
+def how_it_ended(
+    parts: Parts, end: End, ranks: int, said: bytes = b"", stands_in: bool = False
+) -> str:
+    """As PlaneEnd has it. `said`: by the launcher, of itself. `stands_in`: others did for its lost.
 
     A rank that has used MPI leaves its exit status; if none of them has, none has used it, and the
     launcher's word counts. Ranks of a lost host may have come to their ends there, but what they
@@ -87,27 +102,36 @@ def how_it_ended(parts: Parts, end: End, ranks: int, said: bytes = b"") -> str:
     if all(status is None for status in statuses):
         # Nor does a killed rank leave one.
         is_killed = end.mpirun_status >= 128 or bool(parts.injected or parts.ranks)
-        is_killed = is_killed or (bool(parts.started) and _COMPLAINT in b"\n" + said)
+        # An mpirun that lets ranks die says nothing of it.
+        is_quiet = not stands_in and _COMPLAINT not in b"\n" + said
+        is_killed = is_killed or (bool(parts.started) and not is_quiet)
         return "interrupted" if end.signals else "lost" if is_killed else "whole"
-    has_ended = all(
-        status is not None and (rank not in parts.ranks or parts.ranks[rank].finalized)
-        for rank, status in enumerate(statuses)
-    )
-    return "whole" if has_ended else "interrupted" if end.signals else "lost"
+    return _by_their_ends(parts, end, ranks, stands_in)
+
+
+def _by_their_ends(parts: Parts, end: End, ranks: int, stands_in: bool) -> str:
+    ended = parts.came_to_their_ends()
+    absent = {rank for rank in range(ranks) if rank not in ended}
+    if not absent:
+        return "whole"
+    # Whom a signal has ended was not lost.
+    if stands_in and ended and (not end.signals or absent <= parts.seen_lost()):
+        return "gaps"
+    return "interrupted" if end.signals else "lost"
 
 
 def decide(planes: Sequence[PlaneEnd]) -> PlaneEnd:
     """The plane whose word counts: of those that were not lost, the first of the largest group that
-    ended alike. If all were lost, the one that lasted longest. One that was corrupted speaks for
-    all."""
+    ended alike, rather one without gaps. If all were lost, the one that lasted longest. One that
+    was corrupted speaks for all."""
     for plane in planes:
         if plane.how == "corrupted":
             return plane
     whole = [plane for plane in planes if not plane.is_lost and plane.how != "ended"]
     if not whole:
         return max(planes, key=lambda plane: plane.ended_ns)
-    alike = Counter((plane.how, plane.status) for plane in whole)
-    return max(whole, key=lambda plane: (alike[plane.how, plane.status], -plane.replica))
+    alike = Counter(plane.ending for plane in whole)
+    return max(whole, key=lambda p: (alike[p.ending], p.how != "gaps", -p.replica))
 
 
 def stragglers(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
@@ -125,6 +149,5 @@ def different(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
     return [
         plane
         for plane in planes
-        if not (plane.is_lost or plane.how == "ended")
-        and (plane.how, plane.status) != (chosen.how, chosen.status)
+        if not (plane.is_lost or plane.how == "ended") and plane.ending != chosen.ending
     ]

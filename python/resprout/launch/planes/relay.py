@@ -1,4 +1,4 @@
-"""Copies the output of all planes to ours, each line once (lines.py says which).
+"""Copies the output of all planes to ours, each line once (lines.py says which, or first_lines.py).
 
 The launchers tag every line with its rank; what has no tag is the launcher's own, and is kept until
 we know whether the plane's end was the job's.
@@ -12,6 +12,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 
+from resprout.launch.planes.first_lines import FirstLines
 from resprout.launch.planes.lines import Key, Lines, Marker
 
 _CHUNK = 64 * 1024
@@ -91,11 +92,14 @@ class _Copy:
 class Relay:
     """The pipes of all launches, read on a thread of their own from `start` to `join`."""
 
-    def __init__(self, planes: int, descriptors: dict[str, int] | None = None) -> None:
-        """`descriptors`: where "stdout" and "stderr" go; ours without it."""
+    def __init__(
+        self, planes: int, descriptors: dict[str, int] | None = None, stands_in: bool = False
+    ) -> None:
+        """`descriptors`: where "stdout" and "stderr" go; ours without it. `stands_in`: no plane
+        leads, and none is started again."""
         self._out = descriptors or {"stdout": 1, "stderr": 2}
         self._lock = threading.Lock()
-        self._lines = Lines(planes)
+        self._lines: Lines | FirstLines = FirstLines(planes) if stands_in else Lines(planes)
         self._copies = [_Copy(0) for _ in range(planes)]
         self._started: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._bell, self._rope = os.pipe()
@@ -104,6 +108,7 @@ class Relay:
     def add(self, number: int) -> int:
         """A plane is to be started again, as that start again of the job: its index, as those of
         the planes are for their first launches."""
+        assert isinstance(self._lines, Lines)
         with self._lock:
             self._copies.append(_Copy(number))
             return self._lines.add(number)

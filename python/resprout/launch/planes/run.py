@@ -65,7 +65,7 @@ def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list
 
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     """Run all planes to their ends. REQUIRES: the main thread."""
-    relay = Relay(len(plans))
+    relay = Relay(len(plans), stands_in=plans[0].stands_in)
     ranks = sum(plan.ranks for plan in plans)
     with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
         _make_secret(directory)
@@ -75,16 +75,24 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         if plans[0].hostfile is not None:
             _check_hosts(placed, directory)
         running = Running(placed, directory, shared, relay)
-        job.run_all(running.starts, relay.start, running.on_end, running.look, running.more)
+        # With gaps planes live on, and none is started again.
+        more = None if plans[0].stands_in else running.more
+        job.run_all(
+            running.starts, relay.start, running.on_end, running.look, more, running.on_signal
+        )
         relay.join()
         planes = running.planes()
         chosen = decide(planes)
         shadows.settle(directory, chosen.replica)
-    if chosen.is_lost or chosen.status != 0:
+    # Of lost ranks for which others stood in it need not complain.
+    if chosen.is_lost or (chosen.status != 0 and chosen.how != "gaps"):
         sys.stderr.flush()
         with contextlib.suppress(OSError):
             os.write(2, running.own_words(chosen.replica))
-    return _report_of(plans, planes, strict)
+    report = _report_of(plans, planes, strict)
+    if not plans[0].stands_in:
+        return report
+    return replace(report, on_replica_loss="stand-in", replicas_left=running.replicas_left())
 
 
 def _verify(plans: Sequence[Plan]) -> str:
@@ -95,7 +103,7 @@ def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool
     """That of the plane whose end is the job's, with what is to be said of all."""
     chosen = decide(planes)
     launches = [launch for plane in planes for launch in plane.launches]
-    has_loss = any(launch.is_lost for launch in launches)
+    has_loss = any(launch.has_lost for launch in launches)
     is_flawed = has_loss or any(launch.report.corruptions for launch in launches)
     status = STATUS_STRICT if strict and is_flawed and chosen.status == 0 else chosen.status
     verified = [one.report.verification for one in launches if one.report.verification is not None]

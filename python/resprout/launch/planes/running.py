@@ -14,10 +14,11 @@ from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Setting
 from resprout.launch.planes import words
-from resprout.launch.planes.loss_watch import LossWatch
+from resprout.launch.planes.loss_watch import LossNews, LossWatch
 from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.returns import Again, Returns
+from resprout.launch.planes.stand_in import Living, settled
 from resprout.launch.planes.stragglers import Stragglers, seconds_of
 from resprout.report.corruptions import STATUS_CORRUPTED
 from resprout.report.merge import STATUS_KILLED, Loss, merge
@@ -48,6 +49,8 @@ class Running:
         self._plans = plans
         self._shared = shared
         self._relay = relay
+        self._stands_in = plans[0].stands_in
+        self._is_ending = False
         self._launches: list[_Launch] = []
         for replica in range(len(plans)):
             self._add(replica, directory / f"plane-{replica}", None)
@@ -61,6 +64,8 @@ class Running:
             seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
             plans[0].ranks,
         )
+        self._living = Living(len(plans), plans[0].ranks)
+        self._news = [LossNews(launch.start.directory) for launch in self._launches]
 
     @property
     def starts(self) -> list[job.Start]:
@@ -68,10 +73,15 @@ class Running:
 
     def planes(self) -> tuple[PlaneEnd, ...]:
         """REQUIRES: all are over."""
-        return tuple(
+        planes = tuple(
             replace(self._ends[replica], returns=tuple(returns))
             for replica, returns in enumerate(self._returns)
         )
+        return settled(planes, self._plans[0].ranks) if self._stands_in else planes
+
+    def replicas_left(self) -> tuple[int, ...]:
+        """Of each rank."""
+        return self._living.left()
 
     def own_words(self, replica: int) -> bytes:
         """What the launcher of the plane's last launch that took part said of itself."""
@@ -89,9 +99,15 @@ class Running:
             return False
         return self._end_plane(index, plane)
 
+    def on_signal(self) -> None:
+        """The user ends the job: whoever dies from now on is not lost."""
+        self._is_ending = True
+
     def look(self) -> list[int]:
         """The launches that are to be ended now."""
         self._see_who_is_back()
+        if self._stands_in:
+            self._see_who_is_lost()
         ended = [self._current[replica] for replica in self._stragglers.look(self._ends)]
         pending = self._starts_again.pending
         if pending is not None and self._starts_again.is_in_vain(self._how()):
@@ -128,7 +144,8 @@ class Running:
             index = self._relay.add(again.number)
         out, err = (self._relay.writing_end(index, stream) for stream in ("stdout", "stderr"))
         is_fed = plan.hostfile is None
-        start = job.Start(plan, directory, out, err, LossWatch(directory), is_fed)
+        has_lost = (lambda: False) if self._stands_in else LossWatch(directory)
+        start = job.Start(plan, directory, out, err, has_lost, is_fed)
         self._launches.append(_Launch(replica, start, again))
 
     def _segments(self, replica: int) -> Sequence[Setting]:
@@ -153,6 +170,20 @@ class Running:
         returns[-1] = replace(returns[-1], joined_ns=joined.joined_ns, checkpoint=joined.checkpoint)
         self._stragglers.come_back(again.replica, again.run_directory)
         words.tell_of_return(again.replica, len(self._plans), joined.checkpoint)
+
+    def _see_who_is_lost(self) -> None:
+        for replica, news in enumerate(self._news):
+            if replica not in self._ends:
+                for loss in news():
+                    self._lose(replica, loss.rank, loss.how)
+
+    def _lose(self, replica: int, rank: int, how: str) -> None:
+        if not self._living.lose(replica, rank):
+            return
+        if rank == 0:
+            stdin.close(self._launches[replica].start.directory)
+        if not self._is_ending:
+            words.tell_of_gap(replica, rank, how, self._living)
 
     def _how(self) -> dict[int, str]:
         return {replica: plane.how for replica, plane in self._ends.items()}
@@ -181,6 +212,10 @@ class Running:
             self._ends[replica] = replace(plane, how="ended")
         else:
             self._ends[replica] = plane
+        if plane.how == "gaps":
+            for loss in plane.report.losses:
+                self._lose(replica, loss.rank, loss.how)
+        self._living.end_plane(replica, self._ends[replica])
         gone = [r for r, other in self._ends.items() if other.is_lost or other.how == "ended"]
         left = planes - len(gone)
         pending = self._starts_again.pending
@@ -199,17 +234,23 @@ class Running:
 def _end_of(launch: _Launch, end: job.End, own_words: bytes) -> PlaneEnd:
     plan = launch.start.plan
     parts = read_parts(launch.start.directory)
+    how = how_it_ended(parts, end, plan.ranks, own_words, plan.stands_in)
+    ended = parts.came_to_their_ends()
+    absent = [rank for rank in range(plan.ranks) if how == "gaps" and rank not in ended]
     report = merge(
-        parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue"
-    )
-    report = replace(report, losses=_first_losses(report.losses))
+        parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue",
+        absent=absent,
+    )  # fmt: skip
+    losses = tuple(loss for loss in report.losses if loss.rank not in ended)
+    if not plan.stands_in:
+        losses = _first_losses(report.losses)
+    report = replace(report, losses=losses)
     host = lost_host(own_words)
-    how = how_it_ended(parts, end, plan.ranks, own_words)
     status = STATUS_CORRUPTED if how == "corrupted" else report.exit_status
     if host is not None and status == 0:
         status = STATUS_KILLED
     said = _in_one_line(own_words)
-    return PlaneEnd(launch.replica, how, status, end.ended_ns, report, said, host)
+    return PlaneEnd(launch.replica, how, status, end.ended_ns, report, said, host, statuses=ended)
 
 
 def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:

@@ -2,8 +2,10 @@
 
 import contextlib
 import sys
+from collections.abc import Sequence
 
 from resprout.launch.planes.outcome import PlaneEnd
+from resprout.launch.planes.stand_in import Living, listed, weakest
 
 
 def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
@@ -12,6 +14,29 @@ def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
     if left == 0:
         others = "none goes on but the one that was started again, if it comes back"
     _say(f"plane {plane.replica} of {planes} is {plane.how}: {_why(plane)}; {others}")
+
+
+def tell_of_gap(replica: int, rank: int, how: str, living: Living) -> None:
+    """A plane goes on without that rank."""
+    words = f"rank {rank} of plane {replica} is lost ({how.replace('_', ' ')})"
+    planes = living.planes_with(rank)
+    if not planes:
+        _say(f"{words}, and no replica of it is left: the job is lost")
+        return
+    who = "its replica" if len(planes) == 1 else "its replicas"
+    stand = f"{who} in {listed('plane', planes)} {'stands' if len(planes) == 1 else 'stand'} in"
+    _say(f"{words}: {stand} for it; {_left(living.left())}")
+
+
+def _left(left: Sequence[int]) -> str:
+    ranks = weakest(left)
+    least = left[ranks[0]]
+    if least > 1:
+        return f"every rank has {least} replicas left or more"
+    if least == 0:
+        return f"{listed('rank', ranks)} {'has' if len(ranks) == 1 else 'have'} none left"
+    each = "has 1 replica left" if len(ranks) == 1 else "have 1 replica left each"
+    return f"{listed('rank', ranks)} {each}, whose loss would end the job"
 
 
 def tell_of_straggler(replica: int, planes: int, differs: bool) -> None:

@@ -81,13 +81,13 @@ Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcoun
   MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
   if (recvcounts != nullptr)
     make = make_reduce_scatter(sendbuf, recvbuf, Shares{recvcounts, 0}, datatype, op);
-  return {make, sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype)};
+  return {make, sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op)};
 }
 
 Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                MPI_Datatype datatype, MPI_Op op) {
   return {make_reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op),
-          sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype)};
+          sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)};
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 Startable allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                     MPI_Op op) {
   return {make_reduce(sendbuf, recvbuf, count, datatype, op, everybody),
-          sides_of::allreduce(sendbuf, recvbuf, count, datatype)};
+          sides_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
 }
 
 // What MPI means by -1 is not everybody.
@@ -89,7 +89,7 @@ Startable reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype dat
                  int root) {
   MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
   if (root >= 0) make = make_reduce(sendbuf, recvbuf, count, datatype, op, root);
-  return {make, sides_of::reduce(sendbuf, recvbuf, count, datatype, root)};
+  return {make, sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root)};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/replication/refusal.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -173,6 +174,7 @@ void note_end(int ticket) {
 
 int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                      const std::function<int()>& native) {
+  refuse_if_masking(name);
   ComparedStart compared(comm, name, start.describe);
   const int code = begin(comm, name, request, start.make, false, native);
   if (code == MPI_SUCCESS) compared.go_on_as(*request);
@@ -181,6 +183,7 @@ int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, cons
 
 int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                     const std::function<int()>& native) {
+  refuse_if_masking(name);
   const int code = begin(comm, name, request, start.make, true, native);
   if (code == MPI_SUCCESS) remember_compared(*request, comm, name, start.describe);
   return code;

@@ -1,0 +1,231 @@
+#include "shim/replication/masked.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "runtime/replicas/recalled_collective.hpp"
+#include "runtime/session.hpp"
+#include "shim/communicator.hpp"
+#include "shim/replication/communicator_name.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::MessageName;
+using runtime::RecalledCollective;
+using What = Pattern::Kind;
+
+// Of the collective that this thread is in, as the session has run it last.
+struct Last {
+  bool is_delivered = true;
+  std::vector<int> missing;  // ranks of the communicator
+};
+thread_local Last last;
+
+bool is_reduction(What kind) {
+  return kind == What::reduction || kind == What::prefix || kind == What::lower_ones;
+}
+
+std::span<const std::byte> elements_of(const Piece& piece) {
+  return spread(piece.buffer, piece.layout);
+}
+
+std::vector<std::byte> packed_bytes(const Piece& piece) {
+  std::vector<std::byte> storage;
+  const auto bytes = packed(piece.buffer, piece.layout, storage);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+void note_outcome(const runtime::Session& session, const runtime::Outcome& outcome) {
+  if (masking.load(std::memory_order_acquire) == nullptr) return;
+  last.is_delivered = outcome.is_delivered;
+  last.missing.clear();
+  const std::vector<int> contributors = session.contributors();
+  for (int rank = 0; rank < session.everybody().size(); ++rank)
+    if (!std::ranges::binary_search(contributors, rank)) last.missing.push_back(rank);
+}
+
+MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call)
+    : by_(by), comm_(comm), call_(call) {
+  const Communicator& communicator = *communicator_of(comm);
+  const auto known_as = name_of(comm);
+  world_ranks_ = communicator.world_ranks;
+  if (communicator.is_inter || world_ranks_.size() < 2 || !known_as) return;
+  communicator_ = *known_as;
+  sides_.emplace(communicator.rank, static_cast<int>(world_ranks_.size()));
+}
+
+// `rank`: of the communicator. `part`: what of it is for one rank alone; 0: for all.
+MessageName MaskedCollective::name(Of of, int rank, int part) const {
+  const int of_world = world_ranks_[static_cast<std::size_t>(rank)];
+  return {{communicator_, of_world, of_world, part, of}, number_};
+}
+
+void MaskedCollective::begin() {
+  last = {};
+  if (!sides_) return;
+  number_ = by_.next_collective(communicator_);
+  keep_contribution();
+}
+
+void MaskedCollective::keep_contribution() {
+  const auto& given = sides_->given();
+  const int self = sides_->rank();
+  const Pattern& pattern = sides_->pattern;
+  const auto keep = [&](int part, std::span<const std::byte> bytes) {
+    by_.keep(name(Of::contributions, self, part), bytes, world_ranks_);
+  };
+  if (is_reduction(pattern.kind)) {
+    keep(0, given.empty() ? std::span<const std::byte>{} : elements_of(given[0]));
+  } else if (pattern.kind == What::exchange ||
+             (pattern.kind == What::scatter && pattern.root == self)) {
+    for (int rank = 0; rank < static_cast<int>(given.size()); ++rank)
+      keep(rank + 1, packed_bytes(given[static_cast<std::size_t>(rank)]));
+  } else if (pattern.kind == What::barrier || pattern.kind == What::gather ||
+             (pattern.kind == What::broadcast && pattern.root == self)) {
+    keep(0, given.empty() ? std::vector<std::byte>{} : packed_bytes(given[0]));
+  }
+}
+
+std::vector<int> MaskedCollective::missing() const {
+  const World& world = *World::current();
+  std::set<int> all(last.missing.begin(), last.missing.end());
+  for (int rank = 0; world.lost_count() != 0 && rank < static_cast<int>(world_ranks_.size());
+       ++rank)
+    if (world.is_lost(world_ranks_[static_cast<std::size_t>(rank)])) all.insert(rank);
+  return {all.begin(), all.end()};
+}
+
+bool MaskedCollective::is_complete(const std::vector<int>& missing) const {
+  const What kind = sides_->pattern.kind;
+  if (kind == What::broadcast || kind == What::scatter) return last.is_delivered;
+  return missing.empty();
+}
+
+void MaskedCollective::end() {
+  if (World::current() == nullptr) return;
+  const std::vector<int> lost = missing();
+  if (!sides_) {
+    if (!lost.empty() && world_ranks_.size() > 1)
+      by_.end_here(mpi_name_of(call_),
+                   "is on a communicator of which other planes do not know, and a rank is lost");
+    return;
+  }
+  const Pattern& pattern = sides_->pattern;
+  const auto& got = sides_->got();
+  if (!is_complete(lost)) {
+    if (pattern.kind == What::other)
+      by_.end_here(mpi_name_of(call_), "has no stand-ins, and a rank is lost");
+    else if (is_reduction(pattern.kind))
+      recall_reduction();
+    else
+      put_blocks(lost);
+  }
+  if (is_reduction(pattern.kind) && !got.empty())
+    by_.keep(name(Of::results, sides_->rank(), 0), elements_of(got[0]),
+             {{world_ranks_[static_cast<std::size_t>(sides_->rank())]}});
+  by_.note_collective(communicator_, number_);
+}
+
+void MaskedCollective::put_block(int rank, int part, const Piece& piece) {
+  const auto block = by_.recall(name(Of::contributions, rank, part),
+                                world_ranks_[static_cast<std::size_t>(rank)], call_);
+  take_block(block, piece);
+}
+
+void MaskedCollective::put_blocks(const std::vector<int>& missing) {
+  const Pattern& pattern = sides_->pattern;
+  const auto& got = sides_->got();
+  const int self = sides_->rank();
+  switch (pattern.kind) {
+    case What::barrier:
+      for (const int rank : missing) put_block(rank, 0, {});
+      break;
+    case What::broadcast:
+      if (!got.empty()) put_block(pattern.root, 0, got[0]);
+      break;
+    case What::scatter:
+      if (!got.empty()) put_block(pattern.root, self + 1, got[0]);
+      break;
+    case What::gather:
+      for (const int rank : missing)
+        if (!got.empty()) put_block(rank, 0, got[static_cast<std::size_t>(rank)]);
+      break;
+    case What::exchange:
+      for (const int rank : missing) put_block(rank, self + 1, got[static_cast<std::size_t>(rank)]);
+      break;
+    default:
+      break;
+  }
+}
+
+void MaskedCollective::recall_reduction() {
+  const auto& got = sides_->got();
+  const What kind = sides_->pattern.kind;
+  const int self = sides_->rank();
+  if (got.empty() || sides_->given().empty()) return;
+  const int end = kind == What::reduction ? sides_->size() : self + (kind == What::prefix ? 1 : 0);
+  if (end == 0) return;
+  RecalledCollective::Setup setup;
+  setup.communicator = communicator_;
+  setup.number = number_;
+  setup.rank = world_ranks_[static_cast<std::size_t>(self)];
+  setup.has_result = true;
+  for (int rank = 0; rank < end; ++rank)
+    if (rank != self) setup.needs.emplace_back(world_ranks_[static_cast<std::size_t>(rank)], 0);
+  std::optional<RecalledCollective> recalled;
+  auto state = RecalledCollective::State::waiting;
+  by_.wait_until([&](runtime::Recall& recall) {
+    if (!recalled) recalled.emplace(setup, recall);
+    state = recalled->advance();
+    return state != RecalledCollective::State::waiting;
+  });
+  if (state == RecalledCollective::State::hopeless)
+    by_.end_here(mpi_name_of(call_), "waits for a rank of which no replica is left");
+  if (state == RecalledCollective::State::has_result)
+    gather_up(recalled->result, got[0].buffer, got[0].layout);
+  else
+    put_result(combined(recalled->contributions, end));
+}
+
+// Of the ranks before `end`, in the grouping that our reductions over trees have: partial results
+// of 1, 2, 4, ... ranks, two of the same size combined as soon as they are there; of prefixes one
+// by one.
+std::vector<std::byte> MaskedCollective::combined(const std::vector<std::vector<std::byte>>& others,
+                                                  int end) const {
+  const Pattern& pattern = sides_->pattern;
+  const int self = sides_->rank();
+  MpiCombiner combiner(pattern.op, sides_->given()[0].layout);
+  const auto own = by_.said(name(Of::contributions, self, 0));
+  std::vector<std::pair<int, std::vector<std::byte>>> partials;
+  const auto merge = [&] {
+    auto upper = std::move(partials.back());
+    partials.pop_back();
+    combiner.combine(partials.back().second, upper.second);
+    partials.back() = {partials.back().first + upper.first, std::move(upper.second)};
+  };
+  std::size_t next = 0;
+  for (int rank = 0; rank < end; ++rank) {
+    partials.emplace_back(1, rank == self ? own : others[next++]);
+    while (partials.size() > 1 && (pattern.kind != What::reduction ||
+                                   partials[partials.size() - 2].first == partials.back().first))
+      merge();
+  }
+  while (partials.size() > 1) merge();
+  return std::move(partials.back().second);
+}
+
+void MaskedCollective::put_result(std::span<const std::byte> sum) {
+  const Piece& mine = sides_->got()[0];
+  MPI_Aint lb = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(mine.layout.datatype, &lb, &extent);
+  const auto begin = static_cast<std::size_t>(sides_->pattern.first * extent);
+  gather_up(sum.subspan(begin, mine.layout.spread_bytes), mine.buffer, mine.layout);
+}
+
+}  // namespace resprout::shim

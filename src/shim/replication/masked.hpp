@@ -1,0 +1,92 @@
+// One blocking collective where siblings stand in for who is lost (masking.hpp).
+//
+// The call itself is carried as ever: in a plane with a gap, among the living. What this rank gives
+// to it is kept before, under the number of the call. Behind it, what the lost should have given is
+// asked for and put where it belongs; a reduction takes the result of a replica whose plane has no
+// gap, or is worked out anew of what all have given.
+//
+// Thread rule: as MPI's collectives: one at a time on a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "shim/replication/masking.hpp"
+#include "shim/replication/sides.hpp"
+
+namespace resprout::runtime {
+class Session;
+struct Outcome;
+}  // namespace resprout::runtime
+
+namespace resprout::shim {
+
+class MaskedCollective {
+ public:
+  // `call`: its lower-case MPI name, a string literal.
+  MaskedCollective(Masking& by, MPI_Comm comm, const char* call);
+
+  // Null: nobody can ask for it, as its communicator has no name or no other member.
+  Sides* sides() { return sides_ ? &*sides_ : nullptr; }
+  // It begins: what it means is known, and nothing was written yet.
+  void begin();
+  // It is over, as far as the living have come.
+  void end();
+
+ private:
+  using Of = runtime::Stream::Of;
+
+  runtime::MessageName name(Of of, int rank, int part) const;
+  void keep_contribution();
+  // Of the communicator, ascending.
+  std::vector<int> missing() const;
+  bool is_complete(const std::vector<int>& missing) const;
+  void put_block(int rank, int part, const Piece& piece);
+  void put_blocks(const std::vector<int>& missing);
+  void recall_reduction();
+  std::vector<std::byte> combined(const std::vector<std::vector<std::byte>>& others, int end) const;
+  void put_result(std::span<const std::byte> sum);
+
+  Masking& by_;
+  const MPI_Comm comm_;
+  const char* const call_;
+  std::vector<int> world_ranks_;
+  std::uint64_t communicator_ = 0;
+  std::uint64_t number_ = 0;
+  std::optional<Sides> sides_;
+};
+
+// A collective was run by the session: who is missing in what it came to, for the one that this
+// thread is in. Nothing where nobody stands in.
+void note_outcome(const runtime::Session& session, const runtime::Outcome& outcome);
+
+// From entry to return.
+class Masked {
+ public:
+  // `describe(sides)` says what the arguments mean.
+  template <typename Description>
+  Masked(MPI_Comm comm, const char* call, const Description& describe) {
+    Masking* by = masking.load(std::memory_order_acquire);
+    if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
+      return;
+    collective_ = std::make_unique<MaskedCollective>(*by, comm, call);
+    if (Sides* sides = collective_->sides()) describe(*sides);
+    collective_->begin();
+  }
+  ~Masked() {
+    if (collective_) [[unlikely]]
+      collective_->end();
+  }
+  Masked(const Masked&) = delete;
+  Masked& operator=(const Masked&) = delete;
+
+ private:
+  std::unique_ptr<MaskedCollective> collective_;
+};
+
+}  // namespace resprout::shim

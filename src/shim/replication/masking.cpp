@@ -1,0 +1,205 @@
+#include "shim/replication/masking.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "runtime/engine.hpp"
+#include "runtime/idle.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/replication/messages.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using runtime::MessageName;
+using runtime::Recall;
+using runtime::Replica;
+using runtime::Stream;
+
+}  // namespace
+
+Masking::Masking(const Options& options, const std::string& address, int rank, int ranks)
+    : rank_(rank),
+      ranks_(ranks),
+      plane_(options.replica),
+      planes_(options.replicas),
+      company_(std::in_place, options,
+               Company::Setup{
+                   .meeting = std::filesystem::path(options.run_directory).parent_path().string(),
+                   .address = address,
+                   .rank = rank,
+                   .ranks = ranks,
+                   .on_finding = {},
+                   .on_process_lost =
+                       [this](Replica replica) {
+                         const std::scoped_lock lock(mutex_);
+                         recall_.lose(replica);
+                       }}),
+      recall_({.self = {options.replica, rank}, .planes = options.replicas, .ranks = ranks},
+              company_->links) {
+  company_->links.listen(runtime::Channel::recalls, [this](Replica from, auto frame) {
+    const std::scoped_lock lock(mutex_);
+    recall_.handle(from, frame);
+  });
+  company_->meet();
+}
+
+void Masking::lose(int world_rank) {
+  const std::scoped_lock lock(mutex_);
+  recall_.lose({plane_, world_rank});
+}
+
+void Masking::keep(const MessageName& name, std::span<const std::byte> bytes,
+                   std::span<const std::int32_t> readers) {
+  const std::scoped_lock lock(mutex_);
+  recall_.keep(name, bytes, readers);
+}
+
+std::vector<std::byte> Masking::said(const MessageName& name) {
+  const std::scoped_lock lock(mutex_);
+  return recall_.said(name);
+}
+
+void Masking::note_received(const MessageName& name) {
+  const std::scoped_lock lock(mutex_);
+  Received& received = received_[name.stream];
+  received.beyond.insert(name.number);
+  while (received.beyond.erase(received.all_up_to + 1) != 0) ++received.all_up_to;
+  recall_.note_received(name.stream, received.all_up_to);
+}
+
+std::uint64_t Masking::next_collective(std::uint64_t communicator) {
+  const std::scoped_lock lock(mutex_);
+  return ++collectives_[communicator];
+}
+
+void Masking::note_collective(std::uint64_t communicator, std::uint64_t number) {
+  const std::scoped_lock lock(mutex_);
+  recall_.note_collective(communicator, number);
+}
+
+std::vector<std::byte> Masking::recall(const MessageName& name, std::int32_t whose,
+                                       const char* call) {
+  std::vector<std::byte> bytes;
+  Recall::Answer answer = Recall::Answer::none;
+  wait_until([&](Recall& recall) {
+    recall.ask(name, whose);
+    answer = recall.take(name, bytes);
+    return answer != Recall::Answer::none;
+  });
+  if (answer != Recall::Answer::here)
+    end_here(mpi_name_of(call), "waits for a rank of which no replica is left");
+  return bytes;
+}
+
+void Masking::wait_until(const std::function<bool(Recall&)>& step) {
+  runtime::Idle idle{runtime::IdleStrategy{}};
+  std::unique_lock lock(mutex_);
+  while (!step(recall_)) {
+    lock.unlock();
+    meanwhile();
+    idle.pause();
+    lock.lock();
+  }
+}
+
+// Others of this plane may need us before those whom we wait for get as far.
+void Masking::meanwhile() {
+  company_->links.drive();
+  int flag = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  World::current()->engine().maybe_drive();
+  drive();
+}
+
+// First all living replicas of this rank, then somebody of every rank. Who is gone has no question
+// any more: it is dead, or has heard all this.
+void Masking::finish() {
+  const auto name_of_end = [](std::int32_t rank) {
+    return MessageName{{0, rank, rank, 0, Stream::Of::checkpoints}, 1};
+  };
+  {
+    const std::scoped_lock lock(mutex_);
+    recall_.arrive();
+  }
+  wait_until([](Recall& recall) { return recall.have_all_arrived(); });
+  keep(name_of_end(rank_), {}, {});
+  std::vector<std::byte> nothing;
+  for (std::int32_t rank = 0; rank < ranks_; ++rank)
+    if (rank != rank_)
+      wait_until([&](Recall& recall) {
+        recall.ask(name_of_end(rank), rank);
+        return recall.take(name_of_end(rank), nothing) != Recall::Answer::none;
+      });
+  // Whoever asks from here on shall see that it is gone, though it may wait for its plane yet.
+  company_.reset();
+}
+
+void Masking::end_here(const std::string& what, const char* why) const {
+  std::fprintf(stderr, "resprout: rank %d of plane %d ends: %s %s\n", rank_, plane_, what.c_str(),
+               why);
+  std::fflush(nullptr);
+  for (;;) kill(getpid(), SIGKILL);
+}
+
+void end_if_masking(const std::string& what, const char* why) {
+  const Masking* by = masking.load(std::memory_order_acquire);
+  if (by != nullptr) by->end_here(what, why);
+}
+
+std::string mpi_name_of(const char* call) {
+  std::string name = std::string("MPI_") + call;
+  name[4] = static_cast<char>(std::toupper(name[4]));
+  return name;
+}
+
+namespace {
+
+struct Open {
+  std::unique_ptr<Masking> masking;
+  std::unique_ptr<Messages> messages;
+};
+Open& open_one() {
+  static auto* instance = new Open;
+  return *instance;
+}
+
+}  // namespace
+
+void open_masking(const Options& options, const std::string& address) {
+  if (!options.stands_in()) return;
+  Open& open = open_one();
+  int rank = 0;
+  int ranks = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  try {
+    open.masking = std::make_unique<Masking>(options, address, rank, ranks);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "resprout: replicas cannot meet: %s\n", error.what());
+    std::_Exit(2);
+  }
+  open.messages = std::make_unique<Messages>(
+      Messages::Setup{.masking = open.masking.get(), .rank = rank, .meanwhile = [] {}});
+  masking.store(open.masking.get());
+  verified_messages.store(open.messages.get());
+}
+
+void close_masking() {
+  Open& open = open_one();
+  if (open.masking == nullptr) return;
+  open.masking->finish();
+  // What is lost from here on is lost to nobody.
+  verified_messages.store(nullptr);
+  masking.store(nullptr);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,147 @@
+/* Everything in which siblings stand in for a lost rank, over and over. What each rank has at the
+   end follows from all that it has received: one wrong byte anywhere makes it another number.
+
+   stand_in STEPS [FOLDER]: each rank prints "rank R has X", and writes X into a file there that has
+   the numbers of its replica and its rank. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ranks_max = 16, large = 5000 };
+
+static unsigned long state;
+static int rank, size;
+
+static void mix(unsigned long value) { state = state * 6364136223846793005ul + value + 1; }
+
+static void mix_all(const int* values, int count) {
+  for (int i = 0; i < count; ++i) mix((unsigned long)values[i]);
+}
+
+/* Every other element is sent; to the next rank, always. */
+static int pieces_out[4], pieces_in[4];
+static MPI_Request persistent[2];
+
+static int part(int step, int i) { return (int)((state >> 33) % 100000) + step * 7 + i; }
+
+static void point_to_point(int step) {
+  const int next = (rank + 1 + step % (size - 1)) % size;
+  const int before = (rank + size - 1 - step % (size - 1)) % size;
+  int out[3] = {part(step, 0), part(step, 1), part(step, 2)}, in[3] = {0, 0, 0};
+  MPI_Request requests[2];
+  MPI_Status status;
+  MPI_Irecv(in, 3, MPI_INT, before, step % 3, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(out, 3, MPI_INT, next, step % 3, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  mix_all(in, 3);
+
+  MPI_Sendrecv(out, 2, MPI_INT, before, 9, in, 3, MPI_INT, next, 9, MPI_COMM_WORLD, &status);
+  int count = 0;
+  MPI_Get_count(&status, MPI_INT, &count);
+  mix_all(in, count);
+  mix((unsigned long)(status.MPI_SOURCE + status.MPI_TAG));
+
+  for (int k = 0; k < 2; ++k) pieces_out[2 * k] = part(step, 3 + k);
+  MPI_Startall(2, persistent);
+  for (int k = 0; k < 2; ++k) {
+    int which;
+    MPI_Waitany(2, persistent, &which, MPI_STATUS_IGNORE);
+  }
+  for (int k = 0; k < 2; ++k) mix((unsigned long)pieces_in[2 * k]);
+
+  if (rank % 2 == 0 && rank + 1 < size) MPI_Send(out, 1, MPI_INT, rank + 1, 4, MPI_COMM_WORLD);
+  if (rank % 2 == 1) {
+    MPI_Recv(in, 1, MPI_INT, rank - 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mix_all(in, 1);
+  }
+}
+
+static void collectives(int step, MPI_Comm comm) {
+  int own, all;
+  MPI_Comm_rank(comm, &own);
+  MPI_Comm_size(comm, &all);
+  const int root = step % all;
+  int some[4], many[4 * ranks_max];
+  for (int i = 0; i < 4; ++i) some[i] = own == root ? part(step, i) : 0;
+  MPI_Bcast(some, 4, MPI_INT, root, comm);
+  mix_all(some, 4);
+
+  double sum = 0, mine = 1.0 / (1 + part(step, own));
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+  unsigned long bits;
+  memcpy(&bits, &sum, sizeof bits);
+  mix(bits);
+
+  int least = part(step, 5 + own), least_of_all = 0;
+  MPI_Reduce(&least, &least_of_all, 1, MPI_INT, MPI_MIN, root, comm);
+  if (own == root) mix_all(&least_of_all, 1);
+
+  for (int i = 0; i < 2; ++i) some[i] = part(step, i);
+  MPI_Gather(some, 2, MPI_INT, many, 2, MPI_INT, root, comm);
+  if (own == root) mix_all(many, 2 * all);
+  MPI_Allgather(some, 2, MPI_INT, many, 2, MPI_INT, comm);
+  mix_all(many, 2 * all);
+
+  int pieces[4 * ranks_max];
+  for (int i = 0; i < 2 * all; ++i) pieces[i] = part(step, i);
+  MPI_Scatter(pieces, 2, MPI_INT, some, 2, MPI_INT, root, comm);
+  mix_all(some, 2);
+  MPI_Alltoall(pieces, 2, MPI_INT, many, 2, MPI_INT, comm);
+  mix_all(many, 2 * all);
+
+  int prefix = part(step, own), below = 0;
+  MPI_Scan(MPI_IN_PLACE, &prefix, 1, MPI_INT, MPI_BXOR, comm);
+  mix_all(&prefix, 1);
+  MPI_Exscan(&prefix, &below, 1, MPI_INT, MPI_BXOR, comm);
+  if (own > 0) mix_all(&below, 1);
+  int piece = 0;
+  MPI_Reduce_scatter_block(pieces, &piece, 1, MPI_INT, MPI_MAX, comm);
+  mix_all(&piece, 1);
+  MPI_Barrier(comm);
+}
+
+static void large_ones(int step, MPI_Comm comm) {
+  static int out[large], in[large];
+  for (int i = 0; i < large; ++i) out[i] = part(step, i + rank);
+  MPI_Allreduce(out, in, large, MPI_INT, MPI_SUM, comm);
+  mix_all(in, large);
+  MPI_Bcast(out, large, MPI_INT, (step / 5) % size, comm);
+  mix_all(out, large);
+}
+
+int main(int argc, char** argv) {
+  const int steps = argc > 1 ? atoi(argv[1]) : 100;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  state = (unsigned long)rank;
+  MPI_Datatype every_other;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &every_other);
+  MPI_Type_commit(&every_other);
+  MPI_Send_init(pieces_out, 1, every_other, (rank + 1) % size, 6, MPI_COMM_WORLD, &persistent[0]);
+  MPI_Recv_init(pieces_in, 1, every_other, (rank + size - 1) % size, 6, MPI_COMM_WORLD,
+                &persistent[1]);
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  for (int step = 0; step < steps; ++step) {
+    if (size > 1) point_to_point(step);
+    collectives(step, MPI_COMM_WORLD);
+    if (step % 3 == 0) collectives(step, half);
+    if (step % 5 == 0) large_ones(step, MPI_COMM_WORLD);
+  }
+  printf("rank %d has %lx\n", rank, state);
+  if (argc > 2) {
+    char name[1000];
+    const char* replica = getenv("RESPROUT_REPLICA");
+    snprintf(name, sizeof name, "%s/%s-%d", argv[2], replica != NULL ? replica : "0", rank);
+    FILE* file = fopen(name, "w");
+    fprintf(file, "%lx", state);
+    fclose(file);
+  }
+  MPI_Comm_free(&half);
+  for (int k = 0; k < 2; ++k) MPI_Request_free(&persistent[k]);
+  MPI_Type_free(&every_other);
+  MPI_Finalize();
+  return 0;
+}
