@@ -1,0 +1,153 @@
+// Small collectives over slots in memory that all members share and that outlives them: the machine
+// of one member for the life of a communicator's lanes. docs/protocols/lanes.md says why all come
+// to the same end.
+//
+// There are no messages. The driver does the step that the machine is at, and says what came of it:
+//   write, leave   it writes its own slot: `full` with its payload, or `left`     handle_written
+//   look           it looks at the slot of awaited()                              handle_look
+//   read           the payloads stand in the slots of all that were awaited       handle_read
+//   none           the operation is done; the next one may be started
+//   over           it is not done here nor anywhere, and so are the lanes
+// A broadcast is done where its root's slot is full, a meeting where the slots of all members are.
+// Behind so many broadcasts a meeting without payload is due: that of the broadcast is done then,
+// and the machine is at `write` again.
+//
+// Invariants
+//  1. A member writes one slot in a meeting, in a broadcast only as its root; and each once.
+//  2. Who is over never writes again.
+//  3. Whether an operation is done is a function of its slots, when they change no more.
+//  4. A slot is used again when nobody still reads it: who has done a meeting knows that all have
+//     entered it, and so have done what was before; and there is one among as many broadcasts as
+//     have slots, and one between two meetings that share a slot.
+// Thread rule: a value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/invariant.hpp"
+#include "core/rank.hpp"
+#include "protocols/lanes/slot.hpp"
+
+namespace resprout::protocols {
+
+class Lanes {
+ public:
+  using Config = LanesConfig;
+  enum class Step : std::uint8_t { none, write, leave, look, read, over };
+
+  // REQUIRES: 0 <= self < config.members.
+  Lanes(const LanesConfig& config, Rank self)
+      : broadcast_slots_(config.broadcast_slots),
+        meeting_slots_(config.meeting_slots),
+        members_(config.members),
+        self_(index(self)) {
+    RESPROUT_INVARIANT(self_ >= 0 && self_ < members_);
+    RESPROUT_INVARIANT(is_power(broadcast_slots_) && is_power(meeting_slots_));
+  }
+
+  Step step() const { return step_; }
+  bool is_over() const { return step_ == Step::over; }
+  // The slots of the operation under way. Those of a broadcast are also known before it starts.
+  LaneSlot slot() const { return kind_ == LaneKind::broadcast ? broadcast_slot() : meeting_slot(); }
+  LaneSlot broadcast_slot() const {
+    return {LaneKind::broadcast, static_cast<std::uint32_t>(broadcasts_) & (broadcast_slots_ - 1),
+            broadcasts_};
+  }
+  LaneSlot meeting_slot() const {
+    return {LaneKind::meeting, static_cast<std::uint32_t>(meetings_) & (meeting_slots_ - 1),
+            meetings_};
+  }
+  // REQUIRES: it is at `look`.
+  Rank awaited() const { return rank_at(cursor_); }
+
+  // --- what the program does. REQUIRES: the machine is at `none`
+
+  // `knows_of_loss`: of a member, whoever it is.
+  void start_broadcast(Rank root, bool knows_of_loss) {
+    RESPROUT_INVARIANT(step_ == Step::none);
+    kind_ = LaneKind::broadcast;
+    cursor_ = index(root);
+    step_ = cursor_ != self_ ? Step::look : entry(knows_of_loss);
+  }
+  void start_meeting(bool knows_of_loss) {
+    RESPROUT_INVARIANT(step_ == Step::none);
+    become_meeting(entry(knows_of_loss));
+  }
+  // A call that others carry, and that ends with a meeting, was broken off: this member does not
+  // come to its end.
+  void handle_interruption() { start_meeting(true); }
+  // All members leave the lanes together, or nobody is to wait any more: revoked. At any step.
+  void end() { step_ = Step::over; }
+
+  // --- what came of the step
+
+  void handle_written() {
+    if (step_ == Step::leave) {
+      step_ = Step::over;
+    } else if (kind_ == LaneKind::broadcast) {
+      end_broadcast();
+    } else {
+      look_from(0);
+    }
+  }
+  // `seen`: what the awaited member's slot says of this operation. `has_ended`: it was known
+  // already before the look that its owner writes nothing any more. Else an empty slot changes
+  // nothing.
+  void handle_look(LaneWord seen, bool has_ended) {
+    if (seen == LaneWord::full) [[likely]] {
+      if (kind_ == LaneKind::broadcast)
+        step_ = Step::read;
+      else
+        look_from(cursor_ + 1);
+    } else if (seen == LaneWord::left || has_ended) {
+      step_ = Step::over;
+    }
+  }
+  void handle_read() {
+    if (kind_ == LaneKind::broadcast) {
+      end_broadcast();
+    } else {
+      ++meetings_;
+      since_meeting_ = 0;
+      step_ = Step::none;
+    }
+  }
+
+ private:
+  static bool is_power(std::uint32_t number) { return number != 0 && (number & (number - 1)) == 0; }
+  static Step entry(bool knows_of_loss) { return knows_of_loss ? Step::leave : Step::write; }
+
+  void become_meeting(Step step) {
+    kind_ = LaneKind::meeting;
+    step_ = step;
+  }
+  // Whoever knows of a loss by now takes part all the same: what is due is settled by the slots.
+  void end_broadcast() {
+    ++broadcasts_;
+    step_ = Step::none;
+    if (++since_meeting_ == broadcast_slots_) become_meeting(Step::write);
+  }
+  void look_from(std::int32_t member) {
+    cursor_ = member == self_ ? member + 1 : member;
+    step_ = cursor_ == members_ ? Step::read : Step::look;
+  }
+
+  std::uint64_t broadcasts_ = 0;  // that are done
+  std::uint64_t meetings_ = 0;
+  std::uint32_t broadcast_slots_;
+  std::uint32_t meeting_slots_;
+  std::uint32_t since_meeting_ = 0;  // broadcasts
+  std::int32_t members_;
+  std::int32_t self_;
+  std::int32_t cursor_ = 0;  // whose slot is looked at
+  LaneKind kind_ = LaneKind::broadcast;
+  Step step_ = Step::none;
+  [[maybe_unused]] std::array<std::uint8_t, 6> padding_{};  // no bytes of chance
+};
+
+static_assert(std::is_trivially_copyable_v<Lanes>);
+static_assert(std::has_unique_object_representations_v<Lanes>);
+
+}  // namespace resprout::protocols

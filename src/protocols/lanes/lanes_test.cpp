@@ -1,0 +1,196 @@
+// The machine of one member, told by hand what stands in the slots. Members are called 0, 1 and 2.
+#include "protocols/lanes/lanes.hpp"
+
+#include "doctest/doctest.h"
+
+namespace resprout::protocols {
+namespace {
+
+using Step = Lanes::Step;
+
+Lanes member(std::int32_t self, std::int32_t members = 3, std::uint32_t broadcast_slots = 4) {
+  return {{members, broadcast_slots, 2}, rank_at(self)};
+}
+
+void see(Lanes& lanes, LaneWord word, bool has_ended = false) {
+  REQUIRE(lanes.step() == Step::look);
+  lanes.handle_look(word, has_ended);
+}
+
+// A broadcast that somebody else begins.
+void receive(Lanes& lanes, std::int32_t root) {
+  lanes.start_broadcast(rank_at(root), false);
+  see(lanes, LaneWord::full);
+  REQUIRE(lanes.step() == Step::read);
+  lanes.handle_read();
+}
+
+void send(Lanes& lanes, std::int32_t self) {
+  lanes.start_broadcast(rank_at(self), false);
+  REQUIRE(lanes.step() == Step::write);
+  lanes.handle_written();
+}
+
+// All others come.
+void meet(Lanes& lanes) {
+  REQUIRE(lanes.step() == Step::write);
+  lanes.handle_written();
+  while (lanes.step() == Step::look) see(lanes, LaneWord::full);
+  REQUIRE(lanes.step() == Step::read);
+  lanes.handle_read();
+}
+
+TEST_CASE("lanes: a broadcast is done at its root when it is written, elsewhere when it is read") {
+  Lanes root = member(1);
+  send(root, 1);
+  CHECK(root.step() == Step::none);
+  Lanes other = member(0);
+  other.start_broadcast(rank_at(1), false);
+  CHECK(other.awaited() == rank_at(1));
+  see(other, LaneWord::empty);
+  CHECK(other.step() == Step::look);
+  see(other, LaneWord::full);
+  CHECK(other.step() == Step::read);
+  CHECK(other.slot().number == 0);
+  other.handle_read();
+  CHECK(other.step() == Step::none);
+  CHECK(other.broadcast_slot().number == 1);
+}
+
+TEST_CASE("lanes: a meeting waits for the slots of all others, whoever comes first") {
+  for (const std::int32_t self : {0, 1, 2}) {
+    Lanes lanes = member(self);
+    lanes.start_meeting(false);
+    REQUIRE(lanes.step() == Step::write);
+    CHECK(lanes.slot().kind == LaneKind::meeting);
+    lanes.handle_written();
+    for (const std::int32_t other : {0, 1, 2}) {
+      if (other == self) continue;
+      REQUIRE(lanes.step() == Step::look);
+      CHECK(lanes.awaited() == rank_at(other));
+      see(lanes, LaneWord::empty);
+      CHECK(lanes.awaited() == rank_at(other));
+      see(lanes, LaneWord::full);
+    }
+    REQUIRE(lanes.step() == Step::read);
+    lanes.handle_read();
+    CHECK(lanes.step() == Step::none);
+  }
+}
+
+TEST_CASE("lanes: a member alone meets nobody") {
+  Lanes lanes = member(0, 1);
+  lanes.start_meeting(false);
+  meet(lanes);
+  CHECK(lanes.step() == Step::none);
+}
+
+TEST_CASE("lanes: who knows of a loss leaves its own meetings and broadcasts, and is over") {
+  Lanes meeting = member(0);
+  meeting.start_meeting(true);
+  CHECK(meeting.step() == Step::leave);
+  meeting.handle_written();
+  CHECK(meeting.is_over());
+  Lanes root = member(0);
+  root.start_broadcast(rank_at(0), true);
+  CHECK(root.step() == Step::leave);
+  CHECK(root.slot().kind == LaneKind::broadcast);
+  root.handle_written();
+  CHECK(root.is_over());
+}
+
+TEST_CASE("lanes: who knows of a loss takes a broadcast whose root does not") {
+  Lanes lanes = member(0);
+  lanes.start_broadcast(rank_at(1), true);
+  see(lanes, LaneWord::full);
+  lanes.handle_read();
+  CHECK(lanes.step() == Step::none);
+}
+
+TEST_CASE("lanes: who was interrupted in a call that ends with a meeting says that it leaves") {
+  Lanes lanes = member(2);
+  lanes.handle_interruption();
+  REQUIRE(lanes.step() == Step::leave);
+  CHECK(lanes.slot().kind == LaneKind::meeting);
+  lanes.handle_written();
+  CHECK(lanes.is_over());
+}
+
+TEST_CASE("lanes: it is over where a slot is left, or is empty and its owner has ended") {
+  for (const LaneWord word : {LaneWord::left, LaneWord::empty}) {
+    Lanes broadcast = member(0);
+    broadcast.start_broadcast(rank_at(2), false);
+    see(broadcast, word, word == LaneWord::empty);
+    CHECK(broadcast.is_over());
+    Lanes meeting = member(0);
+    meeting.start_meeting(false);
+    meeting.handle_written();
+    see(meeting, LaneWord::full);
+    see(meeting, word, word == LaneWord::empty);
+    CHECK(meeting.is_over());
+  }
+}
+
+TEST_CASE("lanes: what was written counts, whatever became of its owner") {
+  Lanes lanes = member(0);
+  lanes.start_broadcast(rank_at(2), true);
+  see(lanes, LaneWord::full, true);
+  CHECK(lanes.step() == Step::read);
+}
+
+TEST_CASE("lanes: a meeting is due behind as many broadcasts as there are slots") {
+  Lanes lanes = member(0);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    CHECK(lanes.broadcast_slot().index == i);
+    i % 2 == 0 ? send(lanes, 0) : receive(lanes, 1);
+    CHECK(lanes.step() == Step::none);
+  }
+  receive(lanes, 2);
+  CHECK(lanes.slot().kind == LaneKind::meeting);
+  meet(lanes);
+  CHECK(lanes.step() == Step::none);
+  CHECK(lanes.broadcast_slot().index == 0);
+  CHECK(lanes.broadcast_slot().number == 4);
+  CHECK(lanes.meeting_slot().index == 1);
+}
+
+TEST_CASE("lanes: a meeting of the program's own is as good as one that is due") {
+  Lanes lanes = member(0);
+  for (int i = 0; i < 3; ++i) send(lanes, 0);
+  lanes.start_meeting(false);
+  meet(lanes);
+  for (int i = 0; i < 3; ++i) send(lanes, 0);
+  CHECK(lanes.step() == Step::none);
+  send(lanes, 0);
+  CHECK(lanes.step() == Step::write);
+}
+
+TEST_CASE("lanes: the meeting behind a broadcast may be over where the broadcast is done") {
+  Lanes lanes = member(0, 3, 1);
+  send(lanes, 0);
+  REQUIRE(lanes.step() == Step::write);
+  lanes.handle_written();
+  see(lanes, LaneWord::left);
+  CHECK(lanes.is_over());
+  CHECK(lanes.broadcast_slot().number == 1);
+}
+
+TEST_CASE("lanes: meetings take turns with their slots") {
+  Lanes lanes = member(1);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    lanes.start_meeting(false);
+    CHECK(lanes.slot().index == i % 2);
+    CHECK(lanes.slot().number == i);
+    meet(lanes);
+  }
+}
+
+TEST_CASE("lanes: who is told that they have ended waits no longer") {
+  Lanes lanes = member(0);
+  lanes.start_broadcast(rank_at(1), false);
+  lanes.end();
+  CHECK(lanes.is_over());
+}
+
+}  // namespace
+}  // namespace resprout::protocols
