@@ -60,6 +60,9 @@ void set_polling(Spec& spec, std::int32_t value) { spec.polling = static_cast<Po
 void set_views(Spec& spec, std::int32_t value) { spec.has_local_views = value == 1; }
 void set_ring(Spec& spec, std::int32_t value) { spec.closes_ring = value == 0; }
 void set_plan(Spec& spec, std::int32_t value) { spec.plan = static_cast<Plan>(value); }
+void set_broadcasts(Spec& spec, std::int32_t value) { spec.broadcasts = 1 << value; }
+void set_operations(Spec& spec, std::int32_t value) { spec.operations = value; }
+void set_revoked(Spec& spec, std::int32_t value) { spec.may_be_revoked = value == 1; }
 void set_operation(Spec& spec, std::int32_t value) { spec.operation = value; }
 
 constexpr std::string_view corrections =
@@ -215,6 +218,15 @@ constexpr Option revoke_options[] = {
      set_operation},
 };
 
+constexpr Option lanes_options[] = {
+    {"broadcasts", "1|2|4|8", "2", "slots for broadcasts; behind so many a meeting is due",
+     set_broadcasts},
+    {"operations", "1..8", "3", "explored: how many a program has; all programs are",
+     set_operations},
+    {"revoked", "never|maybe", "never",
+     "explored: whether the communicator is revoked, at any time", set_revoked},
+};
+
 constexpr Protocol all[] = {
     {"corrected-tree", ProtocolId::corrected_tree, "broadcast",
      "down a tree, then corrected on the ring; needs no failure detector", corrected_tree_options},
@@ -252,6 +264,8 @@ constexpr Protocol all[] = {
     {"revoke", ProtocolId::revoke, "revocation",
      "a flood over a binomial graph that interrupts everybody; any process may die",
      revoke_options},
+    {"lanes", ProtocolId::lanes, "calls",
+     "over slots in shared memory, without messages; explored, not simulated", lanes_options},
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ enum class ProtocolId : std::uint8_t {
   digest_vote,
   decision_log,
   revoke,
+  lanes,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
@@ -73,6 +74,9 @@ struct Spec {
   bool closes_ring;                   // revoke: over the dead
   Plan plan;                          // revoke
   std::int32_t operation;             // of the plan, that is measured
+  std::int32_t broadcasts;            // lanes: slots for them
+  std::int32_t operations;            // likewise: so many does a program have
+  bool may_be_revoked;                // likewise: the communicator
 
   bool operator==(const Spec&) const = default;
 };
@@ -99,7 +103,8 @@ struct Option {
 struct Protocol {
   std::string_view name;
   ProtocolId id;
-  std::string_view operation;  // broadcast, allreduce, reduce, view, message, decisions, revocation
+  std::string_view
+      operation;  // broadcast, allreduce, reduce, view, message, decisions, revocation, calls
   std::string_view summary;
   std::span<const Option> options;
 };

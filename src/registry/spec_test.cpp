@@ -51,7 +51,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
         "multi-tree, corrected-reduce, reliable-gossip, membership, "
-        "native-until-loss, digest-vote, decision-log, revoke");
+        "native-until-loss, digest-vote, decision-log, revoke, lanes");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -98,6 +98,10 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK_FALSE(good("revoke:ring=open").closes_ring);
   CHECK(good("revoke:plan=allreduce,operation=-4").operation == -4);
   CHECK(wrong("revoke:operation=-5") == "revoke: operation='-5' is not a number from -4 to 32");
+  CHECK(good("lanes:broadcasts=4,operations=5").broadcasts == 4);
+  CHECK(good("lanes:broadcasts=4,operations=5").operations == 5);
+  CHECK(good("lanes:revoked=maybe").may_be_revoked);
+  CHECK(wrong("lanes:broadcasts=3") == "lanes: broadcasts='3' is not one of 1, 2, 4, 8");
   CHECK(wrong("membership:radix=3") == "membership: radix='3' is not one of 2, 4, 8, 16");
 }
 

@@ -194,6 +194,15 @@ DECISION_LOG = {
     ],
     "decision-log:degree=3,window=2,decisions=3": ["--procs 3 --crashes 2"],
 }
+# All programs of so many operations; who dies may have written its slot, or half of it, or not.
+LANES = {
+    "lanes:operations=4": ["--procs 2 --crashes 2 --slander"],
+    "lanes:operations=3": ["--procs 3 --crashes 2"],
+    "lanes:operations=3,broadcasts=1": ["--procs 3 --crashes 1 --slander"],
+    "lanes:operations=2,broadcasts=1": ["--procs 4 --crashes 1"],
+    "lanes:operations=2,broadcasts=1,revoked=maybe": ["--procs 3 --crashes 1"],
+    "lanes:operations=1": ["--procs 4 --crashes 2 --slander", "--procs 5 --crashes 1"],
+}
 CASES = [
     f"--spec {spec} {options}"
     for spec, cases in [
@@ -210,6 +219,7 @@ CASES = [
         *MEMBERSHIP.items(),
         *DIGEST_VOTE.items(),
         *DECISION_LOG.items(),
+        *LANES.items(),
     ]
     for options in cases
 ]
@@ -322,6 +332,48 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
     assert done.returncode == 1
     assert violation in done.stdout
     assert way in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "violation", "way"),
+    [
+        ("--procs 3 --defect silence", "waits for ever", "1 is interrupted in operation 1"),
+        ("--procs 3 --defect finality", "over at the other", "operation 1 empty for ever"),
+        ("--procs 3 --defect slots", "waits for ever", "0 begins operation 2, a meeting"),
+        ("--procs 2 --defect stamp", "what is not of its operation", "0 for operation 1 full"),
+        ("--procs 2 --defect suspicions", "waits for ever", "0 dies"),
+    ],
+)
+def test_lanes_without_one_of_their_rules_are_found_out(
+    options: str, violation: str, way: str
+) -> None:
+    done = explore(f"--spec lanes:operations=2 --crashes 1 --slander {options}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
+
+
+def test_lanes_without_meetings_behind_broadcasts_are_found_out() -> None:
+    done = explore("--spec lanes:operations=2,broadcasts=1 --procs 2 --defect meetings")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert "member 1 waits for ever" in done.stdout
+    assert "0 begins operation 2, a broadcast of 0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("--root 1", "--root is 0 for lanes"),
+        ("--dead 1", "use --crashes"),
+        ("--defect fence", "--defect is silence, finality, slots, meetings, stamp or suspicions"),
+    ],
+)
+def test_lanes_that_make_no_sense_are_refused(options: str, complaint: str) -> None:
+    done = explore(f"--spec lanes --procs 3 {options}")
+    assert done.returncode == 2
+    assert complaint in done.stderr
 
 
 @pytest.mark.parametrize(

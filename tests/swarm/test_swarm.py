@@ -99,6 +99,23 @@ def test_random_decisions_of_replicas_with_crashes_keep_all_promises() -> None:
     assert counts["failures"] == 0
 
 
+def test_random_programs_over_lanes_with_crashes_keep_all_promises() -> None:
+    runs = 4 * RUNS
+    done = swarm("--protocol", "lanes", "--seed", "1", "--runs", str(runs))
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = COUNTS.search(done.stdout)
+    assert found is not None
+    counts = {name: int(count) for name, count in found.groupdict().items()}
+    assert counts["operations"] == runs
+    assert counts["processes"] > 5 * runs
+    assert counts["crashes"] > runs
+    assert counts["roots"] > runs / 5
+    assert counts["slanders"] > runs / 4
+    # The lanes were over here, and were not there.
+    assert runs / 4 < counts["failures"] < 3 * runs / 4
+
+
 def test_one_seed_replays_with_every_step() -> None:
     once = swarm("--protocol", "ftco-allreduce", "--seed", "7", "--runs", "1", "--verbose")
     again = swarm("--protocol", "ftco-allreduce", "--seed", "7", "--runs", "1", "--verbose")
@@ -111,4 +128,6 @@ def test_one_seed_replays_with_every_step() -> None:
 def test_an_unknown_protocol_is_refused_with_the_valid_names() -> None:
     done = swarm("--protocol", "allreduce")
     assert done.returncode == 2
-    assert all(protocol in done.stderr for protocol in [*PROTOCOLS, "digest-vote", "decision-log"])
+    assert all(
+        protocol in done.stderr for protocol in [*PROTOCOLS, "digest-vote", "decision-log", "lanes"]
+    )

@@ -38,16 +38,16 @@
 namespace resprout::sim {
 
 enum class ActionKind : std::uint8_t {
-  enter,    // process a enters the operation
-  deliver,  // the first message on its way from a to b arrives
-  send,     // a's free port takes a's next message
-  wake,     // a's deadline comes
-  suspect,  // a learns to suspect b
-  crash,    // a dies
-  lose,     // the last message on its way from the dead a to b is lost
-  corrupt,  // something of a is silently corrupted; only in worlds of replicas
+  enter,      // process a enters the operation
+  deliver,    // the first message on its way from a to b arrives
+  send,       // a's free port takes a's next message
+  wake,       // a's deadline comes
+  suspect,    // a learns to suspect b
+  crash,      // a dies
+  lose,       // the last message on its way from the dead a to b is lost
+  corrupt,    // something of a is silently corrupted; only in worlds of replicas
+  interrupt,  // what a does is broken off; only in the world of lanes
 };
-inline constexpr int action_kinds = 8;
 
 struct Action {
   ActionKind kind;

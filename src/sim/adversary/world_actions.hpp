@@ -93,6 +93,7 @@ std::string World<M>::describe(const Action& action) const {
     case ActionKind::lose:
       return "the last message from " + a + " to " + b + " is lost";
     case ActionKind::corrupt:
+    case ActionKind::interrupt:
       break;
   }
   return "?";

@@ -31,6 +31,7 @@ int World<M>::apply(const Action& action) {
       in_flight_.erase(channel(action.a, action.b).second - 1);
       break;
     case ActionKind::corrupt:
+    case ActionKind::interrupt:
       break;
   }
   return action.a;

@@ -111,6 +111,7 @@ int DecisionLogWorld::apply(const Action& action) {
       break;
     case ActionKind::enter:
     case ActionKind::corrupt:
+    case ActionKind::interrupt:
       break;
   }
   return action.a;
@@ -299,6 +300,7 @@ std::string DecisionLogWorld::describe(const Action& action) const {
       return "the last message from " + a + " to " + b + " is lost";
     case ActionKind::enter:
     case ActionKind::corrupt:
+    case ActionKind::interrupt:
       break;
   }
   return "?";

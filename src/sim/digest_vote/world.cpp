@@ -135,6 +135,7 @@ int DigestVoteWorld::apply(const Action& action) {
       corrupt(action.a, action.b);
       return action.b;
     case ActionKind::wake:
+    case ActionKind::interrupt:
       break;
   }
   return action.a;
@@ -386,6 +387,7 @@ std::string DigestVoteWorld::describe(const Action& action) const {
       return "on its way from " + a + " to " + b +
              " is corrupted: " + text_of(in_flight_[first_of(action.a, action.b)]);
     case ActionKind::wake:
+    case ActionKind::interrupt:
       break;
   }
   return "?";

@@ -19,6 +19,7 @@
 #include "sim/checkers/revocation.hpp"
 #include "sim/exhaustive/decision_log_case.hpp"
 #include "sim/exhaustive/digest_vote_case.hpp"
+#include "sim/exhaustive/lanes_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
 #include "sim/revoke/revoker.hpp"
 
@@ -28,17 +29,6 @@ namespace {
 using namespace protocols;  // NOLINT(google-build-using-namespace): one case for each of them
 using registry::ProtocolId;
 using registry::Spec;
-
-// Adds what was found of other processes dead at the start; stops at the first violation.
-void add(Exploration& total, Exploration&& more) {
-  total.states += more.states;
-  total.steps += more.steps;
-  total.ends += more.ends;
-  total.depth = std::max(total.depth, more.depth);
-  total.is_complete = total.is_complete && more.is_complete;
-  total.violation = std::move(more.violation);
-  total.way = std::move(more.way);
-}
 
 // A case that has been understood.
 struct Task {
@@ -297,6 +287,7 @@ std::string refuse(const Case& given) {
   if (spec.protocol == ProtocolId::digest_vote) return refuse_digest_vote(given, spec);
   if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";
   if (spec.protocol == ProtocolId::decision_log) return refuse_decision_log(given, spec);
+  if (spec.protocol == ProtocolId::lanes) return refuse_lanes(given, spec);
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (registry::is_allreduce(spec.protocol) && given.root != 0)
     return "--root is 0 for an allreduce";
@@ -349,6 +340,8 @@ Finding explore_case(const Case& given) {
       return explore_digest_vote(given, task.spec);
     case ProtocolId::decision_log:
       return explore_decision_log(given, task.spec);
+    case ProtocolId::lanes:
+      return explore_lanes(given, task.spec);
     case ProtocolId::revoke:
       return explore_revoke(task);
     case ProtocolId::corrected_tree:

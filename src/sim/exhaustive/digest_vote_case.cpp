@@ -31,16 +31,6 @@ DigestVoteWorld start_of(const Case& given, const protocols::DigestVoteConfig& c
   return world;
 }
 
-void add(Exploration& total, Exploration&& more) {
-  total.states += more.states;
-  total.steps += more.steps;
-  total.ends += more.ends;
-  total.depth = std::max(total.depth, more.depth);
-  total.is_complete = total.is_complete && more.is_complete;
-  total.violation = std::move(more.violation);
-  total.way = std::move(more.way);
-}
-
 }  // namespace
 
 std::string refuse_digest_vote(const Case& given, const registry::Spec& spec) {

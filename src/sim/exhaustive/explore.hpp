@@ -37,6 +37,17 @@ struct Exploration {
   std::vector<std::string> way;  // to the violation, in words
 };
 
+// Adds what was found from another start.
+inline void add(Exploration& total, Exploration&& more) {
+  total.states += more.states;
+  total.steps += more.steps;
+  total.ends += more.ends;
+  total.depth = std::max(total.depth, more.depth);
+  total.is_complete = total.is_complete && more.is_complete;
+  total.violation = std::move(more.violation);
+  total.way = std::move(more.way);
+}
+
 // How many faults a world may still see, given that it has seen some of `mischief`.
 template <typename World>
 Mischief mischief_left(const World& world, Mischief mischief) {

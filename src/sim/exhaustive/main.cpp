@@ -32,6 +32,7 @@ constexpr const char* usage =
     "  --defect WORD       break a rule on purpose: promise, memory, suspicions or forwarding; of\n"
     "                      membership: fence or proof; of digest-vote: origins, shares or\n"
     "                      suspicions; of decision-log: settling, inquiry, promise or\n"
+    "                      suspicions; of lanes: silence, finality, slots, meetings, stamp or\n"
     "                      suspicions\n";
 
 [[noreturn]] void give_up(const std::string& why) {

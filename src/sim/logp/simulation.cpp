@@ -27,6 +27,9 @@ std::string out_of_range(const Machinery& machinery) {
   const std::int32_t root = index(machinery.root);
   if (root < 0 || root >= machinery.procs)
     return wrong("root", root, "from 0 to " + std::to_string(machinery.procs - 1));
+  if (machinery.spec.protocol == ProtocolId::lanes)
+    return "lanes: they have no messages, and no time here; `resprout_explore` and "
+           "`resprout_swarm` run them";
   if (registry::is_allreduce(machinery.spec.protocol) && root != 0)
     return wrong("root", root, "0: an allreduce has no root");
   if (machinery.spec.protocol == ProtocolId::membership) {
@@ -83,7 +86,7 @@ bool has_tree(ProtocolId protocol) {
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
          protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
          protocol != ProtocolId::digest_vote && protocol != ProtocolId::decision_log &&
-         protocol != ProtocolId::revoke;
+         protocol != ProtocolId::revoke && protocol != ProtocolId::lanes;
 }
 
 }  // namespace

@@ -150,6 +150,7 @@ int MembershipWorldOf<V>::apply(const Action& action) {
                        static_cast<std::ptrdiff_t>(last_of(action.a, action.b)));
       break;
     case ActionKind::corrupt:
+    case ActionKind::interrupt:
       break;
   }
   return action.a;
@@ -337,6 +338,7 @@ std::string MembershipWorldOf<V>::describe(const Action& action) const {
     case ActionKind::wake:
       return a + " asks again";
     case ActionKind::corrupt:
+    case ActionKind::interrupt:
       break;
   }
   return "?";

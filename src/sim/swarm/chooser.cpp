@@ -44,6 +44,7 @@ Chooser::Category Chooser::category_of(const Action& action, std::uint64_t doome
     case ActionKind::crash:
       return is_doomed(action.a) ? fence : fault;
     case ActionKind::lose:
+    case ActionKind::interrupt:  // no world has both
       return lose;
     case ActionKind::corrupt:
       return fault;

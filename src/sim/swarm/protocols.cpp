@@ -14,7 +14,7 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 16> swarm_protocols{{
+const std::array<SwarmProtocol, 17> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"ftco-broadcast", run_ftco_broadcast},
@@ -31,6 +31,7 @@ const std::array<SwarmProtocol, 16> swarm_protocols{{
     {"digest-vote", run_digest_vote},
     {"decision-log", run_decision_log},
     {"revoke", run_revoke},
+    {"lanes", run_lanes},
 }};
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name) {

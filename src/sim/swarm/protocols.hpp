@@ -25,5 +25,6 @@ RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace);
 RunReport run_digest_vote(std::uint64_t seed, std::ostream* trace);
 RunReport run_decision_log(std::uint64_t seed, std::ostream* trace);
 RunReport run_revoke(std::uint64_t seed, std::ostream* trace);
+RunReport run_lanes(std::uint64_t seed, std::ostream* trace);
 
 }  // namespace resprout::sim

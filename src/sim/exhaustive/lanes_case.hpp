@@ -1,0 +1,18 @@
+// What the explorer explores of lanes: all programs of so many operations, in a world of their own.
+// Thread rule: no shared state.
+#pragma once
+
+#include <string>
+
+#include "registry/spec.hpp"
+#include "sim/exhaustive/cases.hpp"
+
+namespace resprout::sim {
+
+// The empty string, or what is wrong with the case. REQUIRES: its spec is of lanes.
+std::string refuse_lanes(const Case& given, const registry::Spec& spec);
+
+// REQUIRES: not refused.
+Finding explore_lanes(const Case& given, const registry::Spec& spec);
+
+}  // namespace resprout::sim

@@ -1,0 +1,40 @@
+// See outcome.hpp.
+#include "sim/lanes/outcome.hpp"
+
+#include <algorithm>
+
+namespace resprout::sim {
+namespace {
+
+bool contradict(LaneResult a, LaneResult b) {
+  return (a == LaneResult::done && b == LaneResult::over) ||
+         (a == LaneResult::over && b == LaneResult::done);
+}
+
+std::optional<std::string> compare(const LanesOutcome& a, const LanesOutcome& b) {
+  for (std::size_t operation = 0; operation < lane_operations_bound; ++operation)
+    for (const std::size_t part : {0, 1})
+      if (contradict(a.results[operation][part], b.results[operation][part]))
+        return (part == 0 ? "operation " : "the meeting behind operation ") +
+               std::to_string(operation + 1);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> check_lanes(std::span<const LanesOutcome> outcomes) {
+  const bool is_anybody_lost =
+      std::any_of(outcomes.begin(), outcomes.end(), [](auto& all) { return !all.is_survivor; });
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::string name = "member " + std::to_string(i);
+    if (outcomes[i].is_survivor && !outcomes[i].has_ended) return name + " waits for ever";
+    if (outcomes[i].failed && !is_anybody_lost) return name + " is over, though nobody is lost";
+    for (std::size_t other = 0; other < i; ++other)
+      if (const auto where = compare(outcomes[i], outcomes[other]))
+        return *where + " is done at one of members " + std::to_string(other) + " and " +
+               std::to_string(i) + " and over at the other";
+  }
+  return std::nullopt;
+}
+
+}  // namespace resprout::sim

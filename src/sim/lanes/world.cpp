@@ -1,0 +1,384 @@
+// See world.hpp.
+#include "sim/lanes/world.hpp"
+
+#include <algorithm>
+
+namespace resprout::sim {
+
+using protocols::LaneKind;
+using protocols::LanesConfig;
+using protocols::LaneWord;
+using Step = protocols::Lanes::Step;
+using Kind = LaneOperation::Kind;
+
+namespace {
+
+// The one action of kind `interrupt` that is no call of the library's.
+constexpr std::uint8_t by_revocation = 1;
+
+LanesConfig config_of(const LanesScene& scene) {
+  LanesConfig config = scene.config;
+  if (scene.defect == LanesDefect::slots) config.meeting_slots = 1;
+  if (scene.defect == LanesDefect::meetings) config.broadcast_slots = 1U << 16;
+  return config;
+}
+
+}  // namespace
+
+LanesWorld::LanesWorld(const LanesScene& scene) : scene_(&scene) {
+  for (int rank = 0; rank < scene.config.members; ++rank)
+    processes_.emplace_back(Machine(config_of(scene), rank_at(rank)));
+  const LanesConfig& config = scene.config;
+  slots_.resize(processes_.size() * (config.meeting_slots + config.broadcast_slots));
+  for (Process& process : processes_) process.has_ended = scene.program.empty();
+}
+
+std::size_t LanesWorld::place(int owner, const protocols::LaneSlot& slot) const {
+  const LanesConfig& config = scene_->config;
+  const std::size_t area =
+      static_cast<std::size_t>(owner) * (config.meeting_slots + config.broadcast_slots);
+  if (slot.kind == LaneKind::meeting) return area + slot.index;
+  return area + config.meeting_slots + slot.index % config.broadcast_slots;
+}
+
+LaneWord LanesWorld::seen_by(const Process& process) const {
+  const Slot& slot = slots_[place(index(process.machine.awaited()), process.machine.slot())];
+  const bool is_of_it = slot.number == process.machine.slot().number;
+  return is_of_it ? slot.word : LaneWord::empty;
+}
+
+bool LanesWorld::has_ended(const Process& process, int other) const {
+  const bool is_told = (process.told >> other & 1) != 0 && knows_of_loss(process);
+  return is_told && (!at(other).is_alive || scene_->defect == LanesDefect::finality);
+}
+
+bool LanesWorld::is_anybody_lost() const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [](const Process& process) { return process.is_doomed; });
+}
+
+// To the native call that `rank` is in, but for those whom it knows to be lost.
+bool LanesWorld::has_everybody_come(int rank) const {
+  const Process& process = at(rank);
+  for (int other = 0; other < procs(); ++other) {
+    const Process& one = at(other);
+    const bool has_come = one.has_ended || one.operation > process.operation ||
+                          (one.operation == process.operation && one.is_settling);
+    if (!has_come && (process.told >> other & 1) == 0) return false;
+  }
+  return true;
+}
+
+// --- what may happen
+// ------------------------------------------------------------------------------
+
+bool LanesWorld::may_go_on(int rank) const {
+  const Process& process = at(rank);
+  if (process.is_settling) return has_everybody_come(rank);
+  if (process.machine.step() != Step::look) return true;
+  return seen_by(process) != LaneWord::empty ||
+         has_ended(process, index(process.machine.awaited()));
+}
+
+bool LanesWorld::may_be_interrupted(const Process& process) const {
+  return process.machine.step() == Step::none && !process.is_settling && is_native(process) &&
+         is_anybody_lost();
+}
+
+void LanesWorld::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
+  out.clear();
+  const auto add = [&out](ActionKind kind, int a, int b = 0) {
+    out.push_back({kind, static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b)});
+  };
+  for (int rank = 0; rank < procs(); ++rank) {
+    const Process& process = at(rank);
+    if (!process.is_alive) continue;
+    if (process.is_doomed || mischief.crashes > 0) add(ActionKind::crash, rank);
+    if (process.has_ended) continue;
+    if (may_go_on(rank)) add(ActionKind::wake, rank);
+    if (may_be_interrupted(process)) add(ActionKind::interrupt, rank);
+    if (scene_->may_be_revoked) add(ActionKind::interrupt, rank, by_revocation);
+    for (int other = 0; other < procs(); ++other) {
+      if (other == rank || (process.told >> other & 1) != 0) continue;
+      const bool may_slander = mischief.suspects_the_living &&
+                               (mischief.crashes > 0 || at(other).is_doomed) && at(other).is_alive;
+      if (may_slander || !at(other).is_alive) add(ActionKind::suspect, rank, other);
+    }
+  }
+}
+
+bool LanesWorld::is_at_rest(const LanesWorld& world, const std::vector<Action>& actions) {
+  return std::all_of(actions.begin(), actions.end(), [&world](const Action& action) {
+    switch (action.kind) {
+      case ActionKind::crash:
+        return !world.is_doomed(action.a);
+      case ActionKind::suspect:
+        return !world.is_doomed(action.b);
+      case ActionKind::interrupt:
+        return action.b == by_revocation && !world.is_revoked_;
+      default:
+        return false;
+    }
+  });
+}
+
+// --- what happens
+// ---------------------------------------------------------------------------------
+
+int LanesWorld::apply(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::wake:
+      go_on(action.a);
+      break;
+    case ActionKind::interrupt:
+      action.b == by_revocation ? revoke(action.a) : interrupt(action.a);
+      break;
+    case ActionKind::suspect:
+      suspect(action.a, action.b);
+      break;
+    case ActionKind::crash:
+      crash(action.a);
+      break;
+    case ActionKind::deliver:
+    case ActionKind::send:
+    case ActionKind::lose:
+    case ActionKind::enter:
+    case ActionKind::corrupt:
+      break;
+  }
+  return action.a;
+}
+
+void LanesWorld::go_on(int rank) {
+  Process& process = own(rank);
+  if (process.is_settling) {
+    process.is_settling = false;
+    pass(process);
+    return;
+  }
+  switch (process.machine.step()) {
+    case Step::none:
+      begin(rank);
+      break;
+    case Step::write:
+      if (process.is_behind || scene_->defect == LanesDefect::stamp) put_payload(rank);
+      show(rank, LaneWord::full);
+      process.machine.handle_written();
+      break;
+    case Step::leave:
+      show(rank, LaneWord::left);
+      process.machine.handle_written();
+      break;
+    case Step::look: {
+      const bool is_final = has_ended(process, index(process.machine.awaited()));
+      process.machine.handle_look(seen_by(process), is_final);
+      break;
+    }
+    case Step::read:
+      read(rank);
+      process.machine.handle_read();
+      break;
+    case Step::over:
+      break;
+  }
+  note_step(rank);
+}
+
+void LanesWorld::begin(int rank) {
+  Process& process = own(rank);
+  const LaneOperation& operation = operation_of(process);
+  const bool knows = knows_of_loss(process);
+  switch (operation.kind) {
+    case Kind::broadcast:
+      process.machine.start_broadcast(rank_at(operation.root), knows);
+      break;
+    case Kind::meeting:
+      process.machine.start_meeting(knows);
+      break;
+    case Kind::native:
+      pass(process);
+      return;
+    case Kind::native_meet:
+      process.machine.start_meeting(false);
+      break;
+  }
+  process.is_in_lanes = true;
+  if (process.machine.step() != Step::write) return;
+  if (scene_->defect == LanesDefect::stamp)
+    show(rank, LaneWord::full);
+  else
+    put_payload(rank);
+}
+
+void LanesWorld::put_payload(int rank) { own_slot(rank).payload = name_of(at(rank)); }
+
+void LanesWorld::show(int rank, LaneWord word) {
+  own_slot(rank).number = at(rank).machine.slot().number;
+  own_slot(rank).word = word;
+  ++slots_written_;
+}
+
+// Of a broadcast one payload, of a meeting those of all.
+void LanesWorld::read(int rank) {
+  const Process& process = at(rank);
+  const bool is_broadcast = process.machine.slot().kind == LaneKind::broadcast;
+  for (int owner = 0; owner < procs(); ++owner) {
+    if (is_broadcast && owner != index(process.machine.awaited())) continue;
+    const std::uint8_t payload = slots_[place(owner, process.machine.slot())].payload;
+    if (payload != name_of(process))
+      complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
+                         std::to_string(process.operation + 1));
+  }
+}
+
+// The machine may have come to the end of the operation, of the lanes, or of what is before the
+// meeting that is due.
+void LanesWorld::note_step(int rank) {
+  Process& process = own(rank);
+  if (!process.is_in_lanes) return;
+  const Step step = process.machine.step();
+  LaneResult& result = process.results[process.operation][process.is_behind ? 1 : 0];
+  const bool is_due = step == Step::write && !process.is_behind &&
+                      operation_of(process).kind == Kind::broadcast &&
+                      process.machine.slot().kind == LaneKind::meeting;
+  if (step == Step::over) {
+    result = LaneResult::over;
+    process.has_ended = true;
+  } else if (is_due) {
+    result = LaneResult::done;
+    process.is_behind = true;
+  } else if (step == Step::none) {
+    result = LaneResult::done;
+    process.is_behind = false;
+    process.is_in_lanes = false;
+    pass(process);
+  }
+}
+
+void LanesWorld::pass(Process& process) {
+  ++process.operation;
+  process.has_ended = process.operation == scene_->program.size();
+}
+
+void LanesWorld::interrupt(int rank) {
+  Process& process = own(rank);
+  if (operation_of(process).kind == Kind::native) {
+    process.is_settling = true;
+    return;
+  }
+  process.is_in_lanes = true;
+  if (scene_->defect == LanesDefect::silence)
+    process.machine.end();
+  else
+    process.machine.handle_interruption();
+  note_step(rank);
+}
+
+void LanesWorld::revoke(int rank) {
+  is_revoked_ = true;
+  Process& process = own(rank);
+  process.machine.end();
+  process.results[process.operation][process.is_behind ? 1 : 0] = LaneResult::given_up;
+  process.is_settling = false;
+  process.has_ended = true;
+}
+
+void LanesWorld::suspect(int rank, int other) {
+  own(other).is_doomed = true;
+  own(rank).told |= 1U << other;
+}
+
+void LanesWorld::crash(int rank) {
+  own(rank).is_alive = false;
+  own(rank).is_doomed = true;
+}
+
+std::vector<LanesOutcome> LanesWorld::outcomes() const {
+  std::vector<LanesOutcome> outcomes;
+  for (const Process& process : processes_) {
+    LanesOutcome& outcome = outcomes.emplace_back();
+    outcome.is_survivor = process.is_alive && !process.is_doomed;
+    outcome.has_ended = process.has_ended;
+    outcome.results = process.results;
+    for (const auto& parts : process.results)
+      for (const LaneResult result : parts) outcome.failed |= result == LaneResult::over;
+  }
+  return outcomes;
+}
+
+// --- for the explorer
+// -----------------------------------------------------------------------------
+
+std::string LanesWorld::describe(const Action& action) const {
+  const std::string a = std::to_string(action.a);
+  switch (action.kind) {
+    case ActionKind::wake:
+      return a + " " + describe_step(action.a);
+    case ActionKind::interrupt:
+      if (action.b == by_revocation) return a + " hears that the communicator is revoked";
+      return a + " is interrupted in operation " + std::to_string(at(action.a).operation + 1) +
+             ", of the library";
+    case ActionKind::suspect:
+      return a + " suspects " + std::to_string(action.b) +
+             (at(action.b).is_alive ? ", which still runs" : "");
+    case ActionKind::crash:
+      return a + " dies";
+    default:
+      return "?";
+  }
+}
+
+std::string LanesWorld::describe_step(int rank) const {
+  const Process& process = at(rank);
+  const std::string operation = "operation " + std::to_string(process.operation + 1);
+  if (process.is_settling) return "settles " + operation + " with the others";
+  const std::string which = (process.is_behind ? "the meeting behind " : "") + operation;
+  static constexpr const char* words[] = {"empty for ever", "full", "left"};
+  switch (process.machine.step()) {
+    case Step::none:
+      switch (operation_of(process).kind) {
+        case Kind::broadcast:
+          return "begins " + operation + ", a broadcast of " +
+                 std::to_string(operation_of(process).root);
+        case Kind::meeting:
+          return "begins " + operation + ", a meeting";
+        case Kind::native:
+          return "is through " + operation + ", of the library";
+        case Kind::native_meet:
+          return "comes to the meeting at the end of " + operation + ", of the library";
+      }
+      break;
+    case Step::write:
+      return "has written its slot of " + which;
+    case Step::leave:
+      return "leaves " + which;
+    case Step::look: {
+      const int other = index(process.machine.awaited());
+      return "finds the slot of " + std::to_string(other) + " for " + which + " " +
+             words[static_cast<int>(seen_by(process))];
+    }
+    case Step::read:
+      return "reads the result of " + which;
+    case Step::over:
+      break;
+  }
+  return "?";
+}
+
+std::pair<std::uint64_t, std::uint64_t> LanesWorld::digest() const {
+  StateDigest digest;
+  digest.add(is_revoked_ ? 1 : 0);
+  for (const Process& process : processes_) {
+    digest.add(process.is_alive | process.is_doomed << 1 | process.has_ended << 2 |
+               process.is_in_lanes << 3 | process.is_settling << 4 | process.is_behind << 5 |
+               std::uint64_t{process.operation} << 8 | std::uint64_t{process.told} << 16);
+    digest.add_bytes(process.results);
+    if (process.is_alive && !process.has_ended) digest.add_bytes(process.machine);
+  }
+  for (const Slot& slot : slots_)
+    digest.add(slot.number << 16 | std::uint64_t{static_cast<std::uint8_t>(slot.word)} << 8 |
+               slot.payload);
+  return digest.value();
+}
+
+}  // namespace resprout::sim

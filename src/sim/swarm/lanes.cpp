@@ -1,0 +1,45 @@
+// Random programs over lanes, and what they promise.
+#include "sim/lanes/world.hpp"
+#include "sim/swarm/draw.hpp"
+#include "sim/swarm/protocols.hpp"
+
+namespace resprout::sim {
+namespace {
+
+using Kind = LaneOperation::Kind;
+
+// Most programs have much of one kind and little of others.
+std::vector<LaneOperation> draw_program(Random& random, int procs) {
+  std::array<std::uint64_t, 4> weights{};
+  for (auto& weight : weights) weight = std::uint64_t{1} << (2 * random.below(4));
+  const std::uint64_t total = weights[0] + weights[1] + weights[2] + weights[3];
+  std::vector<LaneOperation> program(1 + random.below(lane_operations_bound - 1));
+  for (LaneOperation& operation : program) {
+    std::uint64_t drawn = random.below(total);
+    std::size_t kind = 0;
+    while (drawn >= weights[kind]) drawn -= weights[kind++];
+    operation.kind = static_cast<Kind>(kind);
+    operation.root = static_cast<std::uint8_t>(random.below(static_cast<std::uint64_t>(procs)));
+  }
+  return program;
+}
+
+}  // namespace
+
+RunReport run_lanes(std::uint64_t seed, std::ostream* trace) {
+  Random random(seed);
+  const int procs =
+      static_cast<int>(random.chance(2, 3) ? 1 + random.below(6) : 7 + random.below(10));
+  LanesScene scene;
+  scene.config = {procs, std::uint32_t{1} << random.below(4), 2};
+  scene.program = draw_program(random, procs);
+  scene.may_be_revoked = random.chance(1, 8);
+  const FaultPlan plan = draw_fault_plan(random, procs);
+  if (trace != nullptr)
+    *trace << procs << " members, " << scene.config.broadcast_slots << " slots for broadcasts, "
+           << scene.program.size() << " operations, seed " << seed << '\n';
+  LanesWorld world(scene);
+  return run_world(world, random, plan, 0, trace, check_lanes);
+}
+
+}  // namespace resprout::sim
