@@ -2,12 +2,13 @@
 // of one member for the life of a communicator's lanes. docs/protocols/lanes.md says why all come
 // to the same end.
 //
-// There are no messages. The driver does the step that the machine is at, and says what came of it:
-//   write, leave   it writes its own slot: `full` with its payload, or `left`     handle_written
-//   look           it looks at the slot of awaited()                              handle_look
-//   read           the payloads stand in the slots of all that were awaited       handle_read
-//   none           the operation is done; the next one may be started
-//   over           it is not done here nor anywhere, and so are the lanes
+// There are no messages. The driver does the step that the machine is at:
+//   write   it writes of its own slot what poll_write says
+//   look    it looks at the slot of awaited(), and says in handle_look what that says
+//   read    what was awaited is there: it reads the payloads from the slots that poll_read names
+//   none    the operation is done; the next one may be started
+//   over    it is not done here nor anywhere, and so are the lanes
+// What poll_write and poll_read return counts as done: the driver does it before anything else.
 // A broadcast is done where its root's slot is full, a meeting where the slots of all members are.
 // Behind so many broadcasts a meeting without payload is due: that of the broadcast is done then,
 // and the machine is at `write` again.
@@ -35,31 +36,31 @@ namespace resprout::protocols {
 class Lanes {
  public:
   using Config = LanesConfig;
-  enum class Step : std::uint8_t { none, write, leave, look, read, over };
+  enum class Step : std::uint8_t { none, write, look, read, over };
 
   // REQUIRES: 0 <= self < config.members.
   Lanes(const LanesConfig& config, Rank self)
-      : broadcast_slots_(config.broadcast_slots),
-        meeting_slots_(config.meeting_slots),
+      : broadcast_mask_(config.broadcast_slots - 1),
+        meeting_mask_(config.meeting_slots - 1),
+        until_meeting_(config.broadcast_slots),
         members_(config.members),
         self_(index(self)) {
     RESPROUT_INVARIANT(self_ >= 0 && self_ < members_);
-    RESPROUT_INVARIANT(is_power(broadcast_slots_) && is_power(meeting_slots_));
+    RESPROUT_INVARIANT(is_power(config.broadcast_slots) && is_power(config.meeting_slots));
   }
 
   Step step() const { return step_; }
   bool is_over() const { return step_ == Step::over; }
-  // The slots of the operation under way. Those of a broadcast are also known before it starts.
+  // The slots of the operation under way; and those of the next one of each kind that is not done.
   LaneSlot slot() const { return kind_ == LaneKind::broadcast ? broadcast_slot() : meeting_slot(); }
   LaneSlot broadcast_slot() const {
-    return {LaneKind::broadcast, static_cast<std::uint32_t>(broadcasts_) & (broadcast_slots_ - 1),
+    return {LaneKind::broadcast, static_cast<std::uint32_t>(broadcasts_) & broadcast_mask_,
             broadcasts_};
   }
   LaneSlot meeting_slot() const {
-    return {LaneKind::meeting, static_cast<std::uint32_t>(meetings_) & (meeting_slots_ - 1),
-            meetings_};
+    return {LaneKind::meeting, static_cast<std::uint32_t>(meetings_) & meeting_mask_, meetings_};
   }
-  // REQUIRES: it is at `look`.
+  // REQUIRES: it is at `look`, or at `read` in a broadcast.
   Rank awaited() const { return rank_at(cursor_); }
 
   // --- what the program does. REQUIRES: the machine is at `none`
@@ -69,11 +70,12 @@ class Lanes {
     RESPROUT_INVARIANT(step_ == Step::none);
     kind_ = LaneKind::broadcast;
     cursor_ = index(root);
-    step_ = cursor_ != self_ ? Step::look : entry(knows_of_loss);
+    word_ = word_for(knows_of_loss);
+    step_ = cursor_ != self_ ? Step::look : Step::write;
   }
   void start_meeting(bool knows_of_loss) {
     RESPROUT_INVARIANT(step_ == Step::none);
-    become_meeting(entry(knows_of_loss));
+    become_meeting(word_for(knows_of_loss));
   }
   // A call that others carry, and that ends with a meeting, was broken off: this member does not
   // come to its end.
@@ -81,16 +83,20 @@ class Lanes {
   // All members leave the lanes together, or nobody is to wait any more: revoked. At any step.
   void end() { step_ = Step::over; }
 
-  // --- what came of the step
+  // --- the steps
 
-  void handle_written() {
-    if (step_ == Step::leave) {
+  // REQUIRES: it is at `write`.
+  LaneWrite poll_write() {
+    if (word_ == LaneWord::left) {
       step_ = Step::over;
-    } else if (kind_ == LaneKind::broadcast) {
-      end_broadcast();
-    } else {
-      look_from(0);
+      return {slot(), LaneWord::left};
     }
+    const LaneSlot written = slot();
+    if (kind_ == LaneKind::broadcast)
+      end_broadcast();
+    else
+      look_from(0);
+    return {written, LaneWord::full};
   }
   // `seen`: what the awaited member's slot says of this operation. `has_ended`: it was known
   // already before the look that its owner writes nothing any more. Else an empty slot changes
@@ -105,29 +111,35 @@ class Lanes {
       step_ = Step::over;
     }
   }
-  void handle_read() {
+  // Of a broadcast the slot of its root, of a meeting those of all. REQUIRES: it is at `read`.
+  LaneSlot poll_read() {
+    const LaneSlot seen = slot();
     if (kind_ == LaneKind::broadcast) {
       end_broadcast();
     } else {
       ++meetings_;
-      since_meeting_ = 0;
+      until_meeting_ = broadcast_mask_ + 1;
       step_ = Step::none;
     }
+    return seen;
   }
 
  private:
   static bool is_power(std::uint32_t number) { return number != 0 && (number & (number - 1)) == 0; }
-  static Step entry(bool knows_of_loss) { return knows_of_loss ? Step::leave : Step::write; }
 
-  void become_meeting(Step step) {
+  static LaneWord word_for(bool knows_of_loss) {
+    return knows_of_loss ? LaneWord::left : LaneWord::full;
+  }
+  void become_meeting(LaneWord word) {
     kind_ = LaneKind::meeting;
-    step_ = step;
+    word_ = word;
+    step_ = Step::write;
   }
   // Whoever knows of a loss by now takes part all the same: what is due is settled by the slots.
   void end_broadcast() {
     ++broadcasts_;
     step_ = Step::none;
-    if (++since_meeting_ == broadcast_slots_) become_meeting(Step::write);
+    if (--until_meeting_ == 0) become_meeting(LaneWord::full);
   }
   void look_from(std::int32_t member) {
     cursor_ = member == self_ ? member + 1 : member;
@@ -136,15 +148,16 @@ class Lanes {
 
   std::uint64_t broadcasts_ = 0;  // that are done
   std::uint64_t meetings_ = 0;
-  std::uint32_t broadcast_slots_;
-  std::uint32_t meeting_slots_;
-  std::uint32_t since_meeting_ = 0;  // broadcasts
+  std::uint32_t broadcast_mask_;
+  std::uint32_t meeting_mask_;
+  std::uint32_t until_meeting_;  // broadcasts, until one is due
   std::int32_t members_;
   std::int32_t self_;
   std::int32_t cursor_ = 0;  // whose slot is looked at
   LaneKind kind_ = LaneKind::broadcast;
   Step step_ = Step::none;
-  [[maybe_unused]] std::array<std::uint8_t, 6> padding_{};  // no bytes of chance
+  LaneWord word_ = LaneWord::full;                          // that it has to write
+  [[maybe_unused]] std::array<std::uint8_t, 5> padding_{};  // no bytes of chance
 };
 
 static_assert(std::is_trivially_copyable_v<Lanes>);

@@ -17,27 +17,36 @@ void see(Lanes& lanes, LaneWord word, bool has_ended = false) {
   lanes.handle_look(word, has_ended);
 }
 
-// A broadcast that somebody else begins.
-void receive(Lanes& lanes, std::int32_t root) {
-  lanes.start_broadcast(rank_at(root), false);
-  see(lanes, LaneWord::full);
-  REQUIRE(lanes.step() == Step::read);
-  lanes.handle_read();
+LaneSlot write(Lanes& lanes, LaneWord word = LaneWord::full) {
+  REQUIRE(lanes.step() == Step::write);
+  const LaneWrite written = lanes.poll_write();
+  CHECK(written.word == word);
+  return written.slot;
 }
 
-void send(Lanes& lanes, std::int32_t self) {
+LaneSlot read(Lanes& lanes) {
+  REQUIRE(lanes.step() == Step::read);
+  return lanes.poll_read();
+}
+
+// A broadcast that somebody else begins.
+LaneSlot receive(Lanes& lanes, std::int32_t root, bool knows_of_loss = false) {
+  lanes.start_broadcast(rank_at(root), knows_of_loss);
+  see(lanes, LaneWord::full);
+  return read(lanes);
+}
+
+LaneSlot send(Lanes& lanes, std::int32_t self) {
   lanes.start_broadcast(rank_at(self), false);
-  REQUIRE(lanes.step() == Step::write);
-  lanes.handle_written();
+  return write(lanes);
 }
 
 // All others come.
-void meet(Lanes& lanes) {
-  REQUIRE(lanes.step() == Step::write);
-  lanes.handle_written();
+LaneSlot meet(Lanes& lanes) {
+  const LaneSlot own = write(lanes);
   while (lanes.step() == Step::look) see(lanes, LaneWord::full);
-  REQUIRE(lanes.step() == Step::read);
-  lanes.handle_read();
+  CHECK(read(lanes).number == own.number);
+  return own;
 }
 
 TEST_CASE("lanes: a broadcast is done at its root when it is written, elsewhere when it is read") {
@@ -50,9 +59,7 @@ TEST_CASE("lanes: a broadcast is done at its root when it is written, elsewhere 
   see(other, LaneWord::empty);
   CHECK(other.step() == Step::look);
   see(other, LaneWord::full);
-  CHECK(other.step() == Step::read);
-  CHECK(other.slot().number == 0);
-  other.handle_read();
+  CHECK(read(other).number == 0);
   CHECK(other.step() == Step::none);
   CHECK(other.broadcast_slot().number == 1);
 }
@@ -61,9 +68,7 @@ TEST_CASE("lanes: a meeting waits for the slots of all others, whoever comes fir
   for (const std::int32_t self : {0, 1, 2}) {
     Lanes lanes = member(self);
     lanes.start_meeting(false);
-    REQUIRE(lanes.step() == Step::write);
-    CHECK(lanes.slot().kind == LaneKind::meeting);
-    lanes.handle_written();
+    CHECK(write(lanes).kind == LaneKind::meeting);
     for (const std::int32_t other : {0, 1, 2}) {
       if (other == self) continue;
       REQUIRE(lanes.step() == Step::look);
@@ -72,8 +77,7 @@ TEST_CASE("lanes: a meeting waits for the slots of all others, whoever comes fir
       CHECK(lanes.awaited() == rank_at(other));
       see(lanes, LaneWord::full);
     }
-    REQUIRE(lanes.step() == Step::read);
-    lanes.handle_read();
+    read(lanes);
     CHECK(lanes.step() == Step::none);
   }
 }
@@ -88,31 +92,24 @@ TEST_CASE("lanes: a member alone meets nobody") {
 TEST_CASE("lanes: who knows of a loss leaves its own meetings and broadcasts, and is over") {
   Lanes meeting = member(0);
   meeting.start_meeting(true);
-  CHECK(meeting.step() == Step::leave);
-  meeting.handle_written();
+  CHECK(write(meeting, LaneWord::left).kind == LaneKind::meeting);
   CHECK(meeting.is_over());
   Lanes root = member(0);
   root.start_broadcast(rank_at(0), true);
-  CHECK(root.step() == Step::leave);
-  CHECK(root.slot().kind == LaneKind::broadcast);
-  root.handle_written();
+  CHECK(write(root, LaneWord::left).kind == LaneKind::broadcast);
   CHECK(root.is_over());
 }
 
 TEST_CASE("lanes: who knows of a loss takes a broadcast whose root does not") {
   Lanes lanes = member(0);
-  lanes.start_broadcast(rank_at(1), true);
-  see(lanes, LaneWord::full);
-  lanes.handle_read();
+  receive(lanes, 1, true);
   CHECK(lanes.step() == Step::none);
 }
 
 TEST_CASE("lanes: who was interrupted in a call that ends with a meeting says that it leaves") {
   Lanes lanes = member(2);
   lanes.handle_interruption();
-  REQUIRE(lanes.step() == Step::leave);
-  CHECK(lanes.slot().kind == LaneKind::meeting);
-  lanes.handle_written();
+  CHECK(write(lanes, LaneWord::left).kind == LaneKind::meeting);
   CHECK(lanes.is_over());
 }
 
@@ -124,7 +121,7 @@ TEST_CASE("lanes: it is over where a slot is left, or is empty and its owner has
     CHECK(broadcast.is_over());
     Lanes meeting = member(0);
     meeting.start_meeting(false);
-    meeting.handle_written();
+    write(meeting);
     see(meeting, LaneWord::full);
     see(meeting, word, word == LaneWord::empty);
     CHECK(meeting.is_over());
@@ -146,8 +143,7 @@ TEST_CASE("lanes: a meeting is due behind as many broadcasts as there are slots"
     CHECK(lanes.step() == Step::none);
   }
   receive(lanes, 2);
-  CHECK(lanes.slot().kind == LaneKind::meeting);
-  meet(lanes);
+  CHECK(meet(lanes).kind == LaneKind::meeting);
   CHECK(lanes.step() == Step::none);
   CHECK(lanes.broadcast_slot().index == 0);
   CHECK(lanes.broadcast_slot().number == 4);
@@ -168,8 +164,7 @@ TEST_CASE("lanes: a meeting of the program's own is as good as one that is due")
 TEST_CASE("lanes: the meeting behind a broadcast may be over where the broadcast is done") {
   Lanes lanes = member(0, 3, 1);
   send(lanes, 0);
-  REQUIRE(lanes.step() == Step::write);
-  lanes.handle_written();
+  CHECK(write(lanes).kind == LaneKind::meeting);
   see(lanes, LaneWord::left);
   CHECK(lanes.is_over());
   CHECK(lanes.broadcast_slot().number == 1);
@@ -179,9 +174,9 @@ TEST_CASE("lanes: meetings take turns with their slots") {
   Lanes lanes = member(1);
   for (std::uint32_t i = 0; i < 5; ++i) {
     lanes.start_meeting(false);
-    CHECK(lanes.slot().index == i % 2);
-    CHECK(lanes.slot().number == i);
-    meet(lanes);
+    const LaneSlot own = meet(lanes);
+    CHECK(own.index == i % 2);
+    CHECK(own.number == i);
   }
 }
 

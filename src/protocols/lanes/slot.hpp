@@ -29,4 +29,9 @@ enum class LaneWord : std::uint8_t {
   left,   // its owner does not take part
 };
 
+struct LaneWrite {
+  LaneSlot slot;  // the member's own
+  LaneWord word;
+};
+
 }  // namespace resprout::protocols

@@ -44,7 +44,7 @@ bool take_hints(MPI_Info info, Communicator& communicator) {
     if (!is_right(bcast_key, read_broadcast(*text, broadcast))) return false;
   if (const auto text = value_of(info, collectives_key))
     if (!is_right(collectives_key, parse_collectives(*text, collectives.emplace()))) return false;
-  if (communicator.lanes != nullptr) communicator.lanes->is_over = true;
+  if (communicator.lanes != nullptr) communicator.lanes->machine.end();
   communicator.broadcast = broadcast;
   communicator.collectives = collectives;
   return true;

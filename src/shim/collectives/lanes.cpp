@@ -17,7 +17,10 @@
 namespace resprout::shim {
 namespace {
 
-using runtime::Lanes;
+using protocols::Lanes;
+using protocols::LaneWord;
+using runtime::LaneMemory;
+using Step = Lanes::Step;
 
 // Memory of their own is for communicators that are used for more than this many calls.
 constexpr int calls_before_lanes = 16;
@@ -45,58 +48,75 @@ void relax() {
 #endif
 }
 
-// Until the slot of `member` says something, or will never. Without the engine's lock. A member
-// that is lost may still be ending: what it has not written is final only when it has ended.
-template <typename Look>
-[[gnu::noinline]] Lanes::Slot drive_until(const Communicator& communicator, int member,
-                                          const Look& look) {
+// What the awaited slot says. `bytes`: of a broadcast.
+inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
+  return lanes.slots.look(index(lanes.machine.awaited()), lanes.machine.slot(), bytes);
+}
+
+// Until the awaited slot says something, or will never. Without the engine's lock. A member that is
+// lost may still be ending: what it has not written is final only when it has ended.
+[[gnu::noinline]] void drive_until(Communicator& communicator, std::size_t bytes) {
   const World& world = *World::current();
   runtime::Engine& engine = World::current()->engine();
+  CommunicatorLanes& lanes = *communicator.lanes;
+  const int member = index(lanes.machine.awaited());
   const int world_rank = communicator.world_ranks[static_cast<std::size_t>(member)];
-  Lanes::Slot slot = Lanes::Slot::empty;
+  const auto is_awaited = [&] {
+    return lanes.machine.step() == Step::look && index(lanes.machine.awaited()) == member;
+  };
   runtime::Lock lock = engine.lock();
   engine.wait_until(lock, [&] {
-    slot = look();
-    if (slot != Lanes::Slot::empty || communicator.session->is_revoked()) return true;
-    if (world.lost_count() == 0 || !world.is_lost(world_rank)) return false;
-    if (!communicator.lanes->lanes.has_ended(member)) return false;
-    slot = look();
-    return true;
+    const bool is_lost = world.lost_count() != 0 && world.is_lost(world_rank);
+    const bool has_ended = is_lost && lanes.slots.has_ended(member);
+    lanes.machine.handle_look(look(lanes, bytes), has_ended);
+    if (is_awaited() && communicator.session->is_revoked()) lanes.machine.end();
+    return !is_awaited();
   });
-  return slot;
 }
 
-// True: the slot is full. False: the lanes are over.
-template <typename Look>
-bool await(Communicator& communicator, int member, const Look& look) {
-  Lanes::Slot slot = look();
-  if (slot == Lanes::Slot::full) [[likely]]
-    return true;
+// The awaited slot was not full.
+[[gnu::noinline]] void await(Communicator& communicator, std::size_t bytes) {
+  CommunicatorLanes& lanes = *communicator.lanes;
+  LaneWord word = look(lanes, bytes);
   const int spins = World::current()->is_oversubscribed() ? 1 : spins_max;
-  for (int i = 1; i < spins && slot == Lanes::Slot::empty; ++i) {
+  for (int i = 1; i < spins && word == LaneWord::empty; ++i) {
     relax();
-    slot = look();
+    word = look(lanes, bytes);
   }
-  if (slot == Lanes::Slot::empty) slot = drive_until(communicator, member, look);
-  if (slot == Lanes::Slot::full) return true;
-  communicator.lanes->is_over = true;
-  return false;
+  if (word == LaneWord::empty)
+    drive_until(communicator, bytes);
+  else
+    lanes.machine.handle_look(word, false);
 }
 
-bool await_everybody(Communicator& communicator) {
-  Lanes& lanes = communicator.lanes->lanes;
-  for (int member = 0; member < lanes.size(); ++member)
-    if (member != lanes.self() &&
-        !await(communicator, member, [&] { return lanes.look_at_meeting(member); }))
-      return false;
+// True: what was awaited can be read. False: the lanes are over. REQUIRES: the machine looks.
+inline bool await_all(Communicator& communicator, std::size_t bytes) {
+  CommunicatorLanes& lanes = *communicator.lanes;
+  do {
+    if (look(lanes, bytes) == LaneWord::full) [[likely]]
+      lanes.machine.handle_look(LaneWord::full, false);
+    else
+      await(communicator, bytes);
+  } while (lanes.machine.step() == Step::look);
+  return lanes.machine.step() == Step::read;
+}
+
+// What the machine wants to be written. False: that this member leaves, and the lanes are over.
+inline bool write(CommunicatorLanes& lanes, const void* payload, std::size_t bytes) {
+  const protocols::LaneWrite wanted = lanes.machine.poll_write();
+  if (wanted.word == LaneWord::left) {
+    lanes.slots.leave(wanted.slot, bytes);
+    return false;
+  }
+  lanes.slots.write(wanted.slot, payload, bytes);
   return true;
 }
 
-bool meet(Communicator& communicator) {
-  Lanes& lanes = communicator.lanes->lanes;
-  lanes.enter(nullptr, 0);
-  if (!await_everybody(communicator)) return false;
-  lanes.end_meeting();
+// The meeting that the machine has started.
+inline bool meet(Communicator& communicator) {
+  CommunicatorLanes& lanes = *communicator.lanes;
+  if (!write(lanes, nullptr, 0) || !await_all(communicator, 0)) return false;
+  lanes.machine.poll_read();
   return true;
 }
 
@@ -105,16 +125,18 @@ void note_last(Communicator& communicator, int root) {
   communicator.lanes->last_root = root;
 }
 
-// The broadcast itself is done even where the meeting behind it is over.
+// The broadcast itself is done even where the meeting that is due behind it is over.
 void end_broadcast(Communicator& communicator, int root) {
   note_last(communicator, root);
-  if (communicator.lanes->lanes.end_broadcast()) meet(communicator);
+  if (communicator.lanes->machine.step() != Step::none) [[unlikely]]
+    meet(communicator);
 }
 
 // In the grouping of the binomial tree over all, as reductions of ours have it: partial results of
 // 1, 2, 4, ... members, two of the same size combined as soon as they are there.
-void combine_all(const Lanes& lanes, MpiCombiner& combiner, std::size_t bytes, void* into) {
-  alignas(64) std::array<std::array<std::byte, Lanes::meeting_bytes_max>, 5> partials;
+void combine_all(CommunicatorLanes& lanes, MpiCombiner& combiner, std::size_t bytes, void* into) {
+  const protocols::LaneSlot slot = lanes.machine.poll_read();
+  alignas(64) std::array<std::array<std::byte, LaneMemory::meeting_bytes_max>, 5> partials;
   static_assert(ranks_max <= 16);  // log2 and one
   std::array<int, 5> members{};
   std::size_t depth = 0;
@@ -124,8 +146,8 @@ void combine_all(const Lanes& lanes, MpiCombiner& combiner, std::size_t bytes, v
     std::memcpy(partials[depth - 1].data(), partials[depth].data(), bytes);
     members[depth - 1] += members[depth];
   };
-  for (int member = 0; member < lanes.size(); ++member) {
-    std::memcpy(partials[depth].data(), lanes.contribution(member), bytes);
+  for (int member = 0; member < lanes.slots.size(); ++member) {
+    std::memcpy(partials[depth].data(), lanes.slots.payload(member, slot, bytes), bytes);
     members[depth++] = 1;
     while (depth > 1 && members[depth - 1] == members[depth - 2]) merge();
   }
@@ -133,14 +155,13 @@ void combine_all(const Lanes& lanes, MpiCombiner& combiner, std::size_t bytes, v
   std::memcpy(into, partials[0].data(), bytes);
 }
 
+// Likewise.
 bool meet_and_combine(Communicator& communicator, const void* input, void* recvbuf,
                       const Layout& layout, MPI_Op op, int& code) {
-  Lanes& lanes = communicator.lanes->lanes;
-  lanes.enter(input, layout.packed_bytes);
-  if (!await_everybody(communicator)) return false;
+  CommunicatorLanes& lanes = *communicator.lanes;
+  if (!write(lanes, input, layout.packed_bytes) || !await_all(communicator, 0)) return false;
   MpiCombiner combiner(op, layout);
   combine_all(lanes, combiner, layout.packed_bytes, recvbuf);
-  lanes.end_meeting();
   note_last(communicator, -1);
   code = combiner.code();
   return true;
@@ -152,7 +173,7 @@ Communicator* at_head(World* world, MPI_Comm comm) {
     return nullptr;
   Communicator* communicator = communicator_of(comm);
   const CommunicatorLanes* lanes = communicator->lanes.get();
-  if (lanes == nullptr || lanes->is_over || communicator->session == nullptr ||
+  if (lanes == nullptr || lanes->machine.is_over() || communicator->session == nullptr ||
       communicator->stand_ins != nullptr || communicator->session->has_tasks())
     return nullptr;
   return communicator;
@@ -180,8 +201,8 @@ struct Opened {
 Opened make_memory(int ranks) {
   Opened made;
   try {
-    made.memory =
-        runtime::ShmSegment::create({static_cast<std::uint32_t>(ranks), 4096, Lanes::area_bytes});
+    made.memory = runtime::ShmSegment::create(
+        {static_cast<std::uint32_t>(ranks), 4096, LaneMemory::area_bytes});
     const std::string name = made.memory->name();
     if (name.size() < made.name.size()) std::copy(name.begin(), name.end(), made.name.begin());
   } catch (const std::system_error&) {
@@ -214,16 +235,21 @@ void open(CollectiveCall& call) {
     areas.push_back(opened.memory->arena(static_cast<std::uint32_t>(member)));
   const bool has_them = opened.memory != nullptr && opened.name[0] != 0 &&
                         !has_lost_member(*World::current(), call.communicator());
-  auto lanes = std::unique_ptr<CommunicatorLanes>(new CommunicatorLanes{
-      std::move(opened.memory), Lanes(call.rank(), std::move(areas)),
-      are_wanted(call, Kind::broadcast), are_wanted(call, Kind::allreduce), !has_them});
-  if (has_them) lanes->lanes.sign();
+  LaneMemory slots(call.rank(), std::move(areas));
+  if (has_them) slots.sign();
   bool has_everybody = false;
   BitwiseAnd all;
   call.note_before(session.allreduce(
       call.lock(), reduce_spec(session, 1), std::as_bytes(std::span(&has_them, 1)), all,
       [&](std::span<const std::byte> result) { has_everybody = result[0] != std::byte{0}; }));
-  if (!has_everybody) lanes->is_over = true;
+  // Who was left out may not have signed yet.
+  if (session.members().size() != session.everybody().size()) has_everybody = false;
+  auto lanes = std::unique_ptr<CommunicatorLanes>(new CommunicatorLanes{
+      std::move(opened.memory), std::move(slots),
+      Lanes({call.size(), LaneMemory::broadcast_slots, LaneMemory::meeting_slots},
+            rank_at(call.rank())),
+      are_wanted(call, Kind::broadcast), are_wanted(call, Kind::allreduce)});
+  if (!has_everybody) lanes->machine.end();
   if (is_maker && lanes->memory) lanes->memory->unlink();
   call.communicator().lanes = std::move(lanes);
 }
@@ -242,18 +268,18 @@ Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, i
   Communicator* communicator = at_head(world, comm);
   if (communicator == nullptr) return Taken::no;
   const Layout layout = layout_of(datatype, count);
-  Lanes& lanes = communicator->lanes->lanes;
+  CommunicatorLanes& lanes = *communicator->lanes;
   const std::size_t bytes = layout.packed_bytes;
-  if (!layout.is_dense || bytes == 0 || bytes > Lanes::broadcast_bytes_max || root < 0 ||
-      root >= lanes.size() || !communicator->lanes->carries_broadcasts)
+  if (!layout.is_dense || bytes == 0 || bytes > LaneMemory::broadcast_bytes_max || root < 0 ||
+      root >= lanes.slots.size() || !lanes.carries_broadcasts)
     return Taken::no;
   shim::count(*world, *communicator, "bcast");
-  if (root == lanes.self()) {
-    lanes.send(buffer, bytes);
+  lanes.machine.start_broadcast(rank_at(root), false);
+  if (lanes.machine.step() == Step::write) {
+    write(lanes, buffer, bytes);
   } else {
-    if (!await(*communicator, root, [&] { return lanes.look_at_broadcast(root, bytes); }))
-      return Taken::over;
-    lanes.receive(root, buffer, bytes);
+    if (!await_all(*communicator, bytes)) return Taken::over;
+    lanes.slots.read(root, lanes.machine.poll_read(), buffer, bytes);
   }
   end_broadcast(*communicator, root);
   return Taken::done;
@@ -267,10 +293,11 @@ Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MP
     return Taken::no;
   const Layout layout = layout_of(datatype, count);
   if (!layout.is_dense || layout.packed_bytes == 0 ||
-      layout.packed_bytes > Lanes::meeting_bytes_max)
+      layout.packed_bytes > LaneMemory::meeting_bytes_max)
     return Taken::no;
   shim::count(*world, *communicator, "allreduce");
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  communicator->lanes->machine.start_meeting(false);
   return meet_and_combine(*communicator, input, recvbuf, layout, op, code) ? Taken::done
                                                                            : Taken::over;
 }
@@ -280,6 +307,7 @@ Taken maybe_barrier_by_lanes(MPI_Comm comm) {
   Communicator* communicator = at_head(world, comm);
   if (communicator == nullptr || !communicator->lanes->carries_reductions) return Taken::no;
   count(*world, *communicator, "barrier");
+  communicator->lanes->machine.start_meeting(false);
   if (!meet(*communicator)) return Taken::over;
   note_last(*communicator, -1);
   return Taken::done;
@@ -297,67 +325,57 @@ bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op
     if (communicator.calls_for_lanes++ < calls_before_lanes) return false;
     open(call);
   }
-  if (communicator.lanes->is_over) return false;
+  if (communicator.lanes->machine.is_over()) return false;
   if (kind == Kind::barrier) return true;
   if (kind == Kind::allreduce && !is_predefined(op)) return false;
-  return bytes > 0 &&
-         bytes <= (kind == Kind::broadcast ? Lanes::broadcast_bytes_max : Lanes::meeting_bytes_max);
+  return bytes > 0 && bytes <= (kind == Kind::broadcast ? LaneMemory::broadcast_bytes_max
+                                                        : LaneMemory::meeting_bytes_max);
 }
 
 bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root) {
   Communicator& communicator = crossing(call);
-  Lanes& lanes = communicator.lanes->lanes;
+  CommunicatorLanes& lanes = *communicator.lanes;
   const std::size_t bytes = layout.packed_bytes;
-  if (root == lanes.self()) {
-    if (has_lost_member(*World::current(), communicator)) {
-      lanes.leave_broadcast(bytes);
-      communicator.lanes->is_over = true;
-      return false;
-    }
+  lanes.machine.start_broadcast(rank_at(root), has_lost_member(*World::current(), communicator));
+  if (lanes.machine.step() == Step::write) {
     std::vector<std::byte> storage;
-    lanes.send(packed(buffer, layout, storage).data(), bytes);
+    if (!write(lanes, packed(buffer, layout, storage).data(), bytes)) return false;
   } else {
-    if (!await(communicator, root, [&] { return lanes.look_at_broadcast(root, bytes); }))
-      return false;
-    std::array<std::byte, Lanes::broadcast_bytes_max> payload;
-    lanes.receive(root, payload.data(), bytes);
+    if (!await_all(communicator, bytes)) return false;
+    std::array<std::byte, LaneMemory::broadcast_bytes_max> payload;
+    lanes.slots.read(root, lanes.machine.poll_read(), payload.data(), bytes);
     unpack({payload.data(), bytes}, buffer, layout);
   }
   end_broadcast(communicator, root);
   return true;
 }
 
-// Who knows of a loss does not enter a meeting.
-bool may_enter(Communicator& communicator) {
-  if (!has_lost_member(*World::current(), communicator)) return true;
-  communicator.lanes->lanes.leave_meeting();
-  communicator.lanes->is_over = true;
-  return false;
-}
-
 bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
                         const Layout& layout, MPI_Op op, int& code) {
   Communicator& communicator = crossing(call);
-  return may_enter(communicator) &&
-         meet_and_combine(communicator, input, recvbuf, layout, op, code);
-}
-
-bool meet_at_end(Communicator& communicator, MPI_Comm native) {
-  if (communicator.lanes != nullptr && !communicator.lanes->is_over) return meet(communicator);
-  return !is_interruption(PMPI_Barrier(native));
-}
-
-void stay_away_from_end(Communicator& communicator) {
-  if (communicator.lanes == nullptr || communicator.lanes->is_over) return;
-  communicator.lanes->lanes.leave_meeting();
-  communicator.lanes->is_over = true;
+  communicator.lanes->machine.start_meeting(has_lost_member(*World::current(), communicator));
+  return meet_and_combine(communicator, input, recvbuf, layout, op, code);
 }
 
 bool barrier_by_lanes(CollectiveCall& call) {
   Communicator& communicator = crossing(call);
-  if (!may_enter(communicator) || !meet(communicator)) return false;
+  communicator.lanes->machine.start_meeting(has_lost_member(*World::current(), communicator));
+  if (!meet(communicator)) return false;
   note_last(communicator, -1);
   return true;
+}
+
+bool meet_at_end(Communicator& communicator, MPI_Comm native) {
+  if (communicator.lanes == nullptr || communicator.lanes->machine.is_over())
+    return !is_interruption(PMPI_Barrier(native));
+  communicator.lanes->machine.start_meeting(false);
+  return meet(communicator);
+}
+
+void stay_away_from_end(Communicator& communicator) {
+  if (communicator.lanes == nullptr || communicator.lanes->machine.is_over()) return;
+  communicator.lanes->machine.handle_interruption();
+  write(*communicator.lanes, nullptr, 0);
 }
 
 }  // namespace resprout::shim

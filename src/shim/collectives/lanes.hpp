@@ -1,4 +1,5 @@
-// Small collectives over lanes (runtime/lanes.hpp): where all members share memory and are few.
+// Small collectives over lanes: where all members share memory and are few. What is written, looked
+// at and concluded is what the machine says (protocols/lanes); this moves its payloads and waits.
 //
 // They are opened by the calls that they could carry, after some of these; from then on they carry
 // them until one is over that a loss fell into. Such a call is run again by whoever else carries
@@ -15,7 +16,8 @@
 
 #include <memory>
 
-#include "runtime/lanes.hpp"
+#include "protocols/lanes/lanes.hpp"
+#include "runtime/lane_memory.hpp"
 #include "runtime/transports/shm/segment.hpp"
 #include "shim/collectives/call.hpp"
 
@@ -23,10 +25,10 @@ namespace resprout::shim {
 
 struct CommunicatorLanes {
   std::unique_ptr<runtime::ShmSegment> memory;
-  runtime::Lanes lanes;
+  runtime::LaneMemory slots;
+  protocols::Lanes machine;
   bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
   bool carries_reductions = false;
-  bool is_over = false;
   // Of the call that was the last on the communicator, if they carried it: for contributors().
   bool is_last = false;
   int last_root = -1;  // of a broadcast

@@ -75,14 +75,14 @@ bool LanesWorld::has_everybody_come(int rank) const {
 bool LanesWorld::may_go_on(int rank) const {
   const Process& process = at(rank);
   if (process.is_settling) return has_everybody_come(rank);
-  if (process.machine.step() != Step::look) return true;
+  if (process.is_writing || process.machine.step() != Step::look) return true;
   return seen_by(process) != LaneWord::empty ||
          has_ended(process, index(process.machine.awaited()));
 }
 
 bool LanesWorld::may_be_interrupted(const Process& process) const {
-  return process.machine.step() == Step::none && !process.is_settling && is_native(process) &&
-         is_anybody_lost();
+  return process.machine.step() == Step::none && !process.is_settling && !process.is_writing &&
+         is_native(process) && is_anybody_lost();
 }
 
 void LanesWorld::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
@@ -156,19 +156,18 @@ void LanesWorld::go_on(int rank) {
     pass(process);
     return;
   }
+  if (process.is_writing) {
+    end_write(rank);
+    return;
+  }
   switch (process.machine.step()) {
     case Step::none:
       begin(rank);
       break;
-    case Step::write:
-      if (process.is_behind || scene_->defect == LanesDefect::stamp) put_payload(rank);
-      show(rank, LaneWord::full);
-      process.machine.handle_written();
-      break;
-    case Step::leave:
-      show(rank, LaneWord::left);
-      process.machine.handle_written();
-      break;
+    case Step::write:  // due behind a broadcast, without a payload
+      begin_write(rank);
+      end_write(rank);
+      return;
     case Step::look: {
       const bool is_final = has_ended(process, index(process.machine.awaited()));
       process.machine.handle_look(seen_by(process), is_final);
@@ -176,12 +175,11 @@ void LanesWorld::go_on(int rank) {
     }
     case Step::read:
       read(rank);
-      process.machine.handle_read();
       break;
     case Step::over:
       break;
   }
-  note_step(rank);
+  if (!process.is_writing) note_step(rank);
 }
 
 void LanesWorld::begin(int rank) {
@@ -203,29 +201,45 @@ void LanesWorld::begin(int rank) {
       break;
   }
   process.is_in_lanes = true;
-  if (process.machine.step() != Step::write) return;
-  if (scene_->defect == LanesDefect::stamp)
-    show(rank, LaneWord::full);
-  else
-    put_payload(rank);
+  if (process.machine.step() == Step::write) begin_write(rank);
 }
 
-void LanesWorld::put_payload(int rank) { own_slot(rank).payload = name_of(at(rank)); }
+// The payload and its stamp are two steps.
+void LanesWorld::begin_write(int rank) {
+  Process& process = own(rank);
+  process.write = process.machine.poll_write();
+  process.is_writing = true;
+  if (process.write.word == LaneWord::full)
+    scene_->defect == LanesDefect::stamp ? show(rank) : put_payload(rank);
+}
 
-void LanesWorld::show(int rank, LaneWord word) {
-  own_slot(rank).number = at(rank).machine.slot().number;
-  own_slot(rank).word = word;
+void LanesWorld::end_write(int rank) {
+  Process& process = own(rank);
+  if (scene_->defect == LanesDefect::stamp && process.write.word == LaneWord::full)
+    put_payload(rank);
+  else
+    show(rank);
   ++slots_written_;
+  process.is_writing = false;
+  process.write = {};
+  note_step(rank);
+}
+
+void LanesWorld::put_payload(int rank) { written_by(rank).payload = name_of(at(rank)); }
+
+void LanesWorld::show(int rank) {
+  written_by(rank).number = at(rank).write.slot.number;
+  written_by(rank).word = at(rank).write.word;
 }
 
 // Of a broadcast one payload, of a meeting those of all.
 void LanesWorld::read(int rank) {
-  const Process& process = at(rank);
-  const bool is_broadcast = process.machine.slot().kind == LaneKind::broadcast;
+  Process& process = own(rank);
+  const int root = index(process.machine.awaited());
+  const protocols::LaneSlot slot = process.machine.poll_read();
   for (int owner = 0; owner < procs(); ++owner) {
-    if (is_broadcast && owner != index(process.machine.awaited())) continue;
-    const std::uint8_t payload = slots_[place(owner, process.machine.slot())].payload;
-    if (payload != name_of(process))
+    if (slot.kind == LaneKind::broadcast && owner != root) continue;
+    if (slots_[place(owner, slot)].payload != name_of(process))
       complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
                          std::to_string(process.operation + 1));
   }
@@ -262,16 +276,17 @@ void LanesWorld::pass(Process& process) {
 
 void LanesWorld::interrupt(int rank) {
   Process& process = own(rank);
-  if (operation_of(process).kind == Kind::native) {
-    process.is_settling = true;
-    return;
-  }
-  process.is_in_lanes = true;
-  if (scene_->defect == LanesDefect::silence)
+  if (scene_->defect == LanesDefect::silence) {
+    process.is_in_lanes = true;
     process.machine.end();
-  else
+    note_step(rank);
+  } else if (operation_of(process).kind == Kind::native) {
+    process.is_settling = true;
+  } else {
+    process.is_in_lanes = true;
     process.machine.handle_interruption();
-  note_step(rank);
+    begin_write(rank);
+  }
 }
 
 void LanesWorld::revoke(int rank) {
@@ -279,7 +294,8 @@ void LanesWorld::revoke(int rank) {
   Process& process = own(rank);
   process.machine.end();
   process.results[process.operation][process.is_behind ? 1 : 0] = LaneResult::given_up;
-  process.is_settling = false;
+  process.is_settling = process.is_writing = false;
+  process.write = {};
   process.has_ended = true;
 }
 
@@ -333,6 +349,9 @@ std::string LanesWorld::describe_step(int rank) const {
   const std::string operation = "operation " + std::to_string(process.operation + 1);
   if (process.is_settling) return "settles " + operation + " with the others";
   const std::string which = (process.is_behind ? "the meeting behind " : "") + operation;
+  if (process.is_writing)
+    return process.write.word == LaneWord::left ? "leaves " + which
+                                                : "has written its slot of " + which;
   static constexpr const char* words[] = {"empty for ever", "full", "left"};
   switch (process.machine.step()) {
     case Step::none:
@@ -350,8 +369,6 @@ std::string LanesWorld::describe_step(int rank) const {
       break;
     case Step::write:
       return "has written its slot of " + which;
-    case Step::leave:
-      return "leaves " + which;
     case Step::look: {
       const int other = index(process.machine.awaited());
       return "finds the slot of " + std::to_string(other) + " for " + which + " " +
@@ -371,8 +388,10 @@ std::pair<std::uint64_t, std::uint64_t> LanesWorld::digest() const {
   for (const Process& process : processes_) {
     digest.add(process.is_alive | process.is_doomed << 1 | process.has_ended << 2 |
                process.is_in_lanes << 3 | process.is_settling << 4 | process.is_behind << 5 |
-               std::uint64_t{process.operation} << 8 | std::uint64_t{process.told} << 16);
+               process.is_writing << 6 | std::uint64_t{process.operation} << 8 |
+               std::uint64_t{process.told} << 16);
     digest.add_bytes(process.results);
+    digest.add(process.write.slot.number << 8 | static_cast<std::uint8_t>(process.write.word));
     if (process.is_alive && !process.has_ended) digest.add_bytes(process.machine);
   }
   for (const Slot& slot : slots_)

@@ -34,7 +34,7 @@ namespace resprout::sim {
 // A rule that is broken on purpose, to see that it is found.
 enum class LanesDefect : std::uint8_t {
   none,
-  silence,     // who was interrupted in a call that ends with a meeting leaves without a word
+  silence,     // who was interrupted in a call of the library leaves the lanes without a word
   finality,    // an empty slot is believed as soon as its owner is suspected
   slots,       // all meetings use the same slot
   meetings,    // no meeting is due behind broadcasts
@@ -92,6 +92,8 @@ class LanesWorld {
     bool is_doomed = false;
     bool has_ended = false;    // its program, or the lanes for it
     bool is_in_lanes = false;  // in an operation that goes over them
+    bool is_writing = false;   // what is to be written is half there
+    protocols::LaneWrite write{};
     bool is_settling = false;  // a native call
     bool is_behind = false;    // in the meeting that is due behind a broadcast
   };
@@ -115,7 +117,7 @@ class LanesWorld {
     return static_cast<std::uint8_t>(2 * process.operation + (process.is_behind ? 2 : 1));
   }
   std::size_t place(int owner, const protocols::LaneSlot& slot) const;
-  Slot& own_slot(int rank) { return slots_[place(rank, at(rank).machine.slot())]; }
+  Slot& written_by(int rank) { return slots_[place(rank, at(rank).write.slot)]; }
   protocols::LaneWord seen_by(const Process& process) const;
   bool has_ended(const Process& process, int other) const;
   bool knows_of_loss(const Process& process) const {
@@ -128,8 +130,10 @@ class LanesWorld {
 
   void go_on(int rank);
   void begin(int rank);
+  void begin_write(int rank);
+  void end_write(int rank);
   void put_payload(int rank);
-  void show(int rank, protocols::LaneWord word);
+  void show(int rank);
   void read(int rank);
   void interrupt(int rank);
   void revoke(int rank);

@@ -1,4 +1,4 @@
-#include "runtime/lanes.hpp"
+#include "runtime/lane_memory.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -15,19 +15,20 @@ struct Signature {
 
 }  // namespace
 
-Lanes::Lanes(int self, std::vector<std::byte*> areas) : self_(self), areas_(std::move(areas)) {}
+LaneMemory::LaneMemory(int self, std::vector<std::byte*> areas)
+    : self_(self), areas_(std::move(areas)) {}
 
-void Lanes::sign() {
+void LaneMemory::sign() {
   const auto status = process_status(getpid());
   const Signature signature{getpid(), status ? status->start_time : 0};
-  std::memcpy(area(self_), &signature, sizeof signature);
+  std::memcpy(areas_[static_cast<std::size_t>(self_)], &signature, sizeof signature);
 }
 
 // The event of a pidfd is the end of all its threads; the process that /proc shows as a zombie may
 // still have some.
-bool Lanes::has_ended(int member) const {
+bool LaneMemory::has_ended(int member) const {
   Signature signature;
-  std::memcpy(&signature, area(member), sizeof signature);
+  std::memcpy(&signature, areas_[static_cast<std::size_t>(member)], sizeof signature);
   const auto pid = static_cast<pid_t>(signature.pid);
   const Fd process = open_process(pid);
   const auto status = process_status(pid);

@@ -1,0 +1,207 @@
+// Slots in areas of plain memory: what they say, when they are used again, who has ended.
+#include "runtime/lane_memory.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "doctest/doctest.h"
+#include "protocols/lanes/lanes.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+using protocols::LaneKind;
+using protocols::LaneSlot;
+using protocols::LaneWord;
+using Step = protocols::Lanes::Step;
+
+// Shared with processes that are made from here on.
+class Areas {
+ public:
+  explicit Areas(int members)
+      : members_(members),
+        base_(mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    REQUIRE(base_ != MAP_FAILED);
+  }
+  ~Areas() { munmap(base_, bytes()); }
+  Areas(const Areas&) = delete;
+  Areas& operator=(const Areas&) = delete;
+
+  LaneMemory of(int self) const {
+    std::vector<std::byte*> areas;
+    for (int i = 0; i < members_; ++i)
+      areas.push_back(static_cast<std::byte*>(base_) + i * LaneMemory::area_bytes);
+    return {self, areas};
+  }
+
+ private:
+  std::size_t bytes() const { return static_cast<std::size_t>(members_) * LaneMemory::area_bytes; }
+
+  const int members_;
+  void* const base_;
+};
+
+// One of two members, with its machine.
+struct Member {
+  Member(const Areas& areas, int self)
+      : memory(areas.of(self)),
+        machine({2, LaneMemory::broadcast_slots, LaneMemory::meeting_slots}, rank_at(self)) {}
+
+  LaneWord look(std::size_t bytes = 0) const {
+    return memory.look(1 - memory.self(), machine.slot(), bytes);
+  }
+  void enter(const void* payload, std::size_t bytes) {
+    if (machine.step() == Step::none) machine.start_meeting(false);
+    memory.write(machine.poll_write().slot, payload, bytes);
+  }
+  // The other one has entered.
+  void leave_meeting() {
+    REQUIRE(machine.step() == Step::look);
+    REQUIRE(look() == LaneWord::full);
+    machine.handle_look(LaneWord::full, false);
+    machine.poll_read();
+  }
+  long contribution() const {
+    long value = 0;
+    std::memcpy(&value, memory.payload(1 - memory.self(), machine.slot(), 0), sizeof value);
+    return value;
+  }
+
+  LaneMemory memory;
+  protocols::Lanes machine;
+};
+
+std::vector<std::byte> payload_of(std::size_t bytes, int seed) {
+  std::vector<std::byte> payload(bytes);
+  for (std::size_t i = 0; i < bytes; ++i)
+    payload[i] = static_cast<std::byte>(seed + static_cast<int>(i));
+  return payload;
+}
+
+TEST_CASE("lanes: a root runs ahead by as many broadcasts as may lie between two meetings") {
+  Areas areas(2);
+  Member root(areas, 0);
+  Member other(areas, 1);
+  const auto size_of = [](unsigned i) {
+    return std::size_t{i % LaneMemory::broadcast_bytes_max} + 1;
+  };
+  for (const int round : {0, 1, 2}) {
+    for (unsigned i = 0; i < LaneMemory::broadcast_slots; ++i) {
+      if (i == 0)
+        CHECK(other.memory.look(0, other.machine.broadcast_slot(), size_of(i)) == LaneWord::empty);
+      const auto payload = payload_of(size_of(i), round + static_cast<int>(i));
+      REQUIRE(root.machine.step() == Step::none);
+      root.machine.start_broadcast(rank_at(0), false);
+      root.memory.write(root.machine.poll_write().slot, payload.data(), payload.size());
+    }
+    for (unsigned i = 0; i < LaneMemory::broadcast_slots; ++i) {
+      REQUIRE(other.machine.step() == Step::none);
+      other.machine.start_broadcast(rank_at(0), false);
+      REQUIRE(other.look(size_of(i)) == LaneWord::full);
+      other.machine.handle_look(LaneWord::full, false);
+      std::vector<std::byte> received(size_of(i));
+      other.memory.read(0, other.machine.poll_read(), received.data(), received.size());
+      CHECK(received == payload_of(size_of(i), round + static_cast<int>(i)));
+    }
+    for (Member* member : {&root, &other}) {
+      REQUIRE(member->machine.step() == Step::write);
+      member->enter(nullptr, 0);
+    }
+    for (Member* member : {&root, &other}) member->leave_meeting();
+  }
+}
+
+TEST_CASE("lanes: contributions to a meeting stand while the next one is under way") {
+  Areas areas(2);
+  Member fast(areas, 0);
+  Member slow(areas, 1);
+  long value = 3;
+  fast.enter(&value, sizeof value);
+  slow.enter(&value, sizeof value);
+  fast.leave_meeting();
+  value = 4;
+  fast.enter(&value, sizeof value);
+  CHECK(fast.look() == LaneWord::empty);
+  REQUIRE(slow.look() == LaneWord::full);
+  CHECK(slow.contribution() == 3);
+  slow.leave_meeting();
+  slow.enter(&value, sizeof value);
+  REQUIRE(slow.look() == LaneWord::full);
+  CHECK(slow.contribution() == 4);
+}
+
+TEST_CASE("lanes: who leaves is seen by all, in this operation only") {
+  Areas areas(3);
+  LaneMemory a = areas.of(0);
+  const LaneMemory b = areas.of(1);
+  const LaneSlot meeting{LaneKind::meeting, 0, 0};
+  a.leave(meeting, 0);
+  CHECK(b.look(0, meeting, 0) == LaneWord::left);
+  CHECK(b.look(2, meeting, 0) == LaneWord::empty);
+  CHECK(b.look(0, {LaneKind::meeting, 1, 1}, 0) == LaneWord::empty);
+  CHECK(b.look(0, {LaneKind::meeting, 0, 2}, 0) == LaneWord::empty);
+  const LaneSlot broadcast{LaneKind::broadcast, 7, 7};
+  a.leave(broadcast, 8);
+  CHECK(b.look(0, broadcast, 8) == LaneWord::left);
+  CHECK(b.look(0, broadcast, 9) == LaneWord::empty);
+  CHECK(b.look(0, {LaneKind::broadcast, 7, 7 + LaneMemory::broadcast_slots}, 8) == LaneWord::empty);
+}
+
+TEST_CASE("lanes: who sees a slot full sees the payload, between threads that run") {
+  Areas areas(2);
+  Member one(areas, 0);
+  Member other(areas, 1);
+  const auto run = [](Member& member, bool& is_right) {
+    const int peer = 1 - member.memory.self();
+    for (long i = 0; i < 3000; ++i) {
+      const std::array<long, 40> mine{i, i + member.memory.self()};
+      member.enter(mine.data(), sizeof mine);
+      while (member.look() != LaneWord::full) std::this_thread::yield();
+      std::array<long, 40> found;
+      std::memcpy(found.data(), member.memory.payload(peer, member.machine.slot(), 0),
+                  sizeof found);
+      is_right = is_right && found[0] == i && found[1] == i + peer && found[39] == 0;
+      member.leave_meeting();
+    }
+  };
+  bool is_one_right = true;
+  bool is_other_right = true;
+  std::thread thread([&] { run(other, is_other_right); });
+  run(one, is_one_right);
+  thread.join();
+  CHECK(is_one_right);
+  CHECK(is_other_right);
+}
+
+TEST_CASE("lanes: a process has ended when it was killed, not while it is stopped") {
+  Areas areas(2);
+  LaneMemory own = areas.of(0);
+  own.sign();
+  CHECK_FALSE(own.has_ended(0));
+  const pid_t child = fork();
+  if (child == 0) {
+    areas.of(1).sign();
+    raise(SIGSTOP);
+    for (;;) pause();
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, WUNTRACED) == child);
+  REQUIRE(WIFSTOPPED(status));
+  CHECK_FALSE(own.has_ended(1));
+  kill(child, SIGKILL);
+  siginfo_t info{};
+  REQUIRE(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
+  CHECK(own.has_ended(1));
+  waitpid(child, &status, 0);
+  CHECK(own.has_ended(1));
+}
+
+}  // namespace
+}  // namespace resprout::runtime
