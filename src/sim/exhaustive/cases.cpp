@@ -1,7 +1,6 @@
 // See cases.hpp.
 #include "sim/exhaustive/cases.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "protocols/acknowledged_tree/acknowledged_tree.hpp"

@@ -1,7 +1,6 @@
 // See digest_vote_case.hpp.
 #include "sim/exhaustive/digest_vote_case.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "sim/digest_vote/world.hpp"
