@@ -3,6 +3,8 @@
 // Thread rule: the lifeline's thread.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "runtime/lifeline/lifeline.hpp"
@@ -21,6 +23,8 @@ class Findings {
   virtual void handle_at_work(int rank) = 0;
   // Somebody reports the link between the two.
   virtual void handle_silent_link(int one, int other) = 0;
+  // `from` says this, a message of the membership.
+  virtual void handle_message(int from, std::span<const std::uint8_t> message) = 0;
   // Who connects from there says to speak this version of the protocol, which is not ours.
   virtual void handle_other_version(const std::string& from, int version) = 0;
 

@@ -22,6 +22,7 @@
 #include "runtime/lifeline/overlay.hpp"
 #include "runtime/lifeline/roster.hpp"
 #include "runtime/lifeline/siblings.hpp"
+#include "runtime/lifeline/views.hpp"
 #include "runtime/net/clock.hpp"
 #include "runtime/net/poller.hpp"
 #include "runtime/net/socket.hpp"
@@ -83,6 +84,9 @@ class Lifeline::Impl final : public Findings {
   void handle_silent_link(int one, int other) override {
     if (options_.on_silent_link) options_.on_silent_link(one, other);
   }
+  void handle_message(int from, std::span<const std::uint8_t> message) override {
+    views_->handle_message(from, message, monotonic_ns());
+  }
   void handle_other_version(const std::string& from, int version) override;
 
   void run();
@@ -104,6 +108,7 @@ class Lifeline::Impl final : public Findings {
   std::optional<Roster> roster_;
   std::optional<Siblings> siblings_;
   std::optional<Overlay> overlay_;
+  std::optional<Views> views_;
   std::int64_t next_tick_ = 0;
   std::int64_t next_heartbeat_ = 0;
   std::set<int> other_versions_;  // that were spoken of
@@ -139,14 +144,11 @@ void Lifeline::Impl::connect(std::span<const PeerAddress> peers) {
   roster_.emplace(options_.rank, static_cast<int>(peers.size()));
   siblings_.emplace(options_, health_, *this, poller_, sibling_key);
   overlay_.emplace(options_, health_, *roster_, *this, poller_, link_key);
+  views_.emplace(options_, *roster_, *this, *overlay_);
   siblings_->start(peers, now);
   overlay_->start({peers.begin(), peers.end()}, now);
   poller_.add(wake_, wake_key, EPOLLIN);
-  if (overlay_->is_needed()) {
-    poller_.add(listener_, listener_key, EPOLLIN);
-  } else {
-    listener_.reset();
-  }
+  poller_.add(listener_, listener_key, EPOLLIN);
   next_tick_ = next_heartbeat_ = now;
 
   // The program's signal handlers are none of our thread's business.
@@ -255,6 +257,7 @@ void Lifeline::Impl::handle_request(Request what, int rank) {
 
 void Lifeline::Impl::handle_time(std::int64_t now) {
   overlay_->handle_time(now);
+  views_->handle_time(now);
   if (now >= next_tick_) {
     page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
     if (options_.on_tick) options_.on_tick();
@@ -273,6 +276,7 @@ void Lifeline::Impl::handle_time(std::int64_t now) {
 }
 
 void Lifeline::Impl::say_goodbye() {
+  views_->handle_goodbye();
   overlay_->spread({.kind = NewsKind::left, .rank = options_.rank});
   const std::int64_t begin = monotonic_ns();
   for (std::int64_t now = begin;
@@ -284,7 +288,10 @@ void Lifeline::Impl::say_goodbye() {
 
 void Lifeline::Impl::handle_loss(const Loss& loss) {
   if (loss.rank == options_.rank) end_fenced(loss);
-  if (!roster_->note(loss.rank, Standing::lost)) return;
+  const std::int64_t now = monotonic_ns();
+  const bool is_news = roster_->note(loss.rank, Standing::lost);
+  if (roster_->standing(loss.rank) == Standing::lost) views_->handle_loss(loss, now);
+  if (!is_news) return;
   siblings_->fence(loss.rank);
   siblings_->forget(loss.rank);
   overlay_->spread({.kind = NewsKind::lost,
@@ -292,12 +299,13 @@ void Lifeline::Impl::handle_loss(const Loss& loss) {
                     .by = loss.found_by,
                     .time_ns = loss.detected_ns,
                     .loss_kind = static_cast<std::uint32_t>(loss.kind)});
-  overlay_->handle_gone(loss.rank, monotonic_ns());
+  overlay_->handle_gone(loss.rank, now);
   if (options_.on_loss) options_.on_loss(loss);
 }
 
 void Lifeline::Impl::handle_left(int rank) {
   if (rank == options_.rank || !roster_->note(rank, Standing::left)) return;
+  views_->handle_goodbye();
   siblings_->forget(rank);
   overlay_->spread({.kind = NewsKind::left, .rank = rank});
   overlay_->handle_gone(rank, monotonic_ns() + heal_after_goodbye_ns);

@@ -14,6 +14,7 @@
 //  more
 //     patient with all until it has been on time again.
 //  5. Of a data link between hosts that is silent though both ends live, one end at most goes on.
+//  6. All processes that install a view with some epoch install the same one (views.hpp).
 //
 // Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
 // held. `listen`, `connect` and `leave` belong to one thread of the caller; the others may be
@@ -25,11 +26,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/auth/secret.hpp"
 #include "runtime/lifeline/peer_address.hpp"
 
 namespace resprout::runtime {
+
+// Of a job with views.
+inline constexpr int views_ranks_max = 4096;
 
 enum class LossKind : std::uint8_t {
   exited,       // it died or ended without a goodbye
@@ -45,6 +50,16 @@ struct Loss {
   std::int64_t detected_ns = 0;  // CLOCK_REALTIME, at the finder
 };
 
+// A view of the job that this process has installed.
+struct InstalledView {
+  std::uint64_t epoch = 0;        // the first is 1, of all ranks, and is not told
+  std::vector<int> lost;          // all ranks that are not in it, ascending
+  std::int64_t detected_ns = 0;   // CLOCK_REALTIME, of the first loss since the view before; 0: of
+                                  // none this process has heard
+  std::int64_t decided_ns = 0;    // 0: another process has decided it
+  std::int64_t installed_ns = 0;  // here
+};
+
 struct LifelineOptions {
   int rank = 0;
   auth::Secret secret{};
@@ -57,8 +72,12 @@ struct LifelineOptions {
   // that only to measure what it is worth.
   bool heeds_local_health = true;
   std::function<void(const Loss&)> on_loss;  // once per lost rank
-  std::function<void(int rank)> on_left;     // once per rank that said goodbye; may be empty
-  std::function<void()> on_tick;             // every tick_ns or so; may be empty
+  // Whether there are views; without them on_view is never called. In jobs of more ranks than
+  // views_ranks_max there are none.
+  bool keeps_views = true;
+  std::function<void(const InstalledView&)> on_view;  // may be empty
+  std::function<void(int rank)> on_left;  // once per rank that said goodbye; may be empty
+  std::function<void()> on_tick;          // every tick_ns or so; may be empty
   // `by` hears nothing of this process on their data link: answer there, then call say_at_work. May
   // be empty.
   std::function<void(int by)> on_question;

@@ -37,6 +37,10 @@ struct Board {
   std::atomic<std::uint64_t> accusations[procs_max];
   std::atomic<int> questions[procs_max];  // about its data links
   std::atomic<int> answers[procs_max];    // to its own ones
+  // [rank][epoch]: the ranks that are lost in the view, as bits; 0: it has not installed it.
+  std::atomic<std::uint32_t> views[procs_max][procs_max + 1];
+  // [epoch]: how many have decided it: one, and those who took over from it before all knew.
+  std::atomic<int> decided[procs_max + 1];
 };
 
 struct Job {
@@ -61,6 +65,15 @@ inline void run_rank(int rank, const Job& job, Board& board) {
     heard.found_by = loss.found_by;
     expect(loss.detected_ns > 0, "a loss has a time");
     ++heard.losses;
+  };
+  options.on_view = [&](const InstalledView& view) {
+    expect(view.epoch >= 2 && view.epoch <= procs_max, "each view is without one more");
+    expect(view.detected_ns <= view.installed_ns && view.decided_ns <= view.installed_ns,
+           "a view is installed in the end");
+    std::uint32_t lost = 0;
+    for (const int subject : view.lost) lost |= 1U << subject;
+    expect(board.views[rank][view.epoch].exchange(lost) == 0, "a view is installed once");
+    if (view.decided_ns != 0) ++board.decided[view.epoch];
   };
   options.on_left = [&](int subject) { ++board.heard[rank][subject].left; };
   Lifeline* itself = nullptr;
@@ -125,8 +138,38 @@ class Scene {
     });
   }
 
+  // All ranks that are not in `lost` are in a view without exactly these.
+  bool all_in_view(const std::set<int>& lost) {
+    std::uint32_t wanted = 0;
+    for (const int rank : lost) wanted |= 1U << rank;
+    return eventually([&] {
+      for (int rank = 0; rank < job_.procs; ++rank)
+        if (!lost.contains(rank) && last_view(rank) != wanted) return false;
+      return true;
+    });
+  }
+
+  // Who is lost in the last view of `rank`, as bits.
+  std::uint32_t last_view(int rank) {
+    for (int epoch = procs_max; epoch > 1; --epoch)
+      if (const std::uint32_t lost = board_->views[rank][epoch]) return lost;
+    return 0;
+  }
+
+  // No two processes have ever been in different views of one epoch.
+  void check_views() {
+    for (int epoch = 2; epoch <= procs_max; ++epoch) {
+      CAPTURE(epoch);
+      std::set<std::uint32_t> seen;
+      for (int rank = 0; rank < job_.procs; ++rank)
+        if (board_->views[rank][epoch] != 0) seen.insert(board_->views[rank][epoch]);
+      CHECK(seen.size() <= 1);
+    }
+  }
+
   // Lets the living leave, and checks that they heard of exactly these losses, once each.
   void finish(const std::set<int>& lost, LossKind kind, const std::set<int>& left = {}) {
+    check_views();
     board_->may_leave = true;
     for (int rank = 0; rank < job_.procs; ++rank) {
       if (lost.contains(rank)) continue;

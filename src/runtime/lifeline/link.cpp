@@ -21,21 +21,32 @@ Link Link::initiate(const std::string& address, std::uint16_t port, const auth::
   return {ProvenStream::connect(address, port, handshake, unsent_bytes_max), deadline};
 }
 
-void Link::advance(std::vector<News>& received) {
-  stream_.advance([&received](std::span<const std::uint8_t> bytes) {
+void Link::advance(std::vector<Said>& received) {
+  stream_.advance([&received](std::span<const std::uint8_t> bytes) -> std::optional<std::size_t> {
     std::size_t used = 0;
-    for (; used + sizeof(News) <= bytes.size(); used += sizeof(News)) {
+    while (used + sizeof(News) <= bytes.size()) {
       News news;
       std::memcpy(&news, bytes.data() + used, sizeof news);
-      received.push_back(news);
+      if (news.length > (news.kind == NewsKind::message ? message_bytes_max : 0))
+        return std::nullopt;
+      const auto rest = bytes.subspan(used + sizeof news);
+      if (rest.size() < news.length) break;
+      received.push_back({news, {rest.begin(), rest.begin() + news.length}});
+      used += sizeof news + news.length;
     }
-    return std::optional(used);
+    return used;
   });
 }
 
 void Link::say(const News& news) {
   if (!is_established()) return;
   stream_.say({reinterpret_cast<const std::uint8_t*>(&news), sizeof news});
+}
+
+void Link::say(std::span<const std::uint8_t> message) {
+  const News news{.kind = NewsKind::message, .length = static_cast<std::uint32_t>(message.size())};
+  stream_.say({reinterpret_cast<const std::uint8_t*>(&news), sizeof news});
+  stream_.say(message);
 }
 
 }  // namespace resprout::runtime

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "runtime/net/proven_stream.hpp"
 
 namespace resprout::runtime {
+
+// Five sets of 4096 identifiers and some numbers.
+inline constexpr std::size_t message_bytes_max = 4096;
 
 class Link {
  public:
@@ -39,9 +43,12 @@ class Link {
   std::uint32_t events() const { return stream_.events(); }
 
   // Moves what can be moved; what has come is appended to `received`.
-  void advance(std::vector<News>& received);
+  void advance(std::vector<Said>& received);
   // Says it when there is room. A peer that reads nothing for long loses the link.
   void say(const News& news);
+  // The same of a message of the membership, which is also kept until the link is established.
+  // REQUIRES: no longer than message_bytes_max.
+  void say(std::span<const std::uint8_t> message);
   // Whatever it has come to, it is not wanted.
   void give_up() { stream_.reject(); }
   bool has_unsent() const { return stream_.has_unsent(); }

@@ -1,4 +1,5 @@
-// What is said over a link, 32 bytes each, as they stand in memory.
+// What is said over a link, 32 bytes each, as they stand in memory; and messages of the membership
+// (views.hpp), which follow the news that announces them.
 //
 //   byte 0   4  kind
 //        4   4  rank: whom it is about
@@ -6,13 +7,14 @@
 //       12   4  serial: of the accusation or question, counted by who accuses or asks
 //       16   8  time: CLOCK_REALTIME ns of the detection
 //       24   4  loss kind
-//       28   4  zero
+//       28   4  length of what follows; 0 but for `message`
 //
 // Thread rule: values.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 namespace resprout::runtime {
 
@@ -25,6 +27,7 @@ enum class NewsKind : std::uint32_t {
   question = 6,    // nothing comes from `rank` on its data link with `by`: is it at work?
   at_work = 7,     // the answer: it is, and has answered on that link
   silent = 8,      // the data link between `rank` and `by` is silent though both are at work
+  message = 9,     // of the membership, from neighbour to neighbour: `length` bytes follow
 };
 
 struct News {
@@ -34,8 +37,14 @@ struct News {
   std::uint32_t serial = 0;
   std::int64_t time_ns = 0;
   std::uint32_t loss_kind = 0;
-  std::uint32_t zero = 0;
+  std::uint32_t length = 0;
 };
 static_assert(sizeof(News) == 32 && std::is_trivially_copyable_v<News>);
+
+// As it comes out of a link.
+struct Said {
+  News news;
+  std::vector<std::uint8_t> message;  // of NewsKind::message only
+};
 
 }  // namespace resprout::runtime

@@ -101,7 +101,7 @@ void Overlay::handle_event(std::uint32_t serial, std::int64_t now) {
   if (it == links_.end()) return;
   Link& link = it->second;
   const bool was_young = link.is_young();
-  std::vector<News> received;
+  std::vector<Said> received;
   link.advance(received);
   const bool is_proven = link.is_established() || link.state() == Link::State::ended;
   if (is_proven && (!roster_.contains(link.peer()) || link.peer() == options_.rank)) {
@@ -109,7 +109,11 @@ void Overlay::handle_event(std::uint32_t serial, std::int64_t now) {
   } else if (is_proven) {
     if (was_young) handle_established(link, now);
     // Even if the link has ended: what was said before counts.
-    for (const News& news : received) handle_news(link.peer(), news, now);
+    for (const Said& said : received)
+      if (said.news.kind == NewsKind::message)
+        handle_message(link.peer(), said.message, now);
+      else
+        handle_news(link.peer(), said.news, now);
   }
   if (!link.is_over()) poller_.modify(link.socket(), first_key_ + serial, link.events());
   sweep(now);
@@ -138,6 +142,8 @@ void Overlay::sweep(std::int64_t now) {
       rejected_.fetch_add(1, std::memory_order_relaxed);
     } else if (roster_.contains(link.peer()) && roster_.is_alive(link.peer())) {
       handle_end(link.peer(), link.state(), now);
+    } else if (roster_.contains(link.peer()) && link.state() == Link::State::refused) {
+      report(link.peer(), LossKind::exited);
     }
   }
 }
@@ -149,6 +155,7 @@ std::string Overlay::place_of(Link& link) const {
 
 // A link with a living rank is over.
 void Overlay::handle_end(int rank, Link::State end, std::int64_t now) {
+  if (!is_needed_) return;
   Watch& it = watch(rank);
   if (end == Link::State::ended) {
     want(rank, now);
@@ -168,7 +175,7 @@ void Overlay::report(int rank, LossKind kind, int found_by) {
 }
 
 void Overlay::handle_time(std::int64_t now) {
-  if (!is_needed_) return;
+  if (links_.empty() && !is_needed_) return;
   if (heal_at_ != 0 && now >= heal_at_) {
     heal_at_ = 0;
     for (const int rank : roster_.link_targets()) want(rank, now);
@@ -248,6 +255,7 @@ void Overlay::handle_news(int from, const News& news, std::int64_t now) {
   watch(from).accused_at = 0;
   switch (news.kind) {
     case NewsKind::heartbeat:
+    case NewsKind::message:
       break;
     case NewsKind::lost:
       findings_.handle_loss({.rank = news.rank,
@@ -281,6 +289,31 @@ void Overlay::handle_news(int from, const News& news, std::int64_t now) {
       findings_.handle_silent_link(news.rank, news.by);
       break;
   }
+}
+
+// Also of the lost: they are told what has become of them.
+void Overlay::handle_message(int from, std::span<const std::uint8_t> message, std::int64_t now) {
+  watch(from).silence.handle_sound({now});
+  findings_.handle_message(from, message);
+}
+
+// A link to `rank` that is there or coming to be; nullptr: none.
+Link* Overlay::channel(int rank) {
+  const auto known = channels_.find(rank);
+  const auto it = known == channels_.end() ? links_.end() : links_.find(known->second);
+  if (it != links_.end() && !it->second.is_over()) return &it->second;
+  for (auto& [serial, link] : links_) {
+    if (link.peer() != rank || link.is_over() || !(link.is_own() || link.is_established()))
+      continue;
+    channels_[rank] = serial;
+    return &link;
+  }
+  return nullptr;
+}
+
+void Overlay::send(int rank, std::span<const std::uint8_t> message, std::int64_t now) {
+  if (channel(rank) == nullptr) connect(rank, now);
+  if (Link* const link = channel(rank)) link->say(message);
 }
 
 bool Overlay::is_new(const News& news) {

@@ -9,7 +9,8 @@
 // Of data links, which are others, it carries what their ends ask, answer and report, and decides
 // who goes if one is silent (cuts.hpp).
 //
-// On one host alone there are no links: everybody sees everybody's death.
+// On one host alone everybody sees everybody's death, and there are no links; but on one host and
+// on several a message of the membership (views.hpp) opens one to whom there is none yet. It stays.
 //
 // Thread rule: the lifeline's thread, but for `rejected` and `accusations`.
 #pragma once
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -57,6 +59,9 @@ class Overlay {
   // `rank` is no longer alive; its place in the graph is taken over at `heal_at`.
   void handle_gone(int rank, std::int64_t heal_at);
   void look_at(int rank, std::int64_t now);
+  // A message of the membership, in order with all others to `rank` as long as no link breaks. If
+  // `rank` is lost, and its process is found to have ended meanwhile, that is told as a loss again.
+  void send(int rank, std::span<const std::uint8_t> message, std::int64_t now);
 
   // As the lifeline's functions of these names. Nothing happens if `rank` is on this host.
   void ask_whether_at_work(int rank);
@@ -64,6 +69,7 @@ class Overlay {
   void report_silent_link(int rank, std::int64_t now);
 
   bool is_needed() const { return is_needed_; }
+  std::span<const PeerAddress> peers() const { return peers_; }
   // Every link that this process keeps of its own accord is there.
   bool is_connected() const;
   bool has_unsent() const;
@@ -86,6 +92,7 @@ class Overlay {
   bool is_remote(int rank) const;
   Watch& watch(int rank) { return watches_[static_cast<std::size_t>(rank)]; }
   bool has_link(int rank) const;
+  Link* channel(int rank);
   void want(int rank, std::int64_t now);
   void connect(int rank, std::int64_t now);
   void add(Link link);
@@ -94,6 +101,7 @@ class Overlay {
   void handle_established(Link& link, std::int64_t now);
   void handle_end(int rank, Link::State end, std::int64_t now);
   void handle_news(int from, const News& news, std::int64_t now);
+  void handle_message(int from, std::span<const std::uint8_t> message, std::int64_t now);
   void handle_accusation(const News& news);
   void watch_silence(int rank, std::int64_t now, std::int64_t starved_ns);
   void handle_question(const News& news);
@@ -114,6 +122,7 @@ class Overlay {
   bool is_needed_ = false;  // there is more than one host
   LinkMap links_;           // erased by `sweep` only
   std::uint32_t next_serial_ = 0;
+  std::map<int, std::uint32_t> channels_;   // the link that messages to a rank take
   std::set<int> wanted_;                    // living ranks to which this process keeps links
   std::vector<Watch> watches_;              // by rank
   std::int64_t heal_at_ = 0;                // 0: nothing to heal

@@ -101,7 +101,11 @@ void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {
   sibling.page->ended_by.compare_exchange_strong(nobody,
                                                  static_cast<std::uint32_t>(options_.rank) + 1);
   // Its death comes as an event. If it must not be ended, it is at least ignored from now on.
-  if (!end_process(sibling.pidfd, sibling.pid)) report_end(sibling);
+  if (end_process(sibling.pidfd, sibling.pid)) return;
+  findings_.handle_loss({.rank = sibling.rank,
+                         .kind = LossKind::unreachable,
+                         .found_by = options_.rank,
+                         .detected_ns = realtime_ns()});
 }
 
 void Siblings::fence(int rank) {

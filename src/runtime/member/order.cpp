@@ -136,7 +136,7 @@ std::vector<std::int32_t> Order::places(topology::RadixTree tree) const {
     const std::vector<std::int32_t> alone;
     const auto& near = line.group.empty() ? alone : groups[line.group];
     // There are no more members than places.
-    const std::int32_t place = *place_below(near, tree, 0, taken);
+    const std::int32_t place = *place_below(std::span<const std::int32_t>(near), tree, 0, taken);
     taken.add(rank_at(place));
     places.push_back(place);
     if (line.group.empty()) continue;

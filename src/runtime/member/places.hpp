@@ -16,8 +16,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
+#include "protocols/membership/place_below.hpp"
 #include "runtime/member/wire.hpp"
 #include "topology/radix_tree.hpp"
 
@@ -25,12 +25,6 @@ namespace resprout::runtime::member {
 
 // Whether both are addresses of one host, as far as they tell: equal, or both of the loopback.
 bool is_same_host(const Address& one, const Address& other);
-
-// The lowest place right below one of `near`, the first of them that has one, else the lowest one:
-// from `first` on, and not in `taken`. Nothing: all are taken.
-std::optional<std::int32_t> place_below(std::span<const std::int32_t> near,
-                                        topology::RadixTree tree, std::int32_t first,
-                                        const Ids& taken);
 
 // The place of a new member that listens at `joiner`: above `root`, not in `reserved`, and of
 // nobody in `book`, which has all members and former ones. Nothing: all are taken.

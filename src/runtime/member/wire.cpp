@@ -7,48 +7,24 @@
 #include <charconv>
 #include <utility>
 
+#include "runtime/net/membership_bytes.hpp"
+
 namespace resprout::runtime::member {
 namespace {
 
-class Writer {
+class Writer : public ByteWriter {
  public:
-  void number(std::uint64_t value, int size) {
-    for (int i = 0; i < size; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-  }
-  void id(Rank rank) { number(static_cast<std::uint32_t>(index(rank)), 4); }
   void address(const Address& address) {
     number(address.host.size(), 1);
     bytes.insert(bytes.end(), address.host.begin(), address.host.end());
     number(address.port, 2);
   }
-  void ids(const Ids& ids) {
-    std::vector<std::uint64_t> words;
-    ids.for_each([&words](Rank rank) {
-      const auto word = static_cast<std::size_t>(index(rank)) / 64;
-      if (words.size() <= word) words.resize(word + 1);
-      words[word] |= std::uint64_t{1} << (index(rank) % 64);
-    });
-    number(words.size(), 2);
-    for (const std::uint64_t word : words) number(word, 8);
-  }
-  Bytes bytes;
 };
 
-class Reader {
+class Reader : public ByteReader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  using ByteReader::ByteReader;
 
-  std::uint64_t number(std::size_t size) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{take()} << (8 * i);
-    return value;
-  }
-  // An identifier or no_rank.
-  Rank id() {
-    const auto value = static_cast<std::int32_t>(number(4));
-    if (value < -1 || value >= Ids::capacity) is_good_ = false;
-    return is_good_ ? rank_at(value) : no_rank;
-  }
   Address address() {
     Address address;
     address.host.resize(number(1));
@@ -56,63 +32,7 @@ class Reader {
     address.port = static_cast<std::uint16_t>(number(2));
     return address;
   }
-  Ids ids() {
-    Ids ids;
-    const std::uint64_t words = number(2);
-    if (words * 64 > static_cast<std::uint64_t>(Ids::capacity)) is_good_ = false;
-    for (std::uint64_t i = 0; i < words && is_good_; ++i) {
-      std::uint64_t word = number(8);
-      for (std::int32_t bit = 0; word != 0; ++bit, word >>= 1)
-        if ((word & 1) != 0) ids.add(rank_at(static_cast<std::int32_t>(i) * 64 + bit));
-    }
-    return ids;
-  }
-  bool is_good() const { return is_good_; }
-  bool is_at_end() const { return is_good_ && bytes_.empty(); }
-
- private:
-  std::uint8_t take() {
-    if (bytes_.empty()) {
-      is_good_ = false;
-      return 0;
-    }
-    const std::uint8_t byte = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return byte;
-  }
-
-  std::span<const std::uint8_t> bytes_;
-  bool is_good_ = true;
 };
-
-void write(Writer& writer, const Machine::Message& message) {
-  writer.id(message.from);
-  writer.id(message.to);
-  writer.number(static_cast<std::uint64_t>(message.kind), 1);
-  writer.id(message.about);
-  writer.id(message.ballot.coordinator);
-  writer.number(static_cast<std::uint32_t>(message.ballot.attempt), 4);
-  writer.number(message.view.epoch, 8);
-  for (const Ids& ids :
-       {message.view.members, message.fenced, message.dead, message.members, message.answered})
-    writer.ids(ids);
-}
-
-bool read(Reader& reader, Machine::Message& message) {
-  message.from = reader.id();
-  message.to = reader.id();
-  const std::uint64_t kind = reader.number(1);
-  if (kind > static_cast<std::uint64_t>(protocols::MembershipKind::probe)) return false;
-  message.kind = static_cast<protocols::MembershipKind>(kind);
-  message.about = reader.id();
-  message.ballot.coordinator = reader.id();
-  message.ballot.attempt = static_cast<std::int32_t>(reader.number(4));
-  message.view.epoch = reader.number(8);
-  for (Ids* ids :
-       {&message.view.members, &message.fenced, &message.dead, &message.members, &message.answered})
-    *ids = reader.ids();
-  return reader.is_good() && message.from != no_rank && message.to != no_rank;
-}
 
 // Of identifiers that have no upper limit but that of their type.
 class LocalWriter {
@@ -258,7 +178,7 @@ Bytes encode(const Frame& frame) {
       break;
     case FrameKind::message:
       writer.number(frame.meant, 8);
-      write(writer, frame.message);
+      writer.message(frame.message);
       writer.number(frame.places.size(), 2);
       for (const auto& [id, place] : frame.places) {
         writer.id(rank_at(id));
@@ -303,7 +223,7 @@ std::optional<Frame> decode(std::span<const std::uint8_t> body) {
       break;
     case FrameKind::message: {
       frame.meant = reader.number(8);
-      if (!read(reader, frame.message)) return std::nullopt;
+      if (!reader.message(frame.message)) return std::nullopt;
       const std::uint64_t places = reader.number(2);
       for (std::uint64_t i = 0; i < places && reader.is_good(); ++i) {
         const Rank id = reader.id();

@@ -7,8 +7,9 @@
 //   heartbeat  nothing
 //   join       4 identifier that it had or wants (-1: none), 8 incarnation, its address
 //   redirect   an address: ask there
-//   message    8 incarnation of the receiver, the machine's message, the addresses of those in it;
-//              the first on a connection: of all whom the sender knows to be or have been members
+//   message    8 incarnation of the receiver, the machine's message (net/membership_bytes.hpp), the
+//              addresses of those in it; the first on a connection: of all whom the sender knows to
+//              be or have been members
 //
 // and where views are local
 //
@@ -16,8 +17,7 @@
 //                  means (0: any)
 //   local message  the machine's message
 //
-// An address is 1 byte of length, the numeric host, 2 port. A set is 2 bytes of length in words and
-// those words.
+// An address is 1 byte of length, the numeric host, 2 port.
 //
 // Thread rule: values and pure functions.
 #pragma once
