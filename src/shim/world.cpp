@@ -187,6 +187,7 @@ void begin() {
   // What a process answers while it computes are questions about collectives that Resprout carries.
   if (parsed.options.leaves_collectives_to_mpi()) callbacks.tick_ns = idle_tick_ns;
   callbacks.on_loss = handle_loss;
+  callbacks.keeps_views = !parsed.options.is_replicated();  // a plane ends with its first loss
   callbacks.on_left = [](int rank) {
     if (LiveWorld* world = live.load()) world->engine().note_loss(rank);
   };

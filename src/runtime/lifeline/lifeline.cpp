@@ -96,6 +96,8 @@ class Lifeline::Impl final : public Findings {
   void handle_time(std::int64_t now);
   void say_goodbye();
   void wake() const;
+  void tell_losses();
+  void obey_views(std::int64_t now);
   [[noreturn]] void end_fenced(const Loss& loss) const;
 
   const LifelineOptions options_;
@@ -109,6 +111,7 @@ class Lifeline::Impl final : public Findings {
   std::optional<Siblings> siblings_;
   std::optional<Overlay> overlay_;
   std::optional<Views> views_;
+  std::vector<Loss> untold_;  // while this process has no quorum
   std::int64_t next_tick_ = 0;
   std::int64_t next_heartbeat_ = 0;
   std::set<int> other_versions_;  // that were spoken of
@@ -258,6 +261,7 @@ void Lifeline::Impl::handle_request(Request what, int rank) {
 void Lifeline::Impl::handle_time(std::int64_t now) {
   overlay_->handle_time(now);
   views_->handle_time(now);
+  obey_views(now);
   if (now >= next_tick_) {
     page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
     if (options_.on_tick) options_.on_tick();
@@ -291,7 +295,10 @@ void Lifeline::Impl::handle_loss(const Loss& loss) {
   const std::int64_t now = monotonic_ns();
   const bool is_news = roster_->note(loss.rank, Standing::lost);
   if (roster_->standing(loss.rank) == Standing::lost) views_->handle_loss(loss, now);
-  if (!is_news) return;
+  if (!is_news) {
+    tell_losses();
+    return;
+  }
   siblings_->fence(loss.rank);
   siblings_->forget(loss.rank);
   overlay_->spread({.kind = NewsKind::lost,
@@ -300,7 +307,40 @@ void Lifeline::Impl::handle_loss(const Loss& loss) {
                     .time_ns = loss.detected_ns,
                     .loss_kind = static_cast<std::uint32_t>(loss.kind)});
   overlay_->handle_gone(loss.rank, now);
-  if (options_.on_loss) options_.on_loss(loss);
+  untold_.push_back(loss);
+  tell_losses();
+}
+
+// Without a quorum only deaths: what waits for others that may well go on must not go on here.
+void Lifeline::Impl::tell_losses() {
+  const bool is_isolated = views_->is_isolated();
+  for (const Loss& loss : std::exchange(untold_, {}))
+    if (is_isolated && !Views::is_proven(loss.kind))
+      untold_.push_back(loss);
+    else if (options_.on_loss)
+      options_.on_loss(loss);
+}
+
+void Lifeline::Impl::obey_views(std::int64_t now) {
+  if (!untold_.empty()) tell_losses();
+  switch (views_->fate(now)) {
+    case Views::Fate::goes_on:
+      return;
+    case Views::Fate::excluded:
+      std::fprintf(stderr,
+                   "resprout: rank %d is not in the view on which the others have agreed; it must "
+                   "not go on and ends here\n",
+                   options_.rank);
+      break;
+    case Views::Fate::isolated:
+      std::fprintf(
+          stderr,
+          "resprout: rank %d hears of too few others: those that it cannot reach may go on "
+          "without it; it must not go on and ends here\n",
+          options_.rank);
+      break;
+  }
+  _exit(fenced_exit_status);
 }
 
 void Lifeline::Impl::handle_left(int rank) {

@@ -14,7 +14,10 @@
 //  more
 //     patient with all until it has been on time again.
 //  5. Of a data link between hosts that is silent though both ends live, one end at most goes on.
-//  6. All processes that install a view with some epoch install the same one (views.hpp).
+//  6. Of two sides that do not hear each other the one goes on that has a quorum of the last view
+//     (quorum.hpp). The processes of the other one are told of no loss that is not proven, and end
+//     after two heartbeat timeouts, with a line on stderr. Without views both go on.
+//  7. All processes that install a view with some epoch install the same one (views.hpp).
 //
 // Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
 // held. `listen`, `connect` and `leave` belong to one thread of the caller; the others may be
@@ -71,7 +74,7 @@ struct LifelineOptions {
   // Whether it is more patient with others while it is starved itself (local_health.hpp); without
   // that only to measure what it is worth.
   bool heeds_local_health = true;
-  std::function<void(const Loss&)> on_loss;  // once per lost rank
+  std::function<void(const Loss&)> on_loss;  // once per lost rank; late, while there is no quorum
   // Whether there are views; without them on_view is never called. In jobs of more ranks than
   // views_ranks_max there are none.
   bool keeps_views = true;

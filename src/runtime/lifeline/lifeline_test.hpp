@@ -1,12 +1,18 @@
 // Jobs of real processes with lifelines, that a test kills, stops and asks.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <string>
 
 #include "doctest/doctest.h"
 #include "runtime/lifeline/lifeline.hpp"
+#include "runtime/net/fd.hpp"
 #include "runtime/testing/processes.hpp"
 
 namespace resprout::runtime {
@@ -189,6 +195,27 @@ class Scene {
   Job job_;
   Shared<Board> board_;
   Processes ranks_;
+};
+
+// What the processes of a job say on stderr.
+class Captured {
+ public:
+  Captured() : file_(memfd_create("stderr", MFD_CLOEXEC)), before_(dup(STDERR_FILENO)) {
+    // Each write goes to the end, whoever writes.
+    REQUIRE(fcntl(file_.get(), F_SETFL, O_APPEND) == 0);
+    REQUIRE(dup2(file_.get(), STDERR_FILENO) >= 0);
+  }
+  ~Captured() { dup2(before_.get(), STDERR_FILENO); }
+  std::string text() const {
+    std::string text(65536, 0);
+    const ssize_t length = pread(file_.get(), text.data(), text.size(), 0);
+    text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+    return text;
+  }
+
+ private:
+  Fd file_;
+  Fd before_;
 };
 
 }  // namespace resprout::runtime

@@ -1,7 +1,5 @@
 // What the lifeline's port has to bear: noise, other versions, thousands of callers.
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,27 +23,6 @@ TEST_CASE("losses are found while strangers throw garbage at the port, and these
   scene.finish({0}, LossKind::exited);
   CHECK(scene.board().rejected[1] > 0);
 }
-
-// What the processes of a job say on stderr.
-class Captured {
- public:
-  Captured() : file_(memfd_create("stderr", MFD_CLOEXEC)), before_(dup(STDERR_FILENO)) {
-    // Each write goes to the end, whoever writes.
-    REQUIRE(fcntl(file_.get(), F_SETFL, O_APPEND) == 0);
-    REQUIRE(dup2(file_.get(), STDERR_FILENO) >= 0);
-  }
-  ~Captured() { dup2(before_.get(), STDERR_FILENO); }
-  std::string text() const {
-    std::string text(65536, 0);
-    const ssize_t length = pread(file_.get(), text.data(), text.size(), 0);
-    text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-    return text;
-  }
-
- private:
-  Fd file_;
-  Fd before_;
-};
 
 // Waits until the other end hangs up, and returns what it has said.
 std::string hear_out(const Fd& socket) {

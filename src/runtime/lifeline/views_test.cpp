@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <functional>
 #include <string>
 
 #include "runtime/lifeline/lifeline_test.hpp"
@@ -116,6 +117,59 @@ TEST_CASE("after the first goodbye losses are told and no view is agreed on") {
     scene.finish({3}, LossKind::exited, {1});
     for (int rank = 0; rank < 6; ++rank) CHECK(scene.last_view(rank) == 0);
   }
+}
+
+// Half of the processes stop, and nobody is left on their hosts to end them: to the others that is
+// as if the network were cut. Ranks on even hosts are host 0, and the root is there.
+void stop_half(int stopped_half, const std::function<void(Scene&)>& then) {
+  Scene scene({.procs = 6, .hosts = 2});
+  for (int rank = stopped_half; rank < 6; rank += 2) scene.ranks().signal(rank, SIGSTOP);
+  then(scene);
+}
+
+TEST_CASE("half without the root is not heard: the half with it goes on, the other one ends") {
+  Captured captured;
+  stop_half(1, [](Scene& scene) {
+    CHECK(scene.all_in_view({1, 3, 5}));
+    for (const int rank : {1, 3, 5}) scene.ranks().signal(rank, SIGCONT);
+    // The first one that wakes up may end one that is still stopped, as the others have lost it.
+    for (const int rank : {1, 3, 5}) {
+      const int status = scene.ranks().wait(rank);
+      CHECK((status == 70 || status == -SIGKILL));
+    }
+    scene.finish({1, 3, 5}, LossKind::unreachable);
+  });
+}
+
+TEST_CASE("half with the root is not heard: the half without it is isolated and ends") {
+  Captured captured;
+  stop_half(0, [&](Scene& scene) {
+    for (const int rank : {1, 3, 5}) CHECK(scene.ranks().wait(rank) == 70);
+    // None of them was told of enough losses to go on with what waits for all.
+    for (const int rank : {1, 3, 5}) {
+      int told = 0;
+      for (const int other : {0, 2, 4}) told += scene.board().heard[rank][other].losses;
+      CHECK(told < 3);
+      CHECK(scene.last_view(rank) == 0);
+      const std::string line = "resprout: rank " + std::to_string(rank) +
+                               " hears of too few others: those that it cannot reach may go on "
+                               "without it; it must not go on and ends here\n";
+      CHECK(captured.text().find(line) != std::string::npos);
+    }
+  });
+}
+
+TEST_CASE("half with the root is not heard and dies before the others end: they go on") {
+  Scene scene({.procs = 2, .hosts = 2, .timeout_ms = 3000});
+  scene.ranks().signal(0, SIGSTOP);
+  // From here on its port accepts connections and says nothing; when it dies, it refuses them.
+  CHECK(Scene::eventually([&] { return scene.board().accusations[1] > 0; }));
+  nap_ms(3300);
+  scene.ranks().signal(0, SIGKILL);
+  CHECK(scene.all_in_view({0}));
+  CHECK(scene.board().heard[1][0].losses == 1);
+  scene.board().may_leave = true;
+  CHECK(scene.ranks().wait(1) == 0);
 }
 
 int count_sockets(pid_t pid) {
