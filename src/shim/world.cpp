@@ -103,6 +103,7 @@ class LiveWorld final : public World {
       setup.peers.push_back({job.peers[i].pid, job.host_names[i]});
     setup.run_directory = options.run_directory;
     setup.on_loss = options.on_loss;
+    setup.keeps_views = !options.is_replicated() && job.size <= runtime::views_ranks_max;
     return setup;
   }
 
@@ -161,6 +162,8 @@ void handle_loss(const runtime::Loss& loss) {
   world->report().note_loss_of_plane(loss);
 }
 
+void handle_view(const runtime::InstalledView& view) { live.load()->report().note_view(view); }
+
 // MPI's part of MPI_Init bears no loss; from here on one does no harm.
 void leave_together() {
   runtime::Lock lock = live.load()->engine().lock();
@@ -187,6 +190,7 @@ void begin() {
   // What a process answers while it computes are questions about collectives that Resprout carries.
   if (parsed.options.leaves_collectives_to_mpi()) callbacks.tick_ns = idle_tick_ns;
   callbacks.on_loss = handle_loss;
+  callbacks.on_view = handle_view;
   callbacks.keeps_views = !parsed.options.is_replicated();  // a plane ends with its first loss
   callbacks.on_left = [](int rank) {
     if (LiveWorld* world = live.load()) world->engine().note_loss(rank);

@@ -322,3 +322,44 @@ def test_on_a_terminal_it_is_a_table(lossy: RunDirectory) -> None:
 )
 def test_durations_come_in_the_unit_that_fits(nanoseconds: int, text: str) -> None:
     assert duration(nanoseconds) == text
+
+
+def view(epoch: int, lost: list[int], installed_ns: int, **more: Any) -> dict[str, Any]:
+    value = {"epoch": epoch, "lost": lost, "detected_ns": None, "decided_ns": None}
+    return {**value, "installed_ns": installed_ns, **more}
+
+
+def shown(report: Report) -> str:
+    output = io.StringIO()
+    show(report, output)
+    return output.getvalue()
+
+
+def test_views_are_put_together_by_epoch(four: RunDirectory) -> None:
+    first = view(2, [3], 120, detected_ns=100, decided_ns=110)
+    four.rank(0, views=[first], losses=[loss(3, 100, 0)])
+    four.rank(1, views=[view(2, [3], 130, detected_ns=90), view(3, [2, 3], 150)])
+    report = four.report()
+    assert to_json(report)["views"] == [
+        {"epoch": 2, "lost": (3,), "ranks": 2, "detected_ns": 90, "decided_ns": 110,
+         "decided_by": 0, "installed_ns": 130},
+        {"epoch": 3, "lost": (2, 3), "ranks": 1, "detected_ns": None, "decided_ns": None,
+         "decided_by": None, "installed_ns": 150},
+    ]  # fmt: skip
+    assert "2 views agreed on, the last by 1 rank, within 40 ns of a loss" in shown(report)
+
+
+def test_views_that_contradict_each_other_are_both_told(four: RunDirectory) -> None:
+    four.rank(0, views=[view(2, [3], 120)])
+    four.rank(1, views=[view(2, [2, 3], 130)])
+    assert [(each["epoch"], each["lost"]) for each in to_json(four.report())["views"]] == [
+        (2, (2, 3)),
+        (2, (3,)),
+    ]
+
+
+def test_ranks_without_views_have_none_in_the_report(four: RunDirectory) -> None:
+    four.rank(0, views=None)
+    four.rank(1)
+    assert to_json(four.report())["views"] is None
+    assert "view" not in shown(four.report())

@@ -47,6 +47,7 @@ def to_json(report: Report) -> dict[str, Any]:
             **asdict(report.verification),
             "history": report.verification.history.as_json(),
         },
+        "views": None if report.views is None else [asdict(view) for view in report.views],
         "corruptions": [asdict(found) for found in report.corruptions],
         "replicas": report.replicas,
         "on_replica_loss": report.on_replica_loss,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from resprout.launch.job import End
 from resprout.report.corruptions import Corruption, Verification
 from resprout.report.ranks import Flipped, Injected, Parts, RankPart, Recovery, SeenLoss, Tally
+from resprout.report.views import View, merge_views
 
 if TYPE_CHECKING:
     from resprout.launch.planes.outcome import PlaneEnd
@@ -97,6 +98,8 @@ class Report:
     verification: Verification | None = None
     """Of all processes of all planes; nothing: messages were not verified."""
     verify: str = "none"
+    views: tuple[View, ...] | None = None
+    """Those that were agreed on after losses; nothing: none are kept."""
     replicas: int = 1
     planes: tuple["PlaneEnd", ...] = ()
     """If there are several: all else is of the plane whose end was the job's."""
@@ -136,6 +139,7 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         flipped=parts.flipped,
         corruptions=parts.corruptions,
         verification=_sum_verification(parts.ranks.values()),
+        views=merge_views(parts.ranks.values()),
         faults_left=tuple(f for rank in sorted(parts.ranks) for f in parts.ranks[rank].faults_left),
     )
 

@@ -26,6 +26,7 @@ from resprout.report.corruptions import (
     parse_corruption,
     parse_verification,
 )
+from resprout.report.views import SeenView, parse_views
 
 SCHEMA = 1
 
@@ -91,6 +92,8 @@ class RankPart:
     faults_left: tuple[str, ...] = ()
     """That were to come about, and did not."""
     verification: Verification | None = None
+    views: tuple[SeenView, ...] | None = None
+    """Nothing: it kept none."""
 
 
 @dataclass(frozen=True)
@@ -266,4 +269,5 @@ def _parse_rank(value: dict[str, Any]) -> RankPart:
         transport={str(k): int(v) for k, v in value.get("transport", {}).items()},
         faults_left=tuple(str(text) for text in value.get("faults_left", [])),
         verification=parse_verification(value.get("verification")),
+        views=parse_views(value.get("views")),
     )

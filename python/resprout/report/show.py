@@ -6,6 +6,7 @@ from typing import TextIO
 
 from resprout.report.merge import Loss, Report, Touched
 from resprout.report.ranks import Flipped
+from resprout.report.views import VIEWS_RANKS_MAX
 
 _COLUMNS = ("rank", "pid", "how", "at", "found by", "after", "operations touched", "cost")
 _NAMED_OPERATIONS = 3
@@ -145,12 +146,25 @@ def _remarks(report: Report) -> Iterable[str]:
         count = len(report.touched)
         operations = "1 operation" if count == 1 else f"{count} operations"
         yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
+        yield from _views(report)
     yield from _flips(report)
     if rejected := report.transport.get("rejected_connections"):
         yield f"{rejected} foreign or malformed connections were rejected"
     if report.missing:
         ranks = ", ".join(map(str, report.missing))
         yield f"killed, with nobody left to notice, or not to be seen from here: rank {ranks}"
+
+
+def _views(report: Report) -> Iterable[str]:
+    if report.views is None and report.ranks > VIEWS_RANKS_MAX:
+        yield f"no views: a job of more than {VIEWS_RANKS_MAX} ranks agrees on none"
+    if not report.views:
+        return
+    took = max((view.took_ns for view in report.views if view.took_ns is not None), default=None)
+    within = "" if took is None else f", within {duration(took)} of a loss"
+    count = "1 view" if len(report.views) == 1 else f"{len(report.views)} views"
+    ranks = report.views[-1].ranks
+    yield f"{count} agreed on, the last by {ranks} rank{'' if ranks == 1 else 's'}{within}"
 
 
 def duration(nanoseconds: int) -> str:

@@ -55,6 +55,23 @@ void write_ranks(Json& json, const char* key, const std::vector<int>& ranks) {
   json.end_array();
 }
 
+void write_time(Json& json, const char* key, std::int64_t time_ns) {
+  json.key(key);
+  time_ns != 0 ? json.number(time_ns) : json.null();
+}
+
+void write_views(Json& json, const std::vector<runtime::InstalledView>& views) {
+  json.begin_array();
+  for (const runtime::InstalledView& view : views) {
+    json.begin_object().key("epoch").number(static_cast<std::int64_t>(view.epoch));
+    write_ranks(json, "lost", view.lost);
+    write_time(json, "detected_ns", view.detected_ns);
+    write_time(json, "decided_ns", view.decided_ns);
+    json.key("installed_ns").number(view.installed_ns).end_object();
+  }
+  json.end_array();
+}
+
 void write_operations(Json& json, const Tallies& tallies) {
   struct Sum {
     std::uint64_t calls = 0, native = 0, touched = 0, errors = 0;
@@ -161,6 +178,11 @@ void Report::note_loss_of_plane(const runtime::Loss& loss) {
   write();
 }
 
+void Report::note_view(runtime::InstalledView view) {
+  const std::scoped_lock lock(mutex_);
+  views_.push_back(std::move(view));
+}
+
 void Report::note_recovery(Recovery recovery) {
   const std::scoped_lock lock(mutex_);
   recoveries_.push_back(std::move(recovery));
@@ -226,7 +248,9 @@ std::string Report::to_json() {
     json.key("began_ns").number(recovery.began_ns).key("ended_ns").number(recovery.ended_ns);
     json.end_object();
   }
-  json.end_array().key("transport").begin_object();
+  json.end_array().key("views");
+  setup_.keeps_views ? write_views(json, views_) : void(json.null());
+  json.key("transport").begin_object();
   for (const auto& [name, value] : transport_)
     json.key(name).number(static_cast<std::int64_t>(value));
   json.end_object().key("verification");

@@ -43,6 +43,7 @@ class Report {
     std::vector<Peer> peers;    // by world rank, this process included
     std::string run_directory;  // empty: no file
     OnLoss on_loss = OnLoss::go_on;
+    bool keeps_views = true;
   };
 
   // Opens the report of this process, which is never closed: it is written when the process exits.
@@ -63,6 +64,7 @@ class Report {
   void note_loss(const runtime::Loss& loss);
   // Of a plane, which ends with it: into the file at once, nothing on stderr.
   void note_loss_of_plane(const runtime::Loss& loss);
+  void note_view(runtime::InstalledView view);
   void note_recovery(Recovery recovery);
   // A figure of the transport, for the end: {"rejected_connections", 0}.
   void note_transport(const std::string& name, std::uint64_t value);
@@ -93,6 +95,7 @@ class Report {
   std::mutex mutex_;
   std::vector<runtime::Loss> losses_;
   std::vector<bool> is_announced_;  // parallel to losses_
+  std::vector<runtime::InstalledView> views_;
   std::vector<Recovery> recoveries_;
   std::vector<std::pair<std::string, std::uint64_t>> transport_;
   std::optional<VerificationFigures> verification_;

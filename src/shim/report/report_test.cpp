@@ -82,6 +82,7 @@ TEST_CASE("the report's file has everything that was noted") {
   report.count_touched("allreduce");
   report.count_error("recv");
   report.note_loss(loss_of(3));
+  report.note_view({.epoch = 2, .lost = {1, 3}, .detected_ns = 4, .installed_ns = 6});
   report.note_recovery({"allreduce", 41, "world", {3, 1}, 5, 9});
   report.note_transport("rejected_connections", 2);
   report.note_finalized();
@@ -94,6 +95,7 @@ TEST_CASE("the report's file has everything that was noted") {
        R"("recv":{"calls":0,"native":0,"touched":0,"errors":1})",
        R"({"rank":3,"kind":"exited","detected_ns":123456789,"found_by":2,"pid":103,"died_ns":null})",
        R"("number":41,"communicator":"world","lost":[3,1],"began_ns":5,"ended_ns":9)",
+       R"("views":[{"epoch":2,"lost":[1,3],"detected_ns":4,"decided_ns":null,"installed_ns":6}])",
        R"("transport":{"rejected_connections":2})"}) {
     CAPTURE(part);
     CHECK(has(json, part));

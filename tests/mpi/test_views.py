@@ -1,0 +1,115 @@
+"""The survivors of a job agree on views, and of a cut job one side goes on."""
+
+import os
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import hosts
+import jobs
+import logs
+import namespaces
+import pytest
+
+RANKS = 6
+ISOLATED = "hears of too few others"
+# From the last death on: what agreeing takes on a machine that is busy with other things.
+AGREEING_SECONDS = 4.0
+
+
+def mixed(folder: Path) -> list[str | Path]:
+    return [jobs.PROGRAMS / "mixed", str(folder), "11", "0", "2"]
+
+
+def check_epochs(views: list[dict[str, Any]]) -> None:
+    """All that installed a view of some epoch installed the same one; who is lost stays so."""
+    epochs = [view["epoch"] for view in views]
+    assert epochs == sorted(set(epochs)), views
+    for before, after in pairwise(views):
+        assert set(before["lost"]) < set(after["lost"]), views
+
+
+@pytest.mark.parametrize("transport", ["auto", "tcp"])
+@pytest.mark.parametrize(
+    ("ranks", "victims"),
+    [(8, [3]), (8, [0, 1, 5]), (16, [0, 4, 7, 8, 15]), (16, list(range(1, 16)))],
+    ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else str(value),
+)
+def test_all_survivors_are_in_the_same_views(
+    ranks: int, victims: list[int], transport: str, tmp_path: Path
+) -> None:
+    def kill(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, ranks, job)
+        processes = job.processes_by_rank()
+        for rank in victims:
+            os.kill(processes[rank], 9)
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(tmp_path)
+
+    options = ["--transport", transport]
+    ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=kill)
+    assert ended.lost == set(victims), str(ended)
+    views = ended.report["views"]
+    check_epochs(views)
+    assert views[-1]["lost"] == victims, f"{views}\n{ended}"
+    assert views[-1]["ranks"] == ranks - len(victims), f"{views}\n{ended}"
+    for view in views:
+        assert view["detected_ns"] <= view["installed_ns"], view
+        if view["decided_ns"] is not None:
+            assert view["decided_ns"] <= view["installed_ns"], view
+            assert view["decided_by"] not in view["lost"], view
+    assert " agreed on, the last by " in ended.err
+
+
+def test_without_a_loss_there_is_no_view(tmp_path: Path) -> None:
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "mixed", str(tmp_path), "11", "200", "2"])
+    assert ended.status == 0, str(ended)
+    assert ended.report["views"] == []
+
+
+@pytest.fixture
+def three_hosts() -> Iterator[None]:
+    with namespaces.up(3):
+        yield
+
+
+def isolated(job: jobs.Job) -> int:
+    return job.said().err.count(ISOLATED)
+
+
+@pytest.mark.usefixtures("three_hosts")
+@pytest.mark.parametrize("host", ["A", "C"])
+def test_of_a_cut_job_the_majority_goes_on(host: str, tmp_path: Path) -> None:
+    """Of the network that carries our connections; the launcher has another one."""
+    first = 2 * (ord(host) - ord("A"))
+    victims = {first, first + 1}
+
+    def cut(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, RANKS, job)
+        namespaces.cut(host)
+        assert jobs.becomes_true(lambda: isolated(job) == 2, jobs.WATCHDOG_SECONDS), job.said()
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(tmp_path)
+
+    ended = jobs.run(hosts.mpirun(mixed(tmp_path), tmp_path, {}), meanwhile=cut)
+    hosts.check(tmp_path, RANKS, victims, ended)
+    for rank in victims:
+        assert f"resprout: rank {rank} {ISOLATED}" in ended.err, str(ended)
+        log = logs.read_logs(tmp_path, RANKS)[rank]
+        assert not log.is_done, str(ended)
+    for rank in set(range(RANKS)) - victims:
+        views = hosts.part_of(tmp_path, rank)["views"]
+        check_epochs(views)
+        assert set(views[-1]["lost"]) == victims, f"{views}\n{ended}"
+
+
+@pytest.mark.usefixtures("three_hosts")
+def test_of_a_job_that_is_cut_in_three_nobody_goes_on(tmp_path: Path) -> None:
+    def cut(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, RANKS, job)
+        namespaces.cut("A", "B", "C")
+
+    ended = jobs.run(hosts.mpirun(mixed(tmp_path), tmp_path, {}), meanwhile=cut)
+    assert ended.err.count(ISOLATED) == RANKS, str(ended)
