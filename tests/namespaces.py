@@ -41,15 +41,18 @@ def up(count: int) -> Iterator[None]:
             subprocess.run([TOOL, "down"], check=True)
 
 
-def cut(*hosts: str) -> None:
-    """Each of them from all others; what runs on one of them goes on there."""
+def cut(*hosts: str, network: str = "data") -> None:
+    """Each of them from all others; what runs on one of them goes on there.
+
+    `network`: `control` is the one of the launcher's daemons.
+    """
     for host in hosts:
-        subprocess.run([TOOL, "cut", host], check=True)
+        subprocess.run([TOOL, "cut", host, network], check=True)
 
 
-def heal(*hosts: str) -> None:
+def heal(*hosts: str, network: str = "data") -> None:
     for host in hosts:
-        subprocess.run([TOOL, "heal", host], check=True)
+        subprocess.run([TOOL, "heal", host, network], check=True)
 
 
 def address(host: str) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,10 @@ def three_hosts() -> Iterator[None]:
         yield
 
 
+def becomes(condition: Callable[[], bool]) -> bool:
+    return jobs.becomes_true(condition, jobs.WATCHDOG_SECONDS)
+
+
 def isolated(job: jobs.Job) -> int:
     return job.said().err.count(ISOLATED)
 
@@ -89,7 +93,7 @@ def test_of_a_cut_job_the_majority_goes_on(host: str, tmp_path: Path) -> None:
     def cut(job: jobs.Job) -> None:
         logs.wait_for_work(tmp_path, RANKS, job)
         namespaces.cut(host)
-        assert jobs.becomes_true(lambda: isolated(job) == 2, jobs.WATCHDOG_SECONDS), job.said()
+        assert becomes(lambda: isolated(job) == 2), job.said()
         time.sleep(AGREEING_SECONDS)
         logs.say_enough(tmp_path)
 
@@ -103,6 +107,30 @@ def test_of_a_cut_job_the_majority_goes_on(host: str, tmp_path: Path) -> None:
         views = hosts.part_of(tmp_path, rank)["views"]
         check_epochs(views)
         assert set(views[-1]["lost"]) == victims, f"{views}\n{ended}"
+
+
+@pytest.mark.usefixtures("three_hosts")
+def test_the_majority_comes_to_its_end_though_the_launcher_cannot_reach_all(tmp_path: Path) -> None:
+    """It then waits in MPI_Finalize until the launcher can, or gives up after minutes."""
+    victims = {4, 5}
+    survivors = set(range(RANKS)) - victims
+
+    def cut(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, RANKS, job)
+        for network in ("data", "control"):
+            namespaces.cut("C", network=network)
+        assert becomes(lambda: set(job.processes_by_rank()) == survivors), job.said()
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(tmp_path)
+        parts = [tmp_path / f"rank-{rank}.json" for rank in survivors]
+        assert becomes(lambda: all(part.exists() for part in parts)), job.said()
+        for network in ("data", "control"):
+            namespaces.heal("C", network=network)
+
+    ended = jobs.run(hosts.mpirun(mixed(tmp_path), tmp_path, {}), meanwhile=cut)
+    hosts.check(tmp_path, RANKS, victims, ended)
+    for rank in victims:
+        assert f"resprout: rank {rank} {ISOLATED}" in ended.err, str(ended)
 
 
 @pytest.mark.usefixtures("three_hosts")

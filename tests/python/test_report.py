@@ -3,6 +3,7 @@
 import io
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -363,3 +364,10 @@ def test_ranks_without_views_have_none_in_the_report(four: RunDirectory) -> None
     four.rank(1)
     assert to_json(four.report())["views"] is None
     assert "view" not in shown(four.report())
+
+
+def test_a_job_that_is_too_large_for_views_says_so(four: RunDirectory) -> None:
+    four.rank(0, views=None, losses=[loss(3, 100, 0)])
+    assert "no views: a job of more than 4096 ranks agrees on none" in shown(
+        replace(four.report(), ranks=4097)
+    )
