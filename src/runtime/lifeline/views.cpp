@@ -35,11 +35,14 @@ void Views::give_places() {
   Ids taken;
   for (const HostId& host : in_order) {
     std::vector<std::int32_t> near;
+    std::size_t full = 0;  // of `near` the first ones, below whom all is taken
     for (const int rank : hosts[host]) {
       // There are no more ranks than places.
-      const std::int32_t id =
-          *protocols::place_below(std::span<const std::int32_t>(near), config_.tree, 0, taken);
+      const auto open = std::span<const std::int32_t>(near).subspan(full);
+      const std::int32_t id = *protocols::place_below(open, config_.tree, 0, taken);
       taken.add(rank_at(id));
+      while (full < near.size() && near[full] != config_.tree.parent(id)) ++full;
+      if (full == near.size()) full = 0;
       near.insert(std::ranges::upper_bound(near, id), id);
       id_of_[static_cast<std::size_t>(rank)] = rank_at(id);
       rank_of_[rank_at(id)] = rank;

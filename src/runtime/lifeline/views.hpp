@@ -12,7 +12,7 @@
 // any more.
 //
 // Invariants
-//  1. Nothing is said, and no memory is taken, before somebody is lost.
+//  1. Nothing is said, and no machine made, before somebody is lost.
 //  2. A loss is proven if a kernel has seen the end of the process: on its host, or by refusing a
 //     connection to its port. All else is silence.
 //
