@@ -22,9 +22,9 @@ enum class Collectives {
   native,
   resprout
 };  // RESPROUT_COLLECTIVES=auto|auto:CALIBRATION|native|resprout
-enum class OnCorruption { abort, report };  // RESPROUT_ON_CORRUPTION=abort|report
+enum class OnCorruption { abort, report };         // RESPROUT_ON_CORRUPTION=abort|report
 enum class OnReplicaLoss { end_plane, stand_in };  // RESPROUT_ON_REPLICA_LOSS=end-plane|stand-in
-enum class Sum { any, reproducible };       // RESPROUT_SUM=any|reproducible
+enum class Sum { any, reproducible };              // RESPROUT_SUM=any|reproducible
 
 // RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
 struct Missing {
