@@ -97,7 +97,8 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
   if (!lock_.owns_lock()) lock_.lock();
   World* world = World::current();
-  note_outcome(*session_, outcome);
+  const bool is_by_lanes = communicator_->lanes != nullptr && communicator_->lanes->is_last;
+  if (!is_by_lanes) note_outcome(*session_, outcome);
   const bool lacks_members = session_->members().size() < session_->everybody().size();
   if (outcome.is_touched && !session_->is_revoked())
     note_recovery(comm_, name_, number_, session_->id(), outcome);

@@ -50,7 +50,7 @@ void note_outcome(const runtime::Session& session, const runtime::Outcome& outco
 }
 
 MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call)
-    : by_(by), comm_(comm), call_(call) {
+    : by_(by), call_(call) {
   const Communicator& communicator = *communicator_of(comm);
   const auto known_as = name_of(comm);
   world_ranks_ = communicator.world_ranks;

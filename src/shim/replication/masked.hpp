@@ -53,7 +53,6 @@ class MaskedCollective {
   void put_result(std::span<const std::byte> sum);
 
   Masking& by_;
-  const MPI_Comm comm_;
   const char* const call_;
   std::vector<int> world_ranks_;
   std::uint64_t communicator_ = 0;

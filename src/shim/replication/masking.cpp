@@ -30,7 +30,6 @@ Masking::Masking(const Options& options, const std::string& address, int rank, i
     : rank_(rank),
       ranks_(ranks),
       plane_(options.replica),
-      planes_(options.replicas),
       company_(std::in_place, options,
                Company::Setup{
                    .meeting = std::filesystem::path(options.run_directory).parent_path().string(),

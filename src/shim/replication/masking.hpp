@@ -71,7 +71,6 @@ class Masking {
   const int rank_;
   const int ranks_;
   const std::int32_t plane_;
-  const std::int32_t planes_;
   std::mutex mutex_;  // guards what follows, but for the company
   std::vector<runtime::Replica> early_losses_;
   std::unordered_map<std::uint64_t, std::uint64_t> collectives_;
