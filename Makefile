@@ -41,6 +41,7 @@ soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among
 	@$(BIN)/python tests/mpi/soak_replicas.py
 	@$(BIN)/python tests/mpi/soak_checkpoints.py
 	@$(BIN)/python tests/mpi/soak_returns.py
+	@$(BIN)/python tests/mpi/soak_stand_in.py
 	@EVERY_CASE=1 $(BIN)/python -m pytest -q tests/mpi/test_kills.py tests/mpi/test_equality.py tests/mpi/test_replica_hosts.py
 	@$(BIN)/python tests/member/soak.py --minutes $(or $(MINUTES),10)
 	@LIFELINE_LOAD_SECONDS=$$((60 * $(or $(MINUTES),10))) $(BUILD)/bin/runtime_test --test-case='16 processes on busy cores*'

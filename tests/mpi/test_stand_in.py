@@ -17,6 +17,10 @@ CALLS = (
     "bcast",
     "exscan",
     "gather",
+    "iallreduce",
+    "ialltoall",
+    "ibarrier",
+    "ibcast",
     "isend",
     "recv",
     "reduce",
@@ -25,7 +29,9 @@ CALLS = (
     "scatter",
     "send",
     "sendrecv",
+    "start",
     "startall",
+    "wait",
     "waitall",
     "waitany",
 )
@@ -69,7 +75,9 @@ def check(
         for number, plane in enumerate(ended.report["planes"])
         for loss in plane["losses"]
     }
-    assert {who: right[who[1]] for who in everybody - lost} == results, str(ended)
+    # Who was killed at its end may have said what it has.
+    assert everybody - lost <= results.keys(), str(ended)
+    assert all(value == right[who[1]] for who, value in results.items()), str(ended)
     return lost
 
 

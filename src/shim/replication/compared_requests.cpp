@@ -42,6 +42,19 @@ Entry find(MPI_Request request) {
   return found != table().entries.end() ? found->second : nullptr;
 }
 
+bool is_used() {
+  return comparer() != nullptr || masking.load(std::memory_order_acquire) != nullptr;
+}
+
+// Null: there is nothing to do for it. What carries no data is not compared; but where siblings
+// stand in it is over when all have come to it.
+Entry made(MPI_Comm comm, const char* call, const Describe& describe) {
+  Comparing* by = comparer();
+  if (!is_used() || comm == MPI_COMM_NULL || (by != nullptr && !describe)) return nullptr;
+  return std::make_shared<ComparedRequest>(by, comm, call,
+                                           describe ? describe : Describe(sides_of::barrier()));
+}
+
 void erase(MPI_Request request) {
   const std::scoped_lock lock(table().mutex);
   table().entries.erase(request);
@@ -49,10 +62,16 @@ void erase(MPI_Request request) {
 
 }  // namespace
 
-ComparedRequest::ComparedRequest(Comparing& by, MPI_Comm comm, const char* call,
-                                 const Describe& describe)
-    : comparison_(by, comm, call) {
-  Sides* sides = comparison_.sides();
+ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
+                                 const Describe& describe) {
+  Sides* sides = nullptr;
+  if (by != nullptr) {
+    comparison_.emplace(*by, comm, call);
+    sides = comparison_->sides();
+  } else {
+    masked_ = std::make_shared<MaskedCollective>(*masking.load(), comm, call);
+    sides = masked_->sides();
+  }
   if (sides == nullptr) return;
   describe(*sides);
   keep_datatypes(sides->given());
@@ -78,20 +97,20 @@ void ComparedRequest::keep_datatypes(std::vector<Piece>& pieces) {
 }
 
 void ComparedRequest::start() {
-  comparison_.start();
+  if (comparison_) comparison_->start();
+  if (masked_) masked_->begin();
   is_started_ = true;
 }
 
 void ComparedRequest::end() {
   is_started_ = false;
-  comparison_.end();
+  if (comparison_) comparison_->end();
+  if (masked_) masked_->end();
 }
 
-ComparedStart::ComparedStart(MPI_Comm comm, const char* call, const Describe& describe) {
-  Comparing* by = comparer();
-  if (by == nullptr || comm == MPI_COMM_NULL || !describe) return;
-  entry_ = std::make_shared<ComparedRequest>(*by, comm, call, describe);
-  entry_->start();
+ComparedStart::ComparedStart(MPI_Comm comm, const char* call, const Describe& describe)
+    : entry_(made(comm, call, describe)) {
+  if (entry_) entry_->start();
 }
 
 ComparedStart::~ComparedStart() {
@@ -107,20 +126,25 @@ void ComparedStart::go_on_as(MPI_Request request) {
 
 void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
                        const Describe& describe) {
-  Comparing* by = comparer();
-  if (by == nullptr || comm == MPI_COMM_NULL || !describe) return;
-  const auto entry = std::make_shared<ComparedRequest>(*by, comm, call, describe);
+  const Entry entry = made(comm, call, describe);
+  if (!entry) return;
   const std::scoped_lock lock(table().mutex);
   table().entries[request] = entry;
 }
 
 void start_compared(MPI_Request request) {
-  if (comparer() == nullptr) return;
+  if (!is_used()) return;
   if (const Entry entry = find(request)) entry->start();
 }
 
+std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request) {
+  if (!is_used()) return nullptr;
+  const Entry entry = find(request);
+  return entry ? entry->masked() : nullptr;
+}
+
 void complete_compared(MPI_Request before, MPI_Request after) {
-  if (comparer() == nullptr) return;
+  if (!is_used()) return;
   const Entry entry = find(before);
   if (!entry || !entry->is_started()) return;
   if (after == MPI_REQUEST_NULL) erase(before);
@@ -128,7 +152,7 @@ void complete_compared(MPI_Request before, MPI_Request after) {
 }
 
 void forget_compared(MPI_Request request) {
-  if (comparer() != nullptr) erase(request);
+  if (is_used()) erase(request);
 }
 
 bool is_any_compared_under_way() {

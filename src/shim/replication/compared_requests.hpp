@@ -13,15 +13,18 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
 #include "shim/replication/compared.hpp"
 
 namespace resprout::shim {
 
-// What is kept of it between two calls.
+// What is kept of it between two calls. Where siblings stand in for who is lost it is not compared,
+// but completed by what they say (masked.hpp).
 class ComparedRequest {
  public:
-  ComparedRequest(Comparing& by, MPI_Comm comm, const char* call, const Describe& describe);
+  // `by`: null where siblings stand in.
+  ComparedRequest(Comparing* by, MPI_Comm comm, const char* call, const Describe& describe);
   ~ComparedRequest();
   ComparedRequest(const ComparedRequest&) = delete;
   ComparedRequest& operator=(const ComparedRequest&) = delete;
@@ -29,11 +32,13 @@ class ComparedRequest {
   void start();
   void end();
   bool is_started() const { return is_started_; }
+  const std::shared_ptr<MaskedCollective>& masked() const { return masked_; }
 
  private:
   void keep_datatypes(std::vector<Piece>& pieces);
 
-  Comparison comparison_;
+  std::optional<Comparison> comparison_;
+  std::shared_ptr<MaskedCollective> masked_;
   std::vector<MPI_Datatype> datatypes_;  // the program may free its own
   bool is_started_ = false;
 };
@@ -50,6 +55,8 @@ class ComparedStart {
 
   // MPI has started it.
   void go_on_as(MPI_Request request);
+  // Null where nobody stands in.
+  std::shared_ptr<MaskedCollective> masked() const { return entry_ ? entry_->masked() : nullptr; }
 
  private:
   std::shared_ptr<ComparedRequest> entry_;
@@ -62,6 +69,8 @@ void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
                        const Describe& describe);
 // MPI is about to start it.
 void start_compared(MPI_Request request);
+// It is one, and siblings stand in for who is lost; else null.
+std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request);
 // MPI has completed what had the handle `before`, and made it `after`.
 void complete_compared(MPI_Request before, MPI_Request after);
 // The program has freed it.

@@ -17,12 +17,7 @@ using runtime::MessageName;
 using runtime::RecalledCollective;
 using What = Pattern::Kind;
 
-// Of the collective that this thread is in, as the session has run it last.
-struct Last {
-  bool is_delivered = true;
-  std::vector<int> missing;  // ranks of the communicator
-};
-thread_local Last last;
+thread_local MaskedCollective* active = nullptr;
 
 bool is_reduction(What kind) {
   return kind == What::reduction || kind == What::prefix || kind == What::lower_ones;
@@ -41,12 +36,25 @@ std::vector<std::byte> packed_bytes(const Piece& piece) {
 }  // namespace
 
 void note_outcome(const runtime::Session& session, const runtime::Outcome& outcome) {
-  if (masking.load(std::memory_order_acquire) == nullptr) return;
-  last.is_delivered = outcome.is_delivered;
-  last.missing.clear();
+  if (active != nullptr) active->note(session, outcome);
+}
+
+void Masked::enter(MaskedCollective& collective) {
+  collective.begin();
+  active = &collective;
+}
+
+void Masked::leave(MaskedCollective& collective) {
+  active = nullptr;
+  collective.end();
+}
+
+void MaskedCollective::note(const runtime::Session& session, const runtime::Outcome& outcome) {
+  is_delivered_ = outcome.is_delivered;
+  missing_.clear();
   const std::vector<int> contributors = session.contributors();
   for (int rank = 0; rank < session.everybody().size(); ++rank)
-    if (!std::ranges::binary_search(contributors, rank)) last.missing.push_back(rank);
+    if (!std::ranges::binary_search(contributors, rank)) missing_.push_back(rank);
 }
 
 MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call)
@@ -66,7 +74,8 @@ MessageName MaskedCollective::name(Of of, int rank, int part) const {
 }
 
 void MaskedCollective::begin() {
-  last = {};
+  is_delivered_ = true;
+  missing_.clear();
   if (!sides_) return;
   number_ = by_.next_collective(communicator_);
   keep_contribution();
@@ -93,7 +102,7 @@ void MaskedCollective::keep_contribution() {
 
 std::vector<int> MaskedCollective::missing() const {
   const World& world = *World::current();
-  std::set<int> all(last.missing.begin(), last.missing.end());
+  std::set<int> all(missing_.begin(), missing_.end());
   for (int rank = 0; world.lost_count() != 0 && rank < static_cast<int>(world_ranks_.size());
        ++rank)
     if (world.is_lost(world_ranks_[static_cast<std::size_t>(rank)])) all.insert(rank);
@@ -102,7 +111,7 @@ std::vector<int> MaskedCollective::missing() const {
 
 bool MaskedCollective::is_complete(const std::vector<int>& missing) const {
   const What kind = sides_->pattern.kind;
-  if (kind == What::broadcast || kind == What::scatter) return last.is_delivered;
+  if (kind == What::broadcast || kind == What::scatter) return is_delivered_;
   return missing.empty();
 }
 

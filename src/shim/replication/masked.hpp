@@ -1,4 +1,4 @@
-// One blocking collective where siblings stand in for who is lost (masking.hpp).
+// One collective, in any form, where siblings stand in for who is lost (masking.hpp).
 //
 // The call itself is carried as ever: in a plane with a gap, among the living. What this rank gives
 // to it is kept before, under the number of the call. Behind it, what the lost should have given is
@@ -33,9 +33,12 @@ class MaskedCollective {
 
   // Null: nobody can ask for it, as its communicator has no name or no other member.
   Sides* sides() { return sides_ ? &*sides_ : nullptr; }
-  // It begins: what it means is known, and nothing was written yet.
+  // It begins: what it means is known, and nothing was written yet. A persistent one does so again
+  // and again.
   void begin();
-  // It is over, as far as the living have come.
+  // The session has run it: who is missing in what it came to.
+  void note(const runtime::Session& session, const runtime::Outcome& outcome);
+  // It is over, as far as the living have come: on a thread of the program.
   void end();
 
  private:
@@ -58,13 +61,14 @@ class MaskedCollective {
   std::uint64_t communicator_ = 0;
   std::uint64_t number_ = 0;
   std::optional<Sides> sides_;
+  bool is_delivered_ = true;  // as the session has run it last
+  std::vector<int> missing_;  // likewise: ranks of the communicator
 };
 
-// A collective was run by the session: who is missing in what it came to, for the one that this
-// thread is in. Nothing where nobody stands in.
+// For the blocking one that this thread is in. Nothing where nobody stands in.
 void note_outcome(const runtime::Session& session, const runtime::Outcome& outcome);
 
-// From entry to return.
+// A blocking one, from entry to return.
 class Masked {
  public:
   // `describe(sides)` says what the arguments mean.
@@ -75,16 +79,19 @@ class Masked {
       return;
     collective_ = std::make_unique<MaskedCollective>(*by, comm, call);
     if (Sides* sides = collective_->sides()) describe(*sides);
-    collective_->begin();
+    enter(*collective_);
   }
   ~Masked() {
     if (collective_) [[unlikely]]
-      collective_->end();
+      leave(*collective_);
   }
   Masked(const Masked&) = delete;
   Masked& operator=(const Masked&) = delete;
 
  private:
+  static void enter(MaskedCollective& collective);
+  static void leave(MaskedCollective& collective);
+
   std::unique_ptr<MaskedCollective> collective_;
 };
 

@@ -252,6 +252,7 @@ bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& s
 
 bool Messages::recover(MPI_Request before, MPI_Request after, MPI_Status& status) {
   if (setup_.masking == nullptr) return false;
+  if (masked_collective(before)) return false;
   std::unique_lock lock(mutex_);
   const auto found = requests_.find(before);
   if (found == requests_.end()) return true;  // it sends

@@ -24,10 +24,7 @@ void wait_until_said(const std::string& note) {
 
 }  // namespace
 
-namespace {
-
-// `what`: behind the call's name.
-[[noreturn]] void refuse(const char* call, const std::string& what) {
+void refuse_unverifiable(const char* call, const char* why) {
   const World& world = *World::current();
   // One rank speaks for all that get here, if they share the folder.
   const std::string note = world.options().run_directory + "/refused";
@@ -35,25 +32,16 @@ namespace {
   if (file < 0) {
     wait_until_said(note);
   } else {
-    std::fprintf(stderr, "resprout: rank %d: %s %s\n", world.rank(), call, what.c_str());
+    const char* const remedy =
+        world.options().stands_in()
+            ? "so replicas cannot stand in for each other; run it with --on-replica-loss end-plane"
+            : "so it cannot be verified; run it with --verify none, or without --replicas";
+    std::fprintf(stderr, "resprout: rank %d: %s %s, %s\n", world.rank(), call, why, remedy);
     if (write(file, "said\n", 5) != 5) unlink(note.c_str());
     close(file);
   }
   MPI_Abort(MPI_COMM_WORLD, 2);
   for (;;) pause();
-}
-
-}  // namespace
-
-void refuse_unverifiable(const char* call, const char* why) {
-  refuse(call, std::string(why) +
-                   ", so it cannot be verified; run it with --verify none, or without --replicas");
-}
-
-void refuse_unmaskable(const char* call) {
-  refuse(mpi_name_of(call).c_str(),
-         "is not among the calls in which siblings stand in for a lost rank; run it with "
-         "--on-replica-loss end-plane");
 }
 
 }  // namespace resprout::shim

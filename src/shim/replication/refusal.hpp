@@ -6,7 +6,6 @@
 
 #include <mpi.h>
 
-#include "shim/replication/masking.hpp"
 #include "shim/replication/messages.hpp"
 
 namespace resprout::shim {
@@ -14,14 +13,7 @@ namespace resprout::shim {
 // Says which call it is and what to do, and ends the job. `call`: its MPI name.
 [[noreturn]] void refuse_unverifiable(const char* call, const char* why);
 
-// The same of one for which siblings do not stand in. `call`: lower case, without MPI_.
-[[noreturn]] void refuse_unmaskable(const char* call);
-inline void refuse_if_masking(const char* call) {
-  if (masking.load(std::memory_order_acquire) != nullptr) [[unlikely]]
-    refuse_unmaskable(call);
-}
-
-// Nothing happens unless messages are verified.
+// Nothing happens unless messages are verified, or replicas stand in for each other.
 inline void refuse_if_verified(const char* call, const char* why) {
   if (verified_messages.load(std::memory_order_acquire) != nullptr) [[unlikely]]
     refuse_unverifiable(call, why);

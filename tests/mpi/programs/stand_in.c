@@ -101,6 +101,31 @@ static void collectives(int step, MPI_Comm comm) {
   MPI_Barrier(comm);
 }
 
+/* One that goes on while messages are exchanged, and one that is started again and again. */
+static int started_in, started_out;
+static MPI_Request started;
+
+static void nonblocking(int step) {
+  int pieces[2 * ranks_max], blocks[2 * ranks_max], least = part(step, rank), of_all = 0;
+  for (int i = 0; i < 2 * size; ++i) pieces[i] = part(step, i);
+  MPI_Request requests[4];
+  started_in = part(step, 11);
+  MPI_Ialltoall(pieces, 2, MPI_INT, blocks, 2, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+  MPI_Iallreduce(&least, &of_all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &requests[1]);
+  MPI_Start(&started);
+  point_to_point(step);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Wait(&started, MPI_STATUS_IGNORE);
+  mix_all(blocks, 2 * size);
+  mix_all(&started_out, 1);
+  int some[3] = {part(step, 1), part(step, 2), part(step, 3)};
+  MPI_Ibcast(some, 3, MPI_INT, (step + 1) % size, MPI_COMM_WORLD, &requests[2]);
+  MPI_Ibarrier(MPI_COMM_WORLD, &requests[3]);
+  MPI_Waitall(3, &requests[1], MPI_STATUSES_IGNORE);
+  mix_all(some, 3);
+  mix_all(&of_all, 1);
+}
+
 static void large_ones(int step, MPI_Comm comm) {
   static int out[large], in[large];
   for (int i = 0; i < large; ++i) out[i] = part(step, i + rank);
@@ -122,12 +147,15 @@ int main(int argc, char** argv) {
   MPI_Send_init(pieces_out, 1, every_other, (rank + 1) % size, 6, MPI_COMM_WORLD, &persistent[0]);
   MPI_Recv_init(pieces_in, 1, every_other, (rank + size - 1) % size, 6, MPI_COMM_WORLD,
                 &persistent[1]);
+  MPI_Allreduce_init(&started_in, &started_out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &started);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
   for (int step = 0; step < steps; ++step) {
     if (size > 1) point_to_point(step);
     collectives(step, MPI_COMM_WORLD);
     if (step % 3 == 0) collectives(step, half);
+    if (size > 1) nonblocking(step);
     if (step % 5 == 0) large_ones(step, MPI_COMM_WORLD);
   }
   printf("rank %d has %lx\n", rank, state);
@@ -141,6 +169,7 @@ int main(int argc, char** argv) {
   }
   MPI_Comm_free(&half);
   for (int k = 0; k < 2; ++k) MPI_Request_free(&persistent[k]);
+  MPI_Request_free(&started);
   MPI_Type_free(&every_other);
   MPI_Finalize();
   return 0;

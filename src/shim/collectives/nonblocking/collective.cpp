@@ -5,6 +5,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/options.hpp"
+#include "shim/replication/masked.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -32,9 +33,11 @@ void Collective::end() {
   const bool lacks_members = session_.members().size() < session_.everybody().size();
   const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
   result_ = code();
-  if (result_ == MPI_SUCCESS &&
-      (!outcome_.is_delivered ||
-       (is_error_wanted && is_harmed_by_loss() && (lacks_members || outcome_.is_touched))))
+  if (call_.masked) {
+    call_.masked->note(session_, outcome_);
+  } else if (result_ == MPI_SUCCESS &&
+             (!outcome_.is_delivered ||
+              (is_error_wanted && is_harmed_by_loss() && (lacks_members || outcome_.is_touched))))
     result_ = proc_failed();
   if (session_.is_revoked()) result_ = ulfm::revoked_class();
   if (outcome_.is_touched)

@@ -30,6 +30,7 @@
 namespace resprout::shim {
 
 class CollectiveCall;
+class MaskedCollective;
 
 class Collective : public runtime::Task {
  public:
@@ -39,6 +40,7 @@ class Collective : public runtime::Task {
     const char* name = "";     // the lower-case MPI name, static
     std::uint64_t number = 0;  // of this call among those of its name on this communicator, from 1
     int ticket = 0;            // the name of its request (under_way.hpp)
+    std::shared_ptr<MaskedCollective> masked = nullptr;  // where siblings stand in for the lost
   };
 
   bool advance() final;

@@ -1,5 +1,4 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
-#include "shim/replication/refusal.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -135,7 +134,8 @@ void launch(const std::shared_ptr<Collective>& collective, Collective::Call call
 
 // The common part of starting and of preparing to start.
 int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeCollective& make,
-          bool is_persistent, const std::function<int()>& native) {
+          bool is_persistent, const std::function<int()>& native,
+          const std::shared_ptr<MaskedCollective>& masked = nullptr) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL || request == nullptr) return native();
   entering(name);
@@ -154,7 +154,7 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
     return finish(comm, name, MPI_ERR_NO_MEM);
   }
   if (is_persistent) return MPI_SUCCESS;
-  launch(collective, {comm, name, 0, ticket});
+  launch(collective, {comm, name, 0, ticket, masked});
   lock.unlock();
   complete_ended();
   return MPI_SUCCESS;
@@ -174,16 +174,14 @@ void note_end(int ticket) {
 
 int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                      const std::function<int()>& native) {
-  refuse_if_masking(name);
   ComparedStart compared(comm, name, start.describe);
-  const int code = begin(comm, name, request, start.make, false, native);
+  const int code = begin(comm, name, request, start.make, false, native, compared.masked());
   if (code == MPI_SUCCESS) compared.go_on_as(*request);
   return code;
 }
 
 int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                     const std::function<int()>& native) {
-  refuse_if_masking(name);
   const int code = begin(comm, name, request, start.make, true, native);
   if (code == MPI_SUCCESS) remember_compared(*request, comm, name, start.describe);
   return code;
@@ -260,6 +258,7 @@ int start_again(MPI_Request request) {
     call = entry.collective->call();
     call.ticket = entry.ticket;
   }
+  call.masked = masked_collective(request);
   const int code = PMPI_Start(&request);
   if (code != MPI_SUCCESS) return code;
   entering(call.name);

@@ -1,0 +1,100 @@
+"""Replicated programs whose ranks are killed in any plane while siblings stand in for them.
+
+Each run is a program and the deaths of some of its processes, in calls or at any moment after its
+communicators are made, drawn from its seed; somebody of every rank lives. All who live have to end
+with what they have where nobody is lost. `make soak` runs it; --runs 1 --first SEED makes one run
+again.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable
+
+import jobs
+import pytest
+import test_stand_in
+from resprout.progress import progress_bar
+
+KERNELS = jobs.BUILD / "examples" / "kernels"
+
+
+def in_calls(seed: int) -> int:
+    ranks, replicas = 2 + seed % 7, 2 + seed % 2
+    victims = test_stand_in.random_victims(seed, ranks, replicas)
+    ended, results = test_stand_in.job(ranks, replicas, *victims)
+    return len(test_stand_in.check(ended, results, test_stand_in.expected(ranks), replicas))
+
+
+def at_any_moment(seed: int) -> int:
+    chosen = random.Random(seed)
+    ranks, replicas = 2 + seed % 7, 2 + seed % 2
+    victims = [
+        word
+        for rank in range(ranks)
+        for plane in chosen.sample(range(replicas), chosen.randrange(replicas))
+        for word in test_stand_in.kill(plane, rank, f"{chosen.uniform(0.1, 0.5):.4f}s")
+    ]
+    ended, results = test_stand_in.job(ranks, replicas, *victims)
+    return len(test_stand_in.check(ended, results, test_stand_in.expected(ranks), replicas))
+
+
+def kernel(name: str) -> Callable[[int], int]:
+    """That it verifies itself; and its last line but for the time it took."""
+
+    def words_of(ended: jobs.Ended) -> list[str]:
+        assert ended.status == 0, str(ended)
+        words = ended.out.split()
+        assert "verified" in words, str(ended)
+        return [word for word in words if not word.startswith("seconds=")]
+
+    def run(seed: int) -> int:
+        chosen = random.Random(seed)
+        program = [KERNELS / name, "W"]
+        victims = [
+            word
+            for rank in chosen.sample(range(4), chosen.randint(1, 4))
+            for word in test_stand_in.kill(
+                chosen.randrange(2), rank, f"{chosen.uniform(0.1, 0.4):.4f}s"
+            )
+        ]
+        options = ["--replicas", "2", "--on-replica-loss", "stand-in", *victims]
+        ended = jobs.resprout_run(4, program, options)
+        assert words_of(ended) == words_of(jobs.resprout_run(4, program)), str(ended)
+        return sum(len(plane["losses"]) for plane in ended.report["planes"])
+
+    return run
+
+
+KINDS: dict[str, Callable[[int], int]] = {
+    "in calls": in_calls,
+    "at any moment": at_any_moment,
+    **{f"kernel {name}": kernel(name) for name in ("cg", "ft", "is", "mg")},
+}
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=50, help="of each kind")
+    parser.add_argument("--first", type=int, default=1, help="the first run's seed")
+    options = parser.parse_args(words)
+    failed = 0
+    for kind, run in KINDS.items():
+        began, lost = time.monotonic(), 0
+        with progress_bar(work=options.runs, things=options.runs, name=f"runs {kind}") as shown:
+            for seed in range(options.first, options.first + options.runs):
+                try:
+                    lost += run(seed)
+                except (AssertionError, pytest.fail.Exception) as error:
+                    failed += 1
+                    print(f"{kind} with seed {seed}: {error}", file=sys.stderr)
+                shown.advance(1, 1)
+        seconds = time.monotonic() - began
+        print(f"{kind}: {options.runs} runs, {lost} processes lost, {seconds:.0f} s")
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
