@@ -155,10 +155,11 @@ void tick() {
 void handle_loss(const runtime::Loss& loss) {
   LiveWorld* world = live.load();
   Masking* by = masking.load();
-  if (by == nullptr && world->options().is_replicated()) end_with_plane(*world, loss);
+  if (by == nullptr && !is_masking_over() && world->options().is_replicated())
+    end_with_plane(*world, loss);
   world->engine().note_loss(loss.rank);
-  if (by == nullptr) return world->report().note_loss(loss);
-  by->lose(loss.rank);
+  if (!world->options().is_replicated()) return world->report().note_loss(loss);
+  if (by != nullptr) by->lose(loss.rank);
   world->report().note_loss_of_plane(loss);
 }
 

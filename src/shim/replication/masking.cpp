@@ -166,6 +166,8 @@ struct Open {
   std::unique_ptr<Masking> masking;
   std::unique_ptr<Messages> messages;
 };
+std::atomic<bool> is_over{false};
+
 Open& open_one() {
   static auto* instance = new Open;
   return *instance;
@@ -192,11 +194,13 @@ void open_masking(const Options& options, const std::string& address) {
   verified_messages.store(open.messages.get());
 }
 
+bool is_masking_over() { return is_over.load(); }
+
 void close_masking() {
   Open& open = open_one();
   if (open.masking == nullptr) return;
   open.masking->finish();
-  // What is lost from here on is lost to nobody.
+  is_over.store(true);
   verified_messages.store(nullptr);
   masking.store(nullptr);
 }

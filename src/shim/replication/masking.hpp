@@ -96,5 +96,7 @@ std::string mpi_name_of(const char* call);
 // For MPI_Init and MPI_Finalize. Nothing unless the options ask for it.
 void open_masking(const Options& options, const std::string& address);
 void close_masking();
+// Nobody needs anybody any more: who is lost in MPI_Finalize is lost to nobody.
+bool is_masking_over();
 
 }  // namespace resprout::shim
