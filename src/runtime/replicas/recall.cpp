@@ -164,16 +164,6 @@ bool Recall::have_all_arrived() const {
   return true;
 }
 
-bool Recall::is_complete() const {
-  for (std::int32_t rank = 0; rank < setup_.ranks; ++rank) {
-    bool has_one = false;
-    for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
-      has_one = has_one || is_alive({plane, rank});
-    if (!has_one) return false;
-  }
-  return true;
-}
-
 // --- forgetting
 // ---------------------------------------------------------------------------------
 

@@ -87,8 +87,6 @@ class Recall {
   void handle(Replica from, std::span<const std::byte> frame);
   void lose(Replica replica);
   bool is_alive(Replica replica) const { return alive_[number_of(replica)]; }
-  // Somebody of every rank is alive.
-  bool is_complete() const;
 
  private:
   enum class Kind : std::uint32_t { ask, item, refusal, how_far, so_far, arrival };

@@ -72,7 +72,6 @@ class Masking {
   const int ranks_;
   const std::int32_t plane_;
   std::mutex mutex_;  // guards what follows, but for the company
-  std::vector<runtime::Replica> early_losses_;
   std::unordered_map<std::uint64_t, std::uint64_t> collectives_;
   // Of each stream: all up to this number was received, and these beyond it.
   struct Received {
