@@ -10,7 +10,7 @@ pytestmark = pytest.mark.skipif(
     not fuzzers.is_built(), reason="the compiler cannot report what code is reached"
 )
 # Of each target; more of it in `make soak`.
-SECONDS = 10.0
+SECONDS = 8.0
 
 
 @pytest.mark.parametrize("target", fuzzers.TARGETS)

@@ -1,7 +1,5 @@
 #include "runtime/lifeline/link.hpp"
 
-#include <cstring>
-
 namespace resprout::runtime {
 namespace {
 
@@ -22,20 +20,8 @@ Link Link::initiate(const std::string& address, std::uint16_t port, const auth::
 }
 
 void Link::advance(std::vector<Said>& received) {
-  stream_.advance([&received](std::span<const std::uint8_t> bytes) -> std::optional<std::size_t> {
-    std::size_t used = 0;
-    while (used + sizeof(News) <= bytes.size()) {
-      News news;
-      std::memcpy(&news, bytes.data() + used, sizeof news);
-      if (news.length > (news.kind == NewsKind::message ? message_bytes_max : 0))
-        return std::nullopt;
-      const auto rest = bytes.subspan(used + sizeof news);
-      if (rest.size() < news.length) break;
-      received.push_back({news, {rest.begin(), rest.begin() + news.length}});
-      used += sizeof news + news.length;
-    }
-    return used;
-  });
+  stream_.advance(
+      [&received](std::span<const std::uint8_t> bytes) { return read_news(bytes, received); });
 }
 
 void Link::say(const News& news) {

@@ -14,9 +14,6 @@
 
 namespace resprout::runtime {
 
-// Five sets of 4096 identifiers and some numbers.
-inline constexpr std::size_t message_bytes_max = 4096;
-
 class Link {
  public:
   using State = ProvenStream::State;

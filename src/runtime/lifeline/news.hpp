@@ -9,14 +9,20 @@
 //       24   4  loss kind
 //       28   4  length of what follows; 0 but for `message`
 //
-// Thread rule: values.
+// Thread rule: values and a pure function.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
 namespace resprout::runtime {
+
+// A message of the membership has five sets of 4096 identifiers and some numbers.
+inline constexpr std::size_t message_bytes_max = 4096;
 
 enum class NewsKind : std::uint32_t {
   heartbeat = 1,   // from neighbour to neighbour; all others are a flood
@@ -46,5 +52,8 @@ struct Said {
   News news;
   std::vector<std::uint8_t> message;  // of NewsKind::message only
 };
+
+// Appends what `bytes` say as a whole; how many of them that was. Nothing: they make no sense.
+std::optional<std::size_t> read_news(std::span<const std::uint8_t> bytes, std::vector<Said>& said);
 
 }  // namespace resprout::runtime
