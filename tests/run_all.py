@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 BUILD = ROOT / "build" / "release"
 RESULTS = BUILD / "results"
-# The folders that come first: quick ones, then long ones, so that none of these runs alone at the end.
-# All others follow in the order of their names.
+# The folders that come first: quick ones, then long ones, so that none of these runs alone at the
+# end. All others follow in the order of their names.
 FIRST = ["python", "house", "install", "sanitized", "swarm", "exhaustive"]
 # The part that takes longest, and waits more than it computes.
 WAITS = "mpi"

@@ -18,7 +18,8 @@ typedef struct resprout_member resprout_member;
 typedef struct {
   const char* listen;           /* "HOST:PORT", numeric; port 0: any that is free */
   const char* join;             /* any member; null: the first one of a new membership */
-  int radix;                    /* children in the tree: a power of two, 2 to 1024 */
+  int radix;                    /* children in the tree: a power of two, 2 to 1024; who joins with
+                                   whole views takes over the group's */
   int64_t heartbeat_period_ms;  /* > 0 */
   int64_t heartbeat_timeout_ms; /* of silence, after which a neighbor is suspected; > period */
   const uint8_t* secret;        /* 32 bytes that all members share; null: zeros */

@@ -13,6 +13,7 @@ from resprout.cli_words import table_option, with_examples
 from resprout.errors import UserError
 from resprout.files import NO_ROOM, STATUS_NO_ROOM
 from resprout.options import OPTIONS
+from resprout.stderr import make_unfailing
 
 STATUS_USAGE = 2
 
@@ -344,9 +345,9 @@ def reproduce_command(
         typer.Argument(
             metavar="FIGURE",
             help="Of corrected-trees: `fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, "
-            "`table1`, `opportunistic`, `lemmas`; of ftco: `fig7`, `fig8`, `fig9`, `fig10`, "
-            "`table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; of revoke: `fig3`, "
-            "`fig4`, `overlay`; or `all`.",
+            "`table1`, `opportunistic`, `lemmas`; of ftco: `fig6`, `fig7`, `fig8`, `fig9`, "
+            "`fig10`, `table1`, `table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; "
+            "of revoke: `fig3`, `fig4`, `overlay`; or `all`.",
         ),
     ] = "all",
     output: Annotated[
@@ -399,7 +400,9 @@ def member_command(
     join: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Any member.", show_default=False)
     ] = None,
-    radix: Annotated[int, typer.Option(help="Children in the tree, a power of two.")] = 2,
+    radix: Annotated[
+        int, typer.Option(help="Children in the tree, a power of two; the group's counts.")
+    ] = 2,
     json: Annotated[bool, typer.Option("--json", help="Events as lines of JSON.")] = False,
     heartbeat_period: Annotated[int, typer.Option(metavar="MS", help="Between two signs.")] = 500,
     heartbeat_timeout: Annotated[
@@ -474,6 +477,7 @@ def _drop_empty_variables() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command. The exit status; errors of the user are one line on stderr."""
     _drop_empty_variables()
+    make_unfailing()
     try:
         status = app(args=arguments, prog_name="resprout", standalone_mode=False)
     except UserError as error:

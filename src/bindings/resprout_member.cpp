@@ -89,6 +89,10 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   MemberOptions options;
   const auto own = parse_address(listen);
   if (!own) return refuse("listen: '" + listen + "'" + valid);
+  const auto host = resprout::runtime::member::canonical_address(own->host);
+  if (host == "0.0.0.0" || host == "::")
+    return refuse("listen: " + listen + " is every address of this host; give the one at which " +
+                  "the other members reach it");
   options.listen = *own;
   if (given.join != nullptr) {
     options.join = parse_address(given.join);

@@ -103,6 +103,20 @@ def test_a_stopped_member_is_excluded_told_when_it_goes_on_and_joins_again(group
     assert stopped.id == 3
 
 
+def test_who_joins_takes_over_the_radix_of_the_group(group: Make) -> None:
+    members = group(4, radix=16)
+    members.options["radix"] = 2
+    for _ in range(5):
+        members.start(join=members.of(0).address)
+    members.agree(range(9))
+
+    def links(member: int) -> int:
+        return int(members.statistics_of(members.of(member))["connections"])
+
+    # In a tree of radix 16 each speaks with the root alone, on a connection of either side.
+    members.wait(lambda: {links(member) for member in range(1, 9)} == {2})
+
+
 def test_foreign_bytes_and_a_wrong_secret_change_nothing(group: Make) -> None:
     members = group(3)
     before = members.processes[0].view
@@ -173,6 +187,11 @@ def test_the_command_says_what_it_has_cost_when_asked_and_at_its_end(end: int) -
     [
         (["--listen", "nowhere"], "listen: 'nowhere' is not HOST:PORT"),
         (["--listen", "127.0.0.1:0", "--join", "1"], "join: '1' is not HOST:PORT"),
+        (
+            ["--listen", "0.0.0.0:0"],
+            "listen: 0.0.0.0:0 is every address of this host; give the one",
+        ),
+        (["--listen", "[::]:0"], "listen: [::]:0 is every address of this host; give the one"),
         (["--listen", "127.0.0.1:0", "--radix", "3"], "radix: 3 is not a power of two"),
         (["--listen", "203.0.113.77:0"], "listen: 203.0.113.77:0: cannot listen"),
         (["--listen", "127.0.0.1:0", "--heartbeat-timeout", "1"], "heartbeat-timeout: 1 ms"),

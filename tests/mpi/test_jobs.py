@@ -1,5 +1,8 @@
 """What the tests of jobs stand on: a job answers for its own shared memory, and for no other's."""
 
+import json
+import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -43,3 +46,33 @@ def test_a_job_that_does_not_end_in_time_fails() -> None:
     ):
         job.wait(1.0)
     assert not job.processes()
+
+
+@pytest.mark.parametrize("stderr", ["full", "closed", "a pipe that nobody reads"])
+def test_a_job_whose_launcher_cannot_be_heard_ends_well_and_is_reported(
+    stderr: str, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.json"
+    words = [
+        "run",
+        "-n",
+        "3",
+        "--verbose",
+        "--inject",
+        "kill:rank=1,at=barrier#1",
+        "--report",
+        report,
+    ]
+    command = [jobs.RESPROUT, *words, "--", ENDINGS, "status", "0"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            ["sh", "-c", 'exec "$@" 2>&-', "sh", *command] if stderr == "closed" else command,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=full if stderr == "full" else writer,
+            timeout=jobs.WATCHDOG_SECONDS, check=False,
+        )  # fmt: skip
+    os.close(writer)
+    assert done.returncode == 0
+    assert [loss["rank"] for loss in json.loads(report.read_text())["losses"]] == [1]

@@ -54,10 +54,10 @@ def run(request: Request) -> int:
     if request.report is not None:
         check_writable(request.report)
     report = execute(plan, request)
-    if is_worth_a_word(report) or request.verbose or request.report is not None:
-        show(report)
     if request.report is not None:
         write(report, request.report)
+    if is_worth_a_word(report) or request.verbose or request.report is not None:
+        show(report)
     return report.exit_status
 
 

@@ -2,6 +2,7 @@
 #include "runtime/member/member.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "runtime/member/places.hpp"
 #include "runtime/net/clock.hpp"
@@ -9,6 +10,8 @@
 namespace resprout::runtime::member {
 Member::Member(const MemberOptions& options) : Service(options) {
   find_place();
+  if (options.join == own_.address)
+    throw std::invalid_argument("join: that is where it listens itself");
   if (options.join) {
     contacts_.push_back(*options.join);
     become_joining();
@@ -100,6 +103,7 @@ void Member::handle(std::uint64_t key, const Frame& frame) {
 void Member::find_place() {
   if (!options_.order) return;
   const std::vector<std::int32_t> places = options_.order->places(config_.tree);
+  reserved_ = {};
   for (const std::int32_t place : places) reserved_.add(rank_at(place));
   if (const auto own = options_.order->find(own_.address, options_.host_name))
     place_ = places[*own];
@@ -188,6 +192,8 @@ void Member::handle_message(const Frame& frame) {
     if (!message.view.members.contains(message.to)) return;
     book_.clear();
     learn(frame);
+    config_.tree = topology::RadixTree{frame.radix};
+    find_place();
     old_id_ = index(message.to);
     machine_ = Machine::joiner(config_, message.to, Ids::only(message.from));
     machine_->start(now);
@@ -206,6 +212,7 @@ void Member::send_message(const Machine::Message& message) {
   Frame frame = frame_of(FrameKind::message);
   frame.message = message;
   frame.meant = place->second.incarnation;
+  frame.radix = config_.tree.radix;
   const std::uint64_t key = connection_to(place->second);
   Connection& connection = *connections_.at(key);
   if (connection.has_told_book) {

@@ -178,6 +178,7 @@ Bytes encode(const Frame& frame) {
       break;
     case FrameKind::message:
       writer.number(frame.meant, 8);
+      writer.number(static_cast<std::uint32_t>(frame.radix), 2);
       writer.message(frame.message);
       writer.number(frame.places.size(), 2);
       for (const auto& [id, place] : frame.places) {
@@ -223,6 +224,8 @@ std::optional<Frame> decode(std::span<const std::uint8_t> body) {
       break;
     case FrameKind::message: {
       frame.meant = reader.number(8);
+      frame.radix = static_cast<std::int32_t>(reader.number(2));
+      if (!topology::RadixTree::is_radix(frame.radix)) return std::nullopt;
       if (!reader.message(frame.message)) return std::nullopt;
       const std::uint64_t places = reader.number(2);
       for (std::uint64_t i = 0; i < places && reader.is_good(); ++i) {

@@ -7,9 +7,9 @@
 //   heartbeat  nothing
 //   join       4 identifier that it had or wants (-1: none), 8 incarnation, its address
 //   redirect   an address: ask there
-//   message    8 incarnation of the receiver, the machine's message (net/membership_bytes.hpp), the
-//              addresses of those in it; the first on a connection: of all whom the sender knows to
-//              be or have been members
+//   message    8 incarnation of the receiver, 2 radix of the group's tree, the machine's message
+//              (net/membership_bytes.hpp), the addresses of those in it; the first on a connection:
+//              of all whom the sender knows to be or have been members
 //
 // and where views are local
 //
@@ -76,6 +76,7 @@ struct Frame {
   std::int32_t id = -1;
   std::uint64_t incarnation = 0;
   std::uint64_t meant = 0;
+  std::int32_t radix = 2;  // of a message
   Address address;
   Machine::Message message;
   Book places;  // of a message

@@ -11,6 +11,7 @@ Frame sample() {
   Frame frame;
   frame.kind = FrameKind::message;
   frame.meant = 0x0123456789abcdefu;
+  frame.radix = 1024;
   frame.message.from = rank_at(7);
   frame.message.to = rank_at(4095);
   frame.message.kind = protocols::MembershipKind::propose;
@@ -47,6 +48,7 @@ TEST_CASE("a message arrives as it was sent, with the places of those in it") {
   REQUIRE(read);
   CHECK(read->message == sample().message);
   CHECK(read->meant == sample().meant);
+  CHECK(read->radix == 1024);
   REQUIRE(read->places.size() == 2);
   CHECK(read->places.at(4095).address == Address{"::1", 65535});
   CHECK(read->places.at(7).incarnation == 99);

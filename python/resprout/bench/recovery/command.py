@@ -1,6 +1,7 @@
 """What `resprout bench recovery` does: checks, measures, shows, writes."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -28,6 +29,9 @@ def bench_recovery(
         for sample in measure(bench, procs, repetitions, lambda: bar.advance(1, 1)):
             samples.append(sample)
         about = {**about_this_machine(), "mpi": str(bench.mpi), "repetitions": repetitions}
+        for failure in bench.failed:
+            print(f"resprout: run again: {failure}", file=sys.stderr)
+        about["run_again"] = len(bench.failed)
     rows = rows_of(samples)
     print_rows(rows, about, format, show.print_tables)
     if output is not None:

@@ -1,14 +1,11 @@
 """The paper's two machines (section 5), and the protocol simulated on them."""
 
-import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from statistics import correlation, median
 
 from resprout import native
-from resprout.errors import UserError
 from resprout.reproduce.experiment import Row, Study
+from resprout.reproduce.measured import bench_rows
 from resprout.reproduce.membership import models
 
 O_CP = 2.0
@@ -83,15 +80,9 @@ def measured(study: Study, radix: int) -> list[Row]:
 
 
 def _measure(sizes: tuple[int, ...], repetitions: int) -> list[Row]:
-    words = [sys.executable, "-m", "resprout", "bench", "membership", "--format", "json"]
-    words += ["--members", ",".join(map(str, sizes)), "--radix", ",".join(map(str, REAL_RADIXES))]
+    words = ["--members", ",".join(map(str, sizes)), "--radix", ",".join(map(str, REAL_RADIXES))]
     words += ["--groups", "1", "--repetitions", str(repetitions)]
-    # A terminal on stderr sees its bar.
-    done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        raise UserError(f"`resprout bench membership` ended with status {done.returncode}")
-    rows: list[Row] = json.loads(done.stdout)["rows"]
-    return rows
+    return bench_rows("membership", words)
 
 
 def linearity(xs: list[float], ys: list[float]) -> float:
