@@ -10,6 +10,7 @@
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/gaps.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/wildcards.hpp"
@@ -65,10 +66,10 @@ struct Receive {
   MPI_Comm comm;
 };
 
-int start(const Receive& r, MPI_Request& request) {
+int start(const Receive& r, const VerifiedReceive& verified, MPI_Request& request) {
   const Address from = address_of(r.comm, r.source);
-  const int code =
-      start_receive({r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm}, &request);
+  const int code = start_receive(
+      {r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm, verified.ticket()}, &request);
   if (code == MPI_SUCCESS && is_remade(r.comm)) remember(request, {r.comm, r.source});
   return code;
 }
@@ -88,18 +89,27 @@ VerifiedReceive verified(const Receive& r) {
   return {{r.call, r.buffer, r.count, r.datatype}, r.comm, r.source, r.tag};
 }
 
+// Nothing that was started before may wait for its message, and its sender is not one for whom
+// siblings stand in: what they have to say, MPI does not know.
+bool may_receive_at_once(const Receive& r) {
+  if (!may_block(r.comm)) return false;
+  Receives* by = receives();
+  return by == nullptr ||
+         (by->is_clear(r.comm, r.source, r.tag) && !is_stood_in_for(r.comm, r.source));
+}
+
 int receive(const GuardedCall& call, const Receive& r, MPI_Status* of_program) {
   VerifiedReceive verified_receive = verified(r);
   MPI_Status* status = verified_receive.status(of_program);
   int code = MPI_SUCCESS;
-  if (may_block(r.comm)) {
+  if (may_receive_at_once(r)) {
     int source = r.source;
     do {
       code = PMPI_Recv(r.buffer, r.count, r.datatype, source, r.tag, r.comm, status);
     } while (goes_on(r.comm, source, r.tag, code));
   } else {
     MPI_Request request = MPI_REQUEST_NULL;
-    code = start(r, request);
+    code = start(r, verified_receive, request);
     if (code == MPI_SUCCESS) code = wait_for(call, request, r, status);
   }
   if (is_loss(code)) return verified_receive.recover(code, of_program);
@@ -114,7 +124,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
   VerifiedReceive verified_receive = verified(r);
   MPI_Status* status = verified_receive.status(of_program);
   MPI_Request request = MPI_REQUEST_NULL;
-  int code = start(r, request);
+  int code = start(r, verified_receive, request);
   if (code != MPI_SUCCESS && !is_loss(code)) return code;
   const int send_code = code_of_send(send_half());
   if (send_code != MPI_SUCCESS && !is_loss(send_code)) {
@@ -134,15 +144,17 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
 int exchange_decided(const GuardedCall& call, Receive r, MPI_Status* of_program,
                      const SendBuffer& sent, const Sending& sending) {
   MPI_Request request = MPI_REQUEST_NULL;
-  int send_code = PMPI_Isend(sent.data, sent.count, sent.datatype, sending.dest, sending.tag,
-                             sending.comm, &request);
+  int send_code = MPI_SUCCESS;
+  if (!is_stood_in_for(sending.comm, sending.dest))
+    send_code = code_of_send(PMPI_Isend(sent.data, sent.count, sent.datatype, sending.dest,
+                                        sending.tag, sending.comm, &request));
   if (send_code != MPI_SUCCESS) return send_code;
   const Decided::From from = decided_source(r.comm, r.source, r.tag);
   r.source = from.source;
   r.tag = from.tag;
   const int code = receive(call, r, of_program);
   MPI_Status ignored;
-  send_code = wait_one(call, request, ignored);
+  send_code = code_of_send(wait_one(call, request, ignored));
   return send_code != MPI_SUCCESS ? send_code : code;
 }
 

@@ -49,10 +49,11 @@ int start(const Sending& sending, const SendBuffer& given, const ReceiveBuffer& 
 
   const Address from = address_of(sending.comm, source);
   VerifiedReceive verified(into, sending.comm, source, tag);
-  const int code =
-      start_receive({into.data, into.count, into.datatype, from.peer, tag, from.comm}, request);
+  const int code = start_receive(
+      {into.data, into.count, into.datatype, from.peer, tag, from.comm, verified.ticket()},
+      request);
   if (code != MPI_SUCCESS) return call.finish(code);
-  half.code = send(half, sent);
+  half.code = code_of_send(send(half, sent));
   if (half.code != MPI_SUCCESS && (!is_loss(half.code) || source == MPI_PROC_NULL)) {
     take_back(request);
     return call.finish(half.code);

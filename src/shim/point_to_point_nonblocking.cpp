@@ -6,6 +6,7 @@
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/compared_requests.hpp"
+#include "shim/replication/gaps.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/ulfm.hpp"
@@ -14,6 +15,12 @@ using namespace resprout::shim;
 
 namespace {
 
+// A request that is complete: where siblings stand in for a process it is one of as many as in
+// planes that have not lost it.
+int start_nothing(MPI_Request* request) {
+  return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+}
+
 // `start()` is MPI's call, which gives `*request`.
 template <typename Start>
 int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, Start start) {
@@ -21,7 +28,8 @@ int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, 
   if (!call.is_ours()) return start();
   if (is_out_of_reach(comm, dest)) {
     *request = MPI_REQUEST_NULL;
-    return call.finish(code_of_send(code_of_loss(comm)));
+    if (is_stood_in_for(comm, dest)) return start_nothing(request);
+    return call.finish(code_of_loss(comm));
   }
   const int code = start();
   if (code == MPI_SUCCESS) remember(*request, {comm, dest, Pending::Kind::send});
@@ -63,11 +71,12 @@ int start(MPI_Request& request) {
   int code = code_of_start(pending);
   if (code != MPI_SUCCESS) {
     if (messages != nullptr) messages->start(request);
-    return code_of_send(code);
+    if (!is_stood_in_for(pending->comm, pending->peer)) return code;
+    return receives()->start_in_place_of(request);
   }
   if (pending && pending->copy != nullptr) pending->copy->refresh();
-  if (messages != nullptr) messages->start(request);
-  code = start_receive_again(request);
+  const auto message = messages != nullptr ? messages->start(request) : std::nullopt;
+  code = start_receive_again(request, message);
   if (code == MPI_SUCCESS) note_start(request);
   return code;
 }
@@ -116,7 +125,8 @@ extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source
   const Address from = address_of(comm, source);
   GuardedCall call("irecv", comm);
   VerifiedReceive verified({"irecv", buf, count, datatype}, comm, source, tag);
-  const int code = start_receive({buf, count, datatype, from.peer, tag, from.comm}, request);
+  const int code =
+      start_receive({buf, count, datatype, from.peer, tag, from.comm, verified.ticket()}, request);
   if (code == MPI_SUCCESS) verified.go_on_as(*request);
   if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, source});
   return call.finish(code);

@@ -7,6 +7,8 @@
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/gaps.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/wildcards.hpp"
@@ -53,6 +55,20 @@ int look_until(MPI_Comm comm, int source, int tag, Blocking blocking, Look look)
   }
 }
 
+// As MPI_Probe; from a lost process, too, if siblings stand in for it.
+int probe(MPI_Comm comm, const Decided::From& wanted, MPI_Status* status) {
+  const auto [source, tag] = wanted;
+  if (is_stood_in_for(comm, source)) return probe_in_gap(comm, source, tag, status);
+  const int code = look_until(
+      comm, source, tag,
+      [&](Address from) { return PMPI_Probe(from.peer, tag, from.comm, status); },
+      [&](Address from, int& flag) {
+        return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
+      });
+  const bool is_masked = is_loss(code) && masking.load(std::memory_order_acquire) != nullptr;
+  return is_masked ? probe_in_gap(comm, source, tag, status) : code;
+}
+
 // Messages that were matched on remade communicators: MPI does not say where.
 struct Matched {
   std::mutex mutex;
@@ -93,12 +109,7 @@ extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
   if (!call.is_ours()) return PMPI_Probe(source, tag, comm, status);
   const Decided::From found = decided_source(comm, source, tag);
   wait_until_clear(comm, found.source, found.tag);
-  const int code = look_until(
-      comm, found.source, found.tag,
-      [&](Address from) { return PMPI_Probe(from.peer, found.tag, from.comm, status); },
-      [&](Address from, int& flag) {
-        return PMPI_Iprobe(from.peer, found.tag, from.comm, &flag, status);
-      });
+  const int code = probe(comm, found, status);
   if (code == MPI_SUCCESS) name_source(comm, status);
   return call.finish(code);
 }
@@ -111,7 +122,7 @@ extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Sta
     *flag = found ? 1 : 0;
     if (!found) return MPI_SUCCESS;
     wait_until_clear(comm, found->source, found->tag);
-    return call.finish(PMPI_Probe(found->source, found->tag, comm, status));
+    return call.finish(probe(comm, *found, status));
   }
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
     return PMPI_Iprobe(from.peer, tag, from.comm, &found, status);

@@ -11,6 +11,7 @@
 #include "shim/errors.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
+#include "shim/replication/messages.hpp"
 #include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
@@ -38,7 +39,7 @@ bool is_vain(const SendHalf& half) {
 }
 
 void end(SendHalf& half, int code) {
-  half.code = code;
+  half.code = code_of_send(code);
   if (half.request != MPI_REQUEST_NULL) PMPI_Request_free(&half.request);
   if (code == MPI_SUCCESS) return;
   const std::scoped_lock lock(table().mutex);

@@ -137,3 +137,19 @@ def test_whoever_is_lost_in_whatever_call_the_others_end_as_without(seed: int) -
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
     ended, results = job(ranks, replicas, *random_victims(seed, ranks, replicas))
     check(ended, results, expected(ranks), replicas)
+
+
+def test_a_kernel_goes_on_though_each_plane_has_lost_somebody_in_it() -> None:
+    program = [jobs.BUILD / "examples" / "kernels" / "lu", "W"]
+    options = kill(0, 1, "recv#150") + kill(1, 2, "isend#400")
+    ended = jobs.resprout_run(
+        4, program, ["--replicas", "2", "--on-replica-loss", "stand-in", *options]
+    )
+    whole = jobs.resprout_run(4, program)
+    assert [plane["how"] for plane in ended.report["planes"]] == ["gaps", "gaps"], str(ended)
+
+    def without_time(out: str) -> list[str]:
+        return [word for word in out.split() if not word.startswith("seconds=")]
+
+    assert without_time(ended.out) == without_time(whole.out), str(ended)
+    assert "verified" in ended.out, str(ended)

@@ -20,6 +20,9 @@ void Recall::keep(const MessageName& name, std::span<const std::byte> bytes,
   led_.erase(name);
   if (const auto waiting = parked_.extract(name); !waiting.empty())
     for (const Replica reader : waiting.mapped()) say(reader, Kind::item, name, bytes);
+  if (name.stream.of == Stream::Of::messages)
+    for (const Replica listener : listeners_)
+      if (listener.rank == name.stream.receiver) say_headline(listener, name, bytes.size());
   if (spoken_.bytes() >= ask_at_) ask_how_far();
 }
 
@@ -110,6 +113,12 @@ void Recall::handle(Replica from, std::span<const std::byte> frame) {
     case Kind::so_far:
       handle_so_far(head, from);
       break;
+    case Kind::listen:
+      tell_all(from);
+      break;
+    case Kind::headline:
+      handle_headline(head.name, from, frame.subspan(sizeof head));
+      break;
     case Kind::arrival:
       arrived_[static_cast<std::size_t>(from.plane)] = true;
       break;
@@ -144,6 +153,9 @@ void Recall::lose(Replica replica) {
   if (!is_alive(replica)) return;
   alive_[number_of(replica)] = false;
   for (auto& [name, waiting] : parked_) std::erase(waiting, replica);
+  std::erase(listeners_, replica);
+  for (auto& [whose, listening] : listening_)
+    if (listening.to == replica) listen_to_next(whose, listening);
   for (auto& [name, question] : questions_)
     if (question.asked == replica) ask_next(name, question);
   forget_all_possible();
@@ -162,6 +174,62 @@ bool Recall::have_all_arrived() const {
       return false;
   }
   return true;
+}
+
+// --- what there is to receive
+// ---------------------------------------------------------------------------------
+
+void Recall::listen_to(std::int32_t whose) {
+  const auto [at, is_new] = listening_.try_emplace(whose);
+  if (is_new) listen_to_next(whose, at->second);
+}
+
+// In another plane: in this one it is lost.
+void Recall::listen_to_next(std::int32_t whose, Listening& listening) {
+  listening.to.reset();
+  for (std::int32_t plane = 0; plane < setup_.planes && !listening.to; ++plane)
+    if (const Replica replica{plane, whose}; plane != setup_.self.plane && is_alive(replica))
+      listening.to = replica;
+  if (listening.to) say(*listening.to, Kind::listen, {});
+}
+
+void Recall::tell_all(Replica listener) {
+  if (std::ranges::find(listeners_, listener) == listeners_.end()) listeners_.push_back(listener);
+  for (const auto& [name, bytes] : spoken_.messages_to(listener.rank))
+    say_headline(listener, name, bytes);
+}
+
+void Recall::say_headline(Replica to, const MessageName& name, std::size_t bytes) {
+  const std::uint64_t size = bytes;
+  say(to, Kind::headline, name, std::as_bytes(std::span(&size, 1)));
+}
+
+// Another one than before begins anew, and may not have come as far.
+void Recall::handle_headline(const MessageName& name, Replica from,
+                             std::span<const std::byte> bytes) {
+  const auto at = listening_.find(from.rank);
+  std::uint64_t size = 0;
+  if (at == listening_.end() || at->second.to != from || bytes.size() != sizeof size) return;
+  std::uint64_t& last = at->second.last[name.stream];
+  if (name.number <= last) return;
+  last = name.number;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  at->second.heard.push_back({name, size});
+}
+
+std::optional<Recall::Headline> Recall::first_heard(
+    std::int32_t whose, std::uint64_t communicator, std::int32_t tag,
+    const std::function<std::uint64_t(const Stream&)>& taken) {
+  const auto at = listening_.find(whose);
+  if (at == listening_.end()) return std::nullopt;
+  auto& heard = at->second.heard;
+  std::erase_if(heard, [&](const Headline& it) { return it.name.number <= taken(it.name.stream); });
+  const auto first = std::ranges::find_if(heard, [&](const Headline& it) {
+    const Stream& stream = it.name.stream;
+    return stream.communicator == communicator &&
+           (tag == ReceivedStreams::any || stream.tag == tag);
+  });
+  return first == heard.end() ? std::nullopt : std::optional(*first);
 }
 
 // --- forgetting

@@ -10,6 +10,10 @@
 // worked out is the one that all have: others would have been added up in another order. Who works
 // one out by itself leads the higher replicas of its rank, and *refuses* the lower ones.
 //
+// Who may take a message of any tag, or of anybody, has to know what there is: it *listens* to a
+// replica of the lost one, which says the name and the size of each message that it sends to this
+// rank, in the order in which it sends them.
+//
 // Nothing is said while nobody asks, but for this: who keeps more than `kept_bytes` asks its
 // readers how far they are, and forgets what all living replicas of them have.
 //
@@ -17,6 +21,8 @@
 //  1. Who asks for a thing gets it, or a refusal of it, or learns that nobody lives who has it.
 //  2. What is forgotten no living process asks for any more.
 //  3. An answer to a question that somebody else has answered since is passed over.
+//  4. Of each stream what is heard has no gap behind what this process has received, and is heard
+//     once.
 //
 // Thread rule: one at a time; the caller has a lock. `handle` and `lose` may be called by the
 // thread of the links.
@@ -24,6 +30,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -77,6 +85,19 @@ class Recall {
   // It has come in another way.
   void drop(const MessageName& name) { questions_.erase(name); }
 
+  // --- what there is to receive
+  struct Headline {
+    MessageName name;
+    std::uint64_t bytes = 0;
+  };
+  // Rank `whose` is lost in this plane. Nothing if it is listened to already.
+  void listen_to(std::int32_t whose);
+  // Of what was heard of it, the first message on this communicator with this tag, or any of
+  // ReceivedStreams::any, that has a number above `taken(its stream)`. REQUIRES: that grows.
+  std::optional<Headline> first_heard(std::int32_t whose, std::uint64_t communicator,
+                                      std::int32_t tag,
+                                      const std::function<std::uint64_t(const Stream&)>& taken);
+
   // --- the end
   // This process asks nothing more, and says so to the replicas of its rank.
   void arrive();
@@ -89,7 +110,16 @@ class Recall {
   bool is_alive(Replica replica) const { return alive_[number_of(replica)]; }
 
  private:
-  enum class Kind : std::uint32_t { ask, item, refusal, how_far, so_far, arrival };
+  enum class Kind : std::uint32_t {
+    ask,
+    item,
+    refusal,
+    how_far,
+    so_far,
+    arrival,
+    listen,
+    headline
+  };
   struct Head {
     MessageName name;
     Kind kind = Kind::ask;
@@ -103,6 +133,11 @@ class Recall {
     bool was_refused = false;
     std::vector<std::byte> bytes;
   };
+  struct Listening {
+    std::optional<Replica> to;  // nothing: nobody is left
+    std::deque<Headline> heard;
+    StreamCounts last;  // the number of the last one of each stream
+  };
   using Names = std::unordered_map<MessageName, Question, MessageNameHash>;
 
   std::size_t number_of(Replica replica) const {
@@ -112,6 +147,10 @@ class Recall {
   void ask_next(const MessageName& name, Question& question);
   void answer_or_park(const MessageName& name, Replica from);
   void handle_answer(const Head& head, Replica from, std::span<const std::byte> bytes);
+  void listen_to_next(std::int32_t whose, Listening& listening);
+  void tell_all(Replica listener);
+  void say_headline(Replica to, const MessageName& name, std::size_t bytes);
+  void handle_headline(const MessageName& name, Replica from, std::span<const std::byte> bytes);
   void handle_so_far(const Head& head, Replica from);
   std::uint64_t far_in(const Stream& stream) const;
   void ask_how_far();
@@ -127,6 +166,8 @@ class Recall {
   Names questions_;
   std::unordered_map<MessageName, std::vector<Replica>, MessageNameHash> parked_;
   std::unordered_map<MessageName, bool, MessageNameHash> led_;  // results, until they are kept
+  std::map<std::int32_t, Listening> listening_;                 // by rank
+  std::vector<Replica> listeners_;
   StreamCounts received_;
   std::unordered_map<std::uint64_t, std::uint64_t> collectives_;  // by communicator
   // How far others have said they are.

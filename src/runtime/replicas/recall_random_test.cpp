@@ -1,6 +1,7 @@
 // Planes run the same random program; processes die at any moment, and what they had said last is
 // lost with them. As long as somebody of every rank lives, all who live come to their ends with
-// what a run without losses gives them, to the last bit.
+// what a run without losses gives them, to the last bit; or, if they receive from anybody, with
+// what others of their rank have.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -23,12 +24,16 @@ namespace {
 using Value = std::uint64_t;
 
 struct Step {
-  enum class Kind : std::uint8_t { send, receive, broadcast, allreduce } kind;
+  enum class Kind : std::uint8_t { send, receive, receive_any, broadcast, allreduce } kind;
   std::int32_t peer = 0;  // of a broadcast: its root
 };
 using Script = std::vector<Step>;
 
-std::vector<Script> random_scripts(Random& random, std::int32_t ranks) {
+enum class Receives : std::uint8_t { named, from_anybody };
+
+std::vector<Script> random_scripts(Random& random, std::int32_t ranks, Receives receives) {
+  const Step::Kind receive =
+      receives == Receives::named ? Step::Kind::receive : Step::Kind::receive_any;
   std::vector<Script> scripts(static_cast<std::size_t>(ranks));
   std::deque<std::pair<std::int32_t, std::int32_t>> sent;  // from, to; not received yet
   const auto any = [&] {
@@ -38,7 +43,7 @@ std::vector<Script> random_scripts(Random& random, std::int32_t ranks) {
     return scripts[static_cast<std::size_t>(rank)];
   };
   const auto receive_one = [&] {
-    of(sent.front().second).push_back({Step::Kind::receive, sent.front().first});
+    of(sent.front().second).push_back({receive, sent.front().first});
     sent.pop_front();
   };
   for (std::uint64_t left = 15 + random.below(40); left > 0; --left) {
@@ -76,14 +81,16 @@ Value sum_of(const std::vector<Value>& values) {
 
 class World {
  public:
-  explicit World(std::uint64_t seed, bool may_lose_a_rank = false)
+  explicit World(std::uint64_t seed, bool may_lose_a_rank = false,
+                 Receives receives = Receives::named)
       : random_(seed),
         planes_(static_cast<std::int32_t>(2 + random_.below(2))),
         ranks_(static_cast<std::int32_t>(2 + random_.below(3))),
         kills_(random_.below(static_cast<std::uint64_t>(ranks_ * (planes_ - 1)) + 1)),
         kept_bytes_(200 + random_.below(3000)),
         may_lose_a_rank_(may_lose_a_rank),
-        scripts_(random_scripts(random_, ranks_)),
+        scripts_(random_scripts(random_, ranks_, receives)),
+        decided_(static_cast<std::size_t>(ranks_)),
         native_(static_cast<std::size_t>(planes_)) {
     for (std::int32_t plane = 0; plane < planes_; ++plane)
       for (std::int32_t rank = 0; rank < ranks_; ++rank)
@@ -128,6 +135,7 @@ class World {
   }
   bool has_hopeless() const { return has_hopeless_; }
   bool has_own_sums() const { return has_own_sums_; }
+  bool has_decided_for_lost() const { return has_decided_for_lost_; }
 
  private:
   struct Process final : ChannelNetwork {
@@ -147,7 +155,8 @@ class World {
     std::size_t done = 0;
     Value state = 1;
     std::uint64_t collectives = 0;
-    bool has_entered = false;  // the next collective, in its plane
+    std::size_t wildcards = 0;  // that it has received
+    bool has_entered = false;   // the next collective, in its plane
     std::optional<MessageName> asked;
     std::optional<RecalledCollective> recalled;
     std::map<std::int32_t, std::uint64_t> sent;      // by receiver
@@ -223,6 +232,9 @@ class World {
       case Step::Kind::receive:
         collect_receive(process, step.peer, actions);
         break;
+      case Step::Kind::receive_any:
+        collect_receive_any(process, actions);
+        break;
       default:
         collect_collective(process, step, actions);
     }
@@ -265,11 +277,42 @@ class World {
     }
   }
 
+  // What the lowest replica that lives has found, all of the rank know at once
+  // (protocols/decision_log).
+  void collect_receive_any(Process& process, Actions& actions) {
+    auto& decided = decided_[static_cast<std::size_t>(process.self.rank)];
+    if (process.wildcards < decided.size()) {
+      collect_receive(process, decided[process.wildcards], actions);
+      return;
+    }
+    for (std::int32_t plane = 0; plane < process.self.plane; ++plane)
+      if (at({plane, process.self.rank}).is_alive) return;
+    for (const std::int32_t from : everybody_) {
+      if (from == process.self.rank || !is_there(process, from)) continue;
+      actions.emplace_back([this, &process, &decided, from] {
+        decided.push_back(from);
+        if (!process.recall.is_alive({process.self.plane, from})) has_decided_for_lost_ = true;
+      });
+    }
+  }
+
+  bool is_there(Process& process, std::int32_t from) {
+    if (process.recall.is_alive({process.self.plane, from}))
+      return !native_of(process).messages[{from, process.self.rank}].empty();
+    process.recall.listen_to(from);
+    const auto first = process.recall.first_heard(
+        from, 1, ReceivedStreams::any,
+        [&](const Stream& stream) { return process.received[stream.sender]; });
+    if (first) REQUIRE(first->name == message(from, process.self.rank, process.received[from] + 1));
+    return first.has_value();
+  }
+
   void take(Process& process, std::int32_t from, const MessageName& name, Value value) {
     process.asked.reset();
     ++process.received[from];
     process.recall.note_received(name.stream, name.number);
     process.state = mixed(process.state, value);
+    ++process.wildcards;
     note_step(process);
   }
 
@@ -396,12 +439,14 @@ class World {
   const std::size_t kept_bytes_;
   const bool may_lose_a_rank_;
   const std::vector<Script> scripts_;
+  std::vector<std::vector<std::int32_t>> decided_;  // by rank: of whom its wildcards receive
   std::vector<std::int32_t> everybody_;
   std::vector<Native> native_;
   std::vector<std::unique_ptr<Process>> processes_;
   int killed_ = 0;
   bool has_hopeless_ = false;
   bool has_own_sums_ = false;
+  bool has_decided_for_lost_ = false;
 };
 
 }  // namespace
@@ -428,6 +473,22 @@ TEST_CASE("recall: random programs end as without losses while somebody of every
   CHECK(killed > 1000);
   CHECK(gaps_everywhere > 100);
   CHECK(own_sums > 100);
+}
+
+TEST_CASE("recall: replicas that receive from anybody agree at their ends") {
+  int gaps_everywhere = 0;
+  int for_lost = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    CAPTURE(seed);
+    World world(seed, false, Receives::from_anybody);
+    REQUIRE(world.run());
+    REQUIRE(!world.has_hopeless());
+    for (const auto& values : world.ends()) REQUIRE(values.size() == 1);
+    gaps_everywhere += world.has_gap_everywhere() ? 1 : 0;
+    for_lost += world.has_decided_for_lost() ? 1 : 0;
+  }
+  CHECK(gaps_everywhere > 100);
+  CHECK(for_lost > 100);
 }
 
 TEST_CASE("recall: nobody waits for ever when a rank is lost in all planes") {

@@ -104,6 +104,59 @@ TEST_CASE("recall: if who was asked dies, the next one is asked, until nobody is
   CHECK(planes.at(0, 0).take(message(2), nothing) == Answer::hopeless);
 }
 
+namespace {
+
+// Of what rank 1 has sent to rank 0, the first that is behind the first `taken` of each stream.
+std::optional<Recall::Headline> heard(Recall& recall, std::int32_t tag, std::uint64_t taken = 0) {
+  return recall.first_heard(1, 7, tag, [&](const Stream&) { return taken; });
+}
+MessageName with_tag(std::int32_t tag, std::uint64_t number) {
+  return {{7, 1, 0, tag, Of::messages}, number};
+}
+
+}  // namespace
+
+TEST_CASE("recall: who listens hears what there is, in the order in which it was sent") {
+  Planes planes(2);
+  keep(planes.at(1, 1), with_tag(5, 1), 1);
+  keep(planes.at(1, 1), with_tag(3, 1), 1);
+  planes.kill(0, 1);
+  Recall& listener = planes.at(0, 0);
+  CHECK(!heard(listener, ReceivedStreams::any));
+  listener.listen_to(1);
+  REQUIRE(heard(listener, ReceivedStreams::any));
+  CHECK(heard(listener, ReceivedStreams::any)->name == with_tag(5, 1));
+  CHECK(heard(listener, 3)->name == with_tag(3, 1));
+  CHECK(heard(listener, 3)->bytes == 1);
+  keep(planes.at(1, 1), with_tag(3, 2), 1);
+  CHECK(heard(listener, 3, 1)->name == with_tag(3, 2));
+  CHECK(!heard(listener, 5));  // it grows, so the first ones are taken
+}
+
+TEST_CASE("recall: what is heard again from another replica is heard once") {
+  Planes planes(3);
+  for (const int plane : {1, 2}) keep(planes.at(plane, 1), with_tag(3, 1), 1);
+  keep(planes.at(1, 1), with_tag(4, 1), 1);
+  planes.kill(0, 1);
+  Recall& listener = planes.at(0, 0);
+  listener.listen_to(1);
+  planes.kill(1, 1);
+  keep(planes.at(2, 1), with_tag(4, 1), 1);
+  keep(planes.at(2, 1), with_tag(3, 2), 1);
+  CHECK(heard(listener, ReceivedStreams::any)->name == with_tag(3, 1));
+  CHECK(heard(listener, ReceivedStreams::any, 1)->name == with_tag(3, 2));
+  CHECK(!heard(listener, ReceivedStreams::any, 2));
+}
+
+TEST_CASE("recall: others than who listens hear nothing") {
+  Planes planes(2);
+  planes.at(0, 0).listen_to(1);
+  const int frames = planes.frames();
+  planes.at(1, 1).keep({{7, 1, 1, 3, Of::messages}, 1}, bytes(1), {{1}});
+  planes.at(1, 1).keep({{7, 1, 0, 3, Of::contributions}, 1}, bytes(1), {{0}});
+  CHECK(planes.frames() == frames);
+}
+
 TEST_CASE("recall: of two that work out a result the one in the lower plane leads") {
   Planes planes(2);
   Recall& lower = planes.at(0, 0);

@@ -21,9 +21,9 @@ const ReceiveOrder::Entry& ReceiveOrder::entry(Ticket ticket) const {
   return *found;
 }
 
-bool ReceiveOrder::is_clear(const Pattern& pattern) const {
+bool ReceiveOrder::is_clear_before(Ticket ticket, const Pattern& pattern) const {
   return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& it) {
-    return (!it.is_given || !it.is_decided) && overlap(it.pattern, pattern);
+    return it.ticket < ticket && (!it.is_given || !it.is_decided) && overlap(it.pattern, pattern);
   });
 }
 

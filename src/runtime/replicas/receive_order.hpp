@@ -40,6 +40,8 @@ class ReceiveOrder {
     std::uint64_t communicator = 0;  // any name, as long as it is that of no other one
     std::int32_t source = any;
     std::int32_t tag = any;
+
+    bool operator==(const Pattern&) const = default;
   };
   struct Match {
     std::uint64_t wildcard = 0;  // the first one is 1
@@ -48,7 +50,9 @@ class ReceiveOrder {
   };
 
   // A receive or a probe that need not wait for any receive before it.
-  bool is_clear(const Pattern& pattern) const;
+  bool is_clear(const Pattern& pattern) const { return is_clear_before(last_ + 1, pattern); }
+  // Nor for those before this one.
+  bool is_clear_before(Ticket ticket, const Pattern& pattern) const;
   // A receive that has to be decided, or is not clear. Others may go without.
   bool needs_entry(const Pattern& pattern) const;
   // The program starts a receive.

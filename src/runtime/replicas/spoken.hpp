@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/replicas/streams.hpp"
@@ -24,7 +25,7 @@ class Spoken {
     Kept& kept = streams_[name.stream];
     if (kept.readers.empty()) kept.readers.assign(readers.begin(), readers.end());
     kept.items.emplace_hint(kept.items.end(), name.number,
-                            std::vector<std::byte>(bytes.begin(), bytes.end()));
+                            Item{++said_, {bytes.begin(), bytes.end()}});
     bytes_ += cost_of(bytes.size());
   }
 
@@ -33,7 +34,7 @@ class Spoken {
     const auto stream = streams_.find(name.stream);
     if (stream == streams_.end()) return nullptr;
     const auto item = stream->second.items.find(name.number);
-    return item == stream->second.items.end() ? nullptr : &item->second;
+    return item == stream->second.items.end() ? nullptr : &item->second.bytes;
   }
 
   // Nobody asks for what the stream has up to this number.
@@ -42,7 +43,7 @@ class Spoken {
     if (known == streams_.end()) return;
     auto& items = known->second.items;
     while (!items.empty() && items.begin()->first <= up_to) {
-      bytes_ -= cost_of(items.begin()->second.size());
+      bytes_ -= cost_of(items.begin()->second.bytes.size());
       items.erase(items.begin());
     }
   }
@@ -54,11 +55,27 @@ class Spoken {
       if (!kept.items.empty()) visit(stream, kept.readers);
   }
 
+  // Names and sizes of the messages to this rank, as they were said.
+  std::vector<std::pair<MessageName, std::size_t>> messages_to(std::int32_t receiver) const {
+    std::map<std::uint64_t, std::pair<MessageName, std::size_t>> in_order;
+    for (const auto& [stream, kept] : streams_)
+      if (stream.of == Stream::Of::messages && stream.receiver == receiver)
+        for (const auto& [number, item] : kept.items)
+          in_order[item.order] = {{stream, number}, item.bytes.size()};
+    std::vector<std::pair<MessageName, std::size_t>> messages;
+    for (const auto& [order, message] : in_order) messages.push_back(message);
+    return messages;
+  }
+
   std::size_t bytes() const { return bytes_; }
 
  private:
+  struct Item {
+    std::uint64_t order;  // among all that was said
+    std::vector<std::byte> bytes;
+  };
   struct Kept {
-    std::map<std::uint64_t, std::vector<std::byte>> items;
+    std::map<std::uint64_t, Item> items;
     std::vector<std::int32_t> readers;
   };
   // With what the allocator and the tree add.
@@ -66,6 +83,7 @@ class Spoken {
 
   std::unordered_map<Stream, Kept, StreamHash> streams_;
   std::size_t bytes_ = 0;
+  std::uint64_t said_ = 0;
 };
 
 }  // namespace resprout::runtime

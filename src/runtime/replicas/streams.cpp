@@ -61,8 +61,37 @@ std::optional<MessageName> ReceivedStreams::take(Ticket ticket) {
   return name;
 }
 
+std::optional<MessageName> ReceivedStreams::name_of(Ticket ticket) const {
+  const auto found = decided_.find(ticket);
+  return found == decided_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t ReceivedStreams::named(const Stream& stream) const {
+  const auto found = received_.find(stream);
+  return found == received_.end() ? 0 : found->second;
+}
+
+std::optional<std::int32_t> ReceivedStreams::sender_of(Ticket ticket) const {
+  const auto posted = std::find_if(undecided_.begin(), undecided_.end(),
+                                   [&](const Posted& it) { return it.ticket == ticket; });
+  return posted == undecided_.end() ? std::nullopt : std::optional(posted->stream.sender);
+}
+
+std::optional<ReceivedStreams::AnyTag> ReceivedStreams::first_of_any_tag(std::int32_t sender,
+                                                                         Ticket behind) const {
+  const auto found = std::find_if(undecided_.begin(), undecided_.end(), [&](const Posted& it) {
+    return it.ticket > behind && it.stream.sender == sender && it.stream.tag == any &&
+           !is_behind_another(it);
+  });
+  return found == undecided_.end() ? std::nullopt
+                                   : std::optional(AnyTag{found->ticket, found->stream});
+}
+
 bool ReceivedStreams::has_to_wait(const Posted& posted) const {
-  if (is_wild(posted.stream)) return true;
+  return is_wild(posted.stream) || is_behind_another(posted);
+}
+
+bool ReceivedStreams::is_behind_another(const Posted& posted) const {
   return std::any_of(undecided_.begin(), undecided_.end(), [&](const Posted& other) {
     return other.ticket < posted.ticket && overlap(other.stream, posted.stream);
   });

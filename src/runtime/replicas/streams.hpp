@@ -81,6 +81,19 @@ class ReceivedStreams {
   // Nothing while a wildcard before it, or it itself, may still take what decides it. Asked
   // successfully, it forgets the ticket.
   std::optional<MessageName> take(Ticket ticket);
+  // The same, and it remembers it.
+  std::optional<MessageName> name_of(Ticket ticket) const;
+  // So many receives of the stream have a name.
+  std::uint64_t named(const Stream& stream) const;
+  // Whom it names as its sender, or `any`; nothing once it has a name.
+  std::optional<std::int32_t> sender_of(Ticket ticket) const;
+  // The first receive behind this one that names this sender and any tag, and whose message no
+  // undecided one before it may take.
+  struct AnyTag {
+    Ticket ticket = 0;
+    Stream stream;
+  };
+  std::optional<AnyTag> first_of_any_tag(std::int32_t sender, Ticket behind) const;
 
   // All that was posted was taken.
   bool is_idle() const { return undecided_.empty() && decided_.empty(); }
@@ -95,6 +108,7 @@ class ReceivedStreams {
   };
   static bool is_wild(const Stream& stream) { return stream.sender == any || stream.tag == any; }
   bool has_to_wait(const Posted& posted) const;
+  bool is_behind_another(const Posted& posted) const;
   void name_those_that_are_decided();
 
   StreamCounts received_;

@@ -8,6 +8,7 @@
 #include "runtime/session.hpp"
 #include "shim/communicator.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/decided.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -76,6 +77,7 @@ MessageName MaskedCollective::name(Of of, int rank, int part) const {
 void MaskedCollective::begin() {
   is_delivered_ = true;
   missing_.clear();
+  settle_decisions();
   if (!sides_) return;
   number_ = by_.next_collective(communicator_);
   keep_contribution();

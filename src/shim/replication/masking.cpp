@@ -13,7 +13,10 @@
 #include "runtime/engine.hpp"
 #include "runtime/idle.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/native/progress_hook.hpp"
+#include "shim/replication/decided.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/replication/receives.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -39,8 +42,11 @@ Masking::Masking(const Options& options, const std::string& address, int rank, i
                    .on_finding = {},
                    .on_process_lost =
                        [this](Replica replica) {
-                         const std::scoped_lock lock(mutex_);
-                         recall_.lose(replica);
+                         {
+                           const std::scoped_lock lock(mutex_);
+                           recall_.lose(replica);
+                         }
+                         if (replica.rank == rank_) decisions().lose_plane(replica.plane);
                        }}),
       recall_({.self = {options.replica, rank}, .planes = options.replicas, .ranks = ranks},
               company_->links) {
@@ -87,32 +93,56 @@ void Masking::note_collective(std::uint64_t communicator, std::uint64_t number) 
 
 std::vector<std::byte> Masking::recall(const MessageName& name, std::int32_t whose,
                                        const char* call) {
-  std::vector<std::byte> bytes;
-  Recall::Answer answer = Recall::Answer::none;
-  wait_until([&](Recall& recall) {
-    recall.ask(name, whose);
-    answer = recall.take(name, bytes);
-    return answer != Recall::Answer::none;
+  std::optional<std::vector<std::byte>> bytes;
+  wait_for([&] {
+    bytes = maybe_recall(name, whose, call);
+    return bytes.has_value();
   });
+  return *bytes;
+}
+
+std::optional<std::vector<std::byte>> Masking::maybe_recall(const MessageName& name,
+                                                            std::int32_t whose, const char* call) {
+  std::vector<std::byte> bytes;
+  std::unique_lock lock(mutex_);
+  recall_.ask(name, whose);
+  const Recall::Answer answer = recall_.take(name, bytes);
+  lock.unlock();
+  if (answer == Recall::Answer::none) return std::nullopt;
   if (answer != Recall::Answer::here)
     end_here(mpi_name_of(call), "waits for a rank of which no replica is left");
   return bytes;
 }
 
-void Masking::wait_until(const std::function<bool(Recall&)>& step) {
+std::optional<Recall::Headline> Masking::first_heard(
+    std::int32_t lost, std::uint64_t communicator, std::int32_t tag,
+    const std::function<std::uint64_t(const Stream&)>& taken) {
+  const std::scoped_lock lock(mutex_);
+  recall_.listen_to(lost);
+  return recall_.first_heard(lost, communicator, tag, taken);
+}
+
+void Masking::wait_for(const std::function<bool()>& is_there) {
   runtime::Idle idle{runtime::IdleStrategy{}};
-  std::unique_lock lock(mutex_);
-  while (!step(recall_)) {
-    lock.unlock();
+  while (!is_there()) {
     meanwhile();
     idle.pause();
-    lock.lock();
   }
 }
 
-// Others of this plane may need us before those whom we wait for get as far.
+void Masking::wait_until(const std::function<bool(Recall&)>& step) {
+  wait_for([&] {
+    const std::scoped_lock lock(mutex_);
+    return step(recall_);
+  });
+}
+
+// Others of this plane may need us before those whom we wait for get as far; and these may wait for
+// what was decided here.
 void Masking::meanwhile() {
   company_->links.drive();
+  if (Decided* by = decided.load(std::memory_order_acquire)) by->flush();
+  if (Receives* by = receives()) by->advance();
   int flag = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
   World::current()->engine().maybe_drive();
@@ -139,6 +169,7 @@ void Masking::finish() {
         return recall.take(name_of_end(rank), nothing) != Recall::Answer::none;
       });
   // Whoever asks from here on shall see that it is gone, though it may wait for its plane yet.
+  company_->links.leave();
   company_.reset();
 }
 
@@ -165,8 +196,16 @@ namespace {
 struct Open {
   std::unique_ptr<Masking> masking;
   std::unique_ptr<Messages> messages;
+  std::unique_ptr<Decided> decided;
+  std::unique_ptr<Receives> receives;
 };
 std::atomic<bool> is_over{false};
+
+// In the library's progress, on a thread that is inside of it.
+int look_after_receives() {
+  if (Receives* by = receives()) by->advance();
+  return 0;
+}
 
 Open& open_one() {
   static auto* instance = new Open;
@@ -190,8 +229,19 @@ void open_masking(const Options& options, const std::string& address) {
   }
   open.messages = std::make_unique<Messages>(
       Messages::Setup{.masking = open.masking.get(), .rank = rank, .meanwhile = [] {}});
+  open.decided = std::make_unique<Decided>(open.masking->decisions(),
+                                           [by = open.masking.get()] { by->meanwhile(); });
+  open.receives = std::make_unique<Receives>(*open.decided, open.messages.get());
+  if (!add_progress_hook(look_after_receives, Rounds::some)) {
+    std::fprintf(stderr,
+                 "resprout: --on-replica-loss stand-in needs an MPI library that has "
+                 "opal_progress_register\n");
+    std::_Exit(2);
+  }
   masking.store(open.masking.get());
   verified_messages.store(open.messages.get());
+  decided.store(open.decided.get());
+  decided_receives.store(open.receives.get());
 }
 
 bool is_masking_over() { return is_over.load(); }
@@ -199,6 +249,11 @@ bool is_masking_over() { return is_over.load(); }
 void close_masking() {
   Open& open = open_one();
   if (open.masking == nullptr) return;
+  open.receives->close([&] { open.masking->meanwhile(); });
+  decided_receives.store(nullptr);
+  remove_progress_hook(look_after_receives);
+  open.decided->finish();
+  decided.store(nullptr);
   open.masking->finish();
   is_over.store(true);
   verified_messages.store(nullptr);

@@ -56,18 +56,29 @@ class Masking {
   // it, this process ends.
   std::vector<std::byte> recall(const runtime::MessageName& name, std::int32_t whose,
                                 const char* call);
+  // The same, as far as it is there by now.
+  std::optional<std::vector<std::byte>> maybe_recall(const runtime::MessageName& name,
+                                                     std::int32_t whose, const char* call);
+  // What rank `lost` of this plane would have sent next (Recall::first_heard).
+  std::optional<runtime::Recall::Headline> first_heard(
+      std::int32_t lost, std::uint64_t communicator, std::int32_t tag,
+      const std::function<std::uint64_t(const runtime::Stream&)>& taken);
+  // `is_there` is called now and then, until it returns true.
+  void wait_for(const std::function<bool()>& is_there);
   // `step` is called with the recall, locked, now and then, until it returns true.
   void wait_until(const std::function<bool(runtime::Recall&)>& step);
 
   // Waits until nobody can ask this process for anything any more, and leaves.
   void finish();
 
+  runtime::Decisions& decisions() { return company_->decisions; }
+  // What is done while a call waits for what crosses planes.
+  void meanwhile();
+
   // What the program does needs more than others can stand in for. `what`: "MPI_Recv", say.
   [[noreturn]] void end_here(const std::string& what, const char* why) const;
 
  private:
-  void meanwhile();
-
   const int rank_;
   const int ranks_;
   const std::int32_t plane_;

@@ -15,6 +15,7 @@ namespace resprout::shim {
 namespace {
 
 using runtime::MessageName;
+using runtime::Recall;
 using runtime::ReceivedStreams;
 using runtime::Stream;
 
@@ -224,7 +225,7 @@ void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI
 
 void Messages::note_received(Ticket ticket, const MPI_Status& status) {
   const std::scoped_lock lock(mutex_);
-  resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});
+  resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});  // unless that was decided
   unnamed_.insert(ticket);
   std::erase_if(unnamed_, [&](Ticket done) {
     const auto name = received_.take(done);
@@ -233,20 +234,65 @@ void Messages::note_received(Ticket ticket, const MPI_Status& status) {
   });
 }
 
-bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
-  if (setup_.masking == nullptr) return false;
+void Messages::decide(Ticket ticket, Decided::From taken) {
+  const std::scoped_lock lock(mutex_);
+  resolve(ticket, taken);
+}
+
+std::optional<Recall::Headline> Messages::first_heard(std::int32_t lost, std::uint64_t communicator,
+                                                      std::int32_t tag) {
+  return setup_.masking->first_heard(lost, communicator, tag,
+                                     [&](const Stream& stream) { return received_.named(stream); });
+}
+
+// Messages of one process come in one order, so it is known what receives of any tag from a lost
+// one take, or have taken.
+void Messages::decide_any_tag(std::int32_t lost) {
+  Ticket behind = 0;
+  while (const auto open = received_.first_of_any_tag(lost, behind)) {
+    behind = open->ticket;
+    const auto next = first_heard(lost, open->stream.communicator, ReceivedStreams::any);
+    if (!next) continue;
+    received_.resolve(open->ticket, lost, next->name.stream.tag);
+    wild_.erase(open->ticket);
+    behind = 0;
+  }
+}
+
+std::optional<MessageName> Messages::name_in_gap(Ticket ticket) {
+  const auto sender = received_.sender_of(ticket);
+  if (sender && *sender != ReceivedStreams::any) decide_any_tag(*sender);
+  return received_.name_of(ticket);
+}
+
+std::optional<Recall::Headline> Messages::first_of_lost(MPI_Comm comm, int source, int tag) {
+  const auto communicator = name_of(comm);
+  if (!communicator)
+    setup_.masking->end_here("a receive of any message",
+                             "on a communicator of which other planes do not know meets a loss");
+  const std::int32_t lost = world_rank_of(comm, source);
+  const std::scoped_lock lock(mutex_);
+  decide_any_tag(lost);
+  return first_heard(lost, *communicator, tag == MPI_ANY_TAG ? ReceivedStreams::any : tag);
+}
+
+bool Messages::maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
   std::unique_lock lock(mutex_);
-  const std::optional<MessageName> name =
-      wild_.contains(ticket) ? std::nullopt : received_.take(ticket);
+  const std::optional<MessageName> name = name_in_gap(ticket);
   lock.unlock();
-  if (!name)
-    setup_.masking->end_here(mpi_name_of(buffer.call),
-                             "leaves open whose message it takes, and a rank is lost");
-  const auto bytes = setup_.masking->recall(*name, name->stream.sender, buffer.call);
-  setup_.masking->note_received(*name);
-  put(bytes, buffer, status);
+  if (!name) return false;
+  const auto bytes = setup_.masking->maybe_recall(*name, name->stream.sender, buffer.call);
+  if (!bytes) return false;
+  put(*bytes, buffer, status);
   status.MPI_TAG = name->stream.tag;
   status.MPI_ERROR = MPI_SUCCESS;
+  return true;
+}
+
+bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
+  if (setup_.masking == nullptr) return false;
+  setup_.masking->wait_for([&] { return maybe_recover(ticket, buffer, status); });
+  note_received(ticket, status);
   return true;
 }
 
@@ -340,16 +386,20 @@ void Messages::remember_persistent_receive(MPI_Request request, const ReceiveBuf
   add(request, entry);
 }
 
-void Messages::start(MPI_Request request) {
+std::optional<Messages::Ticket> Messages::start(MPI_Request request) {
   std::unique_lock lock(mutex_);
   const auto found = requests_.find(request);
-  if (found == requests_.end()) return;
+  if (found == requests_.end()) return std::nullopt;
   const Request entry = found->second;
   lock.unlock();
-  if (entry.is_send) return send(entry.send, entry.peer);
+  if (entry.is_send) {
+    send(entry.send, entry.peer);
+    return std::nullopt;
+  }
   const auto ticket = post(entry.peer.comm, entry.peer.dest, entry.peer.tag);
   lock.lock();
   requests_[request].ticket = ticket;
+  return ticket;
 }
 
 void Messages::complete(MPI_Request before, MPI_Request after, MPI_Status& status) {

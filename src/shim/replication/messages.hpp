@@ -26,6 +26,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/replicas/recall.hpp"
 #include "runtime/replicas/verifier.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
@@ -69,9 +70,16 @@ class Messages {
   // MPI has completed it: `status` is MPI's, and as the program gets it afterwards. Returns when
   // the program may have it.
   void complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+  // With masking: it is decided what it takes. Its source is MPI_PROC_NULL: nothing.
+  void decide(Ticket ticket, Decided::From taken);
   // MPI has given it up, as its sender is lost: a replica of the sender says what it would have
   // been. True: it has come.
   bool recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+  // The same, but for the source in its status, of what the program completes later. Does not wait;
+  // true: it has come.
+  bool maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+  // The message that a receive, posted now, would take of a lost process, if it was sent.
+  std::optional<runtime::Recall::Headline> first_of_lost(MPI_Comm comm, int source, int tag);
 
   // The same for requests and matched messages. `request`: as MPI gave it.
   void remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer, int source);
@@ -81,8 +89,8 @@ class Messages {
   void remember_persistent_send(MPI_Request request, const SendBuffer& buffer, const Sending& peer);
   void remember_persistent_receive(MPI_Request request, const ReceiveBuffer& buffer,
                                    const Sending& peer);
-  // MPI is about to start it.
-  void start(MPI_Request request);
+  // MPI is about to start it. Gives back the ticket of a receive.
+  std::optional<Ticket> start(MPI_Request request);
   // MPI has completed what had the handle `before`, and made it `after`. A receive that was
   // cancelled was none.
   void complete(MPI_Request before, MPI_Request after, MPI_Status& status);
@@ -129,6 +137,11 @@ class Messages {
   std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);
   void keep(const SendBuffer& buffer, const runtime::Stream& stream);
   void note_received(Ticket ticket, const MPI_Status& status);
+  void decide_any_tag(std::int32_t lost);
+  std::optional<runtime::Recall::Headline> first_heard(std::int32_t lost,
+                                                       std::uint64_t communicator,
+                                                       std::int32_t tag);
+  std::optional<runtime::MessageName> name_in_gap(Ticket ticket);
   void add(MPI_Request request, Request entry);
   static void release(Request& entry);
   void resolve(Ticket ticket, Decided::From taken);
@@ -191,6 +204,8 @@ class VerifiedReceive {
   // MPI ended it with this code: what the call returns. `of_program` is written if it came all the
   // same.
   int recover(int code, MPI_Status* of_program);
+  // Nothing: it is not verified.
+  std::optional<Messages::Ticket> ticket() const { return ticket_; }
   // MPI has started it.
   void go_on_as(MPI_Request request) {
     if (ticket_) messages_->remember(request, *ticket_, buffer_, source_);

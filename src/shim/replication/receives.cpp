@@ -7,7 +7,10 @@
 
 #include "core/invariant.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/errors.hpp"
 #include "shim/pending.hpp"
+#include "shim/replication/gaps.hpp"
+#include "shim/replication/messages.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -72,7 +75,7 @@ class Receives::Hold {
   Receives& receives_;
 };
 
-Receives::Receives(Decided& by) : by_(by) {
+Receives::Receives(Decided& by, Messages* stood_in_for) : by_(by), stood_in_for_(stood_in_for) {
   PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &own_);
   int* tag_max = nullptr;
   int is_set = 0;
@@ -92,7 +95,7 @@ Receives::~Receives() {
 int Receives::start(const Call& call, MPI_Request* request) {
   const Hold hold(*this);
   advance_held();
-  if (!is_for_us(call) || !order_.needs_entry(pattern_of(call.comm, call.source, call.tag)))
+  if (!is_for_us(call) || !needs_entry(call))
     return PMPI_Irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
                       request);
   const int tag = next_tag();
@@ -115,13 +118,17 @@ int Receives::init(const Call& call, MPI_Request* request) {
   return code;
 }
 
-int Receives::start_again(MPI_Request request) {
+bool Receives::needs_entry(const Call& call) const {
+  return order_.needs_entry(pattern_of(call.comm, call.source, call.tag)) ||
+         is_of_lost(call, call.source);
+}
+
+int Receives::start_again(MPI_Request request, std::optional<std::uint64_t> message) {
   const Hold hold(*this);
   const EntryPtr entry = find(request);
   advance_held();
-  const Call& call = entry->call;
-  const bool is_lent =
-      entry->is_own && order_.needs_entry(pattern_of(call.comm, call.source, call.tag));
+  entry->call.message = message;
+  const bool is_lent = entry->is_own && needs_entry(entry->call);
   if (entry->is_own && !is_lent) return PMPI_Start(&request);
   int code = is_lent ? lend(*entry) : MPI_SUCCESS;
   if (code == MPI_SUCCESS) code = PMPI_Start(is_lent ? &entry->stand_in : &request);
@@ -129,6 +136,19 @@ int Receives::start_again(MPI_Request request) {
   if (is_lent) ++lent_;
   activate(entry);
   return code;
+}
+
+int Receives::start_in_place_of(MPI_Request send) {
+  const Hold hold(*this);
+  EntryPtr& entry = entries_[send];
+  if (!entry) {
+    entry = std::make_shared<Entry>();
+    entry->is_own = true;
+    PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, own_, &entry->stand_in);
+  }
+  entry->is_active = true;
+  ++lent_;
+  return PMPI_Start(&entry->stand_in);
 }
 
 // A stand-in, which it keeps.
@@ -161,6 +181,7 @@ void Receives::activate(const EntryPtr& entry) {
   if (entry->call.source == MPI_ANY_SOURCE) ++wildcards_started_;
   entry->is_active = true;
   entry->is_done = false;
+  entry->is_recalled = false;
   entry->is_cancel_due = false;
   entry->ticket = order_.start(pattern_of(entry->call.comm, entry->call.source, entry->call.tag));
   open_.push_back(entry);
@@ -297,9 +318,12 @@ void Receives::advance() {
 void Receives::advance_held() {
   take_news();
   if (open_.empty()) return;
+  const QuietLosses quiet;
   cancel_where_due();
+  find_out();
   give();
   collect();
+  recall();
   show();
 }
 
@@ -310,13 +334,53 @@ void Receives::take_news() {
   decides_ = decides_ || news.decides;
 }
 
+// Where siblings stand in, what wildcards take: those that were started first have the first
+// choice.
+void Receives::find_out() {
+  if (stood_in_for_ == nullptr) return;
+  std::optional<Order::Pattern> in_vain;
+  for (const EntryPtr& entry : open_) {
+    const Order::Pattern asked = order_.pattern_of(entry->ticket);
+    if (decides_ && !order_.is_decided(entry->ticket) && in_vain != asked && !maybe_find(*entry))
+      in_vain = asked;
+    tell_messages(*entry);
+  }
+}
+
+// What it finds MPI may give to nobody else.
+bool Receives::maybe_find(Entry& entry) {
+  const auto [communicator, source, tag] = order_.pattern_of(entry.ticket);
+  const auto found = find_message(entry.call.comm, source_in_mpi(source), tag_in_mpi(tag));
+  if (!found) return false;
+  if (!order_.is_clear_before(entry.ticket, {communicator, found->source, found->tag}))
+    return false;
+  say(*order_.match_of(entry.ticket, found->source, found->tag));
+  tell_messages(entry);
+  give();
+  return true;
+}
+
+void Receives::tell_messages(const Entry& entry) {
+  const Order::Pattern& taken = order_.pattern_of(entry.ticket);
+  if (!entry.call.message || !order_.is_decided(entry.ticket)) return;
+  if (taken.source == Order::nobody) return stood_in_for_->decide(*entry.call.message, {});
+  if (taken.source == Order::any || taken.tag == Order::any) return;
+  stood_in_for_->decide(*entry.call.message, {taken.source, taken.tag});
+}
+
+bool Receives::is_of_lost(const Call& call, int source) const {
+  return stood_in_for_ != nullptr && is_stood_in_for(call.comm, source);
+}
+
 void Receives::give() {
-  while (const auto ticket = order_.next_to_give(decides_)) {
+  while (const auto ticket = order_.next_to_give(decides_ && stood_in_for_ == nullptr)) {
     const auto at = std::find_if(open_.begin(), open_.end(),
                                  [&](const EntryPtr& it) { return it->ticket == *ticket; });
     Entry& entry = **at;
     const Order::Pattern& pattern = order_.pattern_of(*ticket);
     const Call& call = entry.call;
+    entry.is_recalled = is_of_lost(call, pattern.source);
+    if (entry.is_recalled) continue;
     entry.code = PMPI_Irecv(call.buffer, call.count, call.datatype, source_in_mpi(pattern.source),
                             tag_in_mpi(pattern.tag), call.comm, &entry.native);
     if (entry.code == MPI_SUCCESS) continue;
@@ -344,7 +408,22 @@ void Receives::collect() {
     const auto at = static_cast<std::size_t>(k);
     Entry& entry = *given[static_cast<std::size_t>(indices[at])];
     entry.native = MPI_REQUEST_NULL;
-    note_received(entry, statuses[at], code != MPI_SUCCESS ? statuses[at].MPI_ERROR : MPI_SUCCESS);
+    const int error = code != MPI_SUCCESS ? statuses[at].MPI_ERROR : MPI_SUCCESS;
+    entry.is_recalled = is_loss(error) && stood_in_for_ != nullptr && entry.call.message;
+    if (!entry.is_recalled) note_received(entry, statuses[at], error);
+  }
+}
+
+void Receives::recall() {
+  for (const EntryPtr& entry : open_) {
+    if (!entry->is_recalled || entry->is_done) continue;
+    const Call& call = entry->call;
+    MPI_Status status{};
+    if (!stood_in_for_->maybe_recover(*call.message,
+                                      {"recv", call.buffer, call.count, call.datatype}, status))
+      continue;
+    status.MPI_SOURCE = order_.pattern_of(entry->ticket).source;
+    note_received(*entry, status, MPI_SUCCESS);
   }
 }
 
@@ -460,9 +539,10 @@ int init_receive(const Receives::Call& call, MPI_Request* request) {
                         request);
 }
 
-int start_receive_again(MPI_Request& request) {
+int start_receive_again(MPI_Request& request, std::optional<std::uint64_t> message) {
   Receives* by = receives();
-  return by != nullptr && by->has(request) ? by->start_again(request) : PMPI_Start(&request);
+  if (by == nullptr || !by->has(request)) return PMPI_Start(&request);
+  return by->start_again(request, message);
 }
 
 int complete_receive(MPI_Request before, MPI_Request after, MPI_Status& status) {

@@ -11,6 +11,10 @@
 // it is started behind a wildcard it has a stand-in, for that time: who completes requests asks for
 // those in place of the program's (AskedRequests).
 //
+// Where siblings stand in (masking.hpp), no wildcard is given to MPI: who decides looks for
+// messages and gives MPI a receive of the one that it has found. So a loss breaks none off, and
+// takes no message with it that MPI gave to one. What a lost process should have sent is recalled.
+//
 // Somebody has to look after them whatever the program waits for: MPI's progress does, on the
 // thread that is inside of it, and so do calls that wait for other planes. So a replica that
 // follows takes a message for which a process of its plane waits, though it is in a collective
@@ -35,6 +39,8 @@
 
 namespace resprout::shim {
 
+class Messages;
+
 class Receives {
  public:
   // The arguments of MPI_Irecv.
@@ -45,9 +51,11 @@ class Receives {
     int source = MPI_PROC_NULL;
     int tag = 0;
     MPI_Comm comm = MPI_COMM_NULL;
+    std::optional<std::uint64_t> message = {};  // its ticket among messages
   };
 
-  explicit Receives(Decided& by);
+  // `stood_in_for`: where siblings stand in for the lost.
+  explicit Receives(Decided& by, Messages* stood_in_for = nullptr);
   ~Receives();
   Receives(const Receives&) = delete;
   Receives& operator=(const Receives&) = delete;
@@ -55,7 +63,9 @@ class Receives {
   // MPI_Irecv, MPI_Recv_init and MPI_Start; what they return.
   int start(const Call& call, MPI_Request* request);
   int init(const Call& call, MPI_Request* request);
-  int start_again(MPI_Request request);
+  int start_again(MPI_Request request, std::optional<std::uint64_t> message = {});
+  // MPI_Start of a persistent send whose receiver is lost: it is complete at once.
+  int start_in_place_of(MPI_Request send);
   // For MPI_Cancel. False: it is no wildcard, nothing was done.
   bool maybe_cancel(MPI_Request request);
   // MPI has completed what had the handle `before`, and made it `after`. Writes the status, but for
@@ -113,6 +123,7 @@ class Receives {
     bool owns_datatype = false;  // the program may free its own
     bool is_active = false;      // started, and not completed by the program
     bool is_done = false;        // MPI has completed it, or it was cancelled
+    bool is_recalled = false;    // its sender is lost: a sibling says what it takes
     bool is_cancel_due = false;  // the program wants it, or is at its end
     Order::Ticket ticket = 0;
     MPI_Status status{};
@@ -121,6 +132,7 @@ class Receives {
   using EntryPtr = std::shared_ptr<Entry>;
   class Hold;
 
+  bool needs_entry(const Call& call) const;
   int next_tag();
   EntryPtr add(const Call& call, MPI_Request request, int tag);
   int lend(Entry& entry);
@@ -129,7 +141,12 @@ class Receives {
 
   void advance_held();
   void take_news();
+  void find_out();
+  bool maybe_find(Entry& entry);
+  void tell_messages(const Entry& entry);
+  bool is_of_lost(const Call& call, int source) const;
   void give();
+  void recall();
   void collect();
   void note_received(Entry& entry, const MPI_Status& status, int code);
   void cancel_where_due();
@@ -138,6 +155,7 @@ class Receives {
   void show();
 
   Decided& by_;
+  Messages* const stood_in_for_;
   MPI_Comm own_ = MPI_COMM_NULL;  // of this process alone, for stand-ins
   int last_tag_ = 0;
   int tag_max_ = 0;
@@ -174,7 +192,7 @@ class AskedRequests {
 int start_receive(const Receives::Call& call, MPI_Request* request);
 int init_receive(const Receives::Call& call, MPI_Request* request);
 // MPI_Start: of a request of any kind.
-int start_receive_again(MPI_Request& request);
+int start_receive_again(MPI_Request& request, std::optional<std::uint64_t> message);
 int complete_receive(MPI_Request before, MPI_Request after, MPI_Status& status);
 void wait_until_clear(MPI_Comm comm, int source, int tag);
 

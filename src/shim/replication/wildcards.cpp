@@ -1,6 +1,7 @@
 #include "shim/replication/wildcards.hpp"
 
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/replication/gaps.hpp"
 #include "shim/replication/receives.hpp"
 
 namespace resprout::shim {
@@ -8,14 +9,11 @@ namespace resprout::shim {
 std::optional<Decided::From> look_for_message(MPI_Comm comm, int source, int tag) {
   Receives* started = receives();
   if (started != nullptr) started->advance();
-  int flag = 0;
-  MPI_Status status;
-  if (PMPI_Iprobe(source, tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0)
-    return std::nullopt;
+  const auto found = find_message(comm, source, tag);
   // A wildcard before it has its message, and it is not known yet which.
-  if (started != nullptr && !started->is_clear(comm, status.MPI_SOURCE, status.MPI_TAG))
+  if (found && started != nullptr && !started->is_clear(comm, found->source, found->tag))
     return std::nullopt;
-  return Decided::From{status.MPI_SOURCE, status.MPI_TAG};
+  return found;
 }
 
 Decided::From decided_source(MPI_Comm comm, int source, int tag) {

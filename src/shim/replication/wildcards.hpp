@@ -11,9 +11,9 @@
 
 namespace resprout::shim {
 
-// What a receive or a probe asks for: (source, tag) itself, unless replicas are verified and
-// anybody may be the source. Then it is where a message is decided to come from; waits until there
-// is one.
+// What a receive or a probe asks for: (source, tag) itself, unless replicas have to take the same
+// and anybody may be the source. Then it is where a message is decided to come from; waits until
+// there is one.
 Decided::From decided_source(MPI_Comm comm, int source, int tag);
 
 // Where the message comes from that is there now, if there is one.
