@@ -73,6 +73,14 @@ def test_in_a_gap_messages_of_the_lost_are_found_too() -> None:
     assert [plane["how"] for plane in ended.report["planes"]] == ["gaps", "gaps"], str(ended)
 
 
+def test_who_matches_a_message_of_the_lost_ends_and_is_stood_in_for() -> None:
+    options = ["--replicas", "2", "--on-replica-loss", "stand-in", *kill(0, 1, "send#3")]
+    ended = jobs.resprout_run(3, [jobs.PROGRAMS / "decisions", "2"], options)
+    assert ended.status == 0, str(ended)
+    assert ended.out == "done\n", str(ended)
+    assert "rank 0 of plane 0 ends: MPI_Mprobe " in ended.err, str(ended)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_whoever_is_lost_replicas_go_on_with_the_same_messages(seed: int) -> None:
     ranks, replicas = 2 + seed % 3, 2 + seed % 2

@@ -143,3 +143,24 @@ TEST_CASE("a wildcard that was cancelled counts nowhere, and holds nobody up") {
   received.withdraw(wild);
   CHECK(received.take(behind) == MessageName{from(4, 5), 1});
 }
+
+TEST_CASE("receives of any tag from one sender are found in order, unless an open one is before") {
+  ReceivedStreams received;
+  const auto first = received.post(from(4, any));
+  const auto second = received.post(from(4, any));
+  const auto elsewhere = received.post(from(4, any, 8));
+  received.post(from(any, 5, 9));
+  received.post(from(4, any, 9));  // behind the one before
+  CHECK(received.sender_of(first) == 4);
+  CHECK(received.first_of_any_tag(4, 0)->ticket == first);
+  CHECK(received.first_of_any_tag(4, first)->ticket == elsewhere);
+  CHECK(!received.first_of_any_tag(4, elsewhere));
+  CHECK(!received.first_of_any_tag(3, 0));
+  received.resolve(first, 4, 6);
+  CHECK(!received.sender_of(first));
+  CHECK(received.name_of(first) == MessageName{from(4, 6), 1});
+  CHECK(received.named(from(4, 6)) == 1);
+  CHECK(received.first_of_any_tag(4, 0)->ticket == second);
+  CHECK(received.take(first) == MessageName{from(4, 6), 1});
+  CHECK(!received.name_of(first));
+}
