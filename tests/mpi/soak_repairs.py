@@ -44,7 +44,7 @@ KINDS: dict[str, Callable[[int], int]] = {
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=50, help="of each kind")
+    parser.add_argument("--runs", type=int, default=100, help="of each kind")
     parser.add_argument("--first", type=int, default=1, help="the first run's seed")
     options = parser.parse_args(words)
     failed = 0
