@@ -138,6 +138,10 @@ class Session final : public Outlet {
   void revoke();
   // Safe without the lock.
   bool is_revoked() const { return is_revoked_.load(std::memory_order_acquire); }
+  // When this one is revoked, so is `other`, in which its members wait on its behalf; at once if
+  // it is revoked already. Until `release`.
+  void bind(Session& other);
+  void release(const Session& other) { std::erase(bound_, &other); }
 
   std::uint64_t id() const { return id_; }
   // Some operation was called; the same answer at all members between two operations.
@@ -245,6 +249,7 @@ class Session final : public Outlet {
   Context revocation_context();
   void handle_notice(int peer, const Message& message);
   void flush_revocation();
+  void follow_revocation();
   bool is_told(Rank rank) const;
   void fall_silent();
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
@@ -291,6 +296,7 @@ class Session final : public Outlet {
   std::vector<Rank> lost_to_revocation_;
   std::optional<Message> unsent_notice_;
   std::vector<Rank> told_by_;
+  std::vector<Session*> bound_;
   bool is_host_told_ = false;
   bool is_closed_ = false;
   std::atomic<bool> is_revoked_ = false;

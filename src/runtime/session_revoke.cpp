@@ -36,6 +36,19 @@ void Session::handle_notice_of_host() {
   flush_revocation();
 }
 
+void Session::bind(Session& other) {
+  bound_.push_back(&other);
+  if (is_revoked()) other.follow_revocation();
+}
+
+// Perhaps from a transport that delivers, so that nothing can be sent yet.
+void Session::follow_revocation() {
+  if (is_revoked()) return;
+  revocation_.revoke(revocation_context());
+  fall_silent();
+  engine_.come_back(*this, revocation_number);
+}
+
 Context Session::revocation_context() {
   lost_to_revocation_ = engine_.lost_members(*everybody_);
   return {engine_.now(),
@@ -78,6 +91,7 @@ void Session::fall_silent() {
   for (Kept& kept : operations_)
     if (kept.operation) kept.operation->abandon();
   engine_.tell_of_revocation(*this);
+  for (Session* other : bound_) other->follow_revocation();
   if (is_closed_) engine_.bid_farewell(*this);
 }
 

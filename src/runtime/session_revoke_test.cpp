@@ -106,6 +106,29 @@ TEST_CASE("revoke: other sessions of the same members go on, and a child under i
   });
 }
 
+TEST_CASE("revoke: who waits in a bound session leaves that, too, and nobody after its release") {
+  for (const int ranks_per_host : {0, 2, 4}) {
+    CAPTURE(ranks_per_host);
+    Job job(4, false, ranks_per_host);
+    job.run([&](int rank, Engine& engine, Session& session) {
+      REQUIRE(allreduce(engine, session, 1) == 4);
+      allreduce(engine, session, 1);
+      Lock lock = engine.lock();
+      if (rank == 3) return session.revoke();
+      Session& bound = engine.open_session(lock, session.child(77), {0, 1, 2, 3});
+      Session& released = engine.open_session(lock, session.child(78), {0, 1, 2});
+      session.bind(released);
+      session.release(released);
+      session.bind(bound);
+      CHECK(!bound.barrier(lock).is_delivered);  // rank 3 is never in it
+      CHECK(bound.is_revoked());
+      lock.unlock();
+      CHECK(session.is_revoked());
+      CHECK(allreduce(engine, released, 1) == 3);
+    });
+  }
+}
+
 TEST_CASE(
     "revoke: nothing is sent before, and then once over each link, or twice if both ends revoke") {
   constexpr int ranks = 8;

@@ -141,11 +141,11 @@ void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
   note_session(comm, *communicator->session);
 }
 
-bool close_communicator(MPI_Comm comm) {
+Parting close_communicator(MPI_Comm comm) {
   World* world = World::current();
-  if (world == nullptr) return false;
+  if (world == nullptr) return Parting::alone;
   Communicator* communicator = communicator_of(comm);
-  if (communicator->session == nullptr) return false;
+  if (communicator->session == nullptr) return Parting::alone;
   runtime::Engine& engine = world->engine();
   runtime::Lock lock = engine.lock();
   communicator->session->finish_tasks(lock);
@@ -156,19 +156,19 @@ bool close_communicator(MPI_Comm comm) {
   if (communicator->session->has_begun() || communicator->remade)
     communicator->session->barrier(lock);
   bool is_clean = !communicator->session->is_revoked();
-  if (is_clean && communicator->remade &&
+  if (is_clean &&
       communicator->session->members().size() < communicator->session->everybody().size()) {
     lock.unlock();
-    is_clean = drain(communicator->remade->spare, *communicator->session);
+    is_clean = communicator->remade && drain(communicator->remade->spare, *communicator->session);
     lock.lock();
   }
   if (communicator->repair != nullptr) engine.close_session(lock, *communicator->repair);
   forget_session(*communicator->session);
-  if (communicator->native != MPI_COMM_NULL) free_native(communicator->native);
+  if (communicator->native != MPI_COMM_NULL) leave_native(communicator->native, is_clean);
   engine.close_session(lock, *communicator->session);
   communicator->session = nullptr;
   communicator->repair = nullptr;
-  return is_clean;
+  return is_clean ? Parting::clean : Parting::unclean;
 }
 
 void forget_communicators() {

@@ -108,9 +108,13 @@ runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);
 // For the wrappers that make a communicator: opens its session under a name that all members know.
 void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock);
 
-// For the wrappers that end a communicator, before MPI does. True if all living members were there
-// to part, and none of their messages is left.
-bool close_communicator(MPI_Comm comm);
+// For the wrappers that end a communicator, before MPI does.
+enum class Parting {
+  alone,    // it has no session: MPI's business
+  clean,    // all living members were there to part, and none of their messages is left
+  unclean,  // it was revoked, or has lost members: there may be messages, here or on their way
+};
+Parting close_communicator(MPI_Comm comm);
 
 // At MPI_Finalize: forgets everything.
 void forget_communicators();

@@ -15,6 +15,7 @@
 #include "shim/replication/receives.hpp"
 #include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 using namespace resprout::shim;
 
@@ -37,7 +38,11 @@ template <typename Blocking, typename Start>
 int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Blocking blocking,
          Start start) {
   if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
-  if (is_at_once || may_block(comm)) return blocking();
+  if (is_at_once || may_block(comm)) {
+    const int code = blocking();
+    // Open MPI 5.0 calls a send complete that a revocation has broken off.
+    return code == MPI_SUCCESS && is_revoked(comm) ? code_of_loss(comm) : code;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
   const int code = start(&request);
@@ -67,6 +72,8 @@ struct Receive {
 };
 
 int start(const Receive& r, const VerifiedReceive& verified, MPI_Request& request) {
+  // Where MPI does not know that it is revoked it may still have a message.
+  if (is_revoked(r.comm)) return code_of_loss(r.comm);
   const Address from = address_of(r.comm, r.source);
   const int code = start_receive(
       {r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm, verified.ticket()}, &request);

@@ -13,6 +13,7 @@
 #include "shim/replication/receives.hpp"
 #include "shim/replication/wildcards.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 using namespace resprout::shim;
 
@@ -27,6 +28,8 @@ bool is_noticing(MPI_Comm comm) { return ulfm::is_active() && !is_remade(comm); 
 // `look(from, flag)` is MPI's non-blocking call, `blocking(from)` the one that waits.
 template <typename Look>
 int look_once(MPI_Comm comm, int source, int tag, int& flag, Look look) {
+  // Where MPI does not know that it is revoked it may still have a message.
+  if (is_revoked(comm)) return code_of_loss(comm);
   int code = MPI_SUCCESS;
   do {
     code = look(address_of(comm, source), flag);

@@ -6,7 +6,8 @@ import pytest
 CALLS = ["recv", "recv_any", "send", "ssend", "isend", "issend", "sendrecv", "probe", "mprobe",
          "wait", "test", "waitany", "waitall", "start", "barrier", "bcast", "bcast_large",
          "reduce", "allreduce", "allreduce_large", "allgather", "alltoall", "iallreduce",
-         "ibarrier", "alltoall_large", "scan", "scan_large"]  # fmt: skip
+         "ibarrier", "alltoall_large", "scan", "scan_large",
+         "create_group", "win_create"]  # fmt: skip
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -1,6 +1,11 @@
 // The calls that end a communicator: its session says goodbye first. One that receives of
-// replicas still need is left to MPI_Finalize.
+// replicas still need is left to MPI_Finalize, and so is one that was revoked or has lost members:
+// Open MPI would give its number to the next one it makes, in MPI_Finalize if not before, and with
+// it the messages that are still on their way. Those it may take for the new one's, or end the job
+// because their sender is not in that.
 #include "shim/communicator.hpp"
+#include "shim/pending.hpp"
+#include "shim/remade/attributes.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/send_halves.hpp"
@@ -9,18 +14,27 @@ using namespace resprout::shim;
 
 namespace {
 
+// All that the program hears of it is as if it were freed.
+int keep(MPI_Comm comm) {
+  const int code = delete_attributes(comm);
+  if (code != MPI_SUCCESS) return code;
+  forget_requests_of(comm);
+  undescribe_communicator(comm);
+  return MPI_SUCCESS;
+}
+
 // `native()` is MPI's own call.
 template <typename Native>
 int end(MPI_Comm* comm, Native native) {
   if (comm == nullptr || *comm == MPI_COMM_NULL) return native();
   leave_send_halves(*comm);
-  const bool is_clean = close_communicator(*comm);
+  const Parting parting = close_communicator(*comm);
   if (Receives* by = receives(); by != nullptr && by->is_needed(*comm)) {
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  if (!is_remade(*comm)) return native();
-  const int code = unmake(*comm, is_clean);
+  if (!is_remade(*comm) && parting != Parting::unclean) return native();
+  const int code = is_remade(*comm) ? unmake(*comm, parting == Parting::clean) : keep(*comm);
   if (code == MPI_SUCCESS) *comm = MPI_COMM_NULL;
   return code;
 }

@@ -3,12 +3,16 @@
 // get the same error. Of a remade communicator it does not know who is in it.
 //
 // All members agree on that in a barrier of ours, so that none of them enters MPI without the
-// others. Somebody may still be lost while MPI is at it.
+// others. Somebody may still be lost while MPI is at it. Nobody enters it with a communicator that
+// is revoked: Open MPI 5.0 does not live through that.
 #include "shim/collectives/call.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/files/calls.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
+#include "shim/world.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -19,8 +23,13 @@ namespace {
 template <typename Native>
 int if_whole(MPI_Comm comm, const char* name, Native native) {
   CollectiveCall call(comm, name);
-  if (!call.is_ours()) return call.leave_to(native);
+  if (!call.is_ours()) {
+    const bool is_valid = World::current() != nullptr && comm != MPI_COMM_NULL;
+    if (is_valid && is_revoked(comm)) return finish(comm, name, ulfm::revoked_class());
+    return call.leave_to(native);
+  }
   const runtime::Outcome outcome = call.session().barrier(call.lock());
+  if (call.session().is_revoked()) return call.finish(outcome);
   if (call.session().members().size() < call.size()) return call.finish(outcome, proc_failed());
   if (call.communicator().remade) return call.leave_to([&] { return refuse_remade(comm, name); });
   // Who has seen a loss in the barrier must do as all others do.

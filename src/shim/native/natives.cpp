@@ -100,13 +100,13 @@ void use_native(MPI_Comm native, const std::vector<int>& world_ranks) {
   natives().looked_at_losses.store(0);  // what was known before has to be seen again
 }
 
-void free_native(MPI_Comm native) {
+void leave_native(MPI_Comm native, bool is_clean) {
   {
     const std::lock_guard guard(natives().mutex);
     std::erase_if(natives().open, [&](const Native& it) { return it.comm == native; });
   }
-  // After a loss it may need those who are lost.
-  if (World::current()->lost_count() == 0) PMPI_Comm_free(&native);
+  // After a loss freeing it may need those who are lost.
+  if (is_clean && World::current()->lost_count() == 0) PMPI_Comm_free(&native);
 }
 
 void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {

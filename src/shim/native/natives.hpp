@@ -31,8 +31,9 @@ void close_natives();
 void make_native(MPI_Comm comm);
 // Its members have agreed to use it.
 void use_native(MPI_Comm native, const std::vector<int>& world_ranks);
-// REQUIRES: made by make_native, and nobody is in it or will be.
-void free_native(MPI_Comm native);
+// `is_clean`: nothing of it is on its way. REQUIRES: made by make_native, and nobody is in it or
+// will be.
+void leave_native(MPI_Comm native, bool is_clean);
 
 // Gets everybody out of it, now and later. `revoke`: how.
 void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm) = ulfm::revoke);

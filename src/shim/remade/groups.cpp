@@ -1,5 +1,6 @@
 // MPI_Comm_create_group: only the members of the group take part, so they agree among themselves
-// whether the MPI library can make it.
+// whether the MPI library can make it. That is an operation of a session of its own, which is
+// revoked with the communicator's.
 #include <algorithm>
 #include <vector>
 
@@ -39,17 +40,21 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   runtime::Lock lock = engine.lock();
   Communicator& parent = *communicator_of(comm);
   const std::uint64_t number = ++parent.groups_made[{tag, world_ranks}];
+  runtime::Session& of_parent = *session_of(comm, lock);
   const std::uint64_t key =
-      session_of(comm, lock)
-          ->child(~((std::uint64_t{1} << 40) * number + static_cast<std::uint32_t>(tag)));
+      of_parent.child(~((std::uint64_t{1} << 40) * number + static_cast<std::uint32_t>(tag)));
   runtime::Session& session = engine.open_session(lock, key, world_ranks);
+  of_parent.bind(session);
   RollCall roll(session, 0);
   roll.say(lock);
   const bool is_whole = session.members().size() == session.everybody().size();
   const bool is_for_mpi = is_whole && roll.is_peaceful() && !parent.remade;
   if (!is_for_mpi) roll.find_spare(lock);
   const std::uint64_t child = session.next_child();
+  const bool is_over = session.is_revoked();
+  of_parent.release(session);
   engine.close_session(lock, session);
+  if (is_over) return ulfm::revoked_class();
   if (is_for_mpi) {
     lock.unlock();
     const int code = PMPI_Comm_create_group(comm, group, tag, made);

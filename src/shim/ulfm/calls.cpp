@@ -148,6 +148,7 @@ extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) 
 extern "C" int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
   Call call(comm, "comm_shrink");
   if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (newcomm == nullptr) return call.refuse(MPI_ERR_ARG);
   if (call.has_session()) return call.finish(shrink(comm, newcomm));
   if (call.is_alone()) return PMPI_Comm_dup(MPI_COMM_SELF, newcomm);
   *newcomm = ulfm::shrink(comm);

@@ -1,6 +1,6 @@
 /* A communicator is revoked while its members wait in all kinds of calls on it: every one of them
  * ends with MPIX_ERR_REVOKED, and so does all that is called on it later. Other communicators go
- * on.
+ * on. Then the same on a communicator that was made without the MPI library.
  *
  *   revoke CALL [REVOKERS]     e.g. revoke recv, revoke allreduce 3
  *
@@ -39,7 +39,7 @@ static void expect_revoked(const char* what, int code) {
   if (!is_revoked_error(code)) fail(what, code);
 }
 
-/* Open MPI 5.0 may call a send complete that a revocation has broken off. */
+/* Open MPI 5.0 may call a request complete that a revocation has broken off. */
 static int end_of_send(int code) {
   return code != MPI_SUCCESS ? code
                              : MPI_Recv(here, 8, MPI_CHAR, revoker, 1, comm, MPI_STATUS_IGNORE);
@@ -53,10 +53,8 @@ static int wait_for_peer(const char* name, int* is_known) {
     return MPI_Recv(here, 8, MPI_CHAR, revoker, 1, comm, MPI_STATUS_IGNORE);
   if (strcmp(name, "recv_any") == 0)
     return MPI_Recv(here, 8, MPI_CHAR, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE);
-  if (strcmp(name, "ssend") == 0)
-    return end_of_send(MPI_Ssend(there, 8, MPI_CHAR, revoker, 1, comm));
-  if (strcmp(name, "send") == 0)
-    return end_of_send(MPI_Send(there, large, MPI_CHAR, revoker, 1, comm));
+  if (strcmp(name, "ssend") == 0) return MPI_Ssend(there, 8, MPI_CHAR, revoker, 1, comm);
+  if (strcmp(name, "send") == 0) return MPI_Send(there, large, MPI_CHAR, revoker, 1, comm);
   if (strcmp(name, "sendrecv") == 0)
     return MPI_Sendrecv(there, 8, MPI_CHAR, (rank + 1) % size, 1, here, 8, MPI_CHAR, revoker, 2,
                         comm, MPI_STATUS_IGNORE);
@@ -108,6 +106,11 @@ static int wait_for_request(const char* name, int* is_known) {
   return code == MPI_ERR_IN_STATUS ? statuses[0].MPI_ERROR : code;
 }
 
+static int make_window(MPI_Comm on) {
+  MPI_Win window;
+  return MPI_Win_create(there, 8, 1, MPI_INFO_NULL, on, &window);
+}
+
 static int wait_for_all(const char* name) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (strcmp(name, "barrier") == 0) return MPI_Barrier(comm);
@@ -133,6 +136,15 @@ static int wait_for_all(const char* name) {
     MPI_Iallreduce(there, here, 1, MPI_LONG, MPI_SUM, comm, &request);
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
+  if (strcmp(name, "create_group") == 0) {
+    MPI_Group everybody;
+    MPI_Comm made;
+    MPI_Comm_group(comm, &everybody);
+    int code = MPI_Comm_create_group(comm, everybody, 7, &made);
+    MPI_Group_free(&everybody);
+    return code;
+  }
+  if (strcmp(name, "win_create") == 0) return make_window(comm);
   fprintf(stderr, "unknown: %s\n", name);
   _exit(2);
 }
@@ -141,6 +153,30 @@ static int call_and_wait(const char* name) {
   int is_known, code = wait_for_peer(name, &is_known);
   if (!is_known) code = wait_for_request(name, &is_known);
   return is_known ? code : wait_for_all(name);
+}
+
+/* MPI itself would not live through these. */
+static void check_windows_and_files(MPI_Comm on) {
+  char* memory;
+  MPI_Win window;
+  MPI_File file;
+  expect_revoked("win_create", make_window(on));
+  expect_revoked("win_allocate",
+                 MPI_Win_allocate(8, 1, MPI_INFO_NULL, on, (void*)&memory, &window));
+  expect_revoked("win_allocate_shared",
+                 MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, on, (void*)&memory, &window));
+  expect_revoked("win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, on, &window));
+  expect_revoked("file_open",
+                 MPI_File_open(on, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+}
+
+/* Nobody else is in it to be told. */
+static void check_alone(void) {
+  MPI_Comm alone;
+  MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
+  MPIX_Comm_revoke(alone);
+  check_windows_and_files(alone);
+  MPI_Comm_free(&alone);
 }
 
 /* Everything that is started on it now ends at once. */
@@ -163,6 +199,7 @@ static void check_all_is_over(void) {
   code = MPI_Iallreduce(there, here, 1, MPI_LONG, MPI_SUM, comm, &request);
   if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect_revoked("iallreduce", code);
+  check_windows_and_files(comm);
 }
 
 static void check_goes_on(MPI_Comm on) {
@@ -178,8 +215,57 @@ static void check_goes_on(MPI_Comm on) {
   if (code != MPI_SUCCESS || from != (self + members - 1) % members) fail("ring elsewhere", code);
 }
 
+static int count_deletion(MPI_Comm of, int key, void* value, void* extra) {
+  ++*(int*)value;
+  return of == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID || extra != NULL;
+}
+
+/* Messages may still be on their way in `comm`: no later one gets its number. */
+static void free_revoked(void) {
+  int key, deletions = 0;
+  MPI_Comm next;
+  const MPI_Fint number = MPI_Comm_c2f(comm);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_deletion, &key, NULL);
+  MPI_Comm_set_attr(comm, key, &deletions);
+  int code = MPI_Comm_free(&comm);
+  if (code != MPI_SUCCESS || comm != MPI_COMM_NULL || deletions != 1) fail("free", code);
+  MPI_Comm_free_keyval(&key);
+  MPI_Comm_dup(MPI_COMM_WORLD, &next);
+  if (MPI_Comm_c2f(next) == number) fail("its number is used again", MPI_SUCCESS);
+  check_goes_on(next);
+  MPI_Comm_free(&next);
+}
+
+/* `comm` is revoked; what does go on it. The new one is made without the MPI library. */
+static MPI_Comm repair(void) {
+  int flag = rank == 0 ? 3 : 7;
+  int code = MPIX_Comm_agree(comm, &flag);
+  if (code != MPI_SUCCESS || flag != 3) fail("agree", code);
+  MPI_Comm whole;
+  MPI_Error_class(MPIX_Comm_shrink(comm, NULL), &code);
+  if (code != MPI_ERR_ARG) fail("shrink into nothing", code);
+  code = MPIX_Comm_shrink(comm, &whole);
+  if (code != MPI_SUCCESS) fail("shrink", code);
+  check_goes_on(whole);
+  free_revoked();
+  return whole;
+}
+
+static void play(const char* call, int revokers) {
+  check_goes_on(comm);
+  MPI_Barrier(other); /* nobody revokes before all are through with that */
+  if (rank < size - revokers) {
+    expect_revoked(call, call_and_wait(call));
+  } else {
+    nanosleep(&(struct timespec){0, 30000000}, NULL); /* the others are in it by now, mostly */
+    if (MPIX_Comm_revoke(comm) != MPI_SUCCESS) fail("revoke", MPI_SUCCESS);
+  }
+  check_all_is_over();
+  check_goes_on(other);
+}
+
 int main(int argc, char** argv) {
-  int flag = 7, revokers = argc > 2 ? atoi(argv[2]) : 1;
+  int revokers = argc > 2 ? atoi(argv[2]) : 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -189,30 +275,15 @@ int main(int argc, char** argv) {
   revoker = size - 1;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
-  check_goes_on(comm);
-  MPI_Barrier(other); /* nobody revokes before all are through with that */
-  if (rank < size - revokers) {
-    expect_revoked(argv[1], call_and_wait(argv[1]));
-  } else {
-    nanosleep(&(struct timespec){0, 30000000}, NULL); /* the others are in it by now, mostly */
-    if (MPIX_Comm_revoke(comm) != MPI_SUCCESS) fail("revoke", MPI_SUCCESS);
-  }
-  check_all_is_over();
-  check_goes_on(other);
-  /* What does go on a revoked one. */
-  if (rank == 0) flag = 3;
-  int code = MPIX_Comm_agree(comm, &flag);
-  if (code != MPI_SUCCESS || flag != 3) fail("agree", code);
-  MPI_Comm whole;
-  code = MPIX_Comm_shrink(comm, &whole);
-  if (code != MPI_SUCCESS) fail("shrink", code);
-  check_goes_on(whole);
-  MPI_Comm_free(&comm);
+  play(argv[1], revokers);
+  MPI_Comm whole = repair();
   MPI_Comm_dup(whole, &comm); /* its identifier may be used again */
-  check_goes_on(comm);
-  MPI_Comm_free(&comm);
+  play(argv[1], revokers);
+  MPI_Comm_free(&whole);
+  whole = repair();
   MPI_Comm_free(&whole);
   MPI_Comm_free(&other);
+  check_alone();
   if (rank == 0) printf("all is over\n");
   free(there);
   free(here);
