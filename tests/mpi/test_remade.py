@@ -17,6 +17,13 @@ def test_it_is_a_communicator_like_any_other(ranks: int, transport: str) -> None
     assert "MPI_Win_create does not work on a communicator" in ended.err, str(ended)
 
 
+@pytest.mark.parametrize("ranks", [4, 6])
+def test_duplicates_of_grids_are_grids_and_those_of_graphs_are_refused(ranks: int) -> None:
+    ended = jobs.resprout_run(ranks, [jobs.PROGRAMS / "topologies"], [])
+    assert ended.status == 0 and ended.out.count(" checks\n") == ranks - 1, str(ended)
+    assert ended.lost == {1}, str(ended)
+
+
 def killed_while_making(seed: int, ranks: int) -> jobs.Ended:
     """A random program of communicators whose survivors have come to its end."""
     victims = kills_at_calls(seed, min(ranks - 1, 1 + seed % 3), ranks, CALLS, 60)

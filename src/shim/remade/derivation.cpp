@@ -57,7 +57,14 @@ std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
   return ranks;
 }
 
-// Nothing: it has none. MPI knows that of its own communicators.
+}  // namespace
+
+bool has_graph(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &topology);
+  return topology == MPI_GRAPH || topology == MPI_DIST_GRAPH;
+}
+
 std::optional<Grid> grid_of(MPI_Comm comm) {
   if (is_remade(comm)) return communicator_of(comm)->grid;
   int topology = MPI_UNDEFINED;
@@ -71,11 +78,11 @@ std::optional<Grid> grid_of(MPI_Comm comm) {
   return make_grid(ndims, dims.data(), periods.data());
 }
 
-}  // namespace
-
-Derivation duplicate() {
+Derivation duplicate(MPI_Comm comm) {
+  if (has_graph(comm)) return impossible();
   Derivation derivation;
-  derivation.choose = [](MPI_Comm comm, const RollCall&) { return everybody_in(comm); };
+  derivation.grid = grid_of(comm);
+  derivation.choose = [](MPI_Comm of, const RollCall&) { return everybody_in(of); };
   derivation.has_attributes = true;
   return derivation;
 }

@@ -34,7 +34,7 @@ struct Derivation {
 
 // MPI_Comm_dup, MPI_Comm_split, MPI_Comm_split_type by MPI_COMM_TYPE_SHARED, MPI_Comm_create,
 // MPI_Cart_create, MPI_Cart_sub.
-Derivation duplicate();
+Derivation duplicate(MPI_Comm comm);
 Derivation split(int color, int key);
 Derivation split_by_host(MPI_Comm comm, int split_type, int key);
 Derivation members_of(MPI_Group group);
@@ -42,6 +42,10 @@ Derivation cart(MPI_Comm comm, int ndims, const int dims[], const int periods[])
 Derivation subgrid(MPI_Comm comm, const int remain_dims[]);
 // For all that nobody can make without MPI.
 Derivation impossible();
+
+// What MPI knows of its own communicators, and this of remade ones. Nothing: it is no grid.
+std::optional<Grid> grid_of(MPI_Comm comm);
+bool has_graph(MPI_Comm comm);
 
 // `call`: that of the program, under the engine's lock; `before`: what it has done until now;
 // `roll`: in which they have said what the derivation says.

@@ -93,13 +93,14 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   return make(
       comm, "comm_dup", newcomm, [&] { return PMPI_Comm_dup(comm, newcomm); },
-      [&] { return duplicate(); });
+      [&] { return duplicate(comm); });
 }
 
 extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   const int code = make(
       comm, "comm_dup_with_info", newcomm,
-      [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); }, [&] { return duplicate(); });
+      [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); },
+      [&] { return duplicate(comm); });
   if (code == MPI_SUCCESS && info != MPI_INFO_NULL && is_remade(*newcomm))
     MPI_Comm_set_info(*newcomm, info);
   return code;

@@ -10,6 +10,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/remade/attributes.hpp"
+#include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/ulfm.hpp"
@@ -42,7 +43,10 @@ class Remaking final : public Collective {
     }
     runtime::Lock held;  // by whoever advances tasks
     code_ = remake(members(), roll_, session().next_child(), comm_, made_, held);
-    if (code_ == MPI_SUCCESS && who_ == Who::everybody) code_ = copy_attributes(comm_, *made_);
+    if (code_ == MPI_SUCCESS && who_ == Who::everybody) {
+      communicator_of(*made_)->grid = grid_of(comm_);
+      code_ = copy_attributes(comm_, *made_);
+    }
     return false;
   }
   bool is_harmed_by_loss() const override { return who_ == Who::everybody; }
