@@ -7,6 +7,7 @@
 #include "shim/collectives/lanes.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/fast_thread_local.hpp"
+#include "shim/native/making.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
@@ -31,8 +32,9 @@ struct Last {
 };
 RESPROUT_FAST_THREAD_LOCAL Last last;
 
-int delete_attribute(MPI_Comm, int, void* value, void*) {
+int delete_attribute(MPI_Comm comm, int, void* value, void*) {
   generation.fetch_add(1, std::memory_order_relaxed);
+  note_gone(comm);
   delete static_cast<Communicator*>(value);
   return MPI_SUCCESS;
 }
@@ -61,6 +63,7 @@ std::vector<int> world_ranks_of(MPI_Group group) {
 }
 
 Communicator* discover(MPI_Comm comm) {
+  note_made(comm);
   auto* found = new Communicator;
   int is_inter = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
@@ -87,6 +90,7 @@ Communicator::Communicator() = default;
 Communicator::~Communicator() = default;
 
 void describe_communicator(MPI_Comm comm, std::unique_ptr<Communicator> communicator) {
+  note_made(comm);
   PMPI_Comm_set_attr(comm, communicator_keyval(), communicator.release());
   generation.fetch_add(1, std::memory_order_relaxed);
 }

@@ -2,7 +2,7 @@
 
 import jobs
 import pytest
-from kills import kills_at_calls
+from kills import kills_at_any_moment, kills_at_calls
 
 CALLS = ["allreduce", "sendrecv", "irecv", "issend", "wait"]
 
@@ -39,3 +39,12 @@ def test_whoever_is_killed_communicators_are_made_used_and_freed(seed: int) -> N
     ranks = (4, 8, 3, 6, 16)[seed % 5]
     ended = killed_while_making(seed, ranks)
     assert len(ended.lost) == min(ranks - 1, 1 + seed % 3), str(ended)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_first_death_may_fall_into_the_making_of_a_communicator(seed: int) -> None:
+    victim = kills_at_any_moment(seed, 1, 8, 0.1)
+    program = [jobs.PROGRAMS / "makings", "150"]
+    ended = jobs.resprout_run(8, program, [], {"RESPROUT_INJECT": victim})
+    assert ended.status == 0 and len(ended.lost) == 1, str(ended)
+    assert ended.out.count(" is through\n") == 7, str(ended)

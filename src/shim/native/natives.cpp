@@ -6,6 +6,7 @@
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
+#include "shim/native/making.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
@@ -84,12 +85,14 @@ void make_native(MPI_Comm comm) {
   if (!natives().is_open || comm == MPI_COMM_NULL) return;
   Communicator& communicator = *communicator_of(comm);
   if (communicator.is_native || communicator.is_inter) return;
+  const Making making;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   PMPI_Comm_group(comm, &group);
   const int code = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
   if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return;
+  note_made(made);
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   communicator.native = made;
 }
@@ -106,7 +109,9 @@ void leave_native(MPI_Comm native, bool is_clean) {
     std::erase_if(natives().open, [&](const Native& it) { return it.comm == native; });
   }
   // After a loss freeing it may need those who are lost.
-  if (is_clean && World::current()->lost_count() == 0) PMPI_Comm_free(&native);
+  if (!is_clean || World::current()->lost_count() != 0) return;
+  note_gone(native);
+  PMPI_Comm_free(&native);
 }
 
 void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {

@@ -9,6 +9,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/native/making.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/report/report.hpp"
@@ -57,7 +58,9 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   if (is_over) return ulfm::revoked_class();
   if (is_for_mpi) {
     lock.unlock();
+    const Making making;
     const int code = PMPI_Comm_create_group(comm, group, tag, made);
+    if (code == MPI_SUCCESS) note_made(*made);
     lock.lock();
     if (code == MPI_SUCCESS) open_communicator(*made, child, lock);
     if (has_met_loss(code)) note_broken_making();

@@ -4,7 +4,7 @@
 // its communicator has lost a member.
 //
 // All members agree on that in operations of ours, so that none of them enters MPI without the
-// others. A loss may still end or keep them in MPI's part of it (docs/open-mpi.md).
+// others. A loss that falls into MPI's part of it must not end them (native/making.hpp).
 //
 // A new communicator gets its session, and a private one of the library's (native/natives.hpp), at
 // once. Then there is a barrier: nobody may revoke it before all have it, because Open MPI 5.0 does
@@ -18,6 +18,7 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/native/making.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
@@ -49,7 +50,9 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
   call.lock().unlock();
   {
     const QuietLosses quiet;
+    const Making making;
     code = native();
+    if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) note_made(*made);
   }
   if (has_anybody_failed(call, code)) {
     note_broken_making();

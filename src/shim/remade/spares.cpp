@@ -9,6 +9,7 @@
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
+#include "shim/native/making.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -118,6 +119,7 @@ void open_spares() {
   if (!ulfm::is_active()) return;  // nobody survives a loss
   for (Spare& spare : spares().all) {
     PMPI_Comm_dup(MPI_COMM_WORLD, &spare.comm);
+    note_made(spare.comm);
     hand_on_errors(spare.comm);
     PMPI_Comm_dup(MPI_COMM_SELF, &spare.handle);
     spare.is_in_use = false;

@@ -12,7 +12,7 @@ using RevokeLocally = bool (*)(MPI_Comm comm, bool only_collectives);
 
 RevokeLocally find() {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
-  return reinterpret_cast<RevokeLocally>(dlsym(RTLD_DEFAULT, "ompi_comm_revoke_local"));
+  return reinterpret_cast<RevokeLocally>(dlsym(RTLD_NEXT, "ompi_comm_revoke_local"));
 #else
   return nullptr;
 #endif

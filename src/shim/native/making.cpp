@@ -1,0 +1,79 @@
+#include "shim/native/making.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+namespace resprout::shim {
+namespace {
+
+// True unless it was revoked before.
+using RevokeLocally = bool (*)(MPI_Comm comm, bool only_collectives);
+
+RevokeLocally of_mpi() {
+  static const auto revoke =
+      reinterpret_cast<RevokeLocally>(dlsym(RTLD_NEXT, "ompi_comm_revoke_local"));
+  return revoke;
+}
+
+// Never destroyed: the library makes progress to the end of the process.
+struct Table {
+  std::mutex mutex;
+  int making = 0;
+  std::unordered_set<MPI_Comm> made;
+  std::vector<MPI_Comm> left_alone;  // they have lost a member before they were made
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+bool is_to_be_left_alone(MPI_Comm comm) {
+  Table& t = table();
+  const std::lock_guard guard(t.mutex);
+  if (t.making == 0 || t.made.contains(comm)) return false;
+  t.left_alone.push_back(comm);
+  return true;
+}
+
+}  // namespace
+
+void note_made(MPI_Comm comm) {
+  Table& t = table();
+  bool has_lost_member = false;
+  {
+    const std::lock_guard guard(t.mutex);
+    t.made.insert(comm);
+    has_lost_member = std::erase(t.left_alone, comm) != 0;
+  }
+  if (has_lost_member) of_mpi()(comm, true);
+}
+
+void note_gone(MPI_Comm comm) {
+  const std::lock_guard guard(table().mutex);
+  table().made.erase(comm);
+}
+
+Making::Making() {
+  const std::lock_guard guard(table().mutex);
+  ++table().making;
+}
+
+Making::~Making() {
+  Table& t = table();
+  const std::lock_guard guard(t.mutex);
+  if (--t.making == 0) t.left_alone.clear();
+}
+
+}  // namespace resprout::shim
+
+// What the library calls for a communicator that has lost a member, or is revoked.
+extern "C" bool ompi_comm_revoke_local(MPI_Comm comm, bool only_collectives) {
+  using namespace resprout::shim;
+  if (only_collectives && is_to_be_left_alone(comm)) return false;
+  return of_mpi()(comm, only_collectives);
+}

@@ -1,0 +1,29 @@
+// While the MPI library makes a communicator.
+//
+// Open MPI 5.0 puts a new communicator into its table before it is set up, and makes progress
+// meanwhile. If it hears of a loss there, `ompi_comm_revoke_local` is to end the collectives of all
+// communicators in the table that have lost a member, and uses what the new one does not have yet:
+// a segmentation fault. So that function goes through here: while any is being made, it leaves
+// alone those that nobody has said to be made, and does its work on them when they are.
+//
+// Thread rule: from any thread.
+#pragma once
+
+#include <mpi.h>
+
+namespace resprout::shim {
+
+// The communicator is whole; it goes.
+void note_made(MPI_Comm comm);
+void note_gone(MPI_Comm comm);
+
+// Some thread of the program has the library make a communicator while one of these lives.
+class Making {
+ public:
+  Making();
+  ~Making();
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+};
+
+}  // namespace resprout::shim
