@@ -14,6 +14,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout;
@@ -92,6 +93,8 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
 }
 
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  if (!is_remade(comm) && World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
+    return finish(comm, "comm_idup", ulfm::revoked_class());
   if (!is_remade(comm)) return PMPI_Comm_idup(comm, newcomm, request);
   const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
     return std::make_shared<Remaking>(session, on, Who::everybody, newcomm);

@@ -5,6 +5,8 @@
 
 #include "shim/errors.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/ulfm.hpp"
+#include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout::shim;
@@ -68,6 +70,8 @@ extern "C" int MPI_Comm_connect(const char* port, MPI_Info info, int root, MPI_C
 
 extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                                        MPI_Request* request) {
+  if (World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
+    return finish(comm, "comm_idup_with_info", ulfm::revoked_class());
   return unless_remade(comm, "comm_idup_with_info",
                        [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
 }

@@ -3,7 +3,8 @@
  *   topologies      to be run with --on-loss continue; rank 1 dies
  *
  * Grids that were made before and after the loss are duplicated, waited for or not: the duplicates
- * are the same grids. Those of graphs are refused. Each survivor prints how many checks it made.
+ * are the same grids. Those of graphs are refused, and those of a revoked grid. Each survivor
+ * prints how many checks it made.
  */
 #include <mpi.h>
 #include <resprout/resprout.h>
@@ -70,6 +71,17 @@ static void its_duplicates_are(MPI_Comm grid) {
   MPI_Comm_free(&made);
 }
 
+static void none_is_made_of_a_revoked_one(MPI_Comm grid) {
+  MPI_Comm made;
+  MPI_Request request;
+  MPI_Comm_set_errhandler(grid, MPI_ERRORS_RETURN);
+  MPIX_Comm_revoke(grid);
+  check(MPI_Comm_dup(grid, &made) == MPIX_ERR_REVOKED, "MPI_Comm_dup of a revoked one");
+  check(MPI_Comm_idup(grid, &made, &request) == MPIX_ERR_REVOKED, "MPI_Comm_idup of it");
+  check(MPI_Comm_idup_with_info(grid, MPI_INFO_NULL, &made, &request) == MPIX_ERR_REVOKED,
+        "MPI_Comm_idup_with_info of it");
+}
+
 int main(int argc, char** argv) {
   MPI_Comm before, after, graph, made;
   MPI_Init(&argc, &argv);
@@ -98,6 +110,7 @@ int main(int argc, char** argv) {
   check(MPI_Comm_dup(graph, &made) == MPIX_ERR_PROC_FAILED, "a graph cannot be duplicated");
   check(made == MPI_COMM_NULL, "what it cannot give");
   MPI_Comm_free(&after);
+  none_is_made_of_a_revoked_one(before);
   MPI_Comm_free(&before);
   printf("%d checks\n", checks);
   MPI_Finalize();
