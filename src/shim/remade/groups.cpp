@@ -6,6 +6,7 @@
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
@@ -35,6 +36,29 @@ std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
   return ranks;
 }
 
+// MPI_Comm_create_group of Open MPI 5.0 does not end if a loss meets it. Where all members of the
+// communicator are in the group, MPI_Comm_create makes the same and ends, but must not meet another
+// thread's collective on it.
+int create_by_mpi(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
+  int level = MPI_THREAD_MULTIPLE;
+  int members = 0;
+  PMPI_Query_thread(&level);
+  PMPI_Group_size(group, &members);
+  const bool is_for_all = members == static_cast<int>(communicator_of(comm)->world_ranks.size());
+  return is_for_all && level < MPI_THREAD_MULTIPLE ? PMPI_Comm_create(comm, group, made)
+                                                   : PMPI_Comm_create_group(comm, group, tag, made);
+}
+
+// Others may have it nevertheless: then nobody uses it.
+bool has_anybody_met_loss(runtime::Session& session, int code, runtime::Lock& lock) {
+  const std::byte mine{has_met_loss(code) ? std::uint8_t{1} : std::uint8_t{0}};
+  bool has_met = mine != std::byte{0};
+  BitwiseOr any;
+  session.allreduce(lock, reduce_spec(session, 1), {&mine, 1}, any,
+                    [&](std::span<const std::byte> all) { has_met = all[0] != std::byte{0}; });
+  return has_met;
+}
+
 int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& world_ranks,
            MPI_Comm* made) {
   runtime::Engine& engine = World::current()->engine();
@@ -49,7 +73,20 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   RollCall roll(session, 0);
   roll.say(lock);
   const bool is_whole = session.members().size() == session.everybody().size();
-  const bool is_for_mpi = is_whole && roll.is_peaceful() && !parent.remade;
+  bool is_for_mpi = is_whole && roll.is_peaceful() && !parent.remade;
+  int code = MPI_SUCCESS;
+  if (is_for_mpi) {
+    lock.unlock();
+    {
+      const QuietLosses quiet;
+      const Making making;
+      code = create_by_mpi(comm, group, tag, made);
+      if (code == MPI_SUCCESS) note_made(*made);
+    }
+    lock.lock();
+    is_for_mpi = !has_anybody_met_loss(session, code, lock);
+    if (!is_for_mpi) note_broken_making();
+  }
   if (!is_for_mpi) roll.find_spare(lock);
   const std::uint64_t child = session.next_child();
   const bool is_over = session.is_revoked();
@@ -57,13 +94,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   engine.close_session(lock, session);
   if (is_over) return ulfm::revoked_class();
   if (is_for_mpi) {
-    lock.unlock();
-    const Making making;
-    const int code = PMPI_Comm_create_group(comm, group, tag, made);
-    if (code == MPI_SUCCESS) note_made(*made);
-    lock.lock();
     if (code == MPI_SUCCESS) open_communicator(*made, child, lock);
-    if (has_met_loss(code)) note_broken_making();
     return code;
   }
   if (!is_whole && World::current()->options().on_loss == OnLoss::error) return proc_failed();
