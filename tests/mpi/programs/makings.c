@@ -3,7 +3,8 @@
  *
  *   makings MILLISECONDS      to be run with --on-loss continue
  *
- * So long. What is made has the same sum at all its members. Each survivor says that it is through.
+ * So long, and until the rank is lost. What is made has the same sum at all its members. Each
+ * survivor says that it is through.
  */
 #include <mpi.h>
 #include <resprout/resprout.h>
@@ -62,8 +63,10 @@ int main(int argc, char** argv) {
   for (int i = 0; !is_over; ++i) {
     MPI_Comm made = make(i % 4);
     if (i % 16 < 4) {
-      int mine = MPI_Wtime() >= end;
+      int one = 1, left = 0;
       use(made);
+      MPI_Allreduce(&one, &left, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      int mine = left < size && MPI_Wtime() >= end;
       MPI_Allreduce(&mine, &is_over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     MPI_Comm_free(&made);
