@@ -1,35 +1,21 @@
 // News between lifelines (runtime/lifeline/news.hpp): whatever bytes come, in whatever pieces, the
 // same is read, and a message of the membership that makes sense is what would be said for it.
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
+#include "pieces.hpp"
 #include "runtime/lifeline/news.hpp"
 #include "runtime/net/membership_bytes.hpp"
 
 namespace {
 
 using namespace resprout::runtime;
-using Bytes = std::vector<std::uint8_t>;
+using resprout::fuzz::read_in_pieces;
+using resprout::fuzz::require;
 using Message = resprout::protocols::LargeMembership::Message;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // All that is said, and whether nothing senseless comes after it.
 bool read(std::span<const std::uint8_t> bytes, std::size_t piece, std::vector<Said>& said) {
-  Bytes unused;
-  while (!bytes.empty()) {
-    const auto some = bytes.first(std::min(piece, bytes.size()));
-    bytes = bytes.subspan(some.size());
-    unused.insert(unused.end(), some.begin(), some.end());
-    const auto used = read_news(unused, said);
-    if (!used) return false;
-    require(*used <= unused.size());
-    unused.erase(unused.begin(), unused.begin() + static_cast<std::ptrdiff_t>(*used));
-  }
-  return true;
+  return read_in_pieces(bytes, piece, [&](auto some) { return read_news(some, said); });
 }
 
 void check_message(std::span<const std::uint8_t> bytes) {

@@ -1,34 +1,21 @@
 // Frames between members (runtime/member/wire.hpp): whatever bytes come, in whatever pieces, the
 // same frames are read, and what is read is what would be said for it.
-#include <cstdlib>
-
+#include "pieces.hpp"
 #include "runtime/member/wire.hpp"
 
 namespace {
 
+using resprout::fuzz::read_in_pieces;
+using resprout::fuzz::require;
 using resprout::runtime::member::Bytes;
 using resprout::runtime::member::decode;
 using resprout::runtime::member::decode_all;
 using resprout::runtime::member::encode;
 using resprout::runtime::member::Frame;
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 // All frames, and whether nothing senseless comes after them.
 bool read(std::span<const std::uint8_t> bytes, std::size_t piece, std::vector<Frame>& frames) {
-  Bytes unused;
-  while (!bytes.empty()) {
-    const auto some = bytes.first(std::min(piece, bytes.size()));
-    bytes = bytes.subspan(some.size());
-    unused.insert(unused.end(), some.begin(), some.end());
-    const auto used = decode_all(unused, frames);
-    if (!used) return false;
-    require(*used <= unused.size());
-    unused.erase(unused.begin(), unused.begin() + static_cast<std::ptrdiff_t>(*used));
-  }
-  return true;
+  return read_in_pieces(bytes, piece, [&](auto some) { return decode_all(some, frames); });
 }
 
 }  // namespace
