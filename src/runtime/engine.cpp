@@ -203,9 +203,10 @@ bool Engine::progress() {
   return has_moved;
 }
 
-void Engine::tick() {
+bool Engine::tick() {
   call_for_a_look();
-  if (const Lock lock = lock_if_idle()) stand_in();
+  const Lock lock = lock_if_idle();
+  return !lock || stand_in() || has_to_go_on();
 }
 
 void Engine::answer() {
@@ -245,11 +246,19 @@ Lock Engine::lock_if_idle() {
 }
 
 // Drives everything for a while in the place of the program's threads.
-void Engine::stand_in() {
+bool Engine::stand_in() {
   is_lifelines_ = true;
-  for (int rounds = 0; rounds < 1000 && progress(); ++rounds) {
-  }
+  int rounds = 0;
+  while (rounds < 1000 && progress()) ++rounds;
   is_lifelines_ = false;
+  return rounds > 0;
+}
+
+// Something is under way, or may be wanted by others at any moment.
+bool Engine::has_to_go_on() const {
+  return lost_count() != 0 || links_.has_unsent() || !to_flush_.empty() || !timed_.empty() ||
+         !to_settle_.empty() || !to_catch_up_.empty() || !busy_.empty() || !farewells_.empty() ||
+         !lingering_.empty();
 }
 
 void Engine::drive(Lock&) {

@@ -79,8 +79,9 @@ class Engine final : public Receiver {
   }
 
   // Progress on behalf of a program that computes. Returns at once if a thread is inside: what it
-  // waits for it drives itself, so that combiners run on the program's own threads.
-  void tick();
+  // waits for it drives itself, so that combiners run on the program's own threads. False: nothing
+  // moved, and nothing here has to go on by itself: the next one may be late.
+  bool tick();
   // Somebody of this host has something to say that ends what a thread waits for inside of the MPI
   // library. A few loads; without the lock.
   bool is_called() const {
@@ -190,7 +191,8 @@ class Engine final : public Receiver {
   bool progress();
   bool read_board();
   Lock lock_if_idle();
-  void stand_in();
+  bool stand_in();
+  bool has_to_go_on() const;
   void retire(Session& session);
   void advance_farewells();
   void catch_up();

@@ -386,3 +386,23 @@ TEST_CASE("sessions: all survivors put together the same contributions") {
     }
   }
 }
+
+TEST_CASE("sessions: a tick says whether anything goes on that others may wait for") {
+  Job job(2);
+  std::atomic<bool> is_quiet{false};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    CHECK(allreduce(engine, session, 1) == 2);
+    if (rank == 1) {
+      while (!is_quiet) std::this_thread::yield();
+      CHECK(allreduce(engine, session, 1) == 2);
+      return;
+    }
+    while (engine.tick()) std::this_thread::yield();
+    CHECK_FALSE(engine.tick());
+    is_quiet = true;
+    while (!engine.tick()) std::this_thread::yield();  // what the other one gives comes in
+    CHECK(allreduce(engine, session, 1) == 2);
+    engine.note_loss(1);
+    for (int i = 0; i < 10; ++i) CHECK(engine.tick());
+  });
+}

@@ -33,10 +33,6 @@ extern "C" char** environ;
 namespace resprout::shim {
 namespace {
 
-// How often the lifeline's thread looks whether somebody waits for this process, where that is
-// rare.
-constexpr std::int64_t idle_tick_ns = 20'000'000;
-
 // Messages of the program's own are on their way while it waits in a collective.
 void progress_mpi() {
   int flag = 0;
@@ -137,12 +133,15 @@ void listen_to_questions() {
   sigaction(SIGUSR1, &action, nullptr);
 }
 
-void tick() {
+// Whether something goes on that others wait for, or may at any moment, as they do where Resprout
+// carries everything.
+bool tick() {
   LiveWorld* world = live.load();
-  if (world == nullptr) return;
-  world->engine().tick();
+  if (world == nullptr) return false;
+  const bool is_busy = world->engine().tick();
   if (is_asked.exchange(false))
     std::fprintf(stderr, "resprout: %s\n", world->engine().describe().c_str());
+  return is_busy || is_any_under_way() || world->options().collectives == Collectives::resprout;
 }
 
 // A plane that has lost a rank computes no more: before anything can go on without it, this process
@@ -188,8 +187,6 @@ void begin() {
 
   watch_for_leaving();
   runtime::LifelineOptions callbacks;
-  // What a process answers while it computes are questions about collectives that Resprout carries.
-  if (parsed.options.leaves_collectives_to_mpi()) callbacks.tick_ns = idle_tick_ns;
   callbacks.on_loss = handle_loss;
   callbacks.on_view = handle_view;
   callbacks.keeps_views = !parsed.options.is_replicated();  // a plane ends with its first loss

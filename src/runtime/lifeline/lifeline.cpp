@@ -77,12 +77,15 @@ class Lifeline::Impl final : public Findings {
   void handle_left(int rank) override;
   void handle_question(int by) override {
     if (options_.on_question) options_.on_question(by);
+    tick_soon();
   }
   void handle_at_work(int rank) override {
     if (options_.on_at_work) options_.on_at_work(rank);
+    tick_soon();
   }
   void handle_silent_link(int one, int other) override {
     if (options_.on_silent_link) options_.on_silent_link(one, other);
+    tick_soon();
   }
   void handle_message(int from, std::span<const std::uint8_t> message) override {
     views_->handle_message(from, message, monotonic_ns());
@@ -94,6 +97,8 @@ class Lifeline::Impl final : public Findings {
   void handle_wake();
   void handle_request(Request what, int rank);
   void handle_time(std::int64_t now);
+  void tick(std::int64_t now);
+  void tick_soon();
   void say_goodbye();
   void wake() const;
   void tell_losses();
@@ -113,6 +118,7 @@ class Lifeline::Impl final : public Findings {
   std::optional<Views> views_;
   std::vector<Loss> untold_;  // while this process has no quorum
   std::int64_t next_tick_ = 0;
+  std::int64_t last_busy_tick_ = 0;
   std::int64_t next_heartbeat_ = 0;
   std::set<int> other_versions_;  // that were spoken of
 
@@ -152,7 +158,7 @@ void Lifeline::Impl::connect(std::span<const PeerAddress> peers) {
   overlay_->start({peers.begin(), peers.end()}, now);
   poller_.add(wake_, wake_key, EPOLLIN);
   poller_.add(listener_, listener_key, EPOLLIN);
-  next_tick_ = next_heartbeat_ = now;
+  next_tick_ = last_busy_tick_ = next_heartbeat_ = now;
 
   // The program's signal handlers are none of our thread's business.
   sigset_t all, before;
@@ -197,7 +203,7 @@ void Lifeline::Impl::request(Request what, int rank) {
 void Lifeline::Impl::run() {
   pthread_setname_np(pthread_self(), "resprout-life");
   while (!is_leaving_.load()) {
-    wait_and_handle(next_tick_);
+    wait_and_handle(std::min(next_tick_, next_heartbeat_));
     handle_time(monotonic_ns());
     if (!is_connected_ && overlay_->is_connected()) {
       const std::lock_guard guard(mutex_);
@@ -263,10 +269,8 @@ void Lifeline::Impl::handle_time(std::int64_t now) {
   views_->handle_time(now);
   obey_views(now);
   if (now >= next_tick_) {
-    page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
-    if (options_.on_tick) options_.on_tick();
+    tick(now);
     now = monotonic_ns();
-    next_tick_ = now + options_.tick_ns;
   }
   if (now < next_heartbeat_) return;
   const std::int64_t starved_ns =
@@ -278,6 +282,18 @@ void Lifeline::Impl::handle_time(std::int64_t now) {
   siblings_->handle_time(now, starved_ns);
   overlay_->handle_heartbeat(now, starved_ns);
 }
+
+void Lifeline::Impl::tick(std::int64_t now) {
+  page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
+  const bool is_busy = options_.on_tick && options_.on_tick();
+  const std::int64_t after = monotonic_ns();
+  if (is_busy) last_busy_tick_ = after;
+  const bool is_idle = now - last_busy_tick_ >= options_.idle_tick_ns;
+  next_tick_ = after + (is_idle ? options_.idle_tick_ns : options_.tick_ns);
+}
+
+// Something has happened that the program's thread may have to know, or others want an answer.
+void Lifeline::Impl::tick_soon() { last_busy_tick_ = next_tick_ = monotonic_ns(); }
 
 void Lifeline::Impl::say_goodbye() {
   views_->handle_goodbye();
@@ -319,6 +335,7 @@ void Lifeline::Impl::tell_losses() {
       untold_.push_back(loss);
     else if (options_.on_loss)
       options_.on_loss(loss);
+  tick_soon();
 }
 
 void Lifeline::Impl::obey_views(std::int64_t now) {

@@ -68,6 +68,7 @@ struct LifelineOptions {
   auth::Secret secret{};
   std::string listen_address = "127.0.0.1";  // numeric IPv4 or IPv6
   std::int64_t tick_ns = 1'000'000;
+  std::int64_t idle_tick_ns = 20'000'000;
   std::int64_t heartbeat_period_ns = 100'000'000;
   std::int64_t heartbeat_timeout_ns = 1'000'000'000;
   std::int64_t starved_grace_ns = 10'000'000'000;  // for a silent process that is not stopped
@@ -80,7 +81,8 @@ struct LifelineOptions {
   bool keeps_views = true;
   std::function<void(const InstalledView&)> on_view;  // may be empty
   std::function<void(int rank)> on_left;  // once per rank that said goodbye; may be empty
-  std::function<void()> on_tick;          // every tick_ns or so; may be empty
+  // Every tick_ns or so; every idle_tick_ns once it has been false for as long. May be empty.
+  std::function<bool()> on_tick;
   // `by` hears nothing of this process on their data link: answer there, then call say_at_work. May
   // be empty.
   std::function<void(int by)> on_question;

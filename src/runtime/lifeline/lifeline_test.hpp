@@ -88,6 +88,7 @@ inline void run_rank(int rank, const Job& job, Board& board) {
     board.rejected[rank] = itself->rejected_connections();
     board.accusations[rank] = itself->accusations();
     while (board.is_stuck[rank]) nap_ms(10);
+    return true;
   };
   options.on_question = [&](int by) {
     ++board.questions[rank];
