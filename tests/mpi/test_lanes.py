@@ -17,7 +17,16 @@ def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
     draw = random.Random(seed)
     ranks = draw.choice([3, 4, 5, 6])
     victims = draw.sample(range(ranks), draw.choice([1, 1, 2]))
-    microseconds = draw.randint(500, 60_000)
+    _check(ranks, victims, draw.randint(500, 60_000))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_who_is_left_of_two_goes_on_alone(seed: int) -> None:
+    draw = random.Random(seed)
+    _check(2, [draw.randrange(2)], draw.randint(500, 60_000))
+
+
+def _check(ranks: int, victims: list[int], microseconds: int) -> None:
     ended = jobs.resprout_run(ranks, [PROGRAM, microseconds, *victims])
     assert ended.status == 0, str(ended)
     living = [rank for rank in range(ranks) if rank not in victims]

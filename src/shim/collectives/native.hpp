@@ -2,7 +2,8 @@
 //
 // Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
 // call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
-// well only if everybody has all of it.
+// well only if everybody has all of it. Neither is done among two: whoever is denied a result there
+// is alone.
 #pragma once
 
 #include <mpi.h>
@@ -13,6 +14,7 @@
 
 #include "runtime/native_call.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/payload.hpp"
@@ -23,8 +25,6 @@ inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
 
 // The library broke off a collective. Open MPI has more words for it than ULFM's three.
 bool is_interruption(int code);
-
-struct Communicator;
 
 // The barrier at the end of a call: over lanes where they are open, else the library's on `native`.
 // False: not everybody comes to it.
@@ -52,12 +52,12 @@ class NativeCollective final : public runtime::NativeCall {
     const InsideMpi inside;
     code_ = run_();
     if (is_interruption(code_)) return false;
-    if (is_kept()) return true;
+    if (!ends_with_barrier()) return true;
     has_come_to_end_ = true;
     return meet_at_end(*parts_.communicator, parts_.comm);
   }
   void interrupt() override {
-    if (!is_kept() && !has_come_to_end_) stay_away_from_end(*parts_.communicator);
+    if (ends_with_barrier() && !has_come_to_end_) stay_away_from_end(*parts_.communicator);
     revoke_native(parts_.comm);
   }
   std::span<const std::byte> payload() override {
@@ -65,19 +65,23 @@ class NativeCollective final : public runtime::NativeCall {
                      : std::span<const std::byte>();
   }
   void take(std::span<const std::byte> payload) override {
-    code_ = MPI_SUCCESS;
+    // The other one of two lives, and it was denied this one all the same.
+    code_ = is_among_two() ? MPI_ERR_OTHER : MPI_SUCCESS;
     if (is_kept()) unpack(payload, parts_.buffer, parts_.layout);
   }
-  bool synchronizes() const override { return parts_.synchronizes || !is_kept(); }
+  bool synchronizes() const override { return parts_.synchronizes || ends_with_barrier(); }
   int root() const override { return parts_.root; }
 
   // What the library's call returned.
   int code() const { return code_; }
 
  private:
-  bool is_kept() const {
+  bool is_among_two() const { return parts_.communicator->world_ranks.size() <= 2; }
+  bool may_be_kept() const {
     return parts_.may_keep && parts_.layout.packed_bytes <= native_kept_bytes_max;
   }
+  bool is_kept() const { return may_be_kept() && !is_among_two(); }
+  bool ends_with_barrier() const { return !may_be_kept() && !is_among_two(); }
 
   const NativeParts parts_;
   Run run_;
