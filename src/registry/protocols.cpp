@@ -144,6 +144,8 @@ constexpr Option native_until_loss_options[] = {
     {"k", "2..1048576", "2", "radix of the trees after a loss; the library's is binomial", set_k},
 };
 
+constexpr Option agree_options[] = {ftco_k};
+
 constexpr Option corrected_gossip_options[] = {
     {"time", "1..1048576", "32", "when gossip ends and correction begins", set_gossip_time},
     {"rounds", "0..1048576", "0", "ends gossip instead of the time; 0: the time does",
@@ -266,6 +268,9 @@ constexpr Protocol all[] = {
      revoke_options},
     {"lanes", ProtocolId::lanes, "calls",
      "over slots in shared memory, without messages; explored, not simulated", lanes_options},
+    {"agree", ProtocolId::agree, "allreduce",
+     "up a tree and down again, twice: also who dies afterwards has returned the same",
+     agree_options},
 };
 
 }  // namespace

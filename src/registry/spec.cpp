@@ -74,7 +74,7 @@ std::string conflict(const Spec& spec) {
       spec.protocol != ProtocolId::reliable_gossip && spec.protocol != ProtocolId::membership &&
       spec.protocol != ProtocolId::native_until_loss && spec.protocol != ProtocolId::digest_vote &&
       spec.protocol != ProtocolId::decision_log && spec.protocol != ProtocolId::revoke &&
-      spec.protocol != ProtocolId::lanes;
+      spec.protocol != ProtocolId::lanes && spec.protocol != ProtocolId::agree;
   if (!has_tree) return "";
   if (spec.protocol == ProtocolId::multi_tree) {
     if (spec.trees > 1 && spec.k <= spec.trees)

@@ -35,6 +35,7 @@ enum class ProtocolId : std::uint8_t {
   decision_log,
   revoke,
   lanes,
+  agree,
 };
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
@@ -83,7 +84,8 @@ struct Spec {
 
 // Whose result everybody has: no rank is its root.
 constexpr bool is_allreduce(ProtocolId protocol) {
-  return protocol == ProtocolId::ftco_allreduce || protocol == ProtocolId::native_until_loss;
+  return protocol == ProtocolId::ftco_allreduce || protocol == ProtocolId::native_until_loss ||
+         protocol == ProtocolId::agree;
 }
 
 // The spec, or one line that names the option, what was given and what is valid.

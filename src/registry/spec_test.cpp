@@ -51,7 +51,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
         "multi-tree, corrected-reduce, reliable-gossip, membership, "
-        "native-until-loss, digest-vote, decision-log, revoke, lanes");
+        "native-until-loss, digest-vote, decision-log, revoke, lanes, agree");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -85,6 +85,7 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("multi-tree:trees=3,k=5").trees == 3);
   CHECK(good("acknowledged-tree:tree=lame,k=3").tree == TreeKind::lame);
   CHECK(good("native-until-loss:k=3").k == 3);
+  CHECK(good("agree:k=3").k == 3);
   CHECK(good("corrected-reduce:d=2").correction.distance == 2);
   CHECK(good("membership:radix=8").k == 8);
   CHECK(good("digest-vote").degree == 2);

@@ -86,6 +86,18 @@ NATIVE_UNTIL_LOSS = [
     "--procs 4 --crashes 2 --slander --enter-first",
     "--procs 5 --crashes 1",
 ]
+# Whoever returns, also who dies afterwards, returns the same.
+AGREE = {
+    "agree": [
+        f"--procs 2 --crashes 1 {ALL_FAULTS}",
+        f"--procs 3 --crashes 2 {ALL_FAULTS}",
+        f"--procs 4 --crashes 2 {ALL_FAULTS}",
+        "--procs 4 --crashes 3 --loss",
+        f"--procs 5 --crashes 1 {ALL_FAULTS}",
+        "--procs 5 --crashes 2",
+    ],
+    "agree:k=4": [f"--procs 4 --crashes 1 {ALL_FAULTS}"],
+}
 BASELINES = {
     "corrected-gossip:rounds=2,correction=checked": ["--procs 3 --crashes 1 --dead 1 --loss"],
     "corrected-gossip:rounds=2,correction=failure-proof,f=2": [
@@ -214,6 +226,7 @@ CASES = [
         *((f"reliable-broadcast:{rest}", o) for rest, o in RELIABLE_BROADCAST.items()),
         *((f"reliable-gossip:{rest}", o) for rest, o in RELIABLE_GOSSIP.items()),
         ("native-until-loss", NATIVE_UNTIL_LOSS),
+        *AGREE.items(),
         *BASELINES.items(),
         *REVOKE.items(),
         *MEMBERSHIP.items(),
@@ -257,6 +270,8 @@ def test_all_promises_are_kept_in_every_state(options: str) -> None:
         ("--spec native-until-loss --defect suspicions", "never returned"),
         ("--spec native-until-loss --defect memory", "never returned"),
         ("--spec revoke --defect forwarding", "never heard"),
+        ("--spec agree --defect promise", "disagrees"),
+        ("--spec agree --defect suspicions", "never returned"),
     ],
 )
 def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
@@ -267,6 +282,31 @@ def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
     assert violation in done.stdout
     way = done.stdout.split("steps:\n")[1].splitlines()
     assert any(step.strip() == "0 dies" for step in way)
+
+
+@pytest.mark.parametrize(
+    ("options", "violation", "way"),
+    [
+        # An allreduce: 0 has what all gave and dies, the others go on without it.
+        ("--procs 2 --defect confirmation", "0 got -4 and no failure", "0 dies"),
+        # By what it has acknowledged itself, not by what all have.
+        ("--procs 3 --defect acknowledgment", "1 got -7 and no failure", "1 suspects 0"),
+        # 0 and 1 take each other for dead; 2 has confirmed the word of 0, and does not say so to 1.
+        (
+            "--procs 3 --crashes 2 --slander --defect memory",
+            "0 got -6",
+            "0 suspects 1, which still",
+        ),
+    ],
+)
+def test_an_agreement_that_is_not_uniform_is_found_out(
+    options: str, violation: str, way: str
+) -> None:
+    done = explore(f"--spec agree --crashes 1 {options}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
 
 
 @pytest.mark.parametrize(

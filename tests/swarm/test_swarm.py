@@ -18,7 +18,14 @@ RUNS = 52_000
 RUNS_OF_LOCAL_MEMBERSHIP = 20_000
 RELIABLE = ["reliable-broadcast", "reliable-gossip"]
 MAY_FAIL = ["ftco-broadcast", *RELIABLE, "membership", "local-membership"]
-WITH_DETECTOR = ["ftco-allreduce", "ftco-reduce", "native-until-loss", "revoke", *MAY_FAIL]
+WITH_DETECTOR = [
+    "ftco-allreduce",
+    "ftco-reduce",
+    "native-until-loss",
+    "revoke",
+    "agree",
+    *MAY_FAIL,
+]
 PROTOCOLS = [
     *WITH_DETECTOR,
     "corrected-tree",

@@ -19,7 +19,7 @@ _STEPPED_PROCESS_NS = 2000
 _LATE_NS = 14  # for each tick of the spread
 # Each process is told of each death, where there is a detector.
 _SUSPICION_NS = 10
-_WITH_DETECTOR = ("ftco-", "reliable-broadcast", "native-until-loss", "revoke")
+_WITH_DETECTOR = ("ftco-", "reliable-broadcast", "native-until-loss", "revoke", "agree")
 # Revocations, likewise: two messages a process for each doubling, and those of the plans.
 _REVOKE_PROCESS_NS = 600
 _PLAN_PROCESS_NS = 3000

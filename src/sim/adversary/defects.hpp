@@ -34,8 +34,8 @@ class Defective {
 };
 
 // Allreduce without the promise of a round: the result of a lower round is taken as if it were of
-// the round that this process is in.
-template <Machine M>
+// the round that this process is in. `parts`: rounds in messages to a round.
+template <Machine M, std::uint32_t parts = 1>
 class WithoutPromise : public Defective<M> {
  public:
   using Defective<M>::Defective;
@@ -43,9 +43,9 @@ class WithoutPromise : public Defective<M> {
   Disposition handle_message(const Context& context, const Message& message) {
     Message taken = message;
     if (message.kind == MessageKind::result) {
-      std::int32_t lowest = 0;
-      while (context.suspects.contains(rank_at(lowest))) ++lowest;
-      taken.round = std::max(taken.round, static_cast<std::uint32_t>(lowest));
+      std::uint32_t lowest = 0;
+      while (context.suspects.contains(rank_at(static_cast<std::int32_t>(lowest)))) ++lowest;
+      taken.round = std::max(taken.round, parts * lowest + taken.round % parts);
       round_before_ = message.round;
     }
     return this->machine_.handle_message(context, taken);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "protocols/acknowledged_tree/acknowledged_tree.hpp"
+#include "protocols/agreement/agreement.hpp"
 #include "protocols/corrected_gossip/corrected_gossip.hpp"
 #include "protocols/corrected_reduce/corrected_reduce.hpp"
 #include "protocols/corrected_tree/corrected_tree.hpp"
@@ -14,6 +15,7 @@
 #include "registry/ftco.hpp"
 #include "registry/trees.hpp"
 #include "sim/adversary/defects.hpp"
+#include "sim/checkers/agreement.hpp"
 #include "sim/checkers/coloring.hpp"
 #include "sim/checkers/revocation.hpp"
 #include "sim/exhaustive/decision_log_case.hpp"
@@ -129,6 +131,26 @@ Finding explore_native_until_loss(const Task& task) {
   if (task.given.defect == "suspicions")
     return task.run<WithoutSuspicions<NativeUntilLoss>>(config, task.own_inputs(), 0, check);
   return task.run<NativeUntilLoss>(config, task.own_inputs(), 0, check);
+}
+
+Finding explore_agree(const Task& task) {
+  const AgreementConfig config{task.given.procs, task.spec.k};
+  const std::vector<Given> given = various_opinions(task.given.procs);
+  const std::string& defect = task.given.defect;
+  const Reading read = defect == "acknowledgment" ? read_selfishly : read_agreed;
+  const auto check = [&](std::span<const Outcome> outcomes, std::uint64_t) {
+    return check_agreement(outcomes, given, read);
+  };
+  const auto inputs = task.own_inputs();
+  if (defect == "confirmation") {  // what is left of an agreement without it
+    const FtcoAllreduceConfig hasty{config.procs, config.radix, rank_at(0), true};
+    return task.run<FtcoAllreduce>(hasty, inputs, 0, check);
+  }
+  if (defect == "promise") return task.run<WithoutPromise<Agreement, 2>>(config, inputs, 0, check);
+  if (defect == "memory") return task.run<WithoutMemory<Agreement>>(config, inputs, 0, check);
+  if (defect == "suspicions")
+    return task.run<WithoutSuspicions<Agreement>>(config, inputs, 0, check);
+  return task.run<Agreement>(config, inputs, 0, check);
 }
 
 Finding explore_ftco_broadcast(const Task& task) {
@@ -259,13 +281,16 @@ std::string refuse_defect(ProtocolId protocol, const std::string& defect) {
   const bool is_native = protocol == ProtocolId::native_until_loss;
   const bool is_reliable =
       protocol == ProtocolId::reliable_broadcast || protocol == ProtocolId::reliable_gossip;
+  const bool is_agree = protocol == ProtocolId::agree;
   if (defect == "forwarding" && is_revoke) return "";
-  if (defect == "suspicions" && (is_ftco || is_native || is_reliable)) return "";
-  if (defect == "memory" && (is_ftco || is_native)) return "";
-  if (defect == "promise" && is_ftco) return "";
-  return "--defect is suspicions, for ftco-allreduce, ftco-reduce, native-until-loss, "
-         "reliable-broadcast and reliable-gossip; memory, for the first three; promise, "
-         "for the first two; or forwarding, for revoke";
+  if ((defect == "confirmation" || defect == "acknowledgment") && is_agree) return "";
+  if (defect == "suspicions" && (is_ftco || is_agree || is_native || is_reliable)) return "";
+  if (defect == "memory" && (is_ftco || is_agree || is_native)) return "";
+  if (defect == "promise" && (is_ftco || is_agree)) return "";
+  return "--defect is suspicions, for ftco-allreduce, ftco-reduce, agree, native-until-loss, "
+         "reliable-broadcast and reliable-gossip; memory, for the first four; promise, "
+         "for the first three; confirmation or acknowledgment, for agree; or forwarding, "
+         "for revoke";
 }
 
 }  // namespace
@@ -275,7 +300,7 @@ std::string refuse(const Case& given) {
   if (const auto* wrong = std::get_if<std::string>(&parsed)) return "--spec: " + *wrong;
   const Spec& spec = std::get<Spec>(parsed);
   const bool is_allreduce =
-      spec.protocol == ProtocolId::ftco_allreduce || spec.protocol == ProtocolId::ftco_reduce;
+      registry::is_allreduce(spec.protocol) || spec.protocol == ProtocolId::ftco_reduce;
   if (spec.detection == registry::Detection::in_band)
     return "--spec: detection=in-band needs time, which there is none of here";
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
@@ -290,11 +315,10 @@ std::string refuse(const Case& given) {
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (registry::is_allreduce(spec.protocol) && given.root != 0)
     return "--root is 0 for an allreduce";
-  const bool is_native = spec.protocol == ProtocolId::native_until_loss;
   const bool is_reliable = spec.protocol == ProtocolId::reliable_broadcast ||
                            spec.protocol == ProtocolId::reliable_gossip;
   if (given.dead > 0 &&
-      (is_allreduce || is_native || is_reliable || spec.protocol == ProtocolId::ftco_broadcast))
+      (is_allreduce || is_reliable || spec.protocol == ProtocolId::ftco_broadcast))
     return "--dead is for protocols without a detector; others may die with --crashes";
   if (given.offers && !is_reliable)
     return "--offers is for reliable-broadcast and reliable-gossip: others cannot ask for a "
@@ -319,6 +343,8 @@ Finding explore_case(const Case& given) {
       return explore_allreduce(task, false);
     case ProtocolId::native_until_loss:
       return explore_native_until_loss(task);
+    case ProtocolId::agree:
+      return explore_agree(task);
     case ProtocolId::ftco_broadcast:
       return explore_ftco_broadcast(task);
     case ProtocolId::reliable_broadcast:

@@ -16,7 +16,7 @@ Case small(const std::string& spec, int procs, int crashes) {
 TEST_CASE("the reduction for ignored messages reaches the same ends") {
   for (const char* spec :
        {"ftco-allreduce", "ftco-reduce", "reliable-broadcast", "native-until-loss", "revoke",
-        "corrected-tree:correction=optimized-opportunistic,d=1,start=overlapped"}) {
+        "agree", "corrected-tree:correction=optimized-opportunistic,d=1,start=overlapped"}) {
     Case given = small(spec, 3, 2);
     const Exploration reduced = explore_case(given).exploration;
     given.limits.is_reduced = false;

@@ -30,6 +30,7 @@ constexpr const char* usage =
     "  --proofs            membership: that somebody is dead is proven to who suspects it\n"
     "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
     "  --defect WORD       break a rule on purpose: promise, memory, suspicions or forwarding; of\n"
+    "                      agree also: confirmation or acknowledgment; of\n"
     "                      membership: fence or proof; of digest-vote: origins, shares or\n"
     "                      suspicions; of decision-log: settling, inquiry, promise or\n"
     "                      suspicions; of lanes: silence, finality, slots, meetings, stamp or\n"

@@ -1,4 +1,5 @@
 // The fault-tolerant allreduces and reduce on the LogP machine.
+#include "protocols/agreement/agreement.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/native_until_loss/native_until_loss.hpp"
 #include "registry/ftco.hpp"
@@ -9,6 +10,8 @@
 namespace resprout::sim {
 namespace {
 
+using protocols::Agreement;
+using protocols::AgreementConfig;
 using protocols::FtcoAllreduce;
 using protocols::FtcoAllreduceConfig;
 using protocols::NativeUntilLoss;
@@ -54,6 +57,11 @@ Made make_reduction(const Machinery& machinery) {
 Made make_native_until_loss(const Machinery& machinery) {
   return std::make_unique<ReductionSimulation<NativeUntilLoss, NativeUntilLossConfig>>(
       machinery, NativeUntilLossConfig(machinery.procs, machinery.spec.k));
+}
+
+Made make_agree(const Machinery& machinery) {
+  return std::make_unique<ReductionSimulation<Agreement, AgreementConfig>>(
+      machinery, AgreementConfig{machinery.procs, machinery.spec.k});
 }
 
 }  // namespace resprout::sim

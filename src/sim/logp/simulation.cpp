@@ -86,7 +86,8 @@ bool has_tree(ProtocolId protocol) {
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
          protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
          protocol != ProtocolId::digest_vote && protocol != ProtocolId::decision_log &&
-         protocol != ProtocolId::revoke && protocol != ProtocolId::lanes;
+         protocol != ProtocolId::revoke && protocol != ProtocolId::lanes &&
+         protocol != ProtocolId::agree;
 }
 
 }  // namespace
@@ -114,6 +115,8 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       return make_reduction(machinery);
     case ProtocolId::native_until_loss:
       return make_native_until_loss(machinery);
+    case ProtocolId::agree:
+      return make_agree(machinery);
     case ProtocolId::corrected_gossip:
       return make_corrected_gossip(machinery);
     case ProtocolId::reliable_gossip:

@@ -46,8 +46,8 @@ struct Draw {
     };
     model = {static_cast<Duration>(random.below(9)), static_cast<Duration>(1 + random.below(4)),
              static_cast<Duration>(random.below(6))};
-    root = spec.starts_with("ftco-allreduce") || spec.starts_with("native") ? rank_at(0)
-                                                                            : below_procs();
+    const auto id = std::get<registry::Spec>(registry::parse(spec)).protocol;
+    root = registry::is_allreduce(id) ? rank_at(0) : below_procs();
     for (auto left = random.below(static_cast<std::uint64_t>(procs) / 2 + 1); left > 0; --left)
       deaths.push_back({below_procs(), Time{static_cast<std::int64_t>(random.below(60))}});
   }
@@ -61,10 +61,16 @@ constexpr const char* broadcasts[] = {
     "corrected-tree:tree=knomial,k=4,numbering=in-order,correction=none",
     "corrected-tree:start=overlapped,early=abstain"};
 
-constexpr const char* with_detector[] = {
-    "ftco-allreduce",    "ftco-allreduce:k=3",   "ftco-reduce",
-    "ftco-reduce:k=4",   "reliable-broadcast",   "reliable-broadcast:tree=kary,k=4,correction=none",
-    "native-until-loss", "native-until-loss:k=3"};
+constexpr const char* with_detector[] = {"ftco-allreduce",
+                                         "ftco-allreduce:k=3",
+                                         "ftco-reduce",
+                                         "ftco-reduce:k=4",
+                                         "reliable-broadcast",
+                                         "reliable-broadcast:tree=kary,k=4,correction=none",
+                                         "native-until-loss",
+                                         "native-until-loss:k=3",
+                                         "agree",
+                                         "agree:k=3"};
 
 }  // namespace
 
@@ -143,7 +149,7 @@ TEST_CASE("with a detector everybody who lives returns, and all who live contrib
   }
 }
 
-TEST_CASE("fault-free reductions send one message up and one down, and count everybody") {
+TEST_CASE("fault-free reductions go up and down once, an agreement twice, and count everybody") {
   for (const std::int32_t procs : {1, 2, 7, 64, 1000}) {
     const Result all = simulation("ftco-allreduce", procs)->run({});
     CHECK(all.totals.messages == 2 * (procs - 1));
@@ -151,6 +157,9 @@ TEST_CASE("fault-free reductions send one message up and one down, and count eve
     const Result native = simulation("native-until-loss", procs)->run({});
     CHECK(native.totals.messages == 2 * (procs - 1));
     CHECK(native.contributors == procs);
+    const Result agreed = simulation("agree", procs)->run({});
+    CHECK(agreed.totals.messages == 4 * (procs - 1));
+    CHECK(agreed.contributors == procs);
     CHECK(simulation("ftco-reduce:k=4", procs)->run({}).contributors == procs);
   }
 }

@@ -22,6 +22,7 @@ Made make_multi_tree(const Machinery& machinery);
 Made make_corrected_reduce(const Machinery& machinery, registry::OwnedTree tree);
 Made make_reduction(const Machinery& machinery);
 Made make_native_until_loss(const Machinery& machinery);
+Made make_agree(const Machinery& machinery);
 Made make_in_band(const Machinery& machinery);
 Made make_membership(const Machinery& machinery);
 Made make_digest_vote(const Machinery& machinery);

@@ -1,9 +1,11 @@
 // Random reductions and FTCO broadcasts, and what they promise.
 #include <algorithm>
 
+#include "protocols/agreement/agreement.hpp"
 #include "protocols/corrected_reduce/corrected_reduce.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/native_until_loss/native_until_loss.hpp"
+#include "sim/checkers/agreement.hpp"
 #include "sim/swarm/draw.hpp"
 #include "sim/swarm/protocols.hpp"
 
@@ -53,6 +55,20 @@ RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace) {
            << seed << '\n';
   World world(make_machines<protocols::NativeUntilLoss>(config, procs), own_inputs(procs, 0), 0);
   return run_world(world, random, plan, 0, trace, check_allreduce);
+}
+
+RunReport run_agree(std::uint64_t seed, std::ostream* trace) {
+  Random random(seed);
+  const int procs = draw_procs(random);
+  const protocols::AgreementConfig config{procs, draw_radix(random)};
+  const FaultPlan plan = draw_fault_plan(random, procs);
+  if (trace != nullptr)
+    *trace << "agree of " << procs << ", radix " << config.radix << ", seed " << seed << '\n';
+  World world(make_machines<protocols::Agreement>(config, procs), own_inputs(procs, 0), 0);
+  const std::vector<Given> given = various_opinions(procs);
+  return run_world(world, random, plan, 0, trace, [&](std::span<const Outcome> outcomes) {
+    return check_agreement(outcomes, given);
+  });
 }
 
 RunReport run_ftco_broadcast(std::uint64_t seed, std::ostream* trace) {
