@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "core/invariant.hpp"
+#include "protocols/agreement/agreement.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
 
 namespace resprout::runtime {
 
+using protocols::Agreement;
+using protocols::AgreementConfig;
 using protocols::CorrectedGossipConfig;
 using protocols::CorrectedTreeConfig;
 using protocols::FtcoAllreduce;
@@ -64,6 +67,11 @@ std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSp
   const FtcoAllreduceConfig config{setup.members->size(), spec.radix, root, true};
   return std::make_unique<OperationOf<FtcoAllreduce, FtcoAllreduceConfig>>(std::move(setup),
                                                                            config);
+}
+
+std::unique_ptr<Operation> make_agreement(Operation::Setup setup, const ReduceSpec& spec) {
+  const AgreementConfig config{setup.members->size(), spec.radix};
+  return std::make_unique<OperationOf<Agreement, AgreementConfig>>(std::move(setup), config);
 }
 
 std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec& spec, Rank root) {

@@ -59,6 +59,9 @@ struct BroadcastSpec {
 // star.
 std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec,
                                           Rank root = rank_at(0));
+// An allreduce whose result is the same also at those who die with it: agreement.md. It folds in
+// the order of ranks, over the tree alone.
+std::unique_ptr<Operation> make_agreement(Operation::Setup setup, const ReduceSpec& spec);
 std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec& spec, Rank root);
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,
                                           Rank root);

@@ -74,6 +74,17 @@ Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const s
   return outcome;
 }
 
+Outcome Session::agree(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
+                       Combiner& combiner, ResultConsumer consume) {
+  Operation::Setup with = setup();
+  with.input = input;
+  with.combiner = &combiner;
+  const Outcome outcome =
+      run(lock, make_agreement(std::move(with), spec), consume, After::synchronize);
+  note_contributors(outcome);
+  return outcome;
+}
+
 Outcome Session::allgather(Lock& lock, const ReduceSpec& spec, Buffer input,
                            ResultConsumer consume) {
   std::size_t bytes = 0;

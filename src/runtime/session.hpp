@@ -97,10 +97,13 @@ class Session final : public Outlet {
 
   Outcome allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
                     Combiner& combiner, ResultConsumer consume);
-  // The same at the same time for several slices, each collected by another member: for much data.
-  // `consume` gets their results one after the other. Not delivered: a loss fell into it, and the
-  // slices lack contributions of different members. Then all members get this, and try again among
-  // those who are left.
+  // The same, uniform: who gets a result and is lost then has got what the others get.
+  Outcome agree(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
+                Combiner& combiner, ResultConsumer consume);
+  // An allreduce at the same time for several slices, each collected by another member: for much
+  // data. `consume` gets their results one after the other. Not delivered: a loss fell into it, and
+  // the slices lack contributions of different members. Then all members get this, and try again
+  // among those who are left.
   Outcome allreduce_in_slices(Lock& lock, const ReduceSpec& spec, std::span<const Slice> slices,
                               ResultConsumer consume);
   // Only the root gets a result. `root`: rank in the communicator.

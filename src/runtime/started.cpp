@@ -27,6 +27,13 @@ void Started::allreduce(const ReduceSpec& spec, std::span<const std::byte> input
   begin(make_allreduce(std::move(with), spec), Session::After::synchronize, Behind::nothing);
 }
 
+void Started::agree(const ReduceSpec& spec, std::span<const std::byte> input, Combiner& combiner) {
+  Operation::Setup with = session_.setup();
+  with.input = input;
+  with.combiner = &combiner;
+  begin(make_agreement(std::move(with), spec), Session::After::synchronize, Behind::nothing);
+}
+
 void Started::allgather(const ReduceSpec& spec, Buffer input) {
   begin(make_allreduce(session_.concatenation(std::move(input)), spec), Session::After::synchronize,
         Behind::barrier_if_large);

@@ -18,6 +18,7 @@ class Started {
 
   // Parameters as those of the session's functions; what they refer to lives until it is over.
   void allreduce(const ReduceSpec& spec, std::span<const std::byte> input, Combiner& combiner);
+  void agree(const ReduceSpec& spec, std::span<const std::byte> input, Combiner& combiner);
   void reduce(const ReduceSpec& spec, int root, std::span<const std::byte> input,
               Combiner& combiner);
   void allgather(const ReduceSpec& spec, Buffer input);

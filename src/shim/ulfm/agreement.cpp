@@ -1,39 +1,29 @@
 #include "shim/ulfm/agreement.hpp"
 
-#include <cstring>
-
+#include "protocols/agreement/opinion.hpp"
+#include "shim/collectives/bitwise_and.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/errors.hpp"
 
 namespace resprout::shim {
 
 Opinion::Opinion(int flag, int size, std::span<const int> acknowledged)
-    : bytes_(sizeof flag + (static_cast<std::size_t>(size) + 7) / 8) {
-  std::memcpy(bytes_.data(), &flag, sizeof flag);
-  for (const int rank : acknowledged)
-    bytes_[sizeof flag + static_cast<std::size_t>(rank) / 8] |= std::byte{1} << rank % 8;
+    : bytes_(protocols::opinion_bytes(size)) {
+  protocols::write_opinion(bytes_, flag, acknowledged);
 }
 
-int Opinion::flag() const {
-  int flag = 0;
-  std::memcpy(&flag, bytes_.data(), sizeof flag);
-  return flag;
-}
-
-bool Opinion::acknowledges(int rank) const {
-  const std::byte byte = bytes_[sizeof(int) + static_cast<std::size_t>(rank) / 8];
-  return (byte >> rank % 8 & std::byte{1}) != std::byte{0};
-}
-
-bool has_unknown_failure(const runtime::Session& session, const Opinion& agreed) {
-  const runtime::Members& everybody = session.everybody();
-  for (int rank = 0; rank < everybody.size(); ++rank)
-    if (session.members().index_of_comm_rank(rank) == no_rank && !agreed.acknowledges(rank))
-      return true;
-  return false;
-}
+int Opinion::flag() const { return protocols::flag_of(bytes_); }
 
 namespace {
+
+int code_of(const runtime::Session& repair, const Opinion& agreed) {
+  const auto is_left_out = [&](int rank) {
+    return repair.members().index_of_comm_rank(rank) == no_rank;
+  };
+  const int size = repair.everybody().size();
+  return protocols::has_unknown_failure(agreed.bytes(), size, is_left_out) ? proc_failed()
+                                                                           : MPI_SUCCESS;
+}
 
 class Agreement final : public Collective {
  public:
@@ -42,7 +32,7 @@ class Agreement final : public Collective {
 
  private:
   void begin(runtime::Started& started) override {
-    started.allreduce(reduce_spec(session(), opinion_.bytes().size()), opinion_.bytes(), both_);
+    started.agree(reduce_spec(session(), opinion_.bytes().size()), opinion_.bytes(), both_);
   }
   void take(std::span<const std::byte> result) override { agreed_.take(result); }
   bool go_on(runtime::Started&, const runtime::Outcome&) override {
@@ -50,9 +40,7 @@ class Agreement final : public Collective {
     return false;
   }
   bool is_harmed_by_loss() const override { return false; }
-  int code() const override {
-    return has_unknown_failure(session(), agreed_) ? proc_failed() : MPI_SUCCESS;
-  }
+  int code() const override { return code_of(session(), agreed_); }
 
   const Opinion opinion_;
   Opinion agreed_ = opinion_;
@@ -61,6 +49,15 @@ class Agreement final : public Collective {
 };
 
 }  // namespace
+
+int agree(runtime::Session& repair, runtime::Lock& lock, const Opinion& opinion, int* flag) {
+  Opinion agreed = opinion;
+  BitwiseAnd both;
+  repair.agree(lock, reduce_spec(repair, opinion.bytes().size()), opinion.bytes(), both,
+               [&](std::span<const std::byte> bytes) { agreed.take(bytes); });
+  *flag = agreed.flag();
+  return code_of(repair, agreed);
+}
 
 std::shared_ptr<Collective> make_agreement(runtime::Session& repair, Opinion opinion, int* flag) {
   return std::make_shared<Agreement>(repair, std::move(opinion), flag);

@@ -8,7 +8,6 @@
 #include "resprout/resprout.h"
 #include "runtime/engine.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
-#include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
@@ -72,13 +71,7 @@ Opinion opinion_of(MPI_Comm comm, int flag) {
 int agree(MPI_Comm comm, int* flag, runtime::Lock lock) {
   runtime::Session& repair = *repair_session_of(comm, lock);
   repair.finish_tasks(lock);
-  const Opinion opinion = opinion_of(comm, *flag);
-  Opinion agreed = opinion;
-  BitwiseAnd both;
-  repair.allreduce(lock, reduce_spec(repair, opinion.bytes().size()), opinion.bytes(), both,
-                   [&](std::span<const std::byte> bytes) { agreed.take(bytes); });
-  *flag = agreed.flag();
-  return has_unknown_failure(repair, agreed) ? proc_failed() : MPI_SUCCESS;
+  return shim::agree(repair, lock, opinion_of(comm, *flag), flag);
 }
 
 }  // namespace
