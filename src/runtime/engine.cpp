@@ -225,15 +225,15 @@ bool Engine::post(const Session& session) {
 
 // True if there was anything. Each notice names a session that is revoked, of this process or not.
 bool Engine::read_board() {
-  if (board_.at(read_notices_) == 0) return false;
+  if (!has_notice()) return false;
   const std::uint32_t rings = bell_.rings();
   while (const std::uint64_t id = board_.at(read_notices_)) {
-    ++read_notices_;
     const auto session = sessions_.find(id);
     if (session != sessions_.end())
       session->second->handle_notice_of_host();
     else if (!gone_.contains(id))
       early_notices_.insert(id);
+    read_notices_.fetch_add(1, std::memory_order_release);
   }
   answered_rings_.store(rings, std::memory_order_relaxed);
   return true;

@@ -87,6 +87,8 @@ class Engine final : public Receiver {
   bool is_called() const {
     return bell_.rings() != answered_rings_.load(std::memory_order_relaxed);
   }
+  // Something stands on the host's board that this process has not acted on. Without the lock.
+  bool has_notice() const { return board_.at(read_notices_.load(std::memory_order_acquire)) != 0; }
   // Reads the board or, if nothing new is there, does what `tick` does. Also from inside of the MPI
   // library, on a thread that may hold the lock: then, and if another thread is inside, nothing
   // happens.
@@ -215,7 +217,7 @@ class Engine final : public Receiver {
   std::mutex mutex_;
   const Doorbell bell_;
   const NoticeBoard board_;
-  std::size_t read_notices_ = 0;
+  std::atomic<std::size_t> read_notices_ = 0;
   std::unordered_set<std::uint64_t> early_notices_;  // of sessions that are not open here
   std::atomic<std::uint32_t> answered_rings_{0};
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile

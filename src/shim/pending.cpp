@@ -23,7 +23,7 @@ constexpr int hopeless_looks_min = 100;
 struct Table {
   std::mutex mutex;
   std::unordered_map<MPI_Request, Pending> entries;
-  std::atomic<bool> is_used{false};
+  std::atomic<std::size_t> count{0};  // of the entries
 };
 
 Table& table() {
@@ -31,18 +31,25 @@ Table& table() {
   return *instance;
 }
 
+// REQUIRES: the mutex is held.
+void note_count() { table().count.store(table().entries.size(), std::memory_order_relaxed); }
+
 }  // namespace
+
+bool is_any_remembered() { return table().count.load(std::memory_order_relaxed) != 0; }
 
 void remember(MPI_Request request, const Pending& pending) {
   if (request == MPI_REQUEST_NULL) return;
-  if (ulfm::is_active() && !pending.is_persistent && !is_remade(pending.comm)) return;
-  table().is_used.store(true, std::memory_order_relaxed);
+  if (ulfm::is_active() && !pending.is_persistent && !pending.needs_receiver &&
+      !is_remade(pending.comm))
+    return;
   const std::scoped_lock lock(table().mutex);
   table().entries[request] = pending;
+  note_count();
 }
 
 std::optional<Pending> recall(MPI_Request request) {
-  if (!table().is_used.load(std::memory_order_relaxed)) return std::nullopt;
+  if (!is_any_remembered()) return std::nullopt;
   const std::scoped_lock lock(table().mutex);
   const auto it = table().entries.find(request);
   if (it == table().entries.end()) return std::nullopt;
@@ -50,9 +57,10 @@ std::optional<Pending> recall(MPI_Request request) {
 }
 
 void forget(MPI_Request request) {
-  if (!table().is_used.load(std::memory_order_relaxed)) return;
+  if (!is_any_remembered()) return;
   const std::scoped_lock lock(table().mutex);
   table().entries.erase(request);
+  note_count();
 }
 
 int forget_requests_of(MPI_Comm comm) {
@@ -63,6 +71,7 @@ int forget_requests_of(MPI_Comm comm) {
     if (is_meant && entry.second.is_started) ++count;
     return is_meant;
   });
+  note_count();
   return count;
 }
 

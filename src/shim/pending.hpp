@@ -3,7 +3,8 @@
 // An MPI that notices losses (ULFM) ends the requests that they touch. For all others the shim
 // remembers the peer of each request and, when that is lost, ends the request itself. Persistent
 // requests are remembered always, because MPI_Start must not send to a lost process either; so are
-// those on communicators of which MPI does not know who is in them (remade/).
+// those on communicators of which MPI does not know who is in them (remade/), and sends that need
+// their receiver: MPI may call them complete when a revocation breaks them off (broken_sends.hpp).
 //
 // Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
 #pragma once
@@ -25,6 +26,7 @@ struct Pending {
   bool is_persistent = false;
   PersistentCopy* copy = nullptr;    // what a persistent send sends from while flips are due
   bool is_started = !is_persistent;  // else it is inactive: there is nothing to wait for
+  bool needs_receiver = false;       // a send that is not over before somebody receives it
   // Since its peer is known to be lost: when that was, and how often MPI was asked meanwhile.
   std::int64_t hopeless_since_ns = 0;
   int hopeless_looks = 0;
@@ -38,6 +40,8 @@ inline void copy_status(const MPI_Status& from, MPI_Status* to) {
   to->MPI_ERROR = error;
 }
 
+// Some are remembered: a load, to see that none is.
+bool is_any_remembered();
 // Remembers what `request` waits for, if that will be asked for.
 void remember(MPI_Request request, const Pending& pending);
 std::optional<Pending> recall(MPI_Request request);

@@ -5,6 +5,7 @@
 // non-blocking one and a wait that looks after them.
 #include <vector>
 
+#include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/peers.hpp"
@@ -40,17 +41,17 @@ int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Bloc
   if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
   if (is_at_once || may_block(comm)) {
     const int code = blocking();
-    // Open MPI 5.0 calls a send complete that a revocation has broken off.
-    return code == MPI_SUCCESS && is_revoked(comm) ? code_of_loss(comm) : code;
+    return code == MPI_SUCCESS && may_be_broken_off(comm) ? code_of_loss(comm) : code;
   }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
-  const int code = start(&request);
+  int code = start(&request);
   if (code != MPI_SUCCESS) return code;
   if (is_remade(comm)) remember(request, {comm, dest, Pending::Kind::send});
-  return ulfm::is_active()
-             ? wait_one(call, request, status)
-             : wait_patiently(request, Pending{comm, dest, Pending::Kind::send}, status);
+  if (!ulfm::is_active())
+    return wait_patiently(request, Pending{comm, dest, Pending::Kind::send}, status);
+  code = wait_one(call, request, status);
+  return code == MPI_SUCCESS && may_be_broken_off(comm) ? code_of_loss(comm) : code;
 }
 
 template <typename Blocking, typename Start>

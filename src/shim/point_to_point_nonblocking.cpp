@@ -21,9 +21,20 @@ int start_nothing(MPI_Request* request) {
   return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
 }
 
+// Whom a send waits for before it is complete for its sender.
+enum class Until { sent, received };
+
+// As far as can be known of a send that is neither buffered nor synchronous.
+Until until(const SendBuffer& sent) {
+  return is_sent_at_once(sent.count, sent.datatype) ? Until::sent : Until::received;
+}
+
+bool needs_receiver(Until until, int dest) { return until == Until::received && dest >= 0; }
+
 // `start()` is MPI's call, which gives `*request`.
 template <typename Start>
-int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, Start start) {
+int start_send(const Sending& sending, Until until, MPI_Request* request, Start start) {
+  const auto& [name, comm, dest, tag] = sending;
   GuardedCall call(name, comm);
   if (!call.is_ours()) return start();
   if (is_out_of_reach(comm, dest)) {
@@ -32,14 +43,18 @@ int start_send(const char* name, MPI_Comm comm, int dest, MPI_Request* request, 
     return call.finish(code_of_loss(comm));
   }
   const int code = start();
-  if (code == MPI_SUCCESS) remember(*request, {comm, dest, Pending::Kind::send});
+  if (code == MPI_SUCCESS)
+    remember(*request, {.comm = comm,
+                        .peer = dest,
+                        .kind = Pending::Kind::send,
+                        .needs_receiver = needs_receiver(until, dest)});
   return call.finish(code);
 }
 
 // Persistent requests: nothing is sent before MPI_Start. `make` is MPI's call.
 using MakeSend = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-int init_send(const SendBuffer& buffer, const Sending& sending, MPI_Request* request,
+int init_send(const SendBuffer& buffer, const Sending& sending, Until until, MPI_Request* request,
               MakeSend* make) {
   GuardedCall call(sending.call, sending.comm);
   Flips* flips = call.is_ours() ? armed_flips.load() : nullptr;
@@ -49,7 +64,12 @@ int init_send(const SendBuffer& buffer, const Sending& sending, MPI_Request* req
   const int code =
       make(from.data, from.count, from.datatype, to.peer, sending.tag, to.comm, request);
   if (call.is_ours() && code == MPI_SUCCESS)
-    remember(*request, {sending.comm, sending.dest, Pending::Kind::send, true, copy});
+    remember(*request, {.comm = sending.comm,
+                        .peer = sending.dest,
+                        .kind = Pending::Kind::send,
+                        .is_persistent = true,
+                        .copy = copy,
+                        .needs_receiver = needs_receiver(until, sending.dest)});
   Messages* messages = verified_messages.load(std::memory_order_acquire);
   if (messages != nullptr && code == MPI_SUCCESS)
     messages->remember_persistent_send(*request, from, sending);
@@ -86,8 +106,9 @@ int start(MPI_Request& request) {
 extern "C" int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
-  const SendBuffer sent = as_sent({buf, count, datatype}, {"isend", comm, dest, tag});
-  return start_send("isend", comm, dest, request, [&] {
+  const Sending sending{"isend", comm, dest, tag};
+  const SendBuffer sent = as_sent({buf, count, datatype}, sending);
+  return start_send(sending, until(sent), request, [&] {
     return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
@@ -95,8 +116,9 @@ extern "C" int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int 
 extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
-  const SendBuffer sent = as_sent({buf, count, datatype}, {"issend", comm, dest, tag});
-  return start_send("issend", comm, dest, request, [&] {
+  const Sending sending{"issend", comm, dest, tag};
+  const SendBuffer sent = as_sent({buf, count, datatype}, sending);
+  return start_send(sending, Until::received, request, [&] {
     return PMPI_Issend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
@@ -104,8 +126,9 @@ extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int
 extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
-  const SendBuffer sent = as_sent({buf, count, datatype}, {"ibsend", comm, dest, tag});
-  return start_send("ibsend", comm, dest, request, [&] {
+  const Sending sending{"ibsend", comm, dest, tag};
+  const SendBuffer sent = as_sent({buf, count, datatype}, sending);
+  return start_send(sending, Until::sent, request, [&] {
     return PMPI_Ibsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
@@ -113,8 +136,9 @@ extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int
 extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
-  const SendBuffer sent = as_sent({buf, count, datatype}, {"irsend", comm, dest, tag});
-  return start_send("irsend", comm, dest, request, [&] {
+  const Sending sending{"irsend", comm, dest, tag};
+  const SendBuffer sent = as_sent({buf, count, datatype}, sending);
+  return start_send(sending, until(sent), request, [&] {
     return PMPI_Irsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
   });
 }
@@ -134,25 +158,26 @@ extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source
 
 extern "C" int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  return init_send({buf, count, datatype}, {"send_init", comm, dest, tag}, request, PMPI_Send_init);
+  const SendBuffer sent{buf, count, datatype};
+  return init_send(sent, {"send_init", comm, dest, tag}, until(sent), request, PMPI_Send_init);
 }
 
 extern "C" int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init_send({buf, count, datatype}, {"ssend_init", comm, dest, tag}, request,
-                   PMPI_Ssend_init);
+  return init_send({buf, count, datatype}, {"ssend_init", comm, dest, tag}, Until::received,
+                   request, PMPI_Ssend_init);
 }
 
 extern "C" int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init_send({buf, count, datatype}, {"bsend_init", comm, dest, tag}, request,
+  return init_send({buf, count, datatype}, {"bsend_init", comm, dest, tag}, Until::sent, request,
                    PMPI_Bsend_init);
 }
 
 extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init_send({buf, count, datatype}, {"rsend_init", comm, dest, tag}, request,
-                   PMPI_Rsend_init);
+  const SendBuffer sent{buf, count, datatype};
+  return init_send(sent, {"rsend_init", comm, dest, tag}, until(sent), request, PMPI_Rsend_init);
 }
 
 extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,

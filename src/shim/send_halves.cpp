@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/peers.hpp"
@@ -53,7 +54,10 @@ bool advance(SendHalf& half) {
   const MPI_Request before = half.request;
   int is_done = 0;
   const int code = PMPI_Test(&half.request, &is_done, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS || is_done != 0) {
+  if (code == MPI_SUCCESS && is_done != 0 && half.sending.comm != MPI_COMM_NULL &&
+      may_be_broken_off(half.sending.comm)) {
+    end(half, code_of_loss(half.sending.comm));
+  } else if (code != MPI_SUCCESS || is_done != 0) {
     end(half, code);
   } else if (has_anything_happened() && is_vain(half)) {
     end(half, half.sending.comm != MPI_COMM_NULL ? code_of_loss(half.sending.comm) : proc_failed());

@@ -3,7 +3,9 @@
 import jobs
 import pytest
 
-CALLS = ["recv", "recv_any", "send", "ssend", "isend", "issend", "sendrecv", "probe", "mprobe",
+CALLS = ["recv", "recv_any", "send", "ssend", "isend", "sends_wait", "sends_waitall",
+         "sends_waitany", "sends_waitsome", "sends_testall", "sends_testany", "sends_testsome",
+         "starts_wait", "starts_waitall", "starts_testsome", "sendrecv", "probe", "mprobe",
          "wait", "test", "waitany", "waitall", "start", "barrier", "bcast", "bcast_large",
          "reduce", "allreduce", "allreduce_large", "allgather", "alltoall", "iallreduce",
          "ibarrier", "alltoall_large", "scan", "scan_large",

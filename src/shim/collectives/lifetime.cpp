@@ -33,7 +33,10 @@ int end(MPI_Comm* comm, Native native) {
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  if (!is_remade(*comm) && parting != Parting::unclean) return native();
+  if (!is_remade(*comm) && parting != Parting::unclean) {
+    forget_requests_of(*comm);
+    return native();
+  }
   const int code = is_remade(*comm) ? unmake(*comm, parting == Parting::clean) : keep(*comm);
   if (code == MPI_SUCCESS) *comm = MPI_COMM_NULL;
   return code;

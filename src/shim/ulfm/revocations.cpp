@@ -90,6 +90,15 @@ void forget_session(const runtime::Session& session) {
   table().comms.erase(it);
 }
 
+void look_for_revocations() {
+  runtime::Engine& engine = World::current()->engine();
+  if (engine.has_notice()) {
+    runtime::Lock lock = engine.lock();
+    engine.drive(lock);
+  }
+  pass_on_revocations();
+}
+
 // Revoking makes progress in MPI, and so may come back here: nothing is held meanwhile.
 void detail::pass_on_revocations() {
   std::vector<MPI_Comm> untold;

@@ -42,6 +42,9 @@ void pass_on_revocations();
 inline bool is_any_revoked() { return detail::revoked_count.load(std::memory_order_acquire) != 0; }
 inline bool is_revoked(MPI_Comm comm) { return is_any_revoked() && detail::is_revoked(comm); }
 
+// Reads what stands on the host's board, though nobody else did yet: loads, if it is nothing.
+void look_for_revocations();
+
 // Tells MPI what is new.
 inline void pass_on_revocations() {
   if (detail::has_untold_revocations.load(std::memory_order_relaxed)) [[unlikely]]

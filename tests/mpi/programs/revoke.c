@@ -39,12 +39,6 @@ static void expect_revoked(const char* what, int code) {
   if (!is_revoked_error(code)) fail(what, code);
 }
 
-/* Open MPI 5.0 may call a request complete that a revocation has broken off. */
-static int end_of_send(int code) {
-  return code != MPI_SUCCESS ? code
-                             : MPI_Recv(here, 8, MPI_CHAR, revoker, 1, comm, MPI_STATUS_IGNORE);
-}
-
 /* The calls that wait for one process; *is_known becomes 0 if `name` is none of them. */
 static int wait_for_peer(const char* name, int* is_known) {
   MPI_Message message;
@@ -65,19 +59,65 @@ static int wait_for_peer(const char* name, int* is_known) {
   return MPI_SUCCESS;
 }
 
+/* The error among those of two requests of which at least the first one is over. */
+static int first_of(int code, const MPI_Status* statuses) {
+  return code == MPI_ERR_IN_STATUS ? statuses[0].MPI_ERROR : code;
+}
+
+/* Two sends that nobody receives, and every call that may end them: a synchronous one of a few
+ * bytes, and a large one. */
+static int wait_for_sends(const char* name, MPI_Request requests[2]) {
+  MPI_Status statuses[2];
+  int code, count = 0, flag = 0, index = 0, indices[2];
+  const int is_persistent = strncmp(name, "start", 5) == 0;
+  if (is_persistent) {
+    MPI_Ssend_init(there, 8, MPI_CHAR, revoker, 1, comm, requests);
+    MPI_Send_init(there, large, MPI_CHAR, revoker, 2, comm, requests + 1);
+    MPI_Startall(2, requests);
+  } else {
+    MPI_Issend(there, 8, MPI_CHAR, revoker, 1, comm, requests);
+    MPI_Isend(there, large, MPI_CHAR, revoker, 2, comm, requests + 1);
+  }
+  const char* call = strchr(name, '_') + 1;
+  if (strcmp(call, "waitall") == 0) {
+    code = first_of(MPI_Waitall(2, requests, statuses), statuses);
+  } else if (strcmp(call, "waitany") == 0) {
+    code = MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+  } else if (strcmp(call, "waitsome") == 0) {
+    code = first_of(MPI_Waitsome(2, requests, &count, indices, statuses), statuses);
+  } else if (strcmp(call, "testall") == 0) {
+    do code = first_of(MPI_Testall(2, requests, &flag, statuses), statuses);
+    while (code == MPI_SUCCESS && flag == 0);
+  } else if (strcmp(call, "testany") == 0) {
+    do code = MPI_Testany(2, requests, &index, &flag, MPI_STATUS_IGNORE);
+    while (code == MPI_SUCCESS && flag == 0);
+  } else if (strcmp(call, "testsome") == 0) {
+    do code = first_of(MPI_Testsome(2, requests, &count, indices, statuses), statuses);
+    while (code == MPI_SUCCESS && count == 0);
+  } else {
+    code = MPI_Wait(requests, MPI_STATUS_IGNORE);
+  }
+  /* What the call has left open ends so, too; what it has ended is nothing to wait for. */
+  for (int i = 0; i < 2; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const int end = MPI_Wait(requests + i, MPI_STATUS_IGNORE);
+    if (end != MPI_SUCCESS || !is_persistent) expect_revoked("the other send", end);
+    if (is_persistent) MPI_Request_free(requests + i);
+  }
+  return code;
+}
+
 /* The same for requests. */
 static int wait_for_request(const char* name, int* is_known) {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Status statuses[2];
   int code, flag = 0, index;
   *is_known = 1;
+  if (strncmp(name, "sends_", 6) == 0 || strncmp(name, "starts_", 7) == 0)
+    return wait_for_sends(name, requests);
   if (strcmp(name, "isend") == 0) {
     MPI_Isend(there, large, MPI_CHAR, revoker, 1, comm, requests);
-    return end_of_send(MPI_Wait(requests, MPI_STATUS_IGNORE));
-  }
-  if (strcmp(name, "issend") == 0) {
-    MPI_Issend(there, 8, MPI_CHAR, revoker, 1, comm, requests);
-    return end_of_send(MPI_Wait(requests, MPI_STATUS_IGNORE));
+    return MPI_Wait(requests, MPI_STATUS_IGNORE);
   }
   if (strcmp(name, "start") == 0) {
     MPI_Recv_init(here, 8, MPI_CHAR, revoker, 1, comm, requests);
@@ -102,8 +142,7 @@ static int wait_for_request(const char* name, int* is_known) {
     MPI_Cancel(requests);
     return MPI_Wait(requests, MPI_STATUS_IGNORE);
   }
-  code = MPI_Waitall(2, requests, statuses);
-  return code == MPI_ERR_IN_STATUS ? statuses[0].MPI_ERROR : code;
+  return first_of(MPI_Waitall(2, requests, statuses), statuses);
 }
 
 static int make_window(MPI_Comm on) {

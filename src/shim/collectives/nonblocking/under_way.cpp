@@ -11,6 +11,7 @@
 #include "shim/errors.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/peers.hpp"
 #include "shim/replication/compared_requests.hpp"
 #include "shim/report/report.hpp"
 #include "shim/world.hpp"
@@ -208,7 +209,7 @@ void drive_from_inside() {
 }
 
 Watch::Watch(int count, MPI_Request* requests, Then with_sends)
-    : send_halves_(count, requests, with_sends) {
+    : send_halves_(count, requests, with_sends), broken_sends_(count, requests) {
   if (table().entry_count.load(std::memory_order_relaxed) == 0) return;
   drive();
   if (count > 0) before_.assign(requests, requests + count);
@@ -216,6 +217,8 @@ Watch::Watch(int count, MPI_Request* requests, Then with_sends)
 
 int Watch::result_of(int i) {
   if (const int of_send = send_halves_.result_of(i); of_send != MPI_SUCCESS) return of_send;
+  if (const MPI_Comm comm = broken_sends_.broken_by(i); comm != MPI_COMM_NULL)
+    return finish(comm, "isend", code_of_loss(comm));
   if (before_.empty()) return MPI_SUCCESS;
   Collective::Call call;
   int result = MPI_SUCCESS;
@@ -232,11 +235,16 @@ int Watch::result_of(int i) {
     t.entry_count.store(static_cast<int>(t.entries.size()));
     free_doomed();
   }
+  return finish(call.comm, call.name, result);
+}
+
+// The first error of a call goes to the handler.
+int Watch::finish(MPI_Comm comm, const char* name, int result) {
   if (!has_told_) {
     has_told_ = result != MPI_SUCCESS;
-    return finish(call.comm, call.name, result);
+    return shim::finish(comm, name, result);
   }
-  if (is_loss(result)) World::current()->report().count_error(call.name);
+  if (is_loss(result)) World::current()->report().count_error(name);
   return result;
 }
 

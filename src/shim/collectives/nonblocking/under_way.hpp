@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "runtime/idle.hpp"
+#include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/send_halves.hpp"
 
@@ -50,21 +51,26 @@ class InsideMpi {
 };
 void drive_from_inside();
 
-// The requests that one call is about to complete, some of which may be collectives, or receives
-// that belong to sends.
+// The requests that one call is about to complete, some of which may be collectives, receives that
+// belong to sends, or sends that a revocation breaks off.
 class Watch {
  public:
   using Then = SendHalves::Then;
 
   Watch(int count, MPI_Request* requests, Then with_sends = Then::leave);
 
-  bool is_watching() const { return !before_.empty() || send_halves_.has_any(); }
+  bool is_watching() const {
+    return !before_.empty() || send_halves_.has_any() || broken_sends_.has_any();
+  }
   // MPI has completed the i-th request: how the collective ended, or the send; MPI_SUCCESS if it is
   // neither. The first error of the call goes to the handler of its communicator.
   int result_of(int i);
 
  private:
+  int finish(MPI_Comm comm, const char* name, int result);
+
   SendHalves send_halves_;
+  BrokenSends broken_sends_;
   bool has_told_ = false;
   std::vector<MPI_Request> before_;
 };

@@ -1,0 +1,41 @@
+// Sends that a revocation has broken off.
+//
+// Who receives nothing more on a revoked communicator tells those who wait for it, and Open MPI 5.0
+// calls their sends complete then, as if somebody had received them. So a send that needs its
+// receiver (a synchronous one, or one that is too large to be sent at once) and whose end the
+// program hears of on a communicator that is revoked by then ends with MPIX_ERR_REVOKED. What was
+// sent at once is complete for its sender, and stays so.
+//
+// Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace resprout::shim {
+
+// MPI says that a send on `comm` is complete, which needed its receiver: that may be because it is
+// revoked. On one host whoever makes a send end so has heard of it later than this process could.
+bool may_be_broken_off(MPI_Comm comm);
+
+// The requests of a call that completes some.
+class BrokenSends {
+ public:
+  BrokenSends(int count, MPI_Request* requests);
+  // Those that are over, however they have ended, are forgotten.
+  ~BrokenSends();
+  BrokenSends(const BrokenSends&) = delete;
+  BrokenSends& operator=(const BrokenSends&) = delete;
+
+  bool has_any() const { return !before_.empty(); }
+  // MPI says that the i-th is complete: the communicator that has broken it off, or
+  // MPI_COMM_NULL. To be asked once.
+  MPI_Comm broken_by(int i);
+
+ private:
+  MPI_Request* const requests_;
+  std::vector<MPI_Request> before_;
+};
+
+}  // namespace resprout::shim
