@@ -149,6 +149,13 @@ void hand_on_errors(MPI_Comm carrier) {
   PMPI_Comm_set_errhandler(carrier, wrapped(MPI_ERRORS_RETURN));
 }
 
+void copy_error_handler(MPI_Comm from, MPI_Comm to) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(from, &handler);
+  PMPI_Comm_set_errhandler(to, handler);
+  PMPI_Errhandler_free(&handler);
+}
+
 int proc_failed() { return ulfm::proc_failed_class(); }
 
 bool is_loss(int code) {

@@ -21,6 +21,8 @@ void install_error_handlers();
 // For a communicator of ours whose messages are the program's: its errors are of the communicator
 // that it carries (remade/). REQUIRES: install_error_handlers().
 void hand_on_errors(MPI_Comm carrier);
+// `to` gets the error handler of `from`.
+void copy_error_handler(MPI_Comm from, MPI_Comm to);
 
 // The code of MPIX_ERR_PROC_FAILED, also where the MPI has none.
 int proc_failed();

@@ -22,6 +22,7 @@
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
+#include "shim/native/nursery.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/replication/verification.hpp"
@@ -221,6 +222,7 @@ void begin() {
   if (live.load()->options().collectives != Collectives::resprout) open_natives();
   install_error_handlers();
   open_spares();
+  open_nursery();
   leave_together();
   if (live.load()->options().is_replicated()) join_other_planes(*live.load());
   listen_to_questions();
@@ -254,6 +256,7 @@ void end() {
   close_revocations();
   close_natives();
   close_spares();
+  close_nursery();
   forget_communicators();
   live.store(nullptr);
 }

@@ -8,7 +8,10 @@ from sources import BUILD
 LIBRARY = BUILD / "lib" / "libresprout.so"
 NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\d+)*")
 # Besides MPI's names and its own: what ends a process, and what of the library goes through it.
-EXPORTED = re.compile(r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit|ompi_comm_revoke_local")
+EXPORTED = re.compile(
+    r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit"
+    r"|ompi_comm_revoke_local|ompi_comm_request_schedule_append"
+)
 
 
 def lines(*command: str) -> list[str]:

@@ -48,3 +48,16 @@ def test_the_first_death_may_fall_into_the_making_of_a_communicator(seed: int) -
     ended = jobs.resprout_run(8, program, [], {"RESPROUT_INJECT": victim})
     assert ended.status == 0 and len(ended.lost) == 1, str(ended)
     assert ended.out.count(" is through\n") == 7, str(ended)
+
+
+@pytest.mark.parametrize("how", ["groups", "threads"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_first_death_may_fall_into_the_making_of_a_groups_communicator(
+    seed: int, how: str
+) -> None:
+    ranks = (5, 8)[seed % 2]
+    victim = kills_at_any_moment(seed, 1, ranks, 0.1)
+    program = [jobs.PROGRAMS / "makings", "150", how]
+    ended = jobs.resprout_run(ranks, program, [], {"RESPROUT_INJECT": victim})
+    assert ended.status == 0 and len(ended.lost) == 1, str(ended)
+    assert ended.out.count(" is through\n") == ranks - 1, str(ended)

@@ -8,6 +8,7 @@
 #include "shim/communicator.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/progress_hook.hpp"
+#include "shim/remade/spares.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -91,6 +92,7 @@ void make_native(MPI_Comm comm) {
   PMPI_Comm_group(comm, &group);
   const int code = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
+  if (code != MPI_SUCCESS) note_broken_making();
   if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return;
   note_made(made);
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);

@@ -10,7 +10,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
-#include "shim/native/making.hpp"
+#include "shim/native/nursery.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/report/report.hpp"
@@ -34,19 +34,6 @@ std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
     rank = world_ranks[static_cast<std::size_t>(rank)];
   }
   return ranks;
-}
-
-// MPI_Comm_create_group of Open MPI 5.0 does not end if a loss meets it. Where all members of the
-// communicator are in the group, MPI_Comm_create makes the same and ends, but must not meet another
-// thread's collective on it.
-int create_by_mpi(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
-  int level = MPI_THREAD_MULTIPLE;
-  int members = 0;
-  PMPI_Query_thread(&level);
-  PMPI_Group_size(group, &members);
-  const bool is_for_all = members == static_cast<int>(communicator_of(comm)->world_ranks.size());
-  return is_for_all && level < MPI_THREAD_MULTIPLE ? PMPI_Comm_create(comm, group, made)
-                                                   : PMPI_Comm_create_group(comm, group, tag, made);
 }
 
 // Others may have it nevertheless: then nobody uses it.
@@ -79,9 +66,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
     lock.unlock();
     {
       const QuietLosses quiet;
-      const Making making;
-      code = create_by_mpi(comm, group, tag, made);
-      if (code == MPI_SUCCESS) note_made(*made);
+      code = create_in_nursery(comm, group, key, made);
     }
     lock.lock();
     is_for_mpi = !has_anybody_met_loss(session, code, lock);
@@ -105,7 +90,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
 
 extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   const auto native = [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); };
-  if (World::current() == nullptr || comm == MPI_COMM_NULL || group == MPI_GROUP_NULL)
+  if (World::current() == nullptr || comm == MPI_COMM_NULL || group == MPI_GROUP_NULL || tag < 0)
     return native();
   if (!ulfm::is_active() || communicator_of(comm)->is_native) return native();
   const std::vector<int> world_ranks = world_ranks_in(comm, group);

@@ -11,6 +11,7 @@
 
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
+#include "shim/errors.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/roll_call.hpp"
@@ -62,13 +63,6 @@ void say_that_none_is_left() {
                "resprout: no communicator can be made: of the %d that can be in use after a loss "
                "all are, or wait for a blocking call to clear them (docs/run.md)\n",
                spares_max);
-}
-
-void copy_error_handler(MPI_Comm from, MPI_Comm to) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(from, &handler);
-  PMPI_Comm_set_errhandler(to, handler);
-  PMPI_Errhandler_free(&handler);
 }
 
 }  // namespace
