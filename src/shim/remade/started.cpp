@@ -1,5 +1,9 @@
-// New communicators that are not waited for: MPIX_Comm_ishrink, MPI_Comm_idup of a remade one.
+// New communicators that are not waited for: MPIX_Comm_ishrink, MPI_Comm_idup.
+//
+// As of those that are waited for, the members agree first whether the MPI library is to make a
+// duplicate, and then whether a loss fell into that (new_communicators.cpp).
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +13,7 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/native/making.hpp"
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
@@ -34,10 +39,48 @@ class Remaking final : public Collective {
   }
 
  private:
+  // What the members agree on, or whom this process waits for.
+  enum class Stage { who_makes_it, mpi, has_mpi_made_it, spare };
+
   void begin(runtime::Started& started) override { say(started); }
-  void take(std::span<const std::byte> all) override { roll_.hear(all); }
+  void take(std::span<const std::byte> all) override {
+    if (stage_ == Stage::has_mpi_made_it)
+      has_failed_ = all[0];
+    else
+      roll_.hear(all);
+  }
+  bool is_ready(runtime::Started& started) override {
+    if (stage_ != Stage::mpi) return true;
+    const QuietLosses quiet;
+    int is_over = 0;
+    PMPI_Request_get_status(of_mpi_, &is_over, MPI_STATUS_IGNORE);
+    if (is_over == 0) return false;
+    code_ = end_of_mpi();
+    say_whether_made(started);
+    return true;
+  }
   bool go_on(runtime::Started& started, const runtime::Outcome&) override {
     if (session().is_revoked()) return false;
+    if (stage_ == Stage::who_makes_it && who_ == Who::everybody && !is_remade(comm_)) {
+      const bool is_whole = session().members().size() == session().everybody().size();
+      if (is_whole && roll_.is_peaceful()) {
+        leave_to_mpi(started);
+        return true;
+      }
+      const bool is_told = World::current()->options().on_loss == OnLoss::error;
+      if ((!is_whole && is_told) || has_graph(comm_)) code_ = proc_failed();
+      if (code_ != MPI_SUCCESS) return false;
+    }
+    if (stage_ == Stage::has_mpi_made_it) {
+      if (has_failed_ == std::byte{0}) {
+        runtime::Lock held;  // by whoever advances tasks
+        if (code_ == MPI_SUCCESS) open_communicator(*made_, session().next_child(), held);
+        return false;
+      }
+      note_broken_making();
+      *made_ = MPI_COMM_NULL;
+    }
+    stage_ = Stage::spare;
     if (!roll_.is_over()) {
       say(started);
       return true;
@@ -52,6 +95,34 @@ class Remaking final : public Collective {
   }
   bool is_harmed_by_loss() const override { return who_ == Who::everybody; }
   int code() const override { return code_; }
+
+  // Nothing is said meanwhile.
+  void leave_to_mpi(runtime::Started& started) {
+    const QuietLosses quiet;
+    making_.emplace();
+    stage_ = Stage::mpi;
+    code_ = PMPI_Comm_idup(comm_, made_, &of_mpi_);
+    if (code_ == MPI_SUCCESS) return;
+    making_.reset();
+    say_whether_made(started);
+  }
+  // Whatever MPI calls it, the program's handler need not know.
+  int end_of_mpi() {
+    MPI_Errhandler of_program = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_get_errhandler(comm_, &of_program);
+    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    const int code = PMPI_Wait(&of_mpi_, MPI_STATUS_IGNORE);
+    PMPI_Comm_set_errhandler(comm_, of_program);
+    PMPI_Errhandler_free(&of_program);
+    if (code == MPI_SUCCESS) note_made(*made_);
+    making_.reset();
+    return code;
+  }
+  void say_whether_made(runtime::Started& started) {
+    stage_ = Stage::has_mpi_made_it;
+    has_failed_ = has_met_loss(code_) ? std::byte{1} : std::byte{0};
+    started.allreduce(reduce_spec(session(), 1), {&has_failed_, 1}, any_);
+  }
 
   void say(runtime::Started& started) {
     const std::span<const std::byte> words = roll_.next_words();
@@ -70,6 +141,10 @@ class Remaking final : public Collective {
   MPI_Comm* const made_;
   RollCall roll_;
   BitwiseOr any_;
+  Stage stage_ = Stage::who_makes_it;
+  MPI_Request of_mpi_ = MPI_REQUEST_NULL;
+  std::optional<Making> making_;
+  std::byte has_failed_{0};
   int code_ = MPI_SUCCESS;
 };
 
@@ -93,9 +168,12 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
 }
 
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  if (!is_remade(comm) && World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
+  const World* world = World::current();
+  if (world != nullptr && comm != MPI_COMM_NULL && !is_remade(comm) && is_revoked(comm))
     return finish(comm, "comm_idup", ulfm::revoked_class());
-  if (!is_remade(comm)) return PMPI_Comm_idup(comm, newcomm, request);
+  const bool is_for_mpi =
+      world == nullptr || !ulfm::is_active() || world->options().is_replicated();
+  if (is_for_mpi) return PMPI_Comm_idup(comm, newcomm, request);
   const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
     return std::make_shared<Remaking>(session, on, Who::everybody, newcomm);
   };

@@ -286,6 +286,16 @@ static void it_can_be_made_often(void) {
   }
 }
 
+/* Who asked to be told of losses is. */
+static void the_damaged_world_is_not_duplicated(void) {
+  MPI_Comm made;
+  MPI_Request request;
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &made) == MPIX_ERR_PROC_FAILED, "MPI_Comm_dup");
+  check(MPI_Comm_idup(MPI_COMM_WORLD, &made, &request) == MPI_SUCCESS, "MPI_Comm_idup");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPIX_ERR_PROC_FAILED, "the end of it");
+  check(made == MPI_COMM_NULL, "what it gives");
+}
+
 static void what_it_cannot_do_is_said(void) {
   MPI_Comm made;
   MPI_Win window;
@@ -338,6 +348,7 @@ int main(int argc, char** argv) {
   it_has_attributes_and_a_name();
   communicators_are_made_of_it();
   it_can_be_made_often();
+  the_damaged_world_is_not_duplicated();
   what_it_cannot_do_is_said();
   it_can_be_revoked_often();
   MPI_Comm_free(&comm);

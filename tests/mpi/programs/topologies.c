@@ -58,6 +58,10 @@ static void its_duplicates_are(MPI_Comm grid) {
   MPI_Request request;
   char* value;
   int flag, compared;
+  check(MPI_Comm_idup(grid, &made, &request) == MPI_SUCCESS, "MPI_Comm_idup before MPI_Comm_dup");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS, "the end of that");
+  is_that_grid(made);
+  MPI_Comm_free(&made);
   check(MPI_Comm_dup(grid, &made) == MPI_SUCCESS, "MPI_Comm_dup");
   is_that_grid(made);
   MPI_Comm_get_attr(made, key, &value, &flag);
@@ -84,6 +88,7 @@ static void none_is_made_of_a_revoked_one(MPI_Comm grid) {
 
 int main(int argc, char** argv) {
   MPI_Comm before, after, graph, made;
+  MPI_Request request;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -109,6 +114,8 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
   check(MPI_Comm_dup(graph, &made) == MPIX_ERR_PROC_FAILED, "a graph cannot be duplicated");
   check(made == MPI_COMM_NULL, "what it cannot give");
+  check(MPI_Comm_idup(graph, &made, &request) == MPI_SUCCESS, "MPI_Comm_idup of a graph");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPIX_ERR_PROC_FAILED, "nor this");
   MPI_Comm_free(&after);
   none_is_made_of_a_revoked_one(before);
   MPI_Comm_free(&before);

@@ -14,7 +14,8 @@ namespace resprout::shim {
 bool Collective::advance() {
   if (!has_begun_) begin(started_);
   has_begun_ = true;
-  while (started_.advance([this](std::span<const std::byte> result) { take(result); })) {
+  while (is_ready(started_) &&
+         started_.advance([this](std::span<const std::byte> result) { take(result); })) {
     outcome_ = outcome_ + started_.outcome();
     if (go_on(started_, outcome_)) continue;
     end();

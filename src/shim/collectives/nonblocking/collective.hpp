@@ -73,6 +73,9 @@ class Collective : public runtime::Task {
 
   // Starts the first operation.
   virtual void begin(runtime::Started& started) = 0;
+  // False: it waits for something that is no operation. Asked whenever it is to go on; may start
+  // the next operation.
+  virtual bool is_ready(runtime::Started& /*started*/) { return true; }
   // Starts the next one; false: that was the last, and nothing that is shared is held any more.
   // `last`: how that ended.
   virtual bool go_on(runtime::Started& /*started*/, const runtime::Outcome& /*last*/) {
