@@ -84,6 +84,7 @@ Session& Engine::open_session(std::uint64_t name, const std::vector<int>& world_
     session->handle_frame(orphan.peer, orphan.header, orphan.prefix, std::move(orphan.arrival));
   }
   if (early_notices_.erase(id) != 0) session->handle_notice_of_host();
+  if (is_cut_off()) session->cut_off();
   return *session;
 }
 
@@ -140,8 +141,26 @@ void Engine::note_loss(int world_rank) {
   has_news_.store(true, std::memory_order_release);
 }
 
+bool Engine::cut_off() {
+  if (!transport_.withdraw()) return false;
+  is_cut_off_.store(true, std::memory_order_release);
+  has_news_.store(true, std::memory_order_release);
+  return true;
+}
+
+// Nobody may go on with himself alone: the sessions fail before the others are lost.
+void Engine::fail_all() {
+  have_all_failed_ = true;
+  std::vector<Session*> all;  // a closed one opens another for its farewell
+  for (auto& [id, session] : sessions_) all.push_back(session.get());
+  for (Session* session : all) session->cut_off();
+  for (int rank = 0; rank < static_cast<int>(incoming_.size()); ++rank)
+    if (rank != self_) note_loss(rank);
+}
+
 void Engine::handle_news() {
   has_news_.exchange(false, std::memory_order_acquire);
+  if (is_cut_off() && !have_all_failed_) fail_all();
   transport_.progress(*this);  // what the dead said while they lived counts
   spread_losses();
   if (!links_.is_watching()) return;

@@ -62,6 +62,16 @@ class Engine final : public Receiver {
   }
   int lost_count() const { return lost_count_.load(std::memory_order_acquire); }
 
+  // The others are, or may be, going on without this process, which lives: what waits in a session
+  // fails, and so does whatever is begun later. Nothing of it reaches the others any more, once
+  // this has returned. All of them count as lost, but not before the sessions have failed. False:
+  // nothing has happened, for the system has refused what it takes. Safe without the lock, from any
+  // thread; takes effect here at the next progress.
+  bool cut_off();
+  bool is_cut_off() const { return is_cut_off_.load(std::memory_order_acquire); }
+  // `world_rank` was cut off so: what it has not written into shared memory it never will.
+  bool has_withdrawn(int world_rank) const { return transport_.has_withdrawn(world_rank); }
+
   // Before the first operation.
   void watch_links(LinkWatching watching) { links_.watch(std::move(watching)); }
   // As those of Links.
@@ -200,6 +210,7 @@ class Engine final : public Receiver {
   void catch_up();
   bool advance_tasks();
   void handle_news();
+  void fail_all();
   void spread_losses();
   void look_at_links();
   void call_for_a_look();
@@ -241,6 +252,8 @@ class Engine final : public Receiver {
   Links links_;
   std::atomic<std::int64_t> next_look_{0};  // at links
   std::atomic<bool> is_look_due_{false};
+  std::atomic<bool> is_cut_off_{false};
+  bool have_all_failed_ = false;  // since
 
   std::unique_ptr<std::atomic<bool>[]> lost_;
   std::atomic<int> lost_count_{0};

@@ -139,6 +139,8 @@ class Session final : public Outlet {
   // Nobody waits in it any more, here or, soon, at any live member; what is started in it ends at
   // once, and its outcome means nothing. Once revoked, always revoked.
   void revoke();
+  // The same here alone, and nobody is told: this process has no part in the job any more.
+  void cut_off();
   // Safe without the lock.
   bool is_revoked() const { return is_revoked_.load(std::memory_order_acquire); }
   // When this one is revoked, so is `other`, in which its members wait on its behalf; at once if

@@ -19,6 +19,12 @@ void Session::revoke() {
   fall_silent();
 }
 
+void Session::cut_off() {
+  if (is_revoked()) return;
+  revocation_.revoke(revocation_context());
+  fall_silent();
+}
+
 void Session::handle_notice(int peer, const Message& message) {
   if (everybody_->index_of_world_rank(peer) != message.from) return;
   told_by_.push_back(message.from);

@@ -277,3 +277,46 @@ TEST_CASE(
   });
   CHECK(wrong == 0);
 }
+
+TEST_CASE("cut off: what waits fails, nobody hears of it, and none goes on with himself alone") {
+  for (const int operation : {0, 1, 2, 3}) {
+    CAPTURE(operation);
+    std::atomic<int> cut{0};
+    Job job(3, operation % 2 == 0);
+    job.run([&](int rank, Engine& engine, Session& session) {
+      REQUIRE(allreduce(engine, session, 1) == 3);
+      if (rank != 2) {
+        while (cut == 0) engine.tick();
+        CHECK(!session.is_revoked());
+        CHECK(engine.lost_count() == 0);
+        return;
+      }
+      std::thread lifeline([&] { REQUIRE(engine.cut_off()); });
+      Lock lock = engine.lock();
+      const long value = rank;
+      int results = 0;
+      const auto nobody = [&](std::span<const std::byte>) { ++results; };
+      Sum sum;
+      const auto run = [&](Session& in) {
+        if (operation == 0) return in.barrier(lock);
+        if (operation == 1) return in.broadcast(lock, BroadcastSpec{}, 0, bytes_of(value), nobody);
+        if (operation == 2)
+          return in.allgather(lock, ReduceSpec{}, Buffer(bytes_of(value)), nobody);
+        return in.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nobody);
+      };
+      CHECK(!run(session).is_delivered);
+      CHECK(engine.is_cut_off());
+      CHECK(engine.lost_count() == 2);
+      CHECK(!run(session).is_delivered);
+      Session& later = engine.open_session(lock, {0, 1, 2});
+      CHECK(later.is_revoked());
+      CHECK(!run(later).is_delivered);
+      engine.close_session(lock, session);
+      engine.drive(lock);
+      CHECK(results == 0);
+      lifeline.join();
+      cut = 1;
+    });
+    CHECK(notices(job) == 0);
+  }
+}

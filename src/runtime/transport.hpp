@@ -104,6 +104,14 @@ class Transport {
   // `peer` can read what `allocate_shared` hands out here, and the other way round.
   virtual bool shares_memory_with(int /*peer*/) const { return false; }
 
+  // This process must not act any more: nothing that it writes from here on reaches a peer through
+  // memory. From any thread, at any time; what others still read of it stays. False: the system has
+  // refused it.
+  virtual bool withdraw() { return true; }
+  // The peer has done so: what it has not written by now it never will. False of those who have
+  // ended.
+  virtual bool has_withdrawn(int /*peer*/) const { return false; }
+
   // Of all peers that share memory. The bell has them look at what was sent to them, or stands on
   // the board, although they wait for something else; others look now and then.
   virtual Doorbell bell() const { return {}; }

@@ -102,7 +102,8 @@ runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
 // is known of `comm`.
 runtime::Session* session_of(Communicator& communicator, MPI_Comm comm);
 
-// The session for what the members do about losses: agree, shrink. It is never revoked.
+// The session for what the members do about losses: agree, shrink. It is never revoked, but where
+// this process is cut off.
 runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);
 
 // For the wrappers that make a communicator: opens its session under a name that all members know.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/cut_off.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
@@ -95,6 +96,7 @@ void pass_on(MPI_Comm comm, int code) {
   const MPI_Errhandler ours = handler_of(comm);
   const MPI_Errhandler of_program = unwrapped(ours);
   if (of_program == MPI_ERRORS_RETURN) return;
+  if (is_fatal(of_program) && is_cut_off()) end_cut_off("its error handler is fatal");
   if (is_fatal(of_program)) return end_job_for(comm, code);
   const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
   PMPI_Comm_set_errhandler(comm, of_program);
@@ -107,7 +109,7 @@ void pass_on(MPI_Comm comm, int code) {
 constexpr const char* unmasked = "meets a loss for which others cannot stand in";
 
 bool is_for_program(int code) {
-  if (!is_loss(code) || is_revoked(code)) return true;  // who revokes expects it
+  if (!is_loss(code) || is_revoked(code) || is_cut_off()) return true;  // who revokes expects it
   World* world = World::current();
   return world != nullptr && world->options().on_loss == OnLoss::error;
 }
@@ -167,8 +169,11 @@ bool is_loss(int code) {
 bool is_pending(int code) { return class_of(code) == ulfm::proc_failed_pending_class(); }
 bool is_revoked(int code) { return class_of(code) == ulfm::revoked_class(); }
 
+int as_told(int code) { return is_cut_off() && is_loss(code) ? proc_failed() : code; }
+
 int finish(MPI_Comm comm, const char* call, int code) {
   if (code == MPI_SUCCESS) return code;
+  code = as_told(code);
   if (is_loss(code)) {
     end_if_masking(mpi_name_of(call), unmasked);
     if (World* world = World::current()) world->report().count_error(call);

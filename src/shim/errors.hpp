@@ -4,7 +4,8 @@
 // place. So each of the program's handlers is installed in a wrapping of our own that looks at the
 // error first: a loss goes back to the caller as an error code and is counted, everything else goes
 // to the program's handler. In `error` mode losses go there too, and a revocation, which the
-// program itself has asked for, always does. The program sets and gets its own handlers and never
+// program itself has asked for, always does, and so do the losses of a process that is cut off
+// (cut_off.hpp). The program sets and gets its own handlers and never
 // sees the wrapping. Communicators inherit the wrapping as they inherit any handler, whatever made
 // them.
 //
@@ -31,6 +32,10 @@ bool is_loss(int code);
 // It is PROC_FAILED_PENDING: a wildcard receive that could go on once the loss is acknowledged.
 bool is_pending(int code);
 bool is_revoked(int code);
+
+// What the program is to hear instead of `code`: a process that is cut off has its communicators
+// revoked to end what waits, but nobody has asked for that.
+int as_told(int code);
 
 // The end of a call of ours: passes `code` to the program's handler if it is an error that this
 // handler is to see, counts losses, and returns it. REQUIRES: no handler has seen it yet. `call`:

@@ -1,4 +1,6 @@
 // MPI_Wait, MPI_Test and their families, MPI_Request_get_status, MPI_Request_free, MPI_Cancel.
+#include <utility>
+
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/pending.hpp"
@@ -15,10 +17,12 @@ namespace {
 // MPI_ERR_IN_STATUS says nothing by itself: the first error that a loss caused goes to the handler.
 int finish_statuses(GuardedCall& call, int code, int count, Statuses& statuses) {
   if (code != MPI_ERR_IN_STATUS) return call.finish(code);
+  bool is_first = true;
   for (int i = 0; i < count; ++i) {
-    if (!is_loss(statuses[i].MPI_ERROR)) continue;
-    call.finish(statuses[i].MPI_ERROR);
-    break;
+    int& error = statuses[i].MPI_ERROR;
+    if (!is_loss(error)) continue;
+    error = as_told(error);
+    if (std::exchange(is_first, false)) call.finish(error);
   }
   return code;
 }

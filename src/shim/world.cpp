@@ -17,6 +17,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
+#include "shim/cut_off.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/inject/inject.hpp"
@@ -158,6 +159,8 @@ void handle_loss(const runtime::Loss& loss) {
   if (by == nullptr && !is_masking_over() && world->options().is_replicated())
     end_with_plane(*world, loss);
   world->engine().note_loss(loss.rank);
+  // It may live, and then MPI does not hear of it.
+  if (!runtime::is_proven(loss.kind)) note_living_failure(loss.rank);
   if (!world->options().is_replicated()) return world->report().note_loss(loss);
   if (by != nullptr) by->lose(loss.rank);
   world->report().note_loss_of_plane(loss);
@@ -191,6 +194,8 @@ void begin() {
   callbacks.on_loss = handle_loss;
   callbacks.on_view = handle_view;
   callbacks.keeps_views = !parsed.options.is_replicated();  // a plane ends with its first loss
+  // A plane has others that go on.
+  if (!parsed.options.is_replicated()) callbacks.on_cut_off = live_on_cut_off;
   callbacks.on_left = [](int rank) {
     if (LiveWorld* world = live.load()) world->engine().note_loss(rank);
   };
@@ -282,6 +287,10 @@ extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
 }
 
 extern "C" int MPI_Finalize() {
+  if (is_cut_off()) {
+    finalize_cut_off();
+    return MPI_SUCCESS;
+  }
   if (World::current() != nullptr) {
     entering("finalize");
     end();
@@ -292,5 +301,6 @@ extern "C" int MPI_Finalize() {
 extern "C" int MPI_Abort(MPI_Comm comm, int errorcode) {
   LiveWorld* world = live.load();
   if (world == nullptr) return PMPI_Abort(comm, errorcode);
+  if (is_cut_off()) end_cut_off("it called MPI_Abort");
   end_job(world->job().peers, world->rank(), world->options().run_directory, errorcode);
 }

@@ -225,6 +225,32 @@ def test_who_was_shut_out_does_not_say_who_is_lost(four: RunDirectory) -> None:
     assert [(one.rank, one.how) for one in report.losses] == [(0, "unreachable")]
 
 
+def test_who_was_cut_off_and_lived_on_is_lost_and_says_nothing_of_others(
+    four: RunDirectory,
+) -> None:
+    for rank in (0, 1, 3):
+        four.rank(rank, losses=[loss(2, 11 * SECOND, 0, kind="unreachable")])
+    others = [loss(rank, 10 * SECOND, 2, kind="unreachable") for rank in (0, 1)]
+    four.rank(2, status=70, losses=others, cut_off="hears of too few others")
+    report = four.report()
+    assert [loss.rank for loss in report.losses] == [2]
+    assert report.exit_status == 0
+    (lost,) = to_json(report)["losses"]
+    assert lost["how"] == "unreachable" and lost["exit_status"] == 70
+    assert lost["cut_off"] == "hears of too few others"
+    output = io.StringIO()
+    show(report, output)
+    assert "could not be reached, was told so and went on alone, status 70" in output.getvalue()
+
+
+def test_where_all_were_cut_off_nobody_is_called_lost(four: RunDirectory) -> None:
+    for rank in range(4):
+        losses = [loss((rank + 1) % 4, 11 * SECOND, rank, kind="unreachable")]
+        four.rank(rank, status=70, losses=losses, cut_off="hears of too few others")
+    report = four.report(mpirun_status=1)
+    assert report.losses == () and report.exit_status == 70
+
+
 def test_a_fault_that_nobody_had_to_notice_is_a_loss(four: RunDirectory) -> None:
     for rank in range(3):
         four.rank(rank)

@@ -2,7 +2,8 @@
 
 Who is lost: whoever a rank that came through MPI_Finalize saw dying, or whoever a fault was
 injected into and who left no sign of a good end. Ranks that were themselves shut out may believe
-that all others are lost, so their word counts only if there is no better one.
+that all others are lost, so their word counts only if there is no better one; that of those who
+know it does not count.
 """
 
 from collections.abc import Iterable
@@ -53,6 +54,8 @@ class Loss:
     detected_ns: int | None
     found_by: int | None
     touched: tuple[Touched, ...]
+    cut_off: str | None = None
+    """What it said of it, if it was told that the others go on without it."""
 
     @property
     def when_ns(self) -> int | None:
@@ -166,9 +169,10 @@ def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: boo
 
 
 def _losses(parts: Parts, touched: tuple[Touched, ...], absent: Iterable[int]) -> list[Loss]:
-    witnesses = [part for part in parts.ranks.values() if part.finalized]
+    others = [part for part in parts.ranks.values() if part.cut_off is None]
+    witnesses = [part for part in others if part.finalized]
     seen: dict[int, SeenLoss] = {}
-    for part in witnesses or parts.ranks.values():
+    for part in witnesses or others:
         for loss in part.losses:
             if loss.rank not in seen or loss.detected_ns < seen[loss.rank].detected_ns:
                 seen[loss.rank] = loss
@@ -186,7 +190,8 @@ def _came_through(rank: int, parts: Parts) -> bool:
 def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[Touched]) -> Loss:
     own = parts.ranks.get(rank)
     injected = parts.injected.get(rank)
-    how, status = _cause(seen, parts.exit_status(rank), injected)
+    is_cut_off = own is not None and own.cut_off is not None
+    how, status = _cause(seen, parts.exit_status(rank), injected, is_cut_off=is_cut_off)
     hosts = {part.host for part in parts.ranks.values()}
     return Loss(
         rank=rank,
@@ -199,14 +204,15 @@ def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[
         detected_ns=seen.detected_ns if seen else None,
         found_by=seen.found_by if seen else None,
         touched=tuple(operation for operation in touched if rank in operation.lost),
+        cut_off=own.cut_off if own else None,
     )
 
 
 def _cause(
-    seen: SeenLoss | None, status: int | None, injected: Injected | None
+    seen: SeenLoss | None, status: int | None, injected: Injected | None, *, is_cut_off: bool
 ) -> tuple[str, int | None]:
     if seen is not None and seen.kind != "exited":
-        return seen.kind, None
+        return seen.kind, status if is_cut_off else None
     # Only who exits by itself can leave a status.
     if status is not None:
         return "exited", status

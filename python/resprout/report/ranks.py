@@ -94,6 +94,8 @@ class RankPart:
     verification: Verification | None = None
     views: tuple[SeenView, ...] | None = None
     """Nothing: it kept none."""
+    cut_off: str | None = None
+    """Why it had no part in the job any more, if it was told so."""
 
 
 @dataclass(frozen=True)
@@ -270,4 +272,5 @@ def _parse_rank(value: dict[str, Any]) -> RankPart:
         faults_left=tuple(str(text) for text in value.get("faults_left", [])),
         verification=parse_verification(value.get("verification")),
         views=parse_views(value.get("views")),
+        cut_off=value.get("cut_off"),
     )

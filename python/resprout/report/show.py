@@ -118,7 +118,8 @@ def _what(loss: Loss) -> str:
         "cut_off": "was told to end because its data link was silent",
     }[loss.how]
     status = "" if loss.exit_status is None else f", status {loss.exit_status}"
-    return words + status + (" (injected)" if loss.fault else "")
+    knew = ", was told so and went on alone" if loss.cut_off else ""
+    return words + knew + status + (" (injected)" if loss.fault else "")
 
 
 def _when(loss: Loss, report: Report) -> str:

@@ -1,5 +1,6 @@
 #include "runtime/lifeline/lifeline.hpp"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -40,8 +41,6 @@ constexpr std::int64_t heal_after_goodbye_ns = 200'000'000;
 // How long a leaving process passes on what others say, and how long it tries to be heard.
 constexpr std::int64_t farewell_ns = 5'000'000;
 constexpr std::int64_t farewell_ns_max = 200'000'000;
-
-constexpr int fenced_exit_status = 70;
 
 const char* name_of(LossKind kind) {
   switch (kind) {
@@ -103,7 +102,8 @@ class Lifeline::Impl final : public Findings {
   void wake() const;
   void tell_losses();
   void obey_views(std::int64_t now);
-  [[noreturn]] void end_fenced(const Loss& loss) const;
+  void cut_off(const std::string& why);
+  void live_on_alone();
 
   const LifelineOptions options_;
   const pid_t owner_ = getpid();
@@ -120,6 +120,7 @@ class Lifeline::Impl final : public Findings {
   std::int64_t next_tick_ = 0;
   std::int64_t last_busy_tick_ = 0;
   std::int64_t next_heartbeat_ = 0;
+  bool is_cut_off_ = false;
   std::set<int> other_versions_;  // that were spoken of
 
   std::thread thread_;
@@ -203,6 +204,7 @@ void Lifeline::Impl::request(Request what, int rank) {
 void Lifeline::Impl::run() {
   pthread_setname_np(pthread_self(), "resprout-life");
   while (!is_leaving_.load()) {
+    if (is_cut_off_) return live_on_alone();
     wait_and_handle(std::min(next_tick_, next_heartbeat_));
     handle_time(monotonic_ns());
     if (!is_connected_ && overlay_->is_connected()) {
@@ -212,6 +214,20 @@ void Lifeline::Impl::run() {
     }
   }
   say_goodbye();
+}
+
+// For the others it is as if this process had ended: its port refuses connections.
+void Lifeline::Impl::live_on_alone() {
+  overlay_->close();
+  poller_.remove_and_close(listener_);
+  while (!is_leaving_.load()) {
+    const std::int64_t wait_ns = std::max<std::int64_t>(next_tick_ - monotonic_ns(), 0);
+    pollfd woken{wake_.get(), POLLIN, 0};
+    poll(&woken, 1, static_cast<int>((wait_ns + 999'999) / 1'000'000));
+    std::uint64_t count;
+    if (woken.revents != 0 && read(wake_.get(), &count, sizeof count) < 0) continue;
+    if (monotonic_ns() >= next_tick_) tick(monotonic_ns());
+  }
 }
 
 void Lifeline::Impl::wait_and_handle(std::int64_t until) {
@@ -268,6 +284,7 @@ void Lifeline::Impl::handle_time(std::int64_t now) {
   overlay_->handle_time(now);
   views_->handle_time(now);
   obey_views(now);
+  if (is_cut_off_) return;
   if (now >= next_tick_) {
     tick(now);
     now = monotonic_ns();
@@ -307,7 +324,10 @@ void Lifeline::Impl::say_goodbye() {
 }
 
 void Lifeline::Impl::handle_loss(const Loss& loss) {
-  if (loss.rank == options_.rank) end_fenced(loss);
+  if (is_cut_off_) return;
+  if (loss.rank == options_.rank)
+    return cut_off("was declared lost by the others (" + std::string(name_of(loss.kind)) +
+                   ", found by rank " + std::to_string(loss.found_by) + ")");
   const std::int64_t now = monotonic_ns();
   const bool is_news = roster_->note(loss.rank, Standing::lost);
   if (roster_->standing(loss.rank) == Standing::lost) views_->handle_loss(loss, now);
@@ -331,7 +351,7 @@ void Lifeline::Impl::handle_loss(const Loss& loss) {
 void Lifeline::Impl::tell_losses() {
   const bool is_isolated = views_->is_isolated();
   for (const Loss& loss : std::exchange(untold_, {}))
-    if (is_isolated && !Views::is_proven(loss.kind))
+    if (is_isolated && !is_proven(loss.kind))
       untold_.push_back(loss);
     else if (options_.on_loss)
       options_.on_loss(loss);
@@ -339,29 +359,28 @@ void Lifeline::Impl::tell_losses() {
 }
 
 void Lifeline::Impl::obey_views(std::int64_t now) {
+  if (is_cut_off_) return;
   if (!untold_.empty()) tell_losses();
   switch (views_->fate(now)) {
     case Views::Fate::goes_on:
       return;
     case Views::Fate::excluded:
-      std::fprintf(stderr,
-                   "resprout: rank %d is not in the view on which the others have agreed; it must "
-                   "not go on and ends here\n",
-                   options_.rank);
-      break;
+      return cut_off("is not in the view on which the others have agreed");
     case Views::Fate::isolated:
-      std::fprintf(
-          stderr,
-          "resprout: rank %d hears of too few others: those that it cannot reach may go on "
-          "without it; it must not go on and ends here\n",
-          options_.rank);
-      break;
+      return cut_off("hears of too few others: those that it cannot reach may go on without it");
   }
-  _exit(fenced_exit_status);
+}
+
+void Lifeline::Impl::cut_off(const std::string& why) {
+  is_cut_off_ = true;
+  if (options_.on_cut_off && options_.on_cut_off(why)) return tick_soon();
+  std::fprintf(stderr, "resprout: rank %d %s; it must not go on and ends here\n", options_.rank,
+               why.c_str());
+  _exit(cut_off_exit_status);
 }
 
 void Lifeline::Impl::handle_left(int rank) {
-  if (rank == options_.rank || !roster_->note(rank, Standing::left)) return;
+  if (is_cut_off_ || rank == options_.rank || !roster_->note(rank, Standing::left)) return;
   views_->handle_goodbye();
   siblings_->forget(rank);
   overlay_->spread({.kind = NewsKind::left, .rank = rank});
@@ -377,14 +396,6 @@ void Lifeline::Impl::handle_other_version(const std::string& from, int version) 
                "this one version %d; its connections are dropped\n",
                options_.rank, from.empty() ? "an unknown address" : from.c_str(), version,
                auth::protocol_version);
-}
-
-void Lifeline::Impl::end_fenced(const Loss& loss) const {
-  std::fprintf(stderr,
-               "resprout: rank %d was declared lost by the others (%s, found by rank %d); "
-               "it must not go on and ends here\n",
-               loss.rank, name_of(loss.kind), loss.found_by);
-  _exit(fenced_exit_status);
 }
 
 Lifeline::Lifeline(LifelineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

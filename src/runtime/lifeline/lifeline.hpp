@@ -9,14 +9,16 @@
 // Invariants
 //  1. Each loss is reported once per process. Who said goodbye is never reported as a loss.
 //  2. Every live process that can be reached learns of each loss.
-//  3. A process that learns that it has been declared lost itself says so on stderr and ends.
+//  3. A process that learns that it has been declared lost itself is cut off: it says nothing more,
+//     listens to nobody, and is told of nothing. It says so on stderr and ends, unless the caller
+//     lets it live on (on_cut_off).
 //  4. A watcher that was itself kept from running accuses nobody for the time it missed, and is
 //  more
 //     patient with all until it has been on time again.
 //  5. Of a data link between hosts that is silent though both ends live, one end at most goes on.
 //  6. Of two sides that do not hear each other the one goes on that has a quorum of the last view
-//     (quorum.hpp). The processes of the other one are told of no loss that is not proven, and end
-//     after two heartbeat timeouts, with a line on stderr. Without views both go on.
+//     (quorum.hpp). The processes of the other one are told of no loss that is not proven, and are
+//     cut off after two heartbeat timeouts. Without views both go on.
 //  7. All processes that install a view with some epoch install the same one (views.hpp).
 //
 // Thread rule: one thread of its own, mostly asleep; the callbacks run on it, without any lock
@@ -36,6 +38,9 @@
 
 namespace resprout::runtime {
 
+// Of a process that was cut off.
+inline constexpr int cut_off_exit_status = 70;
+
 // Of a job with views.
 inline constexpr int views_ranks_max = 4096;
 
@@ -45,6 +50,11 @@ enum class LossKind : std::uint8_t {
   unreachable,  // nothing is heard of it, and nobody on its host answers
   cut_off,      // it lives, but a data link of it is silent
 };
+
+// A kernel has seen the end of the process.
+constexpr bool is_proven(LossKind kind) {
+  return kind == LossKind::exited || kind == LossKind::hung;
+}
 
 struct Loss {
   int rank = -1;
@@ -80,6 +90,9 @@ struct LifelineOptions {
   // views_ranks_max there are none.
   bool keeps_views = true;
   std::function<void(const InstalledView&)> on_view;  // may be empty
+  // This process is cut off; `why` is a sentence about it. True: it lives on, and has no part in
+  // the job any more, of which the caller has made sure. May be empty: it ends.
+  std::function<bool(const std::string& why)> on_cut_off;
   std::function<void(int rank)> on_left;  // once per rank that said goodbye; may be empty
   // Every tick_ns or so; every idle_tick_ns once it has been false for as long. May be empty.
   std::function<bool()> on_tick;

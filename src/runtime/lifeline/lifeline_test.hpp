@@ -43,6 +43,7 @@ struct Board {
   std::atomic<std::uint64_t> accusations[procs_max];
   std::atomic<int> questions[procs_max];  // about its data links
   std::atomic<int> answers[procs_max];    // to its own ones
+  std::atomic<int> cut_off[procs_max];    // how often it was told so, if it may live on
   // [rank][epoch]: the ranks that are lost in the view, as bits; 0: it has not installed it.
   std::atomic<std::uint32_t> views[procs_max][procs_max + 1];
   // [epoch]: how many have decided it: one, and those who took over from it before all knew.
@@ -54,6 +55,7 @@ struct Job {
   int hosts = 1;          // rank r pretends to be on host r % hosts
   int timeout_ms = 1000;  // of heartbeats
   int grace_ms = 10000;
+  bool may_live_on = false;
   void (*ordered)(int rank, Lifeline& lifeline) = nullptr;
   unsigned lasts_seconds = testing::watchdog_seconds;  // at most
 };
@@ -95,6 +97,12 @@ inline void run_rank(int rank, const Job& job, Board& board) {
     itself->say_at_work(by);
   };
   options.on_at_work = [&](int) { ++board.answers[rank]; };
+  if (job.may_live_on)
+    options.on_cut_off = [&](const std::string& why) {
+      expect(!why.empty(), "it is told why");
+      ++board.cut_off[rank];
+      return true;
+    };
   Lifeline lifeline(options);
   itself = &lifeline;
   board.addresses[rank] = lifeline.listen();

@@ -68,6 +68,9 @@ class Overlay {
   void say_at_work(int rank);
   void report_silent_link(int rank, std::int64_t now);
 
+  // This process is cut off: nothing more is said or heard.
+  void close() { links_.clear(); }
+
   bool is_needed() const { return is_needed_; }
   std::span<const PeerAddress> peers() const { return peers_; }
   // Every link that this process keeps of its own accord is there.

@@ -57,10 +57,6 @@ class Views {
   bool is_isolated() const { return machine_ && machine_->is_isolated(); }
   Fate fate(std::int64_t now) const;
 
-  static bool is_proven(LossKind kind) {
-    return kind == LossKind::exited || kind == LossKind::hung;
-  }
-
  private:
   using Machine = protocols::LargeMembership;
   using Ids = Machine::Ids;

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <string>
+#include <system_error>
 
 #include "runtime/lifeline/lifeline_test.hpp"
+#include "runtime/net/socket.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -157,6 +159,33 @@ TEST_CASE("half with the root is not heard: the half without it is isolated and 
       CHECK(captured.text().find(line) != std::string::npos);
     }
   });
+}
+
+TEST_CASE("who is cut off may live on: it is told once, hears no more, and its port is closed") {
+  Scene scene({.procs = 3, .hosts = 3, .may_live_on = true});
+  Board& board = scene.board();
+  scene.ranks().signal(0, SIGSTOP);
+  CHECK(scene.all_in_view({0}));
+  scene.ranks().signal(0, SIGCONT);
+  CHECK(Scene::eventually([&] { return board.cut_off[0] == 1; }));
+  const int ticks = board.ticks[0];
+  CHECK(Scene::eventually([&] { return board.ticks[0] > ticks + 10; }));
+  CHECK(Scene::eventually([&] {
+    try {
+      listen_on("127.0.0.1", board.addresses[0].lifeline_port);
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }));
+  scene.ranks().signal(2, SIGKILL);
+  CHECK(scene.all_heard(2, {0, 2}));
+  board.may_leave = true;
+  CHECK(scene.ranks().wait(0) == 0);
+  CHECK(scene.ranks().wait(1) == 0);
+  CHECK(board.cut_off[0] == 1);
+  CHECK(board.cut_off[1] == 0);
+  CHECK(board.heard[0][2].losses == 0);
 }
 
 TEST_CASE("half with the root is not heard and dies before the others end: they go on") {

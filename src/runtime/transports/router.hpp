@@ -41,6 +41,10 @@ class Router final : public Transport {
     return is_local(peer) ? 0 : tcp_->heard_of(peer);
   }
   bool shares_memory_with(int peer) const override { return is_local(peer); }
+  bool withdraw() override { return shm_ == nullptr || shm_->withdraw(); }
+  bool has_withdrawn(int peer) const override {
+    return is_local(peer) && shm_->has_withdrawn(peer);
+  }
   Doorbell bell() const override { return shm_ != nullptr ? shm_->bell() : Doorbell(); }
   NoticeBoard board() const override { return shm_ != nullptr ? shm_->board() : NoticeBoard(); }
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override {

@@ -12,6 +12,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+
 #ifdef OPEN_MPI
 
 #  include <cstddef>
@@ -202,7 +204,7 @@ class Name {
  private:
   char* fortran_;
   int length_;
-  char c_[MPI_MAX_PROCESSOR_NAME + 1] = {};
+  char c_[std::max(MPI_MAX_PROCESSOR_NAME, MPI_MAX_ERROR_STRING) + 1] = {};
 };
 
 }  // namespace resprout::shim::fortran

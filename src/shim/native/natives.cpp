@@ -62,7 +62,7 @@ int look() {
   natives().looked_at_losses.store(losses);
   for (const MPI_Comm comm :
        mark_revoked([&](const Native& native) { return has_lost_member(*world, native); }))
-    ulfm::revoke(comm);
+    revoke_in_mpi(comm);
   return 0;
 }
 

@@ -16,7 +16,7 @@
 
 #include <vector>
 
-#include "shim/ulfm.hpp"
+#include "shim/ulfm/local_revocation.hpp"
 
 namespace resprout::shim {
 
@@ -36,6 +36,6 @@ void use_native(MPI_Comm native, const std::vector<int>& world_ranks);
 void leave_native(MPI_Comm native, bool is_clean);
 
 // Gets everybody out of it, now and later. `revoke`: how.
-void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm) = ulfm::revoke);
+void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm) = revoke_in_mpi);
 
 }  // namespace resprout::shim

@@ -211,10 +211,20 @@ void Report::note_finalized() {
   write();
 }
 
+void Report::note_cut_off(const std::string& why) {
+  {
+    const std::scoped_lock lock(mutex_);
+    cut_off_ = why;
+  }
+  say("resprout: rank " + std::to_string(setup_.rank) + " " + why +
+      "; its MPI calls return MPIX_ERR_PROC_FAILED from here on, and it cannot come back");
+}
+
 void Report::note_exit(int status) {
   {
     const std::scoped_lock lock(mutex_);
-    exit_status_ = status;
+    const bool has_to_tell = status == 0 && !cut_off_.empty();
+    exit_status_ = has_to_tell ? runtime::cut_off_exit_status : status;
   }
   write();
 }
@@ -229,6 +239,8 @@ std::string Report::to_json() {
   json.key("started_ns").number(started_ns_).key("ended_ns").number(wall_clock_ns());
   json.key("finalized").boolean(is_finalized_).key("exit_status");
   exit_status_ ? json.number(*exit_status_) : json.null();
+  json.key("cut_off");
+  cut_off_.empty() ? json.null() : json.string(cut_off_);
   write_operations(json, tallies_);
 
   json.key("losses").begin_array();

@@ -74,6 +74,8 @@ class Report {
   void note_faults_left(std::vector<std::string> faults);
   // MPI_Finalize is through: writes the file, whose exit status is not known yet.
   void note_finalized();
+  // This process is cut off: says so on stderr. Its exit status is not 0 then.
+  void note_cut_off(const std::string& why);
   void note_exit(int status);
 
   // The file's contents.
@@ -102,6 +104,7 @@ class Report {
   std::vector<std::string> faults_left_;
   bool is_finalized_ = false;
   std::optional<int> exit_status_;
+  std::string cut_off_;  // why it is; empty: it is not
 };
 
 // CLOCK_REALTIME in nanoseconds.

@@ -4,6 +4,7 @@
 #include "shim/collectives/bitwise_and.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/errors.hpp"
+#include "shim/ulfm.hpp"
 
 namespace resprout::shim {
 
@@ -55,6 +56,7 @@ int agree(runtime::Session& repair, runtime::Lock& lock, const Opinion& opinion,
   BitwiseAnd both;
   repair.agree(lock, reduce_spec(repair, opinion.bytes().size()), opinion.bytes(), both,
                [&](std::span<const std::byte> bytes) { agreed.take(bytes); });
+  if (repair.is_revoked()) return ulfm::revoked_class();  // cut off
   *flag = agreed.flag();
   return code_of(repair, agreed);
 }

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "shim/cut_off.hpp"
 #include "shim/ulfm.hpp"
 
 namespace resprout::shim {
@@ -18,12 +19,20 @@ RevokeLocally find() {
 #endif
 }
 
+RevokeLocally of_mpi() {
+  static const RevokeLocally revoke = find();
+  return revoke;
+}
+
 }  // namespace
 
+bool can_revoke_locally() { return of_mpi() != nullptr; }
+
+void revoke_in_mpi(MPI_Comm comm) { is_cut_off() ? revoke_locally(comm) : ulfm::revoke(comm); }
+
 void revoke_locally(MPI_Comm comm) {
-  static const RevokeLocally revoke = find();
-  if (revoke != nullptr)
-    revoke(comm, false);
+  if (of_mpi() != nullptr)
+    of_mpi()(comm, false);
   else
     ulfm::revoke(comm);
 }

@@ -5,6 +5,8 @@
 // What it does here is a function of Open MPI 5's, ompi_comm_revoke_local. That is no part of MPI;
 // where it is missing the library's flood is sent as well.
 //
+// A process that is cut off revokes all of its communicators so, and nobody may hear of that.
+//
 // Thread rule: as ulfm::revoke.
 #pragma once
 
@@ -15,5 +17,10 @@ namespace resprout::shim {
 // Whoever is in a call on `comm` here, or enters one, leaves it with an error; perhaps elsewhere
 // too. REQUIRES: its members have been told, and look for that while they wait inside of MPI.
 void revoke_locally(MPI_Comm comm);
+// Nobody else hears of it from MPI.
+bool can_revoke_locally();
+
+// Here alone if this process is cut off, else as ulfm::revoke.
+void revoke_in_mpi(MPI_Comm comm);
 
 }  // namespace resprout::shim

@@ -6,17 +6,19 @@
 
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
+#include "shim/cut_off.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/local_failure.hpp"
 #include "shim/ulfm/local_revocation.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
 namespace detail {
 std::atomic<int> revoked_count{0};
-std::atomic<bool> has_untold_revocations{false};
+std::atomic<bool> has_untold{false};
 }  // namespace detail
 
 namespace {
@@ -26,6 +28,7 @@ struct Table {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, MPI_Comm> comms;  // by session
   std::vector<MPI_Comm> untold;                       // revoked, but MPI has not been told
+  std::vector<int> untold_failures;                   // world ranks, likewise
 };
 
 Table& table() {
@@ -40,7 +43,7 @@ void note_revocation(const runtime::Session& session) {
   const auto it = table().comms.find(session.id());
   if (it == table().comms.end()) return;
   table().untold.push_back(it->second);
-  detail::has_untold_revocations.store(true, std::memory_order_release);
+  detail::has_untold.store(true, std::memory_order_release);
 }
 
 std::atomic<runtime::Engine*> looked_after{nullptr};  // by threads that are blocked in MPI
@@ -79,7 +82,7 @@ void note_session(MPI_Comm comm, const runtime::Session& session) {
   table().comms[session.id()] = comm;
   if (!session.is_revoked()) return;  // before it was opened here
   table().untold.push_back(comm);
-  detail::has_untold_revocations.store(true, std::memory_order_release);
+  detail::has_untold.store(true, std::memory_order_release);
 }
 
 void forget_session(const runtime::Session& session) {
@@ -99,18 +102,29 @@ void look_for_revocations() {
   pass_on_revocations();
 }
 
+void note_living_failure(int world_rank) {
+  if (!ulfm::is_active()) return;
+  const std::lock_guard guard(table().mutex);
+  table().untold_failures.push_back(world_rank);
+  detail::has_untold.store(true, std::memory_order_release);
+}
+
 // Revoking makes progress in MPI, and so may come back here: nothing is held meanwhile.
 void detail::pass_on_revocations() {
   std::vector<MPI_Comm> untold;
+  std::vector<int> failures;
   {
     const std::lock_guard guard(table().mutex);
     untold.swap(table().untold);
-    has_untold_revocations.store(false, std::memory_order_relaxed);
+    failures.swap(table().untold_failures);
+    has_untold.store(false, std::memory_order_relaxed);
   }
+  for (const int world_rank : failures)
+    if (can_fail_locally()) fail_locally(world_rank);
   for (const MPI_Comm comm : untold) {
     if (is_remade(comm)) continue;  // nothing of it waits inside MPI
     const Communicator& communicator = *communicator_of(comm);
-    const auto revoke_it = do_members_look(communicator) ? revoke_locally : ulfm::revoke;
+    const auto revoke_it = do_members_look(communicator) ? revoke_locally : revoke_in_mpi;
     if (communicator.native != MPI_COMM_NULL) revoke_native(communicator.native, revoke_it);
     revoke_it(comm);
   }
@@ -135,7 +149,7 @@ void revoke(MPI_Comm comm) {
   communicator_of(comm)->is_revoked = true;
   detail::revoked_count.fetch_add(1, std::memory_order_release);
   lock.unlock();
-  ulfm::revoke(comm);
+  revoke_in_mpi(comm);
 }
 
 }  // namespace resprout::shim

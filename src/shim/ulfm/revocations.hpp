@@ -31,9 +31,12 @@ void close_revocations();
 void note_session(MPI_Comm comm, const runtime::Session& session);
 void forget_session(const runtime::Session& session);
 
+// For MPI, too: `world_rank` was cut off, and lives. Safe from any thread.
+void note_living_failure(int world_rank);
+
 namespace detail {
 extern std::atomic<int> revoked_count;
-extern std::atomic<bool> has_untold_revocations;
+extern std::atomic<bool> has_untold;
 bool is_revoked(MPI_Comm comm);
 void pass_on_revocations();
 }  // namespace detail
@@ -45,9 +48,9 @@ inline bool is_revoked(MPI_Comm comm) { return is_any_revoked() && detail::is_re
 // Reads what stands on the host's board, though nobody else did yet: loads, if it is nothing.
 void look_for_revocations();
 
-// Tells MPI what is new.
+// Tells MPI what is new: also of those who have failed and live.
 inline void pass_on_revocations() {
-  if (detail::has_untold_revocations.load(std::memory_order_relaxed)) [[unlikely]]
+  if (detail::has_untold.load(std::memory_order_relaxed)) [[unlikely]]
     detail::pass_on_revocations();
 }
 

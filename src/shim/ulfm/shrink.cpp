@@ -42,6 +42,7 @@ int shrink(MPI_Comm comm, MPI_Comm* shrunken) {
   RollCall roll(repair, 0);
   roll.say(lock);
   roll.find_spare(lock);
+  if (repair.is_revoked()) return ulfm::revoked_class();  // cut off
   const std::uint64_t name = repair.next_child();
   const std::vector<int> left = world_ranks_left(repair);
   if (ulfm::is_active()) return remake(left, roll, name, comm, shrunken, lock);

@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "runtime/notice_board.hpp"
 
@@ -20,14 +24,16 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3330747270736572u;  // "resprt03"
+constexpr std::uint64_t magic = 0x3430747270736572u;  // "resprt04"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;
 constexpr std::size_t line = 64;
 constexpr std::size_t bell_offset = header_bytes;
 constexpr std::size_t board_offset = bell_offset + page;
-constexpr std::size_t bitmaps_offset = board_offset + NoticeBoard::bytes;
+constexpr std::size_t ranks_max = 4096;
+constexpr std::size_t leavers_offset = board_offset + NoticeBoard::bytes;
+constexpr std::size_t bitmaps_offset = leavers_offset + ranks_max;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
@@ -51,13 +57,24 @@ std::size_t total_bytes(const ShmSizes& sizes) {
 }
 
 bool is_sane(const ShmSizes& sizes) {
-  return sizes.local_ranks >= 1 && sizes.local_ranks <= 4096 && sizes.ring_bytes >= page &&
+  return sizes.local_ranks >= 1 && sizes.local_ranks <= ranks_max && sizes.ring_bytes >= page &&
          sizes.ring_bytes <= (1u << 24) && std::has_single_bit(sizes.ring_bytes) &&
          sizes.arena_bytes % page == 0 && sizes.arena_bytes <= (std::uint64_t{1} << 40);
 }
 
 [[noreturn]] void fail(int error, const std::string& what) {
   throw std::system_error(error, std::generic_category(), "shared memory: " + what);
+}
+
+// All segments of this process. Never destroyed.
+struct Segments {
+  std::mutex mutex;
+  std::vector<const ShmSegment*> all;
+};
+
+Segments& segments() {
+  static auto* instance = new Segments;
+  return *instance;
 }
 
 }  // namespace
@@ -69,13 +86,13 @@ std::unique_ptr<ShmSegment> ShmSegment::create(const ShmSizes& sizes) {
   if (ftruncate(fd.get(), static_cast<off_t>(total_bytes(sizes))) != 0) fail(errno, "ftruncate");
   const SegmentHeader header{magic, sizes};
   if (pwrite(fd.get(), &header, sizeof header, 0) != sizeof header) fail(errno, "write");
-  std::unique_ptr<ShmSegment> segment(new ShmSegment(fd.get(), sizes));
-  segment->fd_ = std::move(fd);
+  std::unique_ptr<ShmSegment> segment(new ShmSegment(std::move(fd), sizes));
+  segment->has_name_ = true;
   return segment;
 }
 
 std::unique_ptr<ShmSegment> ShmSegment::attach(const std::string& name) {
-  const Fd fd(open(name.c_str(), O_RDWR | O_CLOEXEC));
+  Fd fd(open(name.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd.is_open()) fail(errno, "open " + name);
   SegmentHeader header;
   struct stat status;
@@ -83,25 +100,62 @@ std::unique_ptr<ShmSegment> ShmSegment::attach(const std::string& name) {
       !is_sane(header.sizes) || fstat(fd.get(), &status) != 0 ||
       static_cast<std::size_t>(status.st_size) != total_bytes(header.sizes))
     fail(EINVAL, name + " is no segment");
-  return std::unique_ptr<ShmSegment>(new ShmSegment(fd.get(), header.sizes));
+  return std::unique_ptr<ShmSegment>(new ShmSegment(std::move(fd), header.sizes));
 }
 
-ShmSegment::ShmSegment(int fd, const ShmSizes& sizes) : sizes_(sizes) {
-  void* base =
-      mmap(nullptr, total_bytes(sizes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+ShmSegment::ShmSegment(Fd fd, const ShmSizes& sizes) : sizes_(sizes), fd_(std::move(fd)) {
+  void* base = mmap(nullptr, total_bytes(sizes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                    fd_.get(), 0);
   if (base == MAP_FAILED) fail(errno, "mmap");
   base_ = static_cast<std::byte*>(base);
   madvise(base, total_bytes(sizes), MADV_DONTDUMP);
+  const std::lock_guard guard(segments().mutex);
+  segments().all.push_back(this);
 }
 
-ShmSegment::~ShmSegment() { munmap(base_, total_bytes(sizes_)); }
+ShmSegment::~ShmSegment() {
+  {
+    const std::lock_guard guard(segments().mutex);
+    std::erase(segments().all, this);
+  }
+  munmap(base_, total_bytes(sizes_));
+}
+
+// In one step, also for threads that are just writing.
+bool ShmSegment::withdraw() const {
+  return mmap(base_, total_bytes(sizes_), PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd_.get(), 0) == base_;
+}
+
+bool ShmSegment::withdraw_from_all() {
+  const std::lock_guard guard(segments().mutex);
+  return std::ranges::all_of(segments().all,
+                             [](const ShmSegment* segment) { return segment->withdraw(); });
+}
+
+// Not through the memory, of which this process has its own by now. What cannot be said here is
+// seen when it ends.
+void ShmSegment::note_withdrawn(std::uint32_t rank) const {
+  const std::byte yes{1};
+  [[maybe_unused]] const ssize_t written =
+      pwrite(fd_.get(), &yes, sizeof yes, static_cast<off_t>(leavers_offset + rank));
+}
+
+bool ShmSegment::has_withdrawn(std::uint32_t rank) const {
+  return std::atomic_ref(base_[leavers_offset + rank]).load(std::memory_order_acquire) !=
+         std::byte{0};
+}
 
 std::string ShmSegment::name() const {
-  if (!fd_.is_open()) return {};
+  if (!has_name_) return {};
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd_.get());
 }
 
-void ShmSegment::unlink() { fd_.reset(); }
+// Under another number it is found by nobody who was told its name.
+void ShmSegment::unlink() {
+  if (!std::exchange(has_name_, false)) return;
+  fd_ = Fd(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+}
 
 std::byte* ShmSegment::bell() const { return base_ + bell_offset; }
 std::byte* ShmSegment::board() const { return base_ + board_offset; }

@@ -8,12 +8,17 @@
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
 //   bell     doorbell.hpp
 //   board    notice_board.hpp
+//   leavers  per rank: a byte, not 0 once it has withdrawn
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //
-// Thread rule: none of its own; created and attached at the start.
+// A process that must not act any more, and lives, withdraws: from then on what it writes in any
+// segment is its own, and nobody else sees it.
+//
+// Thread rule: none of its own; created and attached at the start. `withdraw_from_all` from any
+// thread, whatever others do with the memory.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +50,13 @@ class ShmSegment {
   // All have mapped it: nobody else can from now on.
   void unlink();
 
+  // Of all segments of this process: each shows it what it has been so far, and what others write
+  // perhaps, and takes nothing of it. False: the system has refused that for one of them.
+  static bool withdraw_from_all();
+  // That the process of this rank has withdrawn from all of its segments.
+  void note_withdrawn(std::uint32_t rank) const;
+  bool has_withdrawn(std::uint32_t rank) const;
+
   const ShmSizes& sizes() const { return sizes_; }
   std::byte* bell() const;
   std::byte* board() const;
@@ -53,11 +65,13 @@ class ShmSegment {
   std::byte* arena(std::uint32_t rank) const;
 
  private:
-  ShmSegment(int fd, const ShmSizes& sizes);
+  ShmSegment(Fd fd, const ShmSizes& sizes);
+  bool withdraw() const;
 
   ShmSizes sizes_;
   std::byte* base_ = nullptr;
   Fd fd_;
+  bool has_name_ = false;
 };
 
 }  // namespace resprout::runtime

@@ -60,6 +60,10 @@ class ShmTransport::Impl {
   bool progress(Receiver& receiver);
   void close_peer(int world_rank, Receiver& receiver);
   bool is_flushed() const { return streaming_.empty(); }
+  bool withdraw();
+  bool has_withdrawn(int world_rank) const {
+    return segment_->has_withdrawn(static_cast<std::uint32_t>(local_index(world_rank)));
+  }
   Doorbell bell() const { return Doorbell(segment_->bell()); }
   NoticeBoard board() const { return NoticeBoard(segment_->board()); }
   Arena& arena() { return arena_; }
@@ -90,6 +94,8 @@ class ShmTransport::Impl {
   static void handle_piece(Peer& peer, const Record& record, Receiver& receiver);
 
   std::unique_ptr<ShmSegment> segment_;
+  const std::uint32_t self_;
+  std::atomic<bool> has_withdrawn_ = false;
   std::vector<int> local_index_;       // by world rank
   std::vector<Peer> peers_;            // by local index; one's own is never used
   std::vector<std::uint64_t> unread_;  // senders that may have more, as in the bitmap
@@ -103,6 +109,7 @@ class ShmTransport::Impl {
 ShmTransport::Impl::Impl(std::unique_ptr<ShmSegment> segment, std::span<const int> world_ranks,
                          int self)
     : segment_(std::move(segment)),
+      self_(static_cast<std::uint32_t>(self)),
       peers_(world_ranks.size()),
       unread_((world_ranks.size() + 63) / 64),
       bitmap_(reinterpret_cast<std::uint64_t*>(segment_->bitmap(static_cast<std::uint32_t>(self)))),
@@ -262,7 +269,8 @@ bool ShmTransport::Impl::progress(Receiver& receiver) {
 
 bool ShmTransport::Impl::receive(std::size_t sender, Receiver& receiver) {
   Peer& peer = peers_[sender];
-  const Record* const record = peer.is_closed ? nullptr : peer.reader.peek();
+  const bool is_over = peer.is_closed || has_withdrawn_.load(std::memory_order_relaxed);
+  const Record* const record = is_over ? nullptr : peer.reader.peek();
   if (record == nullptr) {
     unread_[sender / 64] &= ~(std::uint64_t{1} << (sender % 64));
     return false;
@@ -330,6 +338,14 @@ void ShmTransport::Impl::handle_piece(Peer& peer, const Record& record, Receiver
                         stream.data_bytes == 0 ? DataOwner::transport : DataOwner::receiver);
 }
 
+// What it reads of rings from here on may be old in part: it reads no more.
+bool ShmTransport::Impl::withdraw() {
+  has_withdrawn_ = true;
+  if (!ShmSegment::withdraw_from_all()) return false;
+  segment_->note_withdrawn(self_);
+  return true;
+}
+
 void ShmTransport::Impl::close_peer(int world_rank, Receiver& receiver) {
   const int index = local_index(world_rank);
   if (index < 0 || peers_[static_cast<std::size_t>(index)].is_closed) return;
@@ -360,6 +376,8 @@ bool ShmTransport::try_send(int peer, const FrameHeader& header, std::span<const
 bool ShmTransport::progress(Receiver& receiver) { return impl_->progress(receiver); }
 void ShmTransport::close_peer(int peer, Receiver& receiver) { impl_->close_peer(peer, receiver); }
 bool ShmTransport::is_flushed() const { return impl_->is_flushed(); }
+bool ShmTransport::withdraw() { return impl_->withdraw(); }
+bool ShmTransport::has_withdrawn(int peer) const { return impl_->has_withdrawn(peer); }
 Doorbell ShmTransport::bell() const { return impl_->bell(); }
 NoticeBoard ShmTransport::board() const { return impl_->board(); }
 bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {

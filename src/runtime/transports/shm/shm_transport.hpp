@@ -32,6 +32,9 @@ class ShmTransport final : public Transport {
   void close_peer(int peer, Receiver& receiver) override;
   bool is_flushed() const override;
   bool shares_memory_with(int peer) const override { return reaches(peer); }
+  // Of all segments of this process.
+  bool withdraw() override;
+  bool has_withdrawn(int peer) const override;
   Doorbell bell() const override;
   NoticeBoard board() const override;
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 
+#include <atomic>
 #include <numeric>
 #include <string>
 
@@ -11,6 +12,7 @@
 namespace resprout::runtime {
 namespace {
 
+using testing::expect;
 using testing::nap_ms;
 using testing::Processes;
 using testing::Shared;
@@ -202,6 +204,37 @@ TEST_CASE("data in the arena stays readable where it is until it is freed") {
   CHECK(log.last[0] == std::byte{2});
   pair.a->free_shared(block);
   CHECK(pair.a->allocate_shared(64) == block);
+}
+
+TEST_CASE("who withdraws goes on by itself: the others see what it has written before, and that") {
+  auto segment = ShmSegment::create({.local_ranks = 2});
+  const std::string name = segment->name();
+  Shared<std::atomic<int>> step;
+  Processes leaver(1, [&](int) {
+    auto own = ShmSegment::attach(name);
+    auto other = ShmSegment::create({.local_ranks = 2, .arena_bytes = 1 << 16});
+    own->arena(1)[0] = std::byte{7};
+    own->arena(1)[100'000] = std::byte{8};
+    expect(!own->has_withdrawn(0) && !own->has_withdrawn(1), "nobody has withdrawn");
+    expect(ShmSegment::withdraw_from_all(), "it can withdraw");
+    own->note_withdrawn(1);
+    expect(own->arena(1)[0] == std::byte{7}, "it has what it has written");
+    own->arena(1)[0] = std::byte{9};
+    own->board()[0] = std::byte{9};
+    other->arena(0)[5] = std::byte{9};
+    expect(own->arena(1)[0] == std::byte{9} && other->arena(0)[5] == std::byte{9}, "it goes on");
+    own.reset();
+    other.reset();
+    expect(ShmSegment::withdraw_from_all(), "there is nothing to withdraw from");
+    *step = 1;
+  });
+  while (*step == 0) nap_ms(1);
+  CHECK(leaver.wait(0) == 0);
+  CHECK(segment->arena(1)[0] == std::byte{7});
+  CHECK(segment->arena(1)[100'000] == std::byte{8});
+  CHECK(segment->board()[0] == std::byte{0});
+  CHECK(segment->has_withdrawn(1));
+  CHECK_FALSE(segment->has_withdrawn(0));
 }
 
 int count_open_files() {

@@ -228,7 +228,7 @@ int Watch::result_of(int i) {
     const auto found = t.entries.find(before_[static_cast<std::size_t>(i)]);
     if (found == t.entries.end() || !found->second.is_started) return MPI_SUCCESS;
     Entry& entry = found->second;
-    result = entry.collective->result();
+    result = as_told(entry.collective->result());
     call = entry.collective->call();
     entry.is_started = false;
     if (!entry.make) t.entries.erase(found);
