@@ -14,10 +14,13 @@ namespace {
 
 bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_on; }
 
+// What the lost should have said others say, under the request that the program has.
+bool is_masking() { return masking.load(std::memory_order_acquire) != nullptr; }
+
 // MPI has broken off a wildcard receive of this program, and it is for us to decide what becomes
 // of it.
 bool is_broken_off(const GuardedCall& call, int code) {
-  if (masking.load(std::memory_order_acquire) != nullptr) return false;
+  if (is_masking()) return false;
   return is_pending(code) && (is_continuing() || is_all_acknowledged(call.communicator_in_error()));
 }
 
@@ -235,7 +238,7 @@ int test_remade(const GuardedCall& call, MPI_Request& request, int& flag, MPI_St
   int code = test_noticing(call, request, flag, status);
   if (flag != 0 || code != MPI_SUCCESS) {
     name_source(pending.comm, &status);
-  } else if (is_given_up(pending)) {
+  } else if (!is_masking() && is_given_up(pending)) {
     flag = 1;
     code = end_hopeless(request, pending, status);
   }

@@ -75,9 +75,8 @@ struct Receive {
 int start(const Receive& r, const VerifiedReceive& verified, MPI_Request& request) {
   // Where MPI does not know that it is revoked it may still have a message.
   if (is_revoked(r.comm)) return code_of_loss(r.comm);
-  const Address from = address_of(r.comm, r.source);
   const int code = start_receive(
-      {r.buffer, r.count, r.datatype, from.peer, r.tag, from.comm, verified.ticket()}, &request);
+      {r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, verified.ticket()}, &request);
   if (code == MPI_SUCCESS && is_remade(r.comm)) remember(request, {r.comm, r.source});
   return code;
 }
@@ -153,9 +152,10 @@ int exchange_decided(const GuardedCall& call, Receive r, MPI_Status* of_program,
                      const SendBuffer& sent, const Sending& sending) {
   MPI_Request request = MPI_REQUEST_NULL;
   int send_code = MPI_SUCCESS;
+  const Address to = address_of(sending.comm, sending.dest);
   if (!is_stood_in_for(sending.comm, sending.dest))
-    send_code = code_of_send(PMPI_Isend(sent.data, sent.count, sent.datatype, sending.dest,
-                                        sending.tag, sending.comm, &request));
+    send_code = code_of_send(
+        PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sending.tag, to.comm, &request));
   if (send_code != MPI_SUCCESS) return send_code;
   const Decided::From from = decided_source(r.comm, r.source, r.tag);
   r.source = from.source;

@@ -47,10 +47,9 @@ int start(const Sending& sending, const SendBuffer& given, const ReceiveBuffer& 
     half.world_rank = World::current()->world_rank_of(sending.comm, sending.dest);
   const SendBuffer sent = as_sent(copy_of(given, layout, half.bytes), sending);
 
-  const Address from = address_of(sending.comm, source);
   VerifiedReceive verified(into, sending.comm, source, tag);
   const int code = start_receive(
-      {into.data, into.count, into.datatype, from.peer, tag, from.comm, verified.ticket()},
+      {into.data, into.count, into.datatype, source, tag, sending.comm, verified.ticket()},
       request);
   if (code != MPI_SUCCESS) return call.finish(code);
   half.code = code_of_send(send(half, sent));

@@ -146,11 +146,10 @@ extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int
 // Also from a lost process: its message may have come before.
 extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  const Address from = address_of(comm, source);
   GuardedCall call("irecv", comm);
   VerifiedReceive verified({"irecv", buf, count, datatype}, comm, source, tag);
   const int code =
-      start_receive({buf, count, datatype, from.peer, tag, from.comm, verified.ticket()}, request);
+      start_receive({buf, count, datatype, source, tag, comm, verified.ticket()}, request);
   if (code == MPI_SUCCESS) verified.go_on_as(*request);
   if (call.is_ours() && code == MPI_SUCCESS) remember(*request, {comm, source});
   return call.finish(code);
@@ -182,9 +181,8 @@ extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype,
 
 extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  const Address from = address_of(comm, source);
   GuardedCall call("recv_init", comm);
-  const int code = init_receive({buf, count, datatype, from.peer, tag, from.comm}, request);
+  const int code = init_receive({buf, count, datatype, source, tag, comm}, request);
   if (call.is_ours() && code == MPI_SUCCESS)
     remember(*request, {comm, source, Pending::Kind::receive, true});
   Messages* messages = verified_messages.load(std::memory_order_acquire);

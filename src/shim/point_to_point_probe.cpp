@@ -68,6 +68,7 @@ int probe(MPI_Comm comm, const Decided::From& wanted, MPI_Status* status) {
       [&](Address from, int& flag) {
         return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
       });
+  if (code == MPI_SUCCESS) name_source(comm, status);
   const bool is_masked = is_loss(code) && masking.load(std::memory_order_acquire) != nullptr;
   return is_masked ? probe_in_gap(comm, source, tag, status) : code;
 }
@@ -112,9 +113,7 @@ extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
   if (!call.is_ours()) return PMPI_Probe(source, tag, comm, status);
   const Decided::From found = decided_source(comm, source, tag);
   wait_until_clear(comm, found.source, found.tag);
-  const int code = probe(comm, found, status);
-  if (code == MPI_SUCCESS) name_source(comm, status);
-  return call.finish(code);
+  return call.finish(probe(comm, found, status));
 }
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {

@@ -1,9 +1,8 @@
 """Replicated programs whose ranks are killed in any plane while siblings stand in for them.
 
-Each run is a program and the deaths of some of its processes, in calls or at any moment after its
-communicators are made, drawn from its seed; somebody of every rank lives. All who live have to end
-with what they have where nobody is lost. `make soak` runs it; --runs 1 --first SEED makes one run
-again.
+Each run is a program and the deaths of some of its processes, in calls or at any moment, drawn from
+its seed; somebody of every rank lives. All who live have to end with what they have where nobody is
+lost. `make soak` runs it; --runs 1 --first SEED makes one run again.
 """
 
 import argparse
@@ -16,6 +15,7 @@ import jobs
 import pytest
 import test_stand_in
 import test_stand_in_anybody
+import test_stand_in_made
 from resprout.progress import progress_bar
 
 KERNELS = jobs.BUILD / "examples" / "kernels"
@@ -28,15 +28,20 @@ def in_calls(seed: int) -> int:
     return len(test_stand_in.check(ended, results, test_stand_in.expected(ranks), replicas))
 
 
-def at_any_moment(seed: int) -> int:
+def by_the_clock(seed: int, ranks: int, replicas: int) -> list[str]:
+    """Before 0.5 s, so that somebody of every rank lives."""
     chosen = random.Random(seed)
-    ranks, replicas = 2 + seed % 7, 2 + seed % 2
-    victims = [
+    return [
         word
         for rank in range(ranks)
         for plane in chosen.sample(range(replicas), chosen.randrange(replicas))
         for word in test_stand_in.kill(plane, rank, f"{chosen.uniform(0.1, 0.5):.4f}s")
     ]
+
+
+def at_any_moment(seed: int) -> int:
+    ranks, replicas = 2 + seed % 7, 2 + seed % 2
+    victims = by_the_clock(seed, ranks, replicas)
     ended, results = test_stand_in.job(ranks, replicas, *victims)
     return len(test_stand_in.check(ended, results, test_stand_in.expected(ranks), replicas))
 
@@ -45,6 +50,17 @@ def from_anybody(seed: int) -> int:
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
     victims = test_stand_in_anybody.victims(seed, ranks, replicas, 60)
     ended = test_stand_in_anybody.run(ranks, replicas, *victims, steps=60)
+    return sum(len(plane["losses"]) for plane in ended.report["planes"])
+
+
+def making_communicators(seed: int) -> int:
+    """Killed in the calls that make them in every other run, in the others by the clock."""
+    ranks, replicas = 2 + seed % 7, 2 + seed % 2
+    victims = by_the_clock(seed, ranks, replicas)
+    if seed % 2 == 0:
+        making = test_stand_in_made.MAKING
+        victims = test_stand_in.random_victims(seed, ranks, replicas, making, 8)
+    ended = test_stand_in_made.run(ranks, replicas, *victims)
     return sum(len(plane["losses"]) for plane in ended.report["planes"])
 
 
@@ -80,6 +96,7 @@ KINDS: dict[str, Callable[[int], int]] = {
     "in calls": in_calls,
     "at any moment": at_any_moment,
     "from anybody": from_anybody,
+    "making communicators": making_communicators,
     **{f"kernel {name}": kernel(name) for name in ("cg", "ft", "is", "lu", "mg")},
 }
 

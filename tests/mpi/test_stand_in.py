@@ -2,6 +2,7 @@
 
 import random
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import jobs
@@ -39,20 +40,22 @@ Victim = tuple[int, int]
 """A plane and a rank."""
 
 
-def expected(ranks: int) -> dict[int, str]:
+def expected(ranks: int, program: Path = PROGRAM) -> dict[int, str]:
     """What the ranks have at the end where nobody is lost."""
-    ended = jobs.resprout_run(ranks, [PROGRAM, str(STEPS)])
+    ended = jobs.resprout_run(ranks, [program, str(STEPS)])
     assert ended.status == 0, str(ended)
     said = (line.split() for line in ended.out.splitlines())
     return {int(words[1]): words[3] for words in said}
 
 
-def job(ranks: int, replicas: int, *options: str) -> tuple[jobs.Ended, dict[Victim, str]]:
+def job(
+    ranks: int, replicas: int, *options: str, program: Path = PROGRAM
+) -> tuple[jobs.Ended, dict[Victim, str]]:
     """And what each process has at its end."""
     with tempfile.TemporaryDirectory(prefix="results-") as folder:
         ended = jobs.resprout_run(
             ranks,
-            [PROGRAM, str(STEPS), folder],
+            [program, str(STEPS), folder],
             ["--replicas", str(replicas), "--on-replica-loss", "stand-in", *options],
         )
         results = {}
@@ -117,7 +120,9 @@ def test_the_job_ends_when_no_replica_of_a_rank_is_left() -> None:
     assert "no replica" in ended.err, str(ended)
 
 
-def random_victims(seed: int, ranks: int, replicas: int) -> list[str]:
+def random_victims(
+    seed: int, ranks: int, replicas: int, calls: Sequence[str] = CALLS, most: int = STEPS
+) -> list[str]:
     """So that somebody of every rank lives."""
     chosen = random.Random(seed)
     left = dict.fromkeys(range(ranks), replicas)
@@ -128,7 +133,7 @@ def random_victims(seed: int, ranks: int, replicas: int) -> list[str]:
         if left[rank] > 1 and (plane, rank) not in victims:
             left[rank] -= 1
             victims.add((plane, rank))
-            options += kill(plane, rank, f"{chosen.choice(CALLS)}#{chosen.randint(1, STEPS)}")
+            options += kill(plane, rank, f"{chosen.choice(calls)}#{chosen.randint(1, most)}")
     return options
 
 

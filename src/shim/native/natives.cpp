@@ -6,6 +6,7 @@
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
+#include "shim/errors.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/remade/spares.hpp"
@@ -86,6 +87,7 @@ void make_native(MPI_Comm comm) {
   if (!natives().is_open || comm == MPI_COMM_NULL) return;
   Communicator& communicator = *communicator_of(comm);
   if (communicator.is_native || communicator.is_inter) return;
+  const QuietLosses quiet;
   const Making making;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;

@@ -11,6 +11,7 @@
 #include "shim/errors.hpp"
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/communicator_name.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -161,10 +162,13 @@ int derive(CollectiveCall& call, const runtime::Outcome& before, MPI_Comm comm, 
   for (const int rank : derivation.choose(comm, roll))
     world_ranks.push_back(parent.world_ranks[static_cast<std::size_t>(rank)]);
   const int self = World::current()->rank();
-  if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end())
+  if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end()) {
+    name_child(comm, MPI_COMM_NULL);
     return call.leave_to([] { return MPI_SUCCESS; });
+  }
   const int code = remake(std::move(world_ranks), roll, name, comm, made, call.lock());
   if (code != MPI_SUCCESS) return call.finish(before, code);
+  name_child(comm, *made);
   communicator_of(*made)->grid = derivation.grid;
   return call.leave_to(
       [&] { return derivation.has_attributes ? copy_attributes(comm, *made) : code; });

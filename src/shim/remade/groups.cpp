@@ -13,6 +13,9 @@
 #include "shim/native/nursery.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
+#include "shim/replication/communicator_name.hpp"
+#include "shim/replication/decided.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
@@ -73,17 +76,26 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
     if (!is_for_mpi) note_broken_making();
   }
   if (!is_for_mpi) roll.find_spare(lock);
+  const bool is_masked = masking.load() != nullptr;
+  const auto name_it = [&] {
+    if (is_masked) name_group(comm, *made, tag, world_ranks, number);
+  };
   const std::uint64_t child = session.next_child();
   const bool is_over = session.is_revoked();
   of_parent.release(session);
   engine.close_session(lock, session);
   if (is_over) return ulfm::revoked_class();
   if (is_for_mpi) {
-    if (code == MPI_SUCCESS) open_communicator(*made, child, lock);
+    if (code != MPI_SUCCESS) return code;
+    name_it();
+    open_communicator(*made, child, lock);
     return code;
   }
-  if (!is_whole && World::current()->options().on_loss == OnLoss::error) return proc_failed();
-  return remake(world_ranks, roll, child, comm, made, lock);
+  const bool is_told = World::current()->options().on_loss == OnLoss::error && !is_masked;
+  if (!is_whole && is_told) return proc_failed();
+  code = remake(world_ranks, roll, child, comm, made, lock);
+  if (code == MPI_SUCCESS) name_it();
+  return code;
 }
 
 }  // namespace
@@ -95,11 +107,10 @@ extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
   if (!ulfm::is_active() || communicator_of(comm)->is_native) return native();
   const std::vector<int> world_ranks = world_ranks_in(comm, group);
   const int self = World::current()->rank();
-  if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end() ||
-      (world_ranks.size() < 2 && !is_remade(comm)))
-    return native();
+  if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end()) return native();
   pass_on_revocations();
   entering(name);
+  settle_decisions();
   World::current()->report().count_call(name);
   *newcomm = MPI_COMM_NULL;
   if (is_revoked(comm)) return finish(comm, name, ulfm::revoked_class());

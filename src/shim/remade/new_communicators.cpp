@@ -3,6 +3,10 @@
 // and so is all that is made of a remade one. With `--on-loss error` the program is told instead if
 // its communicator has lost a member.
 //
+// Where siblings stand in for the lost (replication/masking.hpp) they are as good as the living:
+// what they would have said of their arguments is asked for, and all that is made has the name that
+// other planes give it, whoever makes it there.
+//
 // All members agree on that in operations of ours, so that none of them enters MPI without the
 // others. A loss that falls into MPI's part of it must not end them (native/making.hpp).
 //
@@ -13,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
@@ -24,6 +29,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/masked.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -43,8 +49,25 @@ bool has_anybody_failed(CollectiveCall& call, int code) {
   return has_failed;
 }
 
+// What all members say. What the lost cannot say any more siblings say, where they stand in.
+runtime::Outcome hear_all(CollectiveCall& call, MPI_Comm comm, const char* name, RollCall& roll,
+                          std::span<const std::byte> said) {
+  const auto bytes = static_cast<int>(said.size());
+  const Masked masked(comm, name, [&](Sides& sides) {
+    sides.pattern = {.kind = Pattern::Kind::gather};
+    sides.give(said.data(), bytes, MPI_BYTE);
+    for (int rank = 0; rank < sides.size(); ++rank)
+      sides.get(roll.at(rank).data(), bytes, MPI_BYTE);
+  });
+  std::copy(said.begin(), said.end(), roll.mine().begin());
+  runtime::Outcome outcome = roll.say(call.lock());
+  note_outcome(call.session(), outcome);
+  call.lock().unlock();  // to ask siblings
+  return outcome;
+}
+
 // What the call returns; nothing if MPI could not make it at all members.
-std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
+std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, MPI_Comm* made,
                                  const std::function<int()>& native) {
   int code = MPI_SUCCESS;
   call.lock().unlock();
@@ -58,6 +81,7 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
     note_broken_making();
     return std::nullopt;
   }
+  if (code == MPI_SUCCESS) name_child(comm, *made);
   const std::uint64_t child = call.session().next_child();
   call.lock().unlock();
   if (code == MPI_SUCCESS) make_native(*made);
@@ -71,22 +95,22 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm* made,
 template <typename Derive>
 int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<int()>& of_mpi,
          Derive derivation) {
-  CollectiveCall call(comm, name);
-  const auto native = [&] {
+  CollectiveCall call(comm, name, CollectiveCall::Lock::later);
+  if (!call.is_ours()) {
     const int code = of_mpi();
     if (code == MPI_SUCCESS && World::current() != nullptr) name_child(comm, *made);
     return code;
-  };
-  if (!call.is_ours()) return call.leave_to(native);
+  }
   const Derivation derived = derivation();
   RollCall roll(call.session(), derived.said.size());
-  std::copy(derived.said.begin(), derived.said.end(), roll.mine().begin());
-  runtime::Outcome outcome = roll.say(call.lock());
+  const runtime::Outcome outcome = hear_all(call, comm, name, roll, derived.said);
+  call.lock();
   if (call.session().is_revoked()) return call.finish(outcome);
   const auto is_whole = [&] { return call.session().members().size() == call.size(); };
   if (is_whole() && roll.is_peaceful() && !call.communicator().remade)
-    if (const auto code = make_natively(call, made, native)) return *code;
-  const bool is_told = World::current()->options().on_loss == OnLoss::error;
+    if (const auto code = make_natively(call, comm, made, of_mpi)) return *code;
+  const World& world = *World::current();
+  const bool is_told = world.options().on_loss == OnLoss::error && masking.load() == nullptr;
   if (!ulfm::is_active() || (!is_whole() && is_told)) return call.finish(outcome, proc_failed());
   return derive(call, outcome, comm, roll, derived, made);
 }

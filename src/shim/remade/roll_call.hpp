@@ -38,7 +38,11 @@ class RollCall {
   RollCall& operator=(const RollCall&) = delete;
 
   // What this process says.
-  std::span<std::byte> mine() { return std::span(bytes_).subspan(place_of(self_), bytes_each_); }
+  std::span<std::byte> mine() { return at(self_); }
+  // Where what a member says is, or is to be if it cannot say it itself.
+  std::span<std::byte> at(int member) {
+    return std::span(bytes_).subspan(place_of(member), bytes_each_);
+  }
   // Collective over the session. If that is revoked, nothing is known afterwards.
   runtime::Outcome say(runtime::Lock& lock) { return step(lock); }
   // What the member said that is the `member`-th of session.everybody().

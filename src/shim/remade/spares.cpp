@@ -184,6 +184,7 @@ void leave_spare(int number, const std::vector<int>& world_ranks, Leaving how) {
 }
 
 bool drain(int number, const runtime::Session& session) {
+  const QuietLosses quiet;
   const bool is_clean = Drain(carrier(number), session).run();
   const std::lock_guard guard(spares().mutex);
   if (is_clean)

@@ -18,6 +18,7 @@
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
@@ -85,6 +86,7 @@ class Remaking final : public Collective {
       say(started);
       return true;
     }
+    end_if_masking("MPI_Comm_idup", "makes a communicator of which other planes do not know");
     runtime::Lock held;  // by whoever advances tasks
     code_ = remake(members(), roll_, session().next_child(), comm_, made_, held);
     if (code_ == MPI_SUCCESS && who_ == Who::everybody) {

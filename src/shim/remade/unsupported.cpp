@@ -5,6 +5,7 @@
 
 #include "shim/errors.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
@@ -21,6 +22,7 @@ int unless_remade(MPI_Comm comm, const char* name, Native native) {
 }  // namespace
 
 int resprout::shim::refuse_remade(MPI_Comm comm, const char* name) {
+  end_if_masking(mpi_name_of(name), "does not work on a communicator that was made after a loss");
   std::fprintf(stderr,
                "resprout: rank %d: MPI_%c%s does not work on a communicator that was made after a "
                "loss (docs/calls.md)\n",

@@ -24,6 +24,13 @@ Lineages& lineages() {
   return *instance;
 }
 
+// `state`: what tells it from others. REQUIRES: the lock.
+void give_name(MPI_Comm made, std::uint64_t state, const std::string& lineage) {
+  const std::uint64_t given = splitmix64(state) | 4;  // not 0, and not one of the fixed ones
+  communicator_of(made)->name = given;
+  lineages().by_name[given] = lineage;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> name_of(MPI_Comm comm) {
@@ -41,9 +48,20 @@ void name_child(MPI_Comm parent, MPI_Comm made) {
   if (made == MPI_COMM_NULL) return;
   std::uint64_t state = *name;
   state = splitmix64(state) ^ number;
-  const std::uint64_t given = splitmix64(state) | 4;  // not 0, and not one of the fixed ones
-  communicator_of(made)->name = given;
-  lineages().by_name[given] = lineages().by_name[*name] + "/" + std::to_string(number);
+  give_name(made, state, lineages().by_name[*name] + "/" + std::to_string(number));
+}
+
+void name_group(MPI_Comm parent, MPI_Comm made, int tag, std::span<const int> world_ranks,
+                std::uint64_t number) {
+  const auto name = name_of(parent);
+  if (!name) return;
+  std::uint64_t state = ~*name;
+  const auto add = [&](std::uint64_t word) { state = splitmix64(state) ^ word; };
+  add(number);
+  add(static_cast<std::uint64_t>(tag));
+  for (const int rank : world_ranks) add(static_cast<std::uint64_t>(rank));
+  const std::scoped_lock lock(lineages().mutex);
+  give_name(made, state, lineages().by_name[*name] + "/group");
 }
 
 std::string lineage_of(std::uint64_t name) {

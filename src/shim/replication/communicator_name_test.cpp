@@ -1,6 +1,7 @@
 #include "shim/replication/communicator_name.hpp"
 
 #include <set>
+#include <vector>
 
 #include "doctest/doctest.h"
 #include "shim/communicator.hpp"
@@ -66,4 +67,20 @@ TEST_CASE("what nobody has named has no name, nor has what is made of it") {
   CHECK(!name_of(child));
   PMPI_Comm_free(&child);
   PMPI_Comm_free(&unnamed);
+}
+
+TEST_CASE("what a group makes has its name by who is in it, the tag and the number") {
+  need_mpi();
+  std::set<std::uint64_t> names;
+  const auto name = [&](int tag, std::vector<int> world_ranks, std::uint64_t number) {
+    MPI_Comm made = duplicate(MPI_COMM_WORLD);
+    name_group(MPI_COMM_WORLD, made, tag, world_ranks, number);
+    const std::uint64_t given = *name_of(made);
+    PMPI_Comm_free(&made);
+    return given;
+  };
+  names = {name(0, {0, 1}, 1), name(1, {0, 1}, 1), name(0, {1, 0}, 1), name(0, {0, 1}, 2),
+           name(0, {0, 1, 2}, 1)};
+  CHECK(names.size() == 5);
+  CHECK(names.contains(name(0, {0, 1}, 1)));
 }

@@ -5,14 +5,16 @@
 #include "shim/communicator.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/replication/messages.hpp"
 
 namespace resprout::shim {
 namespace {
 
-// REQUIRES: siblings stand in.
+// What carries the messages of a remade one has, too. REQUIRES: siblings stand in.
 bool has_gap(MPI_Comm comm) {
+  if (is_remade(comm)) return true;
   if (World::current()->lost_count() == 0) return false;
   const int size = static_cast<int>(communicator_of(comm)->world_ranks.size());
   for (int rank = 0; rank < size; ++rank)
@@ -23,8 +25,10 @@ bool has_gap(MPI_Comm comm) {
 std::optional<Decided::From> find_in_mpi(MPI_Comm comm, int source, int tag) {
   int flag = 0;
   MPI_Status status;
-  if (PMPI_Iprobe(source, tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0)
+  const Address from = address_of(comm, source);
+  if (PMPI_Iprobe(from.peer, tag, from.comm, &flag, &status) != MPI_SUCCESS || flag == 0)
     return std::nullopt;
+  name_source(comm, &status);
   return Decided::From{status.MPI_SOURCE, status.MPI_TAG};
 }
 

@@ -63,6 +63,7 @@ MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call)
   const Communicator& communicator = *communicator_of(comm);
   const auto known_as = name_of(comm);
   world_ranks_ = communicator.world_ranks;
+  is_remade_ = communicator.remade.has_value();
   if (communicator.is_inter || world_ranks_.size() < 2 || !known_as) return;
   communicator_ = *known_as;
   sides_.emplace(communicator.rank, static_cast<int>(world_ranks_.size()));
@@ -114,7 +115,7 @@ std::vector<int> MaskedCollective::missing() const {
 bool MaskedCollective::is_complete(const std::vector<int>& missing) const {
   const What kind = sides_->pattern.kind;
   if (kind == What::broadcast || kind == What::scatter) return is_delivered_;
-  return missing.empty();
+  return missing.empty() && !(is_remade_ && is_reduction(kind));
 }
 
 void MaskedCollective::end() {

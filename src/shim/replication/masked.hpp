@@ -3,7 +3,9 @@
 // The call itself is carried as ever: in a plane with a gap, among the living. What this rank gives
 // to it is kept before, under the number of the call. Behind it, what the lost should have given is
 // asked for and put where it belongs; a reduction takes the result of a replica whose plane has no
-// gap, or is worked out anew of what all have given.
+// gap, or is worked out anew of what all have given. On a communicator that was made after a loss
+// that is so though all its members live: in other planes the MPI library may carry it, and add up
+// in another order.
 //
 // Thread rule: as MPI's collectives: one at a time on a communicator.
 #pragma once
@@ -58,6 +60,7 @@ class MaskedCollective {
   Masking& by_;
   const char* const call_;
   std::vector<int> world_ranks_;
+  bool is_remade_ = false;
   std::uint64_t communicator_ = 0;
   std::uint64_t number_ = 0;
   std::optional<Sides> sides_;

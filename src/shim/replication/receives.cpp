@@ -9,6 +9,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/replication/gaps.hpp"
 #include "shim/replication/messages.hpp"
 
@@ -50,6 +51,17 @@ MPI_Status status_of_cancelled() {
   PMPI_Status_set_elements(&status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(&status, 1);
   return status;
+}
+
+int start_in_mpi(const Receives::Call& call, int source, int tag, MPI_Request* request) {
+  const Address from = address_of(call.comm, source);
+  return PMPI_Irecv(call.buffer, call.count, call.datatype, from.peer, tag, from.comm, request);
+}
+
+int init_in_mpi(const Receives::Call& call, MPI_Request* request) {
+  const Address from = address_of(call.comm, call.source);
+  return PMPI_Recv_init(call.buffer, call.count, call.datatype, from.peer, call.tag, from.comm,
+                        request);
 }
 
 // MPI says what is wrong with the others.
@@ -96,8 +108,7 @@ int Receives::start(const Call& call, MPI_Request* request) {
   const Hold hold(*this);
   advance_held();
   if (!is_for_us(call) || !needs_entry(call))
-    return PMPI_Irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
-                      request);
+    return start_in_mpi(call, call.source, call.tag, request);
   const int tag = next_tag();
   const int code = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
   if (code != MPI_SUCCESS) return code;
@@ -111,8 +122,7 @@ int Receives::init(const Call& call, MPI_Request* request) {
   const bool is_ours = is_for_us(call);
   const bool is_own = call.source != MPI_ANY_SOURCE;
   const int tag = is_own ? 0 : next_tag();
-  const int code = !is_ours || is_own ? PMPI_Recv_init(call.buffer, call.count, call.datatype,
-                                                       call.source, call.tag, call.comm, request)
+  const int code = !is_ours || is_own ? init_in_mpi(call, request)
                                       : PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
   if (code == MPI_SUCCESS && is_ours) add(call, *request, tag)->is_own = is_own;
   return code;
@@ -225,7 +235,10 @@ int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status
   const EntryPtr entry = find(before);
   if (!entry || !entry->is_active) return MPI_SUCCESS;
   entry->is_active = false;
-  if (entry->is_own) --lent_;
+  if (entry->is_own) {
+    --lent_;
+    note_completion(before, after);
+  }
   order_.end(entry->ticket);
   if (after == MPI_REQUEST_NULL) entries_.erase(before);
   copy_status(entry->status, &status);
@@ -381,8 +394,8 @@ void Receives::give() {
     const Call& call = entry.call;
     entry.is_recalled = is_of_lost(call, pattern.source);
     if (entry.is_recalled) continue;
-    entry.code = PMPI_Irecv(call.buffer, call.count, call.datatype, source_in_mpi(pattern.source),
-                            tag_in_mpi(pattern.tag), call.comm, &entry.native);
+    entry.code =
+        start_in_mpi(call, source_in_mpi(pattern.source), tag_in_mpi(pattern.tag), &entry.native);
     if (entry.code == MPI_SUCCESS) continue;
     entry.native = MPI_REQUEST_NULL;
     withdraw(entry);
@@ -409,6 +422,7 @@ void Receives::collect() {
     Entry& entry = *given[static_cast<std::size_t>(indices[at])];
     entry.native = MPI_REQUEST_NULL;
     const int error = code != MPI_SUCCESS ? statuses[at].MPI_ERROR : MPI_SUCCESS;
+    name_source(entry.call.comm, &statuses[at]);
     entry.is_recalled = is_loss(error) && stood_in_for_ != nullptr && entry.call.message;
     if (!entry.is_recalled) note_received(entry, statuses[at], error);
   }
@@ -529,14 +543,12 @@ AskedRequests::~AskedRequests() {
 
 int start_receive(const Receives::Call& call, MPI_Request* request) {
   if (Receives* by = receives()) return by->start(call, request);
-  return PMPI_Irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
-                    request);
+  return start_in_mpi(call, call.source, call.tag, request);
 }
 
 int init_receive(const Receives::Call& call, MPI_Request* request) {
   if (Receives* by = receives()) return by->init(call, request);
-  return PMPI_Recv_init(call.buffer, call.count, call.datatype, call.source, call.tag, call.comm,
-                        request);
+  return init_in_mpi(call, request);
 }
 
 int start_receive_again(MPI_Request& request, std::optional<std::uint64_t> message) {

@@ -43,7 +43,7 @@ class Messages;
 
 class Receives {
  public:
-  // The arguments of MPI_Irecv.
+  // The arguments of MPI_Irecv, as the program has them.
   struct Call {
     void* buffer = nullptr;
     int count = 0;

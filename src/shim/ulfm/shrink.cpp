@@ -7,6 +7,7 @@
 #include "shim/errors.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -36,6 +37,7 @@ int make_natively(MPI_Comm comm, const std::vector<int>& left, std::uint64_t nam
 }  // namespace
 
 int shrink(MPI_Comm comm, MPI_Comm* shrunken) {
+  end_if_masking("MPIX_Comm_shrink", "would leave out a rank that others stand in for");
   runtime::Lock lock = World::current()->engine().lock();
   runtime::Session& repair = *repair_session_of(comm, lock);
   repair.finish_tasks(lock);

@@ -3,27 +3,13 @@
 
    stand_in STEPS [FOLDER]: each rank prints "rank R has X", and writes X into a file there that has
    the numbers of its replica and its rank. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "stand_in.h"
 
-enum { ranks_max = 16, large = 5000 };
-
-static unsigned long state;
-static int rank, size;
-
-static void mix(unsigned long value) { state = state * 6364136223846793005ul + value + 1; }
-
-static void mix_all(const int* values, int count) {
-  for (int i = 0; i < count; ++i) mix((unsigned long)values[i]);
-}
+enum { large = 5000 };
 
 /* Every other element is sent; to the next rank, always. */
 static int pieces_out[4], pieces_in[4];
 static MPI_Request persistent[2];
-
-static int part(int step, int i) { return (int)((state >> 33) % 100000) + step * 7 + i; }
 
 static void point_to_point(int step) {
   const int next = (rank + 1 + step % (size - 1)) % size;
@@ -55,50 +41,6 @@ static void point_to_point(int step) {
     MPI_Recv(in, 1, MPI_INT, rank - 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     mix_all(in, 1);
   }
-}
-
-static void collectives(int step, MPI_Comm comm) {
-  int own, all;
-  MPI_Comm_rank(comm, &own);
-  MPI_Comm_size(comm, &all);
-  const int root = step % all;
-  int some[4], many[4 * ranks_max];
-  for (int i = 0; i < 4; ++i) some[i] = own == root ? part(step, i) : 0;
-  MPI_Bcast(some, 4, MPI_INT, root, comm);
-  mix_all(some, 4);
-
-  double sum = 0, mine = 1.0 / (1 + part(step, own));
-  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
-  unsigned long bits;
-  memcpy(&bits, &sum, sizeof bits);
-  mix(bits);
-
-  int least = part(step, 5 + own), least_of_all = 0;
-  MPI_Reduce(&least, &least_of_all, 1, MPI_INT, MPI_MIN, root, comm);
-  if (own == root) mix_all(&least_of_all, 1);
-
-  for (int i = 0; i < 2; ++i) some[i] = part(step, i);
-  MPI_Gather(some, 2, MPI_INT, many, 2, MPI_INT, root, comm);
-  if (own == root) mix_all(many, 2 * all);
-  MPI_Allgather(some, 2, MPI_INT, many, 2, MPI_INT, comm);
-  mix_all(many, 2 * all);
-
-  int pieces[4 * ranks_max];
-  for (int i = 0; i < 2 * all; ++i) pieces[i] = part(step, i);
-  MPI_Scatter(pieces, 2, MPI_INT, some, 2, MPI_INT, root, comm);
-  mix_all(some, 2);
-  MPI_Alltoall(pieces, 2, MPI_INT, many, 2, MPI_INT, comm);
-  mix_all(many, 2 * all);
-
-  int prefix = part(step, own), below = 0;
-  MPI_Scan(MPI_IN_PLACE, &prefix, 1, MPI_INT, MPI_BXOR, comm);
-  mix_all(&prefix, 1);
-  MPI_Exscan(&prefix, &below, 1, MPI_INT, MPI_BXOR, comm);
-  if (own > 0) mix_all(&below, 1);
-  int piece = 0;
-  MPI_Reduce_scatter_block(pieces, &piece, 1, MPI_INT, MPI_MAX, comm);
-  mix_all(&piece, 1);
-  MPI_Barrier(comm);
 }
 
 /* One that goes on while messages are exchanged, and one that is started again and again. */
@@ -158,15 +100,7 @@ int main(int argc, char** argv) {
     if (size > 1) nonblocking(step);
     if (step % 5 == 0) large_ones(step, MPI_COMM_WORLD);
   }
-  printf("rank %d has %lx\n", rank, state);
-  if (argc > 2) {
-    char name[1000];
-    const char* replica = getenv("RESPROUT_REPLICA");
-    snprintf(name, sizeof name, "%s/%s-%d", argv[2], replica != NULL ? replica : "0", rank);
-    FILE* file = fopen(name, "w");
-    fprintf(file, "%lx", state);
-    fclose(file);
-  }
+  say(argc > 2 ? argv[2] : NULL);
   MPI_Comm_free(&half);
   for (int k = 0; k < 2; ++k) MPI_Request_free(&persistent[k]);
   MPI_Request_free(&started);
