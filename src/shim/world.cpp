@@ -168,7 +168,8 @@ void handle_loss(const runtime::Loss& loss) {
 
 void handle_view(const runtime::InstalledView& view) { live.load()->report().note_view(view); }
 
-// MPI's part of MPI_Init bears no loss; from here on one does no harm.
+// MPI's part of MPI_Init bears no loss, nor does meeting other planes; from here on one does no
+// harm.
 void leave_together() {
   runtime::Lock lock = live.load()->engine().lock();
   if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
@@ -228,8 +229,8 @@ void begin() {
   install_error_handlers();
   open_spares();
   open_nursery();
-  leave_together();
   if (live.load()->options().is_replicated()) join_other_planes(*live.load());
+  leave_together();
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
 }
