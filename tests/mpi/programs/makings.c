@@ -26,7 +26,6 @@ static void check(int is_right, const char* what) {
 static MPI_Comm make(int kind) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group all;
-  MPI_Request request;
   int code, periods[2] = {1, 1}, dims[2] = {0, 0};
   switch (kind) {
     case 0:
@@ -39,10 +38,6 @@ static MPI_Comm make(int kind) {
       MPI_Comm_group(MPI_COMM_WORLD, &all);
       code = MPI_Comm_create(MPI_COMM_WORLD, all, &made);
       MPI_Group_free(&all);
-      break;
-    case 3:
-      code = MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
-      if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
       break;
     default:
       MPI_Dims_create(size, 2, dims);
@@ -86,8 +81,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   double end = MPI_Wtime() + milliseconds / 1e3;
   for (int i = 0; !is_over; ++i) {
-    MPI_Comm made = *how != '\0' ? make_of_group(i % 3) : make(i % 5);
-    if (i % 20 < 5) {
+    MPI_Comm made = *how != '\0' ? make_of_group(i % 3) : make(i % 4);
+    if (i % 16 < 4) {
       int one = 1, left = 0;
       use(made);
       MPI_Allreduce(&one, &left, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -59,9 +59,11 @@ static int wait_for_peer(const char* name, int* is_known) {
   return MPI_SUCCESS;
 }
 
-/* The error among those of two requests of which at least the first one is over. */
-static int first_of(int code, const MPI_Status* statuses) {
-  return code == MPI_ERR_IN_STATUS ? statuses[0].MPI_ERROR : code;
+/* How the first of `count` requests has ended that has; others may be pending still. */
+static int first_of(int code, const MPI_Status* statuses, int count) {
+  for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; ++i)
+    if (statuses[i].MPI_ERROR != MPI_ERR_PENDING) return statuses[i].MPI_ERROR;
+  return code;
 }
 
 /* Two sends that nobody receives, and every call that may end them: a synchronous one of a few
@@ -80,19 +82,19 @@ static int wait_for_sends(const char* name, MPI_Request requests[2]) {
   }
   const char* call = strchr(name, '_') + 1;
   if (strcmp(call, "waitall") == 0) {
-    code = first_of(MPI_Waitall(2, requests, statuses), statuses);
+    code = first_of(MPI_Waitall(2, requests, statuses), statuses, 2);
   } else if (strcmp(call, "waitany") == 0) {
     code = MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
   } else if (strcmp(call, "waitsome") == 0) {
-    code = first_of(MPI_Waitsome(2, requests, &count, indices, statuses), statuses);
+    code = first_of(MPI_Waitsome(2, requests, &count, indices, statuses), statuses, 1);
   } else if (strcmp(call, "testall") == 0) {
-    do code = first_of(MPI_Testall(2, requests, &flag, statuses), statuses);
+    do code = first_of(MPI_Testall(2, requests, &flag, statuses), statuses, 2);
     while (code == MPI_SUCCESS && flag == 0);
   } else if (strcmp(call, "testany") == 0) {
     do code = MPI_Testany(2, requests, &index, &flag, MPI_STATUS_IGNORE);
     while (code == MPI_SUCCESS && flag == 0);
   } else if (strcmp(call, "testsome") == 0) {
-    do code = first_of(MPI_Testsome(2, requests, &count, indices, statuses), statuses);
+    do code = first_of(MPI_Testsome(2, requests, &count, indices, statuses), statuses, 1);
     while (code == MPI_SUCCESS && count == 0);
   } else {
     code = MPI_Wait(requests, MPI_STATUS_IGNORE);
@@ -142,7 +144,7 @@ static int wait_for_request(const char* name, int* is_known) {
     MPI_Cancel(requests);
     return MPI_Wait(requests, MPI_STATUS_IGNORE);
   }
-  return first_of(MPI_Waitall(2, requests, statuses), statuses);
+  return first_of(MPI_Waitall(2, requests, statuses), statuses, 2);
 }
 
 static int make_window(MPI_Comm on) {
