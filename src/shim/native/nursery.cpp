@@ -15,6 +15,7 @@
 #include "shim/native/progress_hook.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/local_revocation.hpp"
+#include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -32,7 +33,8 @@ struct Nursery {
   MPI_Comm comm = MPI_COMM_NULL;
   std::atomic<int> creations{0};  // that go on
   std::atomic<bool> is_revoked{false};
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;               // guards what follows
+  std::vector<MPI_Comm> parents;  // of those that go on
   // What each waits for before its next step.
   std::unordered_map<Steps*, std::vector<MPI_Request>> waits;
 };
@@ -49,6 +51,14 @@ bool is_anybody_lost() {
   return world != nullptr && world->lost_count() != 0;
 }
 
+// REQUIRES: the nursery's mutex is held.
+bool have_to_end() {
+  const auto& parents = nursery().parents;
+  const auto is_over = [](MPI_Comm parent) { return is_revoked(parent); };
+  return is_anybody_lost() ||
+         (is_any_revoked() && std::any_of(parents.begin(), parents.end(), is_over));
+}
+
 void end_waits(std::span<const MPI_Request> requests) {
   static const auto end_if_failed =
       reinterpret_cast<EndIfFailed>(dlsym(RTLD_DEFAULT, "ompi_request_is_failed_fn"));
@@ -59,10 +69,11 @@ void end_waits(std::span<const MPI_Request> requests) {
 
 // In the library's progress. What a step has posted may be new in each round.
 int look() {
-  if (nursery().creations.load() == 0 || !is_anybody_lost()) return 0;
+  if (nursery().creations.load() == 0 || !(is_anybody_lost() || is_any_revoked())) return 0;
   std::vector<MPI_Request> all;
   {
     const std::lock_guard guard(nursery().mutex);
+    if (!have_to_end()) return 0;
     for (const auto& [steps, requests] : nursery().waits)
       all.insert(all.end(), requests.begin(), requests.end());
   }
@@ -80,24 +91,30 @@ bool may_wait(Steps* steps, std::span<const MPI_Request> requests) {
   const bool is_for_steps = std::any_of(requests.begin(), requests.end(), [&](MPI_Request it) {
     return n.waits.contains(static_cast<Steps*>(it));
   });
-  if (known != n.waits.end() && !is_for_steps && is_anybody_lost()) return false;
+  if (known != n.waits.end() && !is_for_steps && have_to_end()) return false;
   n.waits[steps].assign(requests.begin(), requests.end());
   return true;
 }
 
 class Creation {
  public:
-  Creation() {
+  explicit Creation(MPI_Comm parent) : parent_(parent) {
+    const std::lock_guard guard(nursery().mutex);
+    nursery().parents.push_back(parent);
     nursery().creations.fetch_add(1);
     is_creating = true;
   }
   ~Creation() {
     is_creating = false;
     const std::lock_guard guard(nursery().mutex);
+    nursery().parents.erase(std::find(nursery().parents.begin(), nursery().parents.end(), parent_));
     if (nursery().creations.fetch_sub(1) == 1) nursery().waits.clear();
   }
   Creation(const Creation&) = delete;
   Creation& operator=(const Creation&) = delete;
+
+ private:
+  const MPI_Comm parent_;
 };
 
 }  // namespace
@@ -114,18 +131,18 @@ void close_nursery() {
   if (nursery().comm != MPI_COMM_NULL) remove_progress_hook(look);
 }
 
-int create_in_nursery(MPI_Comm like, MPI_Group group, std::uint64_t name, MPI_Comm* made) {
+int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made) {
   constexpr int bits_of_tag = 30;
   int code = MPI_SUCCESS;
   {
     const Making making;
-    const Creation creation;
+    const Creation creation(parent);
     const int tag = static_cast<int>(name >> (64 - bits_of_tag));
     code = PMPI_Comm_create_group(nursery().comm, group, tag, made);
     if (code == MPI_SUCCESS) note_made(*made);
   }
-  if (code == MPI_SUCCESS) copy_error_handler(like, *made);
-  return is_anybody_lost() ? proc_failed() : code;
+  if (code == MPI_SUCCESS) copy_error_handler(parent, *made);
+  return is_anybody_lost() || is_revoked(parent) ? proc_failed() : code;
 }
 
 }  // namespace resprout::shim

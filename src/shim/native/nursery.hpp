@@ -4,7 +4,7 @@
 // communicator that they are part of, with requests that nobody asks whether their peers live: who
 // waits for the dead, or for somebody who does, waits for ever. So they do it in the nursery, a
 // private duplicate of the world that MPI_Init makes, in which nothing else is said. As soon as a
-// process knows of a loss it revokes its nursery, has all that a making waits for there end with
+// process knows of a loss, or that the communicator they are of is revoked, it revokes its nursery, has all that a making waits for there end with
 // an error, and refuses what it goes on to wait for: `ompi_comm_request_schedule_append`, by which
 // the library says what it waits for next, goes through here. After a loss the library makes no
 // communicator any more (remade/).
@@ -23,9 +23,9 @@ void open_nursery();
 // In MPI_Finalize.
 void close_nursery();
 
-// As MPI_Comm_create_group, with the error handler of `like`. `name`: a number that the members
-// have in common, and few others at that time. If anybody in the world is lost by its end, that is
-// an error, whether it is made or not.
-int create_in_nursery(MPI_Comm like, MPI_Group group, std::uint64_t name, MPI_Comm* made);
+// As MPI_Comm_create_group, with the error handler of `parent`. `name`: a number that the members
+// have in common, and few others at that time. If anybody in the world is lost by its end, or
+// `parent` is revoked, that is an error, whether it is made or not.
+int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made);
 
 }  // namespace resprout::shim
