@@ -4,10 +4,10 @@
 // communicator that they are part of, with requests that nobody asks whether their peers live: who
 // waits for the dead, or for somebody who does, waits for ever. So they do it in the nursery, a
 // private duplicate of the world that MPI_Init makes, in which nothing else is said. As soon as a
-// process knows of a loss, or that the communicator they are of is revoked, it revokes its nursery, has all that a making waits for there end with
-// an error, and refuses what it goes on to wait for: `ompi_comm_request_schedule_append`, by which
-// the library says what it waits for next, goes through here. After a loss the library makes no
-// communicator any more (remade/).
+// process knows of a loss, or that the communicator they are of is revoked, it revokes its nursery,
+// has all that a making waits for there end with an error, and refuses what it goes on to wait for:
+// `ompi_comm_request_schedule_append`, by which the library says what it waits for next, goes
+// through here. After a loss the library makes no communicator any more (remade/).
 //
 // Thread rule: `open_nursery` and `close_nursery` once; the rest from any thread.
 #pragma once
