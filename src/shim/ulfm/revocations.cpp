@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -29,6 +30,7 @@ struct Table {
   std::unordered_map<std::uint64_t, MPI_Comm> comms;  // by session
   std::vector<MPI_Comm> untold;                       // revoked, but MPI has not been told
   std::vector<int> untold_failures;                   // world ranks, likewise
+  bool is_alone = false;                              // MPI has been told of all others
 };
 
 Table& table() {
@@ -44,6 +46,17 @@ void note_revocation(const runtime::Session& session) {
   if (it == table().comms.end()) return;
   table().untold.push_back(it->second);
   detail::has_untold.store(true, std::memory_order_release);
+}
+
+// All others have failed for who is cut off, and that is said before its communicators are revoked:
+// a send that needs its receiver would wait for the acknowledgment of its end. REQUIRES: the mutex.
+std::vector<int> failures_to_tell(Table& t) {
+  std::vector<int> failures = std::exchange(t.untold_failures, {});
+  if (!is_cut_off() || std::exchange(t.is_alone, true)) return failures;
+  const World& world = *World::current();
+  for (int rank = 0; rank < world.size(); ++rank)
+    if (rank != world.rank()) failures.push_back(rank);
+  return failures;
 }
 
 std::atomic<runtime::Engine*> looked_after{nullptr};  // by threads that are blocked in MPI
@@ -116,7 +129,7 @@ void detail::pass_on_revocations() {
   {
     const std::lock_guard guard(table().mutex);
     untold.swap(table().untold);
-    failures.swap(table().untold_failures);
+    failures = failures_to_tell(table());
     has_untold.store(false, std::memory_order_relaxed);
   }
   for (const int world_rank : failures)

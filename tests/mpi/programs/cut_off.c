@@ -62,33 +62,44 @@ static int meet(MPI_Comm comm) {
   return MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
 }
 
+/* For a message from each of the other hosts, and until all of their ranks have received one. */
+static int wait_for_all(void) {
+  enum { RECEIVES = 2, ALL = 6 };
+  static int buffers[ALL]; /* what a loss leaves open stays so */
+  MPI_Request requests[ALL];
+  MPI_Status statuses[ALL];
+  for (int i = 0; i < ALL; ++i) {
+    const int code =
+        i < RECEIVES
+            ? MPI_Irecv(&buffers[i], 1, MPI_INT, 2 * i, 5, MPI_COMM_WORLD, &requests[i])
+            : MPI_Issend(&buffers[i], 1, MPI_INT, i - RECEIVES, 5, MPI_COMM_WORLD, &requests[i]);
+    if (code != MPI_SUCCESS) return code;
+  }
+  CHECK(MPI_Waitall(ALL, requests, statuses) == MPI_ERR_IN_STATUS);
+  for (int i = 0; i < ALL; ++i)
+    if (is_failed(statuses[i].MPI_ERROR)) return statuses[i].MPI_ERROR;
+  return MPI_SUCCESS;
+}
+
 static int wait_in(const char* what) {
   int buffer = 0, code;
-  MPI_Status status[2];
-  MPI_Request requests[2];
+  MPI_Status status;
+  MPI_Request request;
   MPI_Comm made;
   if (strcmp(what, "recv") == 0)
     return MPI_Recv(&buffer, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(what, "ssend") == 0) return MPI_Ssend(&buffer, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
   if (strcmp(what, "anybody") == 0)
     return MPI_Recv(&buffer, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (strcmp(what, "probe") == 0) return MPI_Probe(2, 5, MPI_COMM_WORLD, status);
+  if (strcmp(what, "probe") == 0) return MPI_Probe(2, 5, MPI_COMM_WORLD, &status);
   if (strcmp(what, "agree") == 0) return MPIX_Comm_agree(MPI_COMM_WORLD, &buffer);
   if (strcmp(what, "shrink") == 0) return MPIX_Comm_shrink(MPI_COMM_WORLD, &made);
   if (strcmp(what, "host") == 0) return MPI_Barrier(host);
   if (strcmp(what, "ibarrier") == 0) {
-    code = MPI_Ibarrier(MPI_COMM_WORLD, requests);
-    return code != MPI_SUCCESS ? code : MPI_Wait(requests, status);
+    code = MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    return code != MPI_SUCCESS ? code : MPI_Wait(&request, &status);
   }
-  if (strcmp(what, "waitall") == 0) {
-    static int buffers[2]; /* what a loss leaves open stays so */
-    for (int i = 0; i < 2; ++i) {
-      code = MPI_Irecv(&buffers[i], 1, MPI_INT, 2 * i, 5, MPI_COMM_WORLD, &requests[i]);
-      if (code != MPI_SUCCESS) return code;
-    }
-    CHECK(MPI_Waitall(2, requests, status) == MPI_ERR_IN_STATUS);
-    return status[is_failed(status[0].MPI_ERROR) ? 0 : 1].MPI_ERROR;
-  }
+  if (strcmp(what, "waitall") == 0) return wait_for_all();
   CHECK(strcmp(what, "allreduce") == 0);
   do {
     code = meet(MPI_COMM_WORLD);
