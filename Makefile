@@ -36,17 +36,7 @@ bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, J
 	@$(BIN)/python bench/run.py $(if $(JSON),--json $(JSON))
 
 soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among members, then fuzzing, MINUTES=10
-	@$(BIN)/python tests/mpi/soak.py --minutes $(or $(MINUTES),10)
-	@$(BIN)/python tests/mpi/soak_repairs.py
-	@$(BIN)/python tests/mpi/soak_replicas.py
-	@$(BIN)/python tests/mpi/soak_checkpoints.py
-	@$(BIN)/python tests/mpi/soak_returns.py
-	@$(BIN)/python tests/mpi/soak_stand_in.py
-	@EVERY_CASE=1 $(BIN)/python -m pytest -q tests/mpi/test_kills.py tests/mpi/test_equality.py tests/mpi/test_replica_hosts.py
-	@$(BIN)/python tests/member/soak.py --minutes $(or $(MINUTES),10)
-	@LIFELINE_LOAD_SECONDS=$$((60 * $(or $(MINUTES),10))) $(BUILD)/bin/runtime_test --test-case='16 processes on busy cores*'
-	@$(BIN)/python tests/sanitized/soak.py
-	@$(BIN)/python tests/fuzz/soak.py --minutes $(or $(MINUTES),10)
+	@$(BIN)/python tests/soak_all.py --minutes $(or $(MINUTES),10)
 
 build: .venv/package.stamp $(BUILD)/build.ninja ## build everything; a second time, only what changed
 	@$(BIN)/ninja -C $(BUILD) --quiet

@@ -7,12 +7,15 @@ status is 1.
 """
 
 import argparse
+import re
 import sys
 import time
+from collections import Counter
 
 import fuzzers
 
 TURN_SECONDS = 20.0
+CHANGED = re.compile(r"(\d+) changed ones")
 
 
 def main() -> int:
@@ -25,14 +28,19 @@ def main() -> int:
         return 0
     end = time.monotonic() + 60 * given.minutes
     seed, failures = given.seed, 0
+    inputs: Counter[str] = Counter()
     while (left := end - time.monotonic()) > 0:
         for target in fuzzers.TARGETS:
             seconds = min(TURN_SECONDS, left / len(fuzzers.TARGETS))
             ended = fuzzers.run(target, fuzzers.CORPUS / target, seconds=seconds, seed=seed)
             failures += ended.status != 0
+            inputs[target] += sum(map(int, CHANGED.findall(ended.said)))
             print(f"{target}, seed {seed}: {str(ended) if ended.status else ended.said}", end="")
             sys.stdout.flush()
         seed += 1
+    for target, count in inputs.items():
+        print(f"{target}: {count:,} changed inputs")
+    print(f"{failures} failed")
     return 1 if failures else 0
 
 
