@@ -20,7 +20,7 @@ from resprout.bench.machine import about_this_machine
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
-# So many lines at the end of what a part says are its figures.
+# So many lines at the end of what a part says on stdout are its figures.
 FIGURES = 10
 
 

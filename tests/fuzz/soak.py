@@ -35,8 +35,8 @@ def main() -> int:
             ended = fuzzers.run(target, fuzzers.CORPUS / target, seconds=seconds, seed=seed)
             failures += ended.status != 0
             inputs[target] += sum(map(int, CHANGED.findall(ended.said)))
-            print(f"{target}, seed {seed}: {str(ended) if ended.status else ended.said}", end="")
-            sys.stdout.flush()
+            said = str(ended) if ended.status else ended.said
+            print(f"{target}, seed {seed}: {said}", end="", file=sys.stderr, flush=True)
         seed += 1
     for target, count in inputs.items():
         print(f"{target}: {count:,} changed inputs")

@@ -115,15 +115,15 @@ class Line:
     """Says now and then how far it is: on a terminal always in the same line."""
 
     def __init__(self) -> None:
-        self.is_terminal = sys.stdout.isatty()
+        self.is_terminal = sys.stderr.isatty()
         self.next = time.monotonic() + FILE_SECONDS
 
     def show(self, soak: Soak) -> None:
         if self.is_terminal:
-            print(f"\r\033[K{soak.line()}", end="", flush=True)
+            print(f"\r\033[K{soak.line()}", end="", file=sys.stderr, flush=True)
         elif time.monotonic() >= self.next:
             self.next += FILE_SECONDS
-            print(soak.line(), flush=True)
+            print(soak.line(), file=sys.stderr, flush=True)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
