@@ -20,7 +20,10 @@
 #include "runtime/member/local_member.hpp"
 #include "runtime/member/member.hpp"
 #include "runtime/net/clock.hpp"
+#include "runtime/net/order.hpp"
+#include "runtime/net/socket.hpp"
 
+using resprout::runtime::Order;
 using resprout::runtime::auth::Failure;
 using resprout::runtime::auth::protocol_version;
 using resprout::runtime::member::Addresses;
@@ -28,7 +31,6 @@ using resprout::runtime::member::LocalMember;
 using resprout::runtime::member::Member;
 using resprout::runtime::member::MemberEvent;
 using resprout::runtime::member::MemberOptions;
-using resprout::runtime::member::Order;
 using resprout::runtime::member::parse_address;
 using resprout::runtime::member::Service;
 using resprout::runtime::member::Statistics;
@@ -89,7 +91,7 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   MemberOptions options;
   const auto own = parse_address(listen);
   if (!own) return refuse("listen: '" + listen + "'" + valid);
-  const auto host = resprout::runtime::member::canonical_address(own->host);
+  const auto host = resprout::runtime::canonical_address(own->host);
   if (host == "0.0.0.0" || host == "::")
     return refuse("listen: " + listen + " is every address of this host; give the one at which " +
                   "the other members reach it");

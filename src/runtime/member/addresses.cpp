@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/net/socket.hpp"
+
 namespace resprout::runtime::member {
 namespace {
 

@@ -102,10 +102,11 @@ void Member::handle(std::uint64_t key, const Frame& frame) {
 
 void Member::find_place() {
   if (!options_.order) return;
-  const std::vector<std::int32_t> places = options_.order->places(config_.tree);
+  const std::vector<std::int32_t> places = places_of(*options_.order, config_.tree);
   reserved_ = {};
   for (const std::int32_t place : places) reserved_.add(rank_at(place));
-  if (const auto own = options_.order->find(own_.address, options_.host_name))
+  if (const auto own =
+          options_.order->find(own_.address.host, own_.address.port, options_.host_name))
     place_ = places[*own];
 }
 

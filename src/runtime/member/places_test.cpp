@@ -1,7 +1,9 @@
-// Members of one host stand together in the tree, whoever joins when.
+// Members of one host stand together in the tree, whoever joins when, and those of one group of an
+// order.
 #include "runtime/member/places.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -113,6 +115,81 @@ TEST_CASE("all addresses of the loopback are one host, others only themselves") 
   CHECK(is_same_host({"10.0.0.1", 1}, {"10.0.0.1", 2}));
   CHECK_FALSE(is_same_host({"10.0.0.1", 1}, {"10.0.0.2", 1}));
   CHECK_FALSE(is_same_host({"10.0.0.1", 1}, {"127.0.0.1", 1}));
+}
+
+// `hosts` of each of `racks`, rack by rack, or by turns.
+std::string racks(int racks, int hosts, bool has_groups, bool is_by_turns = false) {
+  std::string text;
+  for (int i = 0; i < racks * hosts; ++i) {
+    const int rack = is_by_turns ? i % racks : i / hosts;
+    text += "10." + std::to_string(rack) + "." + std::to_string(i / 256) + "." +
+            std::to_string(i % 256);
+    text += has_groups ? " rack" + std::to_string(rack) + "\n" : "\n";
+  }
+  return text;
+}
+
+// Of the tree over these places, those between members of different racks.
+int edges_between(RadixTree tree, const std::vector<std::int32_t>& places,
+                  const std::vector<int>& rack) {
+  const auto at = [&](std::int32_t id) { return std::ranges::find(places, id) - places.begin(); };
+  const auto is_member = [&](std::int32_t id) { return at(id) < std::ssize(places); };
+  int edges = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::int32_t parent = tree.parent_among(places[i], 0, is_member);
+    if (parent >= 0 && rack[static_cast<std::size_t>(at(parent))] != rack[i]) ++edges;
+  }
+  return edges;
+}
+
+TEST_CASE("without groups the n-th member has identifier n, whatever the radix") {
+  std::vector<std::int32_t> ascending(100);
+  std::iota(ascending.begin(), ascending.end(), 0);
+  for (const int radix : {2, 4, 1024})
+    CHECK(places_of(Order::parse(racks(10, 10, false)), {radix}) == ascending);
+}
+
+TEST_CASE("groups that stand one after the other are joined by one edge less than they are") {
+  std::vector<int> rack;
+  for (int i = 0; i < 128; ++i) rack.push_back(i / 16);
+  for (const int radix : {2, 4, 16}) {
+    CHECK(edges_between({radix}, places_of(Order::parse(racks(8, 16, true)), {radix}), rack) == 7);
+    // As a list only the first rack is together.
+    CHECK(edges_between({radix}, places_of(Order::parse(racks(8, 16, false)), {radix}), rack) >
+          100);
+  }
+}
+
+TEST_CASE("groups by turns stand together, too") {
+  std::vector<int> rack;
+  for (int i = 0; i < 128; ++i) rack.push_back(i % 8);
+  for (const int radix : {2, 4, 16}) {
+    const Order order = Order::parse(racks(8, 16, true, true));
+    CHECK(edges_between({radix}, places_of(order, {radix}), rack) <= 14);
+  }
+}
+
+TEST_CASE("in whatever groups they are, no two have one place, and lines at the end move nobody") {
+  Random random(3);
+  for (int round = 0; round < 50; ++round) {
+    std::string text;
+    std::vector<std::int32_t> before;
+    for (int i = 0; i < 60; ++i) {
+      text += "node" + std::to_string(i);
+      if (const auto group = random.below(6); group > 0) text += " g" + std::to_string(group);
+      text += '\n';
+      std::vector<std::int32_t> places = places_of(Order::parse(text), {4});
+      CHECK(std::set<std::int32_t>(places.begin(), places.end()).size() == places.size());
+      places.pop_back();
+      CHECK(places == before);
+      before = places_of(Order::parse(text), {4});
+    }
+  }
+}
+
+TEST_CASE("as many members as there are places, whatever the groups") {
+  const std::vector<std::int32_t> places = places_of(Order::parse(racks(16, 256, true)), {2});
+  CHECK(std::set<std::int32_t>(places.begin(), places.end()).size() == Ids::capacity);
 }
 
 }  // namespace

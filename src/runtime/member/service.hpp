@@ -22,7 +22,7 @@
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/member/addresses.hpp"
 #include "runtime/member/link.hpp"
-#include "runtime/member/order.hpp"
+#include "runtime/net/order.hpp"
 
 namespace resprout::runtime::member {
 

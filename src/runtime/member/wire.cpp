@@ -1,9 +1,6 @@
 // See wire.hpp.
 #include "runtime/member/wire.hpp"
 
-#include <arpa/inet.h>
-
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -145,15 +142,6 @@ std::optional<Address> parse_address(const std::string& text) {
   const auto [behind, error] = std::from_chars(text.data() + colon + 1, end, address.port);
   if (error != std::errc{} || behind != end || address.host.size() > 45) return std::nullopt;
   return address;
-}
-
-std::optional<std::string> canonical_address(const std::string& text) {
-  std::array<unsigned char, 16> bytes;
-  std::array<char, INET6_ADDRSTRLEN> written;
-  for (const int family : {AF_INET, AF_INET6})
-    if (inet_pton(family, text.c_str(), bytes.data()) == 1)
-      return inet_ntop(family, bytes.data(), written.data(), written.size());
-  return std::nullopt;
 }
 
 Bytes encode(const Frame& frame) {

@@ -50,8 +50,6 @@ struct Address {
 
 // Nothing if the text is no numeric host with a port.
 std::optional<Address> parse_address(const std::string& text);
-// A numeric host as it is always written; nothing: it is none.
-std::optional<std::string> canonical_address(const std::string& host);
 
 // Where a process is, and which of those that were there: one that is started again, or joins
 // again, is another one.

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -121,6 +122,15 @@ int connect_error(const Fd& socket) {
   socklen_t length = sizeof error;
   if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   return error;
+}
+
+std::optional<std::string> canonical_address(const std::string& text) {
+  std::array<unsigned char, 16> bytes;
+  std::array<char, INET6_ADDRSTRLEN> written;
+  for (const int family : {AF_INET, AF_INET6})
+    if (inet_pton(family, text.c_str(), bytes.data()) == 1)
+      return inet_ntop(family, bytes.data(), written.data(), written.size());
+  return std::nullopt;
 }
 
 std::string peer_of(const Fd& socket) {

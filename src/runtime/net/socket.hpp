@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "runtime/net/fd.hpp"
@@ -24,6 +25,9 @@ Fd accept_on(const Fd& listener);
 // outcome is there, which `connect_error` tells (0: connected).
 Fd connect_to(const std::string& address, std::uint16_t port);
 int connect_error(const Fd& socket);
+
+// A numeric IPv4 or IPv6 address as it is always written; nothing: it is none.
+std::optional<std::string> canonical_address(const std::string& text);
 
 // The numeric address of the other end; empty if the connection is gone already.
 std::string peer_of(const Fd& socket);

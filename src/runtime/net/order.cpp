@@ -1,18 +1,19 @@
 // See order.hpp.
-#include "runtime/member/order.hpp"
+#include "runtime/net/order.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 
-#include "runtime/member/places.hpp"
+#include "protocols/membership/membership.hpp"
+#include "runtime/net/socket.hpp"
 
-namespace resprout::runtime::member {
+namespace resprout::runtime {
 namespace {
 
 constexpr const char* digits_and_dots = "0123456789.";
+constexpr std::size_t lines_max = protocols::LargeMembership::Ids::capacity;
 constexpr std::size_t name_letters_max = 253;  // RFC 1035
 
 std::string lower(std::string text) {
@@ -122,41 +123,23 @@ void Order::add(Line line) {
       throw std::invalid_argument(
           "'" + line.host + (line.port == 0 ? "" : ":" + std::to_string(line.port)) +
           "' stands in line " + std::to_string(earlier.number) + " already");
-  if (std::ssize(lines_) == Ids::capacity)
-    throw std::invalid_argument("there are more than " + std::to_string(Ids::capacity) +
-                                " members");
+  if (lines_.size() == lines_max)
+    throw std::invalid_argument("there are more than " + std::to_string(lines_max) + " lines");
   lines_.push_back(std::move(line));
 }
 
-std::vector<std::int32_t> Order::places(topology::RadixTree tree) const {
-  std::vector<std::int32_t> places;
-  Ids taken;
-  std::map<std::string, std::vector<std::int32_t>> groups;
-  for (const Line& line : lines_) {
-    const std::vector<std::int32_t> alone;
-    const auto& near = line.group.empty() ? alone : groups[line.group];
-    // There are no more members than places.
-    const std::int32_t place = *place_below(std::span<const std::int32_t>(near), tree, 0, taken);
-    taken.add(rank_at(place));
-    places.push_back(place);
-    if (line.group.empty()) continue;
-    auto& group = groups[line.group];
-    group.insert(std::ranges::upper_bound(group, place), place);
-  }
-  return places;
-}
-
-std::optional<std::size_t> Order::find(const Address& address, const std::string& host_name) const {
-  const std::string host = canonical_host(address.host).value_or(address.host);
+std::optional<std::size_t> Order::find(const std::string& address, std::uint16_t port,
+                                       const std::string& host_name) const {
+  const std::string host = canonical_host(address).value_or(address);
   const std::string name = lower(host_name);
-  for (const std::uint16_t port : {address.port, std::uint16_t{0}})
+  for (const std::uint16_t wanted : {port, std::uint16_t{0}})
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const Line& line = lines_[i];
-      if (line.port != port) continue;
+      if (line.port != wanted) continue;
       const bool is_address = canonical_address(line.host).has_value();
       if (is_address ? line.host == host : is_same_name(line.host, name)) return i;
     }
   return std::nullopt;
 }
 
-}  // namespace resprout::runtime::member
+}  // namespace resprout::runtime
