@@ -47,7 +47,7 @@ void run_rank(int rank, Job& job, const Board& board, std::int64_t timeout_ns, b
   job.addresses[rank].host_id[0] = static_cast<std::uint8_t>(rank);
   ++job.listening;
   while (job.listening < procs) nap_ms(1);
-  lifeline.connect(job.addresses);
+  lifeline.connect(job.addresses, make_view_tree({4}, {job.addresses, {}}));
   ++job.connected;
   while (!board.is_over) {
     nap_ms(10);

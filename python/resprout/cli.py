@@ -28,6 +28,7 @@ app = typer.Typer(
 app.add_typer(bench_app, name="bench")
 
 
+PROGRAM = typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
 RUN_HELP = """Run an MPI program that goes on when some of its processes die.
 
 The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit status is ours.
@@ -55,9 +56,7 @@ Every option has a variable in the environment; the option goes first."""
 )
 def run_command(
     ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many processes.")],
-    program: Annotated[
-        list[str], typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
-    ],
+    program: Annotated[list[str], PROGRAM],
     bcast: Annotated[str | None, table_option("--bcast")] = None,
     allreduce: Annotated[str | None, table_option("--allreduce")] = None,
     collectives: Annotated[str, table_option("--collectives")] = "auto",
@@ -80,6 +79,8 @@ def run_command(
     network: Annotated[str | None, table_option("--network")] = None,
     heartbeat_period: Annotated[str | None, table_option("--heartbeat-period")] = None,
     heartbeat_timeout: Annotated[str | None, table_option("--heartbeat-timeout")] = None,
+    radix: Annotated[str | None, table_option("--radix")] = None,
+    order: Annotated[Path | None, table_option("--order")] = None,
     hostfile: Annotated[str | None, typer.Option(help="Hosts, as mpirun reads them.")] = None,
     mpirun_arg: Annotated[list[str] | None, table_option("--mpirun-arg")] = None,
     run_dir: Annotated[Path | None, table_option("--run-dir")] = None,
@@ -108,7 +109,9 @@ def run_command(
                 "--network": network,
                 "--heartbeat-period": heartbeat_period,
                 "--heartbeat-timeout": heartbeat_timeout,
+                "--radix": radix,
             },
+            order=order,
             inject=inject or [],
             report=report,
             strict=strict,

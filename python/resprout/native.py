@@ -214,6 +214,7 @@ def _library() -> Any:
         "simulation_messages": (POINTER(_CTracedMessage), [c_void_p, count]),
         "simulation_events": (POINTER(_CTracedEvent), [c_void_p, count]),
         "simulation_deaths": (POINTER(_CTracedDeath), [c_void_p, count]),
+        "order_of_hosts": (c_char_p, [c_char_p, c_size_t]),
         "stabilize": (c_int, [POINTER(_CScene), POINTER(_CStabilized)]),
         "contention_latency": (c_int64, [c_int64] * 4),
     }
@@ -259,6 +260,15 @@ def check_spec(spec: str) -> None:
     """Raises ValueError with one line if the spec is wrong."""
     if _library().resprout_check_spec(spec.encode()) != 0:
         raise _refuse()
+
+
+def order_of_hosts(text: bytes) -> str:
+    """What the ranks are given of a file that orders hosts. Raises ValueError with one line, which
+    begins with the number of the line if one is wrong."""
+    lines = _library().resprout_order_of_hosts(text, len(text))
+    if lines is None:
+        raise _refuse()
+    return str(lines.decode())
 
 
 def check_simulation(

@@ -217,6 +217,24 @@ OPTIONS = (
         "How long a neighbor may be silent before it counts as hung, in ms.",
     ),
     Option(
+        "--radix",
+        "RESPROUT_RADIX",
+        "N",
+        "a power of two from 2 to 1024",
+        "4",
+        "Children in the tree of the views that the ranks agree on after losses "
+        "(docs/protocols/membership.md).",
+    ),
+    Option(
+        "--order",
+        "RESPROUT_ORDER",
+        "FILE",
+        "a file with a line HOST [GROUP] for each host",
+        "hosts in the order of their lowest ranks",
+        "Which hosts stand where in this tree, and together: those of a GROUP, as a rack. The "
+        "launcher reads it (docs/run.md).",
+    ),
+    Option(
         "--verbose",
         "RESPROUT_VERBOSE",
         "",
@@ -294,6 +312,10 @@ def _is_milliseconds(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,7}", text) is not None and 1 <= int(text) <= 3600000
 
 
+def _is_radix(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,4}", text) is not None and int(text) in _RADIXES
+
+
 def _is_network(text: str) -> bool:
     import ipaddress
 
@@ -323,6 +345,7 @@ def _is_collectives(text: str) -> bool:
     return text in ("auto", "native", "resprout") or _CALIBRATED.fullmatch(text) is not None
 
 
+_RADIXES = [1 << i for i in range(1, 11)]
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -354,6 +377,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--sum": _one_of("any", "reproducible"),
     "--transport": _one_of("auto", "shm", "tcp"),
     "--network": _is_network,
+    "--radix": _is_radix,
     "--heartbeat-period": _is_milliseconds,
     "--heartbeat-timeout": _is_milliseconds,
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <thread>
 
 #include "runtime/net/socket.hpp"
@@ -23,6 +24,22 @@ std::array<char, 64> own_host_name() {
   std::array<char, 64> name{};
   gethostname(name.data(), name.size() - 1);
   return name;
+}
+
+void name_hosts_in_no_line(const Job& job, const runtime::Order& order) {
+  constexpr std::size_t named_max = 4;
+  const std::vector<int> ranks = runtime::ranks_in_no_line({job.peers, job.host_names}, order);
+  if (ranks.empty()) return;
+  std::string who;
+  for (std::size_t i = 0; i < std::min(ranks.size(), named_max); ++i) {
+    const auto rank = static_cast<std::size_t>(ranks[i]);
+    who +=
+        (i == 0 ? "" : ", ") + job.host_names[rank] + " (" + job.peers[rank].address.data() + ")";
+  }
+  if (ranks.size() > named_max)
+    who += " and " + std::to_string(ranks.size() - named_max) + " more hosts";
+  std::fprintf(stderr, "resprout: the order of hosts does not name %s; they stand last\n",
+               who.c_str());
 }
 
 // One segment a host, made by its lowest rank.
@@ -50,6 +67,20 @@ std::unique_ptr<runtime::ShmTransport> join_host(const std::vector<runtime::Peer
   PMPI_Barrier(MPI_COMM_WORLD);
   if (self == 0) segment->unlink();
   return std::make_unique<runtime::ShmTransport>(std::move(segment), local, self);
+}
+
+// What rank 0 works out, by its own options: whatever those of others say, all have the same.
+runtime::ViewTree agree_on_tree(const Options& options, const Job& job) {
+  const runtime::RankHosts hosts{job.peers, job.host_names};
+  runtime::ViewTree tree;
+  if (job.rank == 0) tree = runtime::make_view_tree({options.radix}, hosts, options.order);
+  std::array<std::int32_t, 2> head{tree.tree.radix, static_cast<std::int32_t>(tree.places.size())};
+  PMPI_Bcast(head.data(), 2, MPI_INT32_T, 0, MPI_COMM_WORLD);
+  tree.tree.radix = head[0];
+  tree.places.resize(static_cast<std::size_t>(head[1]));
+  PMPI_Bcast(tree.places.data(), head[1], MPI_INT32_T, 0, MPI_COMM_WORLD);
+  if (job.rank == 0 && options.order) name_hosts_in_no_line(job, *options.order);
+  return tree;
 }
 
 }  // namespace
@@ -95,6 +126,7 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
   job.peers = everybodys(mine, job.size);
   for (const auto& name : everybodys(own_host_name(), job.size))
     job.host_names.push_back(name.data());
+  if (!options.is_replicated()) job.tree = agree_on_tree(options, job);
   if (tcp) {
     std::vector<runtime::TcpEndpoint> endpoints;
     for (const auto& peer : job.peers) endpoints.push_back({peer.address.data(), peer.data_port});

@@ -19,6 +19,7 @@ struct Job {
   bool is_oversubscribed = false;  // on some host there are more ranks than cores
   std::vector<runtime::PeerAddress> peers;
   std::vector<std::string> host_names;
+  runtime::ViewTree tree;  // as rank 0 has it; for the lifeline
   std::unique_ptr<runtime::Router> transport;
   std::unique_ptr<runtime::Lifeline> lifeline;  // not yet connected
 };

@@ -7,7 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <stdexcept>
 #include <string_view>
+
+#include "topology/radix_tree.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -160,6 +163,29 @@ string parse_milliseconds(string_view value, int& milliseconds) {
   if (!parse_number(value, parsed) || parsed < 1 || parsed > 3600000)
     return "'" + string(value) + "' is not valid: give whole milliseconds, 1 to 3600000";
   milliseconds = parsed;
+  return {};
+}
+
+string parse_radix(string_view value, Options& options) {
+  int parsed = 0;
+  if (!parse_number(value, parsed) || !topology::RadixTree::is_radix(parsed))
+    return "'" + string(value) + "' is not valid: give a power of two from 2 to 1024";
+  options.radix = parsed;
+  return {};
+}
+
+// `resprout run --order FILE` makes this of the file.
+string parse_order(string_view value, Options& options) {
+  constexpr string_view lines = "lines:";
+  if (!value.starts_with(lines))
+    return "'" + string(value) +
+           "' is not valid: give lines:HOST [GROUP];HOST [GROUP];... as `resprout run --order` " +
+           "makes it of a file";
+  try {
+    options.order = runtime::Order::from_text(string(value.substr(lines.size())));
+  } catch (const std::invalid_argument& error) {
+    return "'" + string(value) + "' is not valid: " + error.what();
+  }
   return {};
 }
 
@@ -339,6 +365,8 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
     Variable{"RESPROUT_ON_REPLICA_LOSS",
              [](string_view v, int, Options& o) { return parse_on_replica_loss(v, o); }},
+    Variable{"RESPROUT_ORDER", [](string_view v, int, Options& o) { return parse_order(v, o); }},
+    Variable{"RESPROUT_RADIX", [](string_view v, int, Options& o) { return parse_radix(v, o); }},
     Variable{"RESPROUT_REPLICA",
              [](string_view v, int, Options& o) { return parse_replica(v, o); }},
     Variable{"RESPROUT_REPLICAS",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocols/digest_vote/method.hpp"
+#include "runtime/net/order.hpp"
 #include "runtime/replicas/lag.hpp"
 #include "shim/collectives/carrier.hpp"
 
@@ -66,9 +67,11 @@ struct Options {
   std::string network;  // RESPROUT_NETWORK=10.0.0.0/8: where to listen if there are several hosts
   int heartbeat_period_ms = 100;
   int heartbeat_timeout_ms = 1000;
-  int replicas = 1;          // planes of the job
-  int replica = 0;           // the plane of this process
-  bool has_replica = false;  // it was told so
+  int radix = 4;                        // of the tree of the views
+  std::optional<runtime::Order> order;  // RESPROUT_ORDER=lines:HOST [GROUP];...: hosts in this tree
+  int replicas = 1;                     // planes of the job
+  int replica = 0;                      // the plane of this process
+  bool has_replica = false;             // it was told so
   // RESPROUT_VERIFY=none|all-to-all|msg-plus-hash|async|async-hash; nothing: none
   std::optional<protocols::VoteMethod> verify;
   OnCorruption on_corruption = OnCorruption::abort;

@@ -38,7 +38,8 @@ TEST_CASE("each variable reaches its option") {
              "RESPROUT_COLLECTIVES=native", "RESPROUT_SUM=reproducible", "RESPROUT_MISSING=-2.5",
              "RESPROUT_HEARTBEAT_PERIOD_MS=20", "RESPROUT_HEARTBEAT_TIMEOUT_MS=300",
              "RESPROUT_BCAST=corrected-tree:tree=binomial", "RESPROUT_ALLREDUCE=ftco-allreduce",
-             "RESPROUT_RUN_DIR=/somewhere/with = in it", "RESPROUT_NETWORK=fd00::/64"});
+             "RESPROUT_RUN_DIR=/somewhere/with = in it", "RESPROUT_NETWORK=fd00::/64",
+             "RESPROUT_RADIX=16", "RESPROUT_ORDER=lines:node2 0;node1 0"});
   REQUIRE(parsed.error == "");
   CHECK(parsed.options.on_loss == OnLoss::error);
   CHECK(parsed.options.transport == TransportChoice::tcp);
@@ -52,6 +53,9 @@ TEST_CASE("each variable reaches its option") {
   CHECK(parsed.options.bcast == "corrected-tree:tree=binomial");
   CHECK(parsed.options.allreduce == "ftco-allreduce");
   CHECK(parsed.options.network == "fd00::/64");
+  CHECK(parsed.options.radix == 16);
+  REQUIRE(parsed.options.order);
+  CHECK(parsed.options.order->find("10.0.0.1", 0, "node1") == 1);
   CHECK(parsed.options.run_directory == "/somewhere/with = in it");
 }
 
@@ -109,6 +113,10 @@ TEST_CASE("a wrong value names the variable, the value and what is valid, on one
            {"RESPROUT_NETWORK=10.0.0.0/33", "10.0.0.0/8"},
            {"RESPROUT_NETWORK=eth0/8", "10.0.0.0/8"},
            {"RESPROUT_REPLICAS=4", "1, 2 or 3"},
+           {"RESPROUT_RADIX=3", "a power of two from 2 to 1024"},
+           {"RESPROUT_RADIX=2048", "a power of two from 2 to 1024"},
+           {"RESPROUT_ORDER=hosts.txt", "lines:HOST [GROUP]"},
+           {"RESPROUT_ORDER=lines:a;b:5", "2: 'b:5' is not HOST"},
            {"RESPROUT_HEARTBEAT_PERIOD_MS=-5", "milliseconds"},
            {"RESPROUT_HEARTBEAT_TIMEOUT_MS=1e3", "milliseconds"},
            {"RESPROUT_HEARTBEAT_TIMEOUT_MS=99999999999", "milliseconds"}}) {

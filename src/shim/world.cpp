@@ -102,6 +102,7 @@ class LiveWorld final : public World {
     setup.run_directory = options.run_directory;
     setup.on_loss = options.on_loss;
     setup.keeps_views = !options.is_replicated() && job.size <= runtime::views_ranks_max;
+    setup.tree = job.tree;
     return setup;
   }
 
@@ -213,7 +214,7 @@ void begin() {
   try {
     auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));
     live.store(world);
-    world->job().lifeline->connect(world->job().peers);
+    world->job().lifeline->connect(world->job().peers, std::move(world->job().tree));
   } catch (const std::system_error& error) {
     // Not for one rank alone to decide; but what the system refuses here it refuses everywhere.
     std::fprintf(stderr, "resprout: cannot start: %s\n", error.what());

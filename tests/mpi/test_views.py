@@ -1,6 +1,7 @@
 """The survivors of a job agree on views, and of a cut job one side goes on."""
 
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -12,8 +13,10 @@ import jobs
 import logs
 import namespaces
 import pytest
+from resprout import native
 
 RANKS = 6
+UNNAMED = "resprout: the order of hosts does not name"
 ISOLATED = "hears of too few others"
 # From the last death on: what agreeing takes on a machine that is busy with other things.
 AGREEING_SECONDS = 4.0
@@ -63,6 +66,39 @@ def test_all_survivors_are_in_the_same_views(
     assert " agreed on, the last by " in ended.err
 
 
+@pytest.mark.parametrize("radix", [2, 16])
+def test_the_radix_is_what_the_job_is_given(radix: int, tmp_path: Path) -> None:
+    """And an order that names this host, and others, changes nothing on one host."""
+    ranks, victims = 8, [0, 2, 5]
+    order = tmp_path / "order"
+    order.write_text(f"# by racks\nnode1 rack1\n{socket.gethostname()} rack2\nnode2 rack1\n")
+
+    def kill(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, ranks, job)
+        processes = job.processes_by_rank()
+        for rank in victims:
+            os.kill(processes[rank], 9)
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(tmp_path)
+
+    options = ["--radix", str(radix), "--order", str(order)]
+    ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=kill)
+    assert ended.lost == set(victims), str(ended)
+    check_epochs(ended.report["views"])
+    assert ended.report["views"][-1]["lost"] == victims, str(ended)
+    assert ended.report["tree"] == {"radix": radix, "places": list(range(ranks))}, str(ended)
+    assert UNNAMED not in ended.err, str(ended)
+
+
+def test_hosts_that_an_order_does_not_name_are_said(tmp_path: Path) -> None:
+    order = tmp_path / "order"
+    order.write_text("node1\n10.0.0.2\n")
+    program = [jobs.PROGRAMS / "mixed", str(tmp_path), "11", "20", "2"]
+    ended = jobs.resprout_run(2, program, ["--order", str(order)])
+    assert ended.status == 0, str(ended)
+    assert ended.err.count(f"{UNNAMED} {socket.gethostname()} (127.0.0.1)") == 1, str(ended)
+
+
 def test_without_a_loss_there_is_no_view(tmp_path: Path) -> None:
     ended = jobs.resprout_run(4, [jobs.PROGRAMS / "mixed", str(tmp_path), "11", "200", "2"])
     assert ended.status == 0, str(ended)
@@ -81,6 +117,33 @@ def becomes(condition: Callable[[], bool]) -> bool:
 
 def isolated(job: jobs.Job) -> int:
     return job.said().err.count(ISOLATED)
+
+
+@pytest.mark.usefixtures("three_hosts")
+def test_the_tree_follows_an_order_of_hosts_and_so_does_who_takes_over(tmp_path: Path) -> None:
+    """C is the root's host, A stands with it in a rack."""
+    victims = {4, 0}  # the root, and the first of A
+    order = native.order_of_hosts(b"nodeC rack1\n10.77.0.2 rack2 # B\nnodeA rack1\n")
+    variables = {"RESPROUT_RADIX": "2", "RESPROUT_ORDER": f"lines:{order}"}
+
+    def kill(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, RANKS, job)
+        processes = job.processes_by_rank()
+        for rank in victims:
+            os.kill(processes[rank], 9)
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(tmp_path)
+
+    ended = jobs.run(hosts.mpirun(mixed(tmp_path), tmp_path, variables), meanwhile=kill)
+    hosts.check(tmp_path, RANKS, victims, ended)
+    assert UNNAMED not in ended.err, str(ended)
+    parts = {rank: hosts.part_of(tmp_path, rank) for rank in set(range(RANKS)) - victims}
+    assert parts[1]["tree"] == {"radix": 2, "places": [2, 5, 3, 7, 0, 1]}, f"{parts[1]}\n{ended}"
+    for rank, part in parts.items():
+        check_epochs(part["views"])
+        assert set(part["views"][-1]["lost"]) == victims, f"{part}\n{ended}"
+        # Rank 5 has place 1.
+        assert (part["views"][-1]["decided_ns"] is not None) == (rank == 5), f"{part}\n{ended}"
 
 
 @pytest.mark.usefixtures("three_hosts")

@@ -51,6 +51,11 @@ def test_all_known_variables_are_accepted() -> None:
         ("--network", "10.0.0.1", "10.0.0.0/8"),
         ("--heartbeat-period", "0", "whole milliseconds"),
         ("--heartbeat-timeout", "1s", "whole milliseconds"),
+        ("--radix", "3", "a power of two from 2 to 1024"),
+        ("--radix", "1", "a power of two from 2 to 1024"),
+        ("--radix", "2048", "a power of two from 2 to 1024"),
+        ("--radix", "four", "a power of two from 2 to 1024"),
+        ("--order", "/nonexistent", "No such file"),
         ("--bcast", "nonsense", "reliable-broadcast"),
         ("--bcast", "ftco-allreduce", "reliable-broadcast"),
         ("--allreduce", "ftco-allreduce:k=x", "k"),
@@ -119,6 +124,51 @@ def test_an_option_goes_before_its_variable(
         "RESPROUT_ON_LOSS": "error",
         "RESPROUT_INJECT": "kill:rank=0,at=1s;stop:rank=1,at=2s",
     }
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ("node1 rack1\nnode2:4000 rack1\n", ":2: 'node2:4000' is not HOST, as node7 or 10.1.0.7"),
+        ("node1\n# node2\nNODE1 rack\n", ":3: 'node1' stands in line 1 already"),
+        ("node1 in rack1", ":1: 'rack1' is too much: a line is HOST, and perhaps a GROUP"),
+        ("node1\0\n", ":1: 'node1\0' is not HOST, as node7 or 10.1.0.7"),
+        ("# nobody\n", ": it names nobody"),
+        ("".join(f"{'n' * 100}{i}\n" for i in range(2000)), ": its hosts take 208889 bytes"),
+        ("#" * (1 << 20) + "\n", ": it is longer than 1 MiB"),
+    ],
+    ids=lambda text: text[:24] if "\0" not in text else "zero",
+)
+def test_an_order_of_hosts_that_is_none_is_refused_before_anything_starts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, lines: str, why: str
+) -> None:
+    file = tmp_path / "order"
+    file.write_text(lines)
+    line = refusal(capsys, "run", "-n", "2", "--order", str(file), "--", "true")
+    # What can be shown of a zero byte is what is before it.
+    assert line.startswith(f"resprout: --order: {file}{why}".partition("\0")[0])
+
+
+def test_the_ranks_are_given_the_lines_of_an_order_and_the_radix(
+    fake_mpi: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "order"
+    file.write_text("# by racks\nNode2 rack:2\n\nnode1 rack;1\n10.0.0.3 rack:2 # 3\nfd00:0::7")
+    texts = {"--radix": "16"}
+    plan = make_plan(Request(2, ["true"], texts, order=file, mpi=str(fake_mpi)), shim=None)
+    assert plan.variables["RESPROUT_ORDER"] == "lines:node2 0;node1 1;10.0.0.3 0;fd00::7"
+    assert plan.variables["RESPROUT_RADIX"] == "16"
+
+
+@pytest.mark.parametrize("flag", ["--radix", "--order"])
+def test_planes_have_no_tree_of_views(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, flag: str
+) -> None:
+    file = tmp_path / "order"
+    file.write_text("node1\n")
+    value = {"--radix": "2", "--order": str(file)}[flag]
+    line = refusal(capsys, "run", "-n", "2", "--replicas", "2", flag, value, "--", "true")
+    assert line.startswith(f"resprout: {flag} is for jobs without --replicas")
 
 
 @pytest.mark.parametrize(

@@ -392,6 +392,17 @@ def test_ranks_without_views_have_none_in_the_report(four: RunDirectory) -> None
     assert "view" not in shown(four.report())
 
 
+def test_the_tree_of_the_views_is_what_the_lowest_living_rank_says(four: RunDirectory) -> None:
+    four.rank(1, tree={"radix": 8, "places": [1, 0, 3, 2]}, losses=[loss(0, 100, 1)])
+    four.rank(2, tree=None, losses=[loss(0, 100, 1)])
+    assert to_json(four.report())["tree"] == {"radix": 8, "places": (1, 0, 3, 2)}
+
+
+def test_where_no_rank_says_it_the_tree_is_not_known(four: RunDirectory) -> None:
+    four.rank(1)
+    assert to_json(four.report())["tree"] is None
+
+
 def test_a_job_that_is_too_large_for_views_says_so(four: RunDirectory) -> None:
     four.rank(0, views=None, losses=[loss(3, 100, 0)])
     assert "no views: a job of more than 4096 ranks agrees on none" in shown(

@@ -12,6 +12,7 @@ from resprout.faults import parse_faults
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
 from resprout.launch.mpi import find_mpi
+from resprout.launch.order import read_order
 from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
@@ -41,6 +42,7 @@ class Request:
     strict: bool = False
     calibration: str | None = None
     mpi: str | None = None
+    order: Path | None = None
     hostfile: str | None = None
     replica_hosts: str | None = None
     mpirun_args: Sequence[str] = ()
@@ -166,6 +168,12 @@ def _variables(request: Request) -> dict[str, str]:
             raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
     if replicas == 1 and request.texts.get("--on-replica-loss") is not None:
         raise UserError("--on-replica-loss needs --replicas 2 or 3: there are no replicas to lose")
+    has_tree_option = request.texts.get("--radix") is not None or request.order is not None
+    if replicas > 1 and has_tree_option:
+        flag = "--order" if request.texts.get("--radix") is None else "--radix"
+        raise UserError(f"{flag} is for jobs without --replicas: planes agree on no views")
+    if request.order is not None:
+        variables[BY_FLAG["--order"].variable] = read_order(request.order)
     verify = request.texts.get("--verify")
     if request.texts.get("--shadow-lag") is not None and verify not in ("async", "async-hash"):
         raise UserError(

@@ -48,6 +48,7 @@ def to_json(report: Report) -> dict[str, Any]:
             "history": report.verification.history.as_json(),
         },
         "views": None if report.views is None else [asdict(view) for view in report.views],
+        "tree": None if report.tree is None else asdict(report.tree),
         "corruptions": [asdict(found) for found in report.corruptions],
         "replicas": report.replicas,
         "on_replica_loss": report.on_replica_loss,

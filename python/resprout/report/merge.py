@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from resprout.launch.job import End
 from resprout.report.corruptions import Corruption, Verification
 from resprout.report.ranks import Flipped, Injected, Parts, RankPart, Recovery, SeenLoss, Tally
-from resprout.report.views import View, merge_views
+from resprout.report.views import View, ViewTree, merge_tree, merge_views
 
 if TYPE_CHECKING:
     from resprout.launch.planes.outcome import PlaneEnd
@@ -103,6 +103,8 @@ class Report:
     verify: str = "none"
     views: tuple[View, ...] | None = None
     """Those that were agreed on after losses; nothing: none are kept."""
+    tree: ViewTree | None = None
+    """Of these views."""
     replicas: int = 1
     planes: tuple["PlaneEnd", ...] = ()
     """If there are several: all else is of the plane whose end was the job's."""
@@ -143,6 +145,7 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         corruptions=parts.corruptions,
         verification=_sum_verification(parts.ranks.values()),
         views=merge_views(parts.ranks.values()),
+        tree=merge_tree(parts.ranks.values()),
         faults_left=tuple(f for rank in sorted(parts.ranks) for f in parts.ranks[rank].faults_left),
     )
 

@@ -26,7 +26,7 @@ from resprout.report.corruptions import (
     parse_corruption,
     parse_verification,
 )
-from resprout.report.views import SeenView, parse_views
+from resprout.report.views import SeenView, ViewTree, parse_tree, parse_views
 
 SCHEMA = 1
 
@@ -94,6 +94,8 @@ class RankPart:
     verification: Verification | None = None
     views: tuple[SeenView, ...] | None = None
     """Nothing: it kept none."""
+    tree: ViewTree | None = None
+    """Of its views; only the lowest rank that lives says it."""
     cut_off: str | None = None
     """Why it had no part in the job any more, if it was told so."""
 
@@ -272,5 +274,6 @@ def _parse_rank(value: dict[str, Any]) -> RankPart:
         faults_left=tuple(str(text) for text in value.get("faults_left", [])),
         verification=parse_verification(value.get("verification")),
         views=parse_views(value.get("views")),
+        tree=parse_tree(value.get("tree")),
         cut_off=value.get("cut_off"),
     )

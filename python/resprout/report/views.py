@@ -45,6 +45,26 @@ class View:
         return None if self.detected_ns is None else max(0, self.installed_ns - self.detected_ns)
 
 
+@dataclass(frozen=True)
+class ViewTree:
+    """The tree over which the ranks agree; the same for all views of a job."""
+
+    radix: int
+    places: tuple[int, ...]
+    """Of each rank its identifier in the tree: the children of v are radix * v + 1 and on."""
+
+
+def parse_tree(value: Any) -> ViewTree | None:
+    if value is None:
+        return None
+    return ViewTree(int(value["radix"]), tuple(int(place) for place in value["places"]))
+
+
+def merge_tree(parts: Iterable["RankPart"]) -> ViewTree | None:
+    """All who say it say the same; nothing: no rank has, as none keeps views."""
+    return next((part.tree for part in parts if part.tree is not None), None)
+
+
 def parse_views(value: Any) -> tuple[SeenView, ...] | None:
     if value is None:
         return None

@@ -63,7 +63,7 @@ class Lifeline::Impl final : public Findings {
   explicit Impl(LifelineOptions options) : options_(std::move(options)) {}
 
   PeerAddress listen();
-  void connect(std::span<const PeerAddress> peers);
+  void connect(std::span<const PeerAddress> peers, ViewTree tree);
   void leave();
   // What another thread wants to be done about `rank` on the lifeline's.
   enum class Request : std::uint8_t { look_at, ask, say_at_work, report_silent };
@@ -148,13 +148,13 @@ PeerAddress Lifeline::Impl::listen() {
   return address;
 }
 
-void Lifeline::Impl::connect(std::span<const PeerAddress> peers) {
+void Lifeline::Impl::connect(std::span<const PeerAddress> peers, ViewTree tree) {
   RESPROUT_INVARIANT(listener_.is_open() && !thread_.joinable());
   const std::int64_t now = monotonic_ns();
   roster_.emplace(options_.rank, static_cast<int>(peers.size()));
   siblings_.emplace(options_, health_, *this, poller_, sibling_key);
   overlay_.emplace(options_, health_, *roster_, *this, poller_, link_key);
-  views_.emplace(options_, *roster_, *this, *overlay_);
+  views_.emplace(options_, *roster_, *this, *overlay_, std::move(tree));
   siblings_->start(peers, now);
   overlay_->start({peers.begin(), peers.end()}, now);
   poller_.add(wake_, wake_key, EPOLLIN);
@@ -401,7 +401,9 @@ void Lifeline::Impl::handle_other_version(const std::string& from, int version) 
 Lifeline::Lifeline(LifelineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Lifeline::~Lifeline() { leave(); }
 PeerAddress Lifeline::listen() { return impl_->listen(); }
-void Lifeline::connect(std::span<const PeerAddress> peers) { impl_->connect(peers); }
+void Lifeline::connect(std::span<const PeerAddress> peers, ViewTree tree) {
+  impl_->connect(peers, std::move(tree));
+}
 void Lifeline::leave() { impl_->leave(); }
 void Lifeline::suspect(int rank) { impl_->request(Impl::Request::look_at, rank); }
 void Lifeline::ask_whether_at_work(int rank) { impl_->request(Impl::Request::ask, rank); }

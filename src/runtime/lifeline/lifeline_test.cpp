@@ -229,7 +229,7 @@ TEST_CASE("a lifeline leaves no descriptor and no thread behind") {
   for (int run = 0; run < 3; ++run) {
     Lifeline alone({});
     const PeerAddress address = alone.listen();
-    alone.connect({&address, 1});
+    alone.connect({&address, 1}, {});
     alone.leave();
     alone.leave();
   }

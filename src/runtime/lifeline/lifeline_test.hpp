@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <span>
 #include <string>
 
 #include "doctest/doctest.h"
@@ -55,6 +56,7 @@ struct Job {
   int hosts = 1;          // rank r pretends to be on host r % hosts
   int timeout_ms = 1000;  // of heartbeats
   int grace_ms = 10000;
+  int radix = 4;
   bool may_live_on = false;
   void (*ordered)(int rank, Lifeline& lifeline) = nullptr;
   unsigned lasts_seconds = testing::watchdog_seconds;  // at most
@@ -109,7 +111,8 @@ inline void run_rank(int rank, const Job& job, Board& board) {
   board.addresses[rank].host_id[0] = static_cast<std::uint8_t>(rank % job.hosts);
   ++board.listening;
   while (board.listening < job.procs) nap_ms(1);
-  lifeline.connect({board.addresses, static_cast<std::size_t>(job.procs)});
+  const std::span<const PeerAddress> peers(board.addresses, static_cast<std::size_t>(job.procs));
+  lifeline.connect(peers, make_view_tree({job.radix}, {peers, {}}));
   ++board.connected;
   while (!board.may_leave) {
     if (board.order[rank].exchange(false)) job.ordered(rank, lifeline);

@@ -6,64 +6,31 @@
 #include <utility>
 
 #include "core/invariant.hpp"
-#include "protocols/membership/place_below.hpp"
 #include "runtime/net/clock.hpp"
 #include "runtime/net/membership_bytes.hpp"
 
 namespace resprout::runtime {
-namespace {
-
-constexpr std::int32_t radix = 4;
-
-}  // namespace
 
 bool Views::is_kept() const {
   return options_.keeps_views && !is_over_ && roster_.size() <= Ids::capacity;
 }
 
-// Host by host, in the order of their lowest ranks.
-void Views::give_places() {
-  const std::span<const PeerAddress> peers = overlay_.peers();
-  std::map<HostId, std::vector<int>> hosts;
-  std::vector<HostId> in_order;
-  for (int rank = 0; rank < roster_.size(); ++rank) {
-    const HostId& host = peers[static_cast<std::size_t>(rank)].host_id;
-    if (!hosts.contains(host)) in_order.push_back(host);
-    hosts[host].push_back(rank);
-  }
-  id_of_.resize(peers.size(), no_rank);
-  Ids taken;
-  for (const HostId& host : in_order) {
-    std::vector<std::int32_t> near;
-    std::size_t full = 0;  // of `near` the first ones, below whom all is taken
-    for (const int rank : hosts[host]) {
-      // There are no more ranks than places.
-      const auto open = std::span<const std::int32_t>(near).subspan(full);
-      const std::int32_t id = *protocols::place_below(open, config_.tree, 0, taken);
-      taken.add(rank_at(id));
-      while (full < near.size() && near[full] != config_.tree.parent(id)) ++full;
-      if (full == near.size()) full = 0;
-      near.insert(std::ranges::upper_bound(near, id), id);
-      id_of_[static_cast<std::size_t>(rank)] = rank_at(id);
-      rank_of_[rank_at(id)] = rank;
-    }
-  }
-  installed_.members = taken;
-}
-
 void Views::begin() {
   if (machine_) return;
-  config_ = {topology::RadixTree{radix}, options_.heartbeat_period_ns};
-  give_places();
-  const Rank self = id_of_[static_cast<std::size_t>(options_.rank)];
+  for (int rank = 0; rank < roster_.size(); ++rank) {
+    rank_of_[id_of(rank)] = rank;
+    installed_.members.add(id_of(rank));
+  }
   // No event says that the first view is installed: everybody knows it.
-  machine_ = std::make_unique<Machine>(Machine::founder(config_, self, installed_.members));
+  config_ = {tree_.tree, options_.heartbeat_period_ns};
+  machine_ = std::make_unique<Machine>(
+      Machine::founder(config_, id_of(options_.rank), installed_.members));
 }
 
 void Views::handle_loss(const Loss& loss, std::int64_t now) {
   if (!is_kept()) return;
   begin();
-  const Rank id = id_of_[static_cast<std::size_t>(loss.rank)];
+  const Rank id = id_of(loss.rank);
   const auto evidence =
       is_proven(loss.kind) ? protocols::Evidence::death : protocols::Evidence::silence;
   detected_ns_.emplace(id, loss.detected_ns);
@@ -101,7 +68,7 @@ void Views::handle_message(int from, std::span<const std::uint8_t> bytes, std::i
   ByteReader reader(bytes);
   if (!reader.message(message) || !reader.is_at_end()) return;
   begin();
-  if (message.from != id_of_[static_cast<std::size_t>(from)]) return;
+  if (message.from != id_of(from)) return;
   // Whom this process takes for lost its machine must not follow.
   for (Pending& loss : pending_)
     if (loss.id == message.from) loss.due_at = now;

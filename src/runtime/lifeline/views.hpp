@@ -7,7 +7,7 @@
 // flood or from the kernel, the coordinator needs no reports: others give it some time before they
 // send one.
 //
-// Identifiers are places in the radix tree: members of a host stand together (place_below.hpp).
+// Identifiers are places in the radix tree: members of a host stand together (view_tree.hpp).
 // Nobody joins. When the first process says goodbye the job is at its end, and no view is agreed on
 // any more.
 //
@@ -23,12 +23,14 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "protocols/membership/membership.hpp"
 #include "runtime/lifeline/findings.hpp"
 #include "runtime/lifeline/overlay.hpp"
 #include "runtime/lifeline/roster.hpp"
+#include "runtime/lifeline/view_tree.hpp"
 
 namespace resprout::runtime {
 
@@ -41,8 +43,13 @@ class Views {
     isolated,  // for two heartbeat timeouts it has known too few who could go on with it
   };
 
-  Views(const LifelineOptions& options, const Roster& roster, Findings& findings, Overlay& overlay)
-      : options_(options), roster_(roster), findings_(findings), overlay_(overlay) {}
+  Views(const LifelineOptions& options, const Roster& roster, Findings& findings, Overlay& overlay,
+        ViewTree tree)
+      : options_(options),
+        roster_(roster),
+        findings_(findings),
+        overlay_(overlay),
+        tree_(std::move(tree)) {}
 
   // `loss.rank` is lost; also later, when the proof comes.
   void handle_loss(const Loss& loss, std::int64_t now);
@@ -70,7 +77,7 @@ class Views {
 
   bool is_kept() const;
   void begin();
-  void give_places();
+  Rank id_of(int rank) const { return rank_at(tree_.places[static_cast<std::size_t>(rank)]); }
   void maybe_tell_machine(std::int64_t now);
   bool has_to_tell(std::int64_t now) const;
   void drain(std::int64_t now);
@@ -80,11 +87,11 @@ class Views {
   const Roster& roster_;
   Findings& findings_;
   Overlay& overlay_;
+  const ViewTree tree_;
 
   bool is_over_ = false;
   protocols::MembershipConfig config_;  // of the machine
   std::unique_ptr<Machine> machine_;    // from the first loss on
-  std::vector<Rank> id_of_;             // by rank
   std::map<Rank, int> rank_of_;
   std::vector<Pending> pending_;
   std::map<Rank, std::int64_t> detected_ns_;

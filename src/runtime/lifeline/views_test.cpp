@@ -14,6 +14,7 @@ namespace {
 
 void kill_and_agree(const Job& job, const std::set<int>& victims) {
   CAPTURE(job.hosts);
+  CAPTURE(job.radix);
   Scene scene(job);
   for (const int victim : victims) scene.ranks().signal(victim, SIGKILL);
   CHECK(scene.all_in_view(victims));
@@ -28,6 +29,12 @@ TEST_CASE("one of 8 is killed, whichever: all others install the same view") {
 TEST_CASE("several of 16 are killed at once, rank 0 among them: the same view everywhere") {
   for (const int hosts : {1, 2, 5, 16})
     kill_and_agree({.procs = 16, .hosts = hosts}, {0, 1, 4, 5, 9, 14});
+}
+
+TEST_CASE("whatever the radix, some of 16 are killed: the same view everywhere") {
+  for (const int radix : {2, 8, 16})
+    for (const int hosts : {1, 5})
+      kill_and_agree({.procs = 16, .hosts = hosts, .radix = radix}, {0, 1, 4, 5, 9, 14});
 }
 
 TEST_CASE("all but one are killed at once: all deaths are proven, and it is a view of its own") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -77,14 +78,14 @@ bool is_same_name(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-Order Order::parse(const std::string& text) {
+Order Order::parse(const std::string& text, Of of) {
   Order order;
   std::istringstream lines(text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     try {
-      std::optional<Line> parsed = parse_line(line.substr(0, line.find('#')));
+      std::optional<Line> parsed = parse_line(line.substr(0, line.find('#')), of);
       if (!parsed) continue;
       parsed->number = number;
       order.add(std::move(*parsed));
@@ -96,22 +97,41 @@ Order Order::parse(const std::string& text) {
   return order;
 }
 
+Order Order::from_text(std::string text) {
+  std::ranges::replace(text, ';', '\n');
+  return parse(text, Of::hosts);
+}
+
+std::string Order::text() const {
+  std::string text;
+  std::map<std::string, std::size_t> groups;
+  for (const Line& line : lines_) {
+    text += (text.empty() ? "" : ";") + line.host;
+    if (line.group.empty()) continue;
+    const auto [number, is_new] = groups.try_emplace(line.group, groups.size());
+    text += " " + std::to_string(number->second);
+  }
+  return text;
+}
+
 // Nothing: the line is empty.
-std::optional<Order::Line> Order::parse_line(const std::string& text) {
+std::optional<Order::Line> Order::parse_line(const std::string& text, Of of) {
   std::istringstream words(text);
   std::string location;
   std::string rest;
   Line line;
   if (!(words >> location)) return std::nullopt;
+  const bool has_ports = of == Of::members;
+  const std::string valid = has_ports ? "HOST or HOST:PORT" : "HOST";
   if (words >> line.group && words >> rest)
-    throw std::invalid_argument("'" + rest + "' is too much: a line is HOST or HOST:PORT, and " +
-                                "perhaps a GROUP");
+    throw std::invalid_argument("'" + rest + "' is too much: a line is " + valid +
+                                ", and perhaps a GROUP");
   const Location parts = split(location);
   const auto host = canonical_host(parts.host);
   const auto port = parts.has_port ? port_of(parts.port) : 0;
-  if (!host || !port)
-    throw std::invalid_argument("'" + location + "' is not HOST or HOST:PORT, as node7 or " +
-                                "10.1.0.7:4000");
+  if (!host || !port || (parts.has_port && !has_ports))
+    throw std::invalid_argument("'" + location + "' is not " + valid + ", as node7 or " +
+                                (has_ports ? "10.1.0.7:4000" : "10.1.0.7"));
   line.host = *host;
   line.port = *port;
   return line;

@@ -30,19 +30,26 @@ class Order {
     int number = 0;          // in the file, from 1
   };
 
+  // Whether a line may have a port.
+  enum class Of : std::uint8_t { members, hosts };
+
   // Throws std::invalid_argument, which begins with the number of the line ("3: 'a:b:c' is not HOST
   // ..."): a line is malformed or stands there twice, there are more of them than places in a tree.
   // Without a number: there are none.
-  static Order parse(const std::string& text);
+  static Order parse(const std::string& text, Of of = Of::members);
+  // The order of hosts that `text()` of another one is.
+  static Order from_text(std::string text);
 
   std::span<const Line> lines() const { return lines_; }
+  // Of hosts: their lines with ; in between, and numbers for groups.
+  std::string text() const;
   // Which line is about who listens at this numeric address and port, on a host that calls itself
   // `host_name`: the first that is, of those with a port before those without. Nothing: none.
   std::optional<std::size_t> find(const std::string& address, std::uint16_t port,
                                   const std::string& host_name) const;
 
  private:
-  static std::optional<Line> parse_line(const std::string& text);
+  static std::optional<Line> parse_line(const std::string& text, Of of);
   void add(Line line);
 
   std::vector<Line> lines_;

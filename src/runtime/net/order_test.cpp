@@ -11,9 +11,9 @@
 namespace resprout::runtime {
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string refusal(const std::string& text, Order::Of of = Order::Of::members) {
   try {
-    Order::parse(text);
+    Order::parse(text, of);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -56,6 +56,18 @@ TEST_CASE("what is no order is refused with the line and what is wrong in it") {
   CHECK(refusal("a:1\na:2\na\na:2") == "4: 'a:2' stands in line 2 already");
   CHECK(refusal("") == "it names nobody");
   CHECK(refusal("# nobody\n") == "it names nobody");
+}
+
+TEST_CASE("of hosts a line has no port, and the whole order fits into one line of text") {
+  const Order order =
+      Order::parse("Node7 rack;1 # first\n\nfd00:0::7\n10.0.0.3 b\nnode8 rack;1", Order::Of::hosts);
+  CHECK(order.text() == "node7 0;fd00::7;10.0.0.3 1;node8 0");
+  CHECK(Order::from_text(order.text()).text() == order.text());
+  CHECK(order.find("fd00::7", 0, "x") == 1);
+  CHECK(order.find("10.0.0.9", 0, "node8") == 3);
+  CHECK(refusal("a\nb:4000", Order::Of::hosts) == "2: 'b:4000' is not HOST, as node7 or 10.1.0.7");
+  CHECK(refusal("a b c", Order::Of::hosts) ==
+        "1: 'c' is too much: a line is HOST, and perhaps a GROUP");
 }
 
 TEST_CASE("any bytes are an order or are refused, and nothing else") {

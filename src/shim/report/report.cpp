@@ -72,6 +72,12 @@ void write_views(Json& json, const std::vector<runtime::InstalledView>& views) {
   json.end_array();
 }
 
+void write_tree(Json& json, const runtime::ViewTree& tree) {
+  json.begin_object().key("radix").number(tree.tree.radix);
+  write_ranks(json, "places", tree.places);
+  json.end_object();
+}
+
 void write_operations(Json& json, const Tallies& tallies) {
   struct Sum {
     std::uint64_t calls = 0, native = 0, touched = 0, errors = 0;
@@ -262,6 +268,9 @@ std::string Report::to_json() {
   }
   json.end_array().key("views");
   setup_.keeps_views ? write_views(json, views_) : void(json.null());
+  // It is the same for all, and as long as there are ranks.
+  json.key("tree");
+  setup_.keeps_views&& is_lowest_living() ? write_tree(json, setup_.tree) : void(json.null());
   json.key("transport").begin_object();
   for (const auto& [name, value] : transport_)
     json.key(name).number(static_cast<std::int64_t>(value));

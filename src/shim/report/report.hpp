@@ -44,6 +44,7 @@ class Report {
     std::string run_directory;  // empty: no file
     OnLoss on_loss = OnLoss::go_on;
     bool keeps_views = true;
+    runtime::ViewTree tree;  // of the views
   };
 
   // Opens the report of this process, which is never closed: it is written when the process exits.

@@ -103,6 +103,24 @@ TEST_CASE("the report's file has everything that was noted") {
   CHECK_FALSE(std::filesystem::exists(directory.path() + "/rank-2.json.part"));
 }
 
+TEST_CASE("the lowest living rank says where all stand in the tree of the views") {
+  const auto tree_of = [](Report::Setup setup, const std::vector<int>& lost) {
+    setup.tree = {{8}, {0, 2, 1, 3}};
+    Report report(std::move(setup));
+    for (const int rank : lost) report.note_loss(loss_of(rank));
+    const std::string json = report.to_json();
+    const std::size_t at = json.find("\"tree\":") + 7;
+    return json.substr(at, json.find(",\"transport\"") - at);
+  };
+  const std::string all = R"({"radix":8,"places":[0,2,1,3]})";
+  CHECK(tree_of(setup_of(0, ""), {}) == all);
+  CHECK(tree_of(setup_of(1, ""), {}) == "null");
+  CHECK(tree_of(setup_of(1, ""), {0}) == all);
+  Report::Setup of_plane = setup_of(0, "");
+  of_plane.keeps_views = false;
+  CHECK(tree_of(of_plane, {}) == "null");
+}
+
 TEST_CASE("the exit status of the process is in the file, that of a forked child is not") {
   const RunDirectory directory;
   const int status = status_of_child([&] {
