@@ -16,6 +16,7 @@ import pytest
 import test_stand_in
 import test_stand_in_anybody
 import test_stand_in_made
+import test_stand_in_neighbors
 from resprout.progress import progress_bar
 
 KERNELS = jobs.BUILD / "examples" / "kernels"
@@ -64,6 +65,17 @@ def making_communicators(seed: int) -> int:
     return sum(len(plane["losses"]) for plane in ended.report["planes"])
 
 
+def among_neighbors(seed: int) -> int:
+    """Killed in neighborhood collectives in every other run, in the others by the clock."""
+    ranks, replicas = 2 + seed % 7, 2 + seed % 2
+    victims = by_the_clock(seed, ranks, replicas)
+    if seed % 2 == 0:
+        calls = test_stand_in_neighbors.CALLS
+        victims = test_stand_in.random_victims(seed, ranks, replicas, calls, 30)
+    ended = test_stand_in_neighbors.run(ranks, replicas, *victims)
+    return sum(len(plane["losses"]) for plane in ended.report["planes"])
+
+
 def kernel(name: str) -> Callable[[int], int]:
     """That it verifies itself; and its last line but for the time it took."""
     iterations = {"lu": ["300"]}  # others take long enough
@@ -97,6 +109,7 @@ KINDS: dict[str, Callable[[int], int]] = {
     "at any moment": at_any_moment,
     "from anybody": from_anybody,
     "making communicators": making_communicators,
+    "among neighbors": among_neighbors,
     **{f"kernel {name}": kernel(name) for name in ("cg", "ft", "is", "lu", "mg")},
 }
 

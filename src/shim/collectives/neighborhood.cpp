@@ -1,20 +1,69 @@
 // Neighborhood collectives, blocking, non-blocking and persistent: the MPI library's own. Open MPI
 // ends them with MPIX_ERR_PROC_FAILED where a neighbor is lost. Where replicas are verified they
 // compare what a rank gives to its neighbors and what it gets from them.
+//
+// Where siblings stand in for the lost each block is asked for (replication/masked.hpp), whoever
+// lives: a plane that has a gap since a moment ago cannot tell who of its processes are inside of
+// the library's, and wait for those that are not.
+#include "runtime/engine.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/communicator.hpp"
 #include "shim/peers.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/communicator_name.hpp"
 #include "shim/replication/compared_requests.hpp"
+#include "shim/replication/masked.hpp"
 
+using namespace resprout;
 using namespace resprout::shim;
 
 namespace {
+
+// What takes the blocks of neighbors as they come.
+class Neighborhood final : public Collective {
+ public:
+  explicit Neighborhood(runtime::Session& session) : Collective(session) { leave_to_program(); }
+
+ private:
+  void begin(runtime::Started&) override {}
+  bool is_ready(runtime::Started&) override { return call().masked->maybe_put_neighbors(); }
+  void take(std::span<const std::byte>) override {}
+};
+
+// It is carried by siblings, and has arguments that mean something.
+bool is_for_siblings(MPI_Comm comm, const Describe& describe) {
+  if (masking.load(std::memory_order_acquire) == nullptr || World::current() == nullptr ||
+      comm == MPI_COMM_NULL || !name_of(comm))
+    return false;
+  const Communicator& communicator = *communicator_of(comm);
+  if (communicator.is_native) return false;
+  Sides sides(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  describe(sides);
+  return sides.pattern.kind == Pattern::Kind::neighbors;
+}
+
+// What was started before is over.
+void finish_tasks(MPI_Comm comm) {
+  runtime::Lock lock = World::current()->engine().lock();
+  session_of(comm, lock)->finish_tasks(lock);
+}
+
+Startable neighborhood(const Describe& describe) {
+  return {[](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+            return std::make_shared<Neighborhood>(session);
+          },
+          describe};
+}
 
 // `name`: the lower-case MPI name, a string literal; `native`: MPI's own call.
 template <typename Description, typename Native>
 int exchange(MPI_Comm comm, const char* name, const Description& describe, Native native) {
   const Compared compared(comm, name, describe);
   GuardedCall call(name, comm);
+  if (call.is_ours() && compared.is_of_neighbors()) {
+    finish_tasks(comm);
+    return call.finish(MPI_SUCCESS);
+  }
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
   return call.finish(native());
 }
@@ -22,6 +71,8 @@ int exchange(MPI_Comm comm, const char* name, const Description& describe, Nativ
 template <typename Native>
 int start(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& describe,
           Native native) {
+  if (is_for_siblings(comm, describe))
+    return start_collective(comm, name, request, neighborhood(describe), native);
   ComparedStart compared(comm, name, describe);
   GuardedCall call(name, comm);
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
@@ -34,6 +85,8 @@ int start(MPI_Comm comm, const char* name, MPI_Request* request, const Describe&
 template <typename Native>
 int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& describe,
          Native native) {
+  if (is_for_siblings(comm, describe))
+    return init_collective(comm, name, request, neighborhood(describe), native);
   GuardedCall call(name, comm);
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
   const int code = native();

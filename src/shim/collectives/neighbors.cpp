@@ -1,17 +1,29 @@
 #include "shim/collectives/neighbors.hpp"
 
+#include <map>
+
 namespace resprout::shim {
 namespace {
 
+// How often each was named before.
+std::vector<int> counted(const std::vector<int>& neighbors) {
+  std::map<int, int> counts;
+  std::vector<int> numbers;
+  for (const int rank : neighbors) numbers.push_back(counts[rank]++);
+  return numbers;
+}
+
 Neighbors in_grid(MPI_Comm comm) {
   int dimensions = 0;
-  PMPI_Cartdim_get(comm, &dimensions);
+  MPI_Cartdim_get(comm, &dimensions);
   Neighbors neighbors;
   for (int dimension = 0; dimension < dimensions; ++dimension) {
     int down = MPI_PROC_NULL;
     int up = MPI_PROC_NULL;
-    PMPI_Cart_shift(comm, dimension, 1, &down, &up);
+    MPI_Cart_shift(comm, dimension, 1, &down, &up);
     neighbors.sources.insert(neighbors.sources.end(), {down, up});
+    neighbors.numbers_out.insert(neighbors.numbers_out.end(), {2 * dimension, 2 * dimension + 1});
+    neighbors.numbers_in.insert(neighbors.numbers_in.end(), {2 * dimension + 1, 2 * dimension});
   }
   neighbors.destinations = neighbors.sources;
   return neighbors;
@@ -20,12 +32,13 @@ Neighbors in_grid(MPI_Comm comm) {
 Neighbors in_graph(MPI_Comm comm) {
   int rank = 0;
   int count = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Graph_neighbors_count(comm, rank, &count);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Graph_neighbors_count(comm, rank, &count);
   Neighbors neighbors;
   neighbors.sources.resize(static_cast<std::size_t>(count));
-  PMPI_Graph_neighbors(comm, rank, count, neighbors.sources.data());
+  MPI_Graph_neighbors(comm, rank, count, neighbors.sources.data());
   neighbors.destinations = neighbors.sources;
+  neighbors.numbers_in = neighbors.numbers_out = counted(neighbors.sources);
   return neighbors;
 }
 
@@ -33,14 +46,16 @@ Neighbors in_distributed_graph(MPI_Comm comm) {
   int sources = 0;
   int destinations = 0;
   int is_weighted = 0;
-  PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &is_weighted);
+  MPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &is_weighted);
   Neighbors neighbors;
   neighbors.sources.resize(static_cast<std::size_t>(sources));
   neighbors.destinations.resize(static_cast<std::size_t>(destinations));
   std::vector<int> weights_in(neighbors.sources);
   std::vector<int> weights_out(neighbors.destinations);
-  PMPI_Dist_graph_neighbors(comm, sources, neighbors.sources.data(), weights_in.data(),
-                            destinations, neighbors.destinations.data(), weights_out.data());
+  MPI_Dist_graph_neighbors(comm, sources, neighbors.sources.data(), weights_in.data(), destinations,
+                           neighbors.destinations.data(), weights_out.data());
+  neighbors.numbers_in = counted(neighbors.sources);
+  neighbors.numbers_out = counted(neighbors.destinations);
   return neighbors;
 }
 
@@ -48,7 +63,7 @@ Neighbors in_distributed_graph(MPI_Comm comm) {
 
 Neighbors neighbors_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
-  if (comm != MPI_COMM_NULL) PMPI_Topo_test(comm, &topology);
+  if (comm != MPI_COMM_NULL) MPI_Topo_test(comm, &topology);
   if (topology == MPI_CART) return in_grid(comm);
   if (topology == MPI_GRAPH) return in_graph(comm);
   if (topology == MPI_DIST_GRAPH) return in_distributed_graph(comm);

@@ -92,6 +92,8 @@ class Compared {
     if (comparison_) [[unlikely]]
       comparison_->end();
   }
+  // It is for `masked.hpp` alone.
+  bool is_of_neighbors() const { return masked_.is_of_neighbors(); }
   Compared(const Compared&) = delete;
   Compared& operator=(const Compared&) = delete;
 

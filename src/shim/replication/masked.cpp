@@ -1,6 +1,7 @@
 #include "shim/replication/masked.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -50,6 +51,11 @@ void Masked::leave(MaskedCollective& collective) {
   collective.end();
 }
 
+bool Masked::is_of_neighbors(MaskedCollective& collective) {
+  const Sides* sides = collective.sides();
+  return sides != nullptr && sides->pattern.kind == What::neighbors;
+}
+
 void MaskedCollective::note(const runtime::Session& session, const runtime::Outcome& outcome) {
   is_delivered_ = outcome.is_delivered;
   missing_.clear();
@@ -91,7 +97,9 @@ void MaskedCollective::keep_contribution() {
   const auto keep = [&](int part, std::span<const std::byte> bytes) {
     by_.keep(name(Of::contributions, self, part), bytes, world_ranks_);
   };
-  if (is_reduction(pattern.kind)) {
+  if (pattern.kind == What::neighbors) {
+    keep_for_neighbors();
+  } else if (is_reduction(pattern.kind)) {
     keep(0, given.empty() ? std::span<const std::byte>{} : elements_of(given[0]));
   } else if (pattern.kind == What::exchange ||
              (pattern.kind == What::scatter && pattern.root == self)) {
@@ -101,6 +109,19 @@ void MaskedCollective::keep_contribution() {
              (pattern.kind == What::broadcast && pattern.root == self)) {
     keep(0, given.empty() ? std::vector<std::byte>{} : packed_bytes(given[0]));
   }
+}
+
+// All of a stream has the same readers.
+void MaskedCollective::keep_for_neighbors() {
+  const auto& given = sides_->given();
+  const auto& ways = sides_->ways_out();
+  const auto keep = [&](int part, std::span<const std::byte> bytes) {
+    by_.keep(name(Of::contributions, sides_->rank(), part), bytes, world_ranks_);
+  };
+  if (ways.empty()) keep(0, given.empty() ? std::vector<std::byte>{} : packed_bytes(given[0]));
+  for (std::size_t i = 0; i < ways.size(); ++i) keep(ways[i].part, packed_bytes(given[i]));
+  awaited_.resize(sides_->ways_in().size());
+  std::iota(awaited_.begin(), awaited_.end(), std::size_t{0});
 }
 
 std::vector<int> MaskedCollective::missing() const {
@@ -129,7 +150,9 @@ void MaskedCollective::end() {
   }
   const Pattern& pattern = sides_->pattern;
   const auto& got = sides_->got();
-  if (!is_complete(lost)) {
+  if (pattern.kind == What::neighbors) {
+    by_.wait_for([&] { return maybe_put_neighbors(); });
+  } else if (!is_complete(lost)) {
     if (pattern.kind == What::other)
       by_.end_here(mpi_name_of(call_), "has no stand-ins, and a rank is lost");
     else if (is_reduction(pattern.kind))
@@ -147,6 +170,23 @@ void MaskedCollective::put_block(int rank, int part, const Piece& piece) {
   const auto block = by_.recall(name(Of::contributions, rank, part),
                                 world_ranks_[static_cast<std::size_t>(rank)], call_);
   take_block(block, piece);
+}
+
+bool MaskedCollective::maybe_put_neighbors() {
+  std::erase_if(awaited_, [&](std::size_t i) { return maybe_put_neighbor(i); });
+  return awaited_.empty();
+}
+
+// A process can be a neighbor of its own.
+bool MaskedCollective::maybe_put_neighbor(std::size_t i) {
+  const auto [rank, part] = sides_->ways_in()[i];
+  const MessageName wanted = name(Of::contributions, rank, part);
+  const auto block =
+      rank == sides_->rank()
+          ? by_.said(wanted)
+          : by_.maybe_recall(wanted, world_ranks_[static_cast<std::size_t>(rank)], call_);
+  if (block) take_block(*block, sides_->got()[i]);
+  return block.has_value();
 }
 
 void MaskedCollective::put_blocks(const std::vector<int>& missing) {

@@ -7,6 +7,8 @@
 // that is so though all its members live: in other planes the MPI library may carry it, and add up
 // in another order.
 //
+// Neighborhood collectives are nobody's but this: each block is asked for, of the living, too.
+//
 // Thread rule: as MPI's collectives: one at a time on a communicator.
 #pragma once
 
@@ -40,6 +42,8 @@ class MaskedCollective {
   void begin();
   // The session has run it: who is missing in what it came to.
   void note(const runtime::Session& session, const runtime::Outcome& outcome);
+  // Of a neighborhood collective: takes what has come. True: all has.
+  bool maybe_put_neighbors();
   // It is over, as far as the living have come: on a thread of the program.
   void end();
 
@@ -53,6 +57,8 @@ class MaskedCollective {
   bool is_complete(const std::vector<int>& missing) const;
   void put_block(int rank, int part, const Piece& piece);
   void put_blocks(const std::vector<int>& missing);
+  void keep_for_neighbors();
+  bool maybe_put_neighbor(std::size_t i);
   void recall_reduction();
   std::vector<std::byte> combined(const std::vector<std::vector<std::byte>>& others, int end) const;
   void put_result(std::span<const std::byte> sum);
@@ -64,8 +70,9 @@ class MaskedCollective {
   std::uint64_t communicator_ = 0;
   std::uint64_t number_ = 0;
   std::optional<Sides> sides_;
-  bool is_delivered_ = true;  // as the session has run it last
-  std::vector<int> missing_;  // likewise: ranks of the communicator
+  bool is_delivered_ = true;          // as the session has run it last
+  std::vector<int> missing_;          // likewise: ranks of the communicator
+  std::vector<std::size_t> awaited_;  // blocks of neighbors
 };
 
 // For the blocking one that this thread is in. Nothing where nobody stands in.
@@ -88,12 +95,15 @@ class Masked {
     if (collective_) [[unlikely]]
       leave(*collective_);
   }
+  // There is nothing to do for it, but to wait for its end.
+  bool is_of_neighbors() const { return collective_ && is_of_neighbors(*collective_); }
   Masked(const Masked&) = delete;
   Masked& operator=(const Masked&) = delete;
 
  private:
   static void enter(MaskedCollective& collective);
   static void leave(MaskedCollective& collective);
+  static bool is_of_neighbors(MaskedCollective& collective);
 
   std::unique_ptr<MaskedCollective> collective_;
 };

@@ -147,6 +147,25 @@ TEST_CASE("neighbors are those of the topology, borders included") {
   CHECK(neighbors_of(MPI_COMM_NULL).sources.empty());
 }
 
+TEST_CASE("who is a neighbor several times says of each block which it is, as the other does") {
+  need_mpi();
+  const Topology grid(MPI_COMM_SELF, create_grid);
+  const Neighbors in_grid = neighbors_of(grid.comm());
+  for (const std::size_t up : {1U, 3U}) {  // what is sent up comes from below
+    CHECK(in_grid.numbers_out[up] == in_grid.numbers_in[up - 1]);
+    CHECK(in_grid.numbers_out[up - 1] == in_grid.numbers_in[up]);
+    CHECK(in_grid.numbers_out[up] != in_grid.numbers_out[up - 1]);
+  }
+  for (const auto make : {create_graph, create_distributed_graph}) {
+    const Topology graph(MPI_COMM_SELF, make);
+    const Neighbors in_graph = neighbors_of(graph.comm());
+    for (std::size_t i = 0; i < in_graph.sources.size(); ++i) {
+      CHECK(in_graph.numbers_in[i] == static_cast<int>(i));
+      CHECK(in_graph.numbers_out[i] == static_cast<int>(i));
+    }
+  }
+}
+
 TEST_CASE("of a grid the blocks beyond its borders are not looked at, in no form") {
   for (const Form& form : forms) {
     CAPTURE(form.name);

@@ -30,11 +30,19 @@ struct Pattern {
     reduction,   // all of them in one, of which each rank gets the same part or none
     prefix,      // those of the lower ranks and its own
     lower_ones,  // those of the lower ranks
+    neighbors,   // blocks for some ranks, from some (`ways`)
   };
   Kind kind = Kind::other;
   int root = -1;
   MPI_Op op = MPI_OP_NULL;
   int first = 0;  // of a reduction: with this element begins the part that this rank gets
+};
+
+// Of a block of a neighborhood collective: from or to whom, and which part of all that its sender
+// gives it is; 0: all.
+struct Way {
+  int rank = 0;
+  int part = 0;
 };
 
 class Sides {
@@ -59,12 +67,10 @@ class Sides {
   void give_all(const Pieces& pieces) { add_all(given_, pieces); }
   void get_all(const Pieces& pieces) { add_all(got_, pieces); }
   // A block for each neighbor, or from each, but for those that are MPI_PROC_NULL.
-  void give_each(const std::vector<int>& neighbors, const Pieces& pieces) {
-    add_each(given_, neighbors, pieces);
-  }
-  void get_each(const std::vector<int>& neighbors, const Pieces& pieces) {
-    add_each(got_, neighbors, pieces);
-  }
+  void give_each(const Neighbors& neighbors, const Pieces& pieces);
+  void get_each(const Neighbors& neighbors, const Pieces& pieces);
+  // From each neighbor all that it gives.
+  void get_all_of_each(const Neighbors& neighbors, const Pieces& pieces);
 
   Pattern pattern;
   const std::vector<Piece>& given() const { return given_; }
@@ -72,17 +78,23 @@ class Sides {
   // For whoever keeps them longer than the call.
   std::vector<Piece>& given() { return given_; }
   std::vector<Piece>& got() { return got_; }
+  // Of neighborhood collectives: of the blocks that are given, unless it is one for all, and got.
+  const std::vector<Way>& ways_out() const { return ways_out_; }
+  const std::vector<Way>& ways_in() const { return ways_in_; }
 
  private:
   static void add(std::vector<Piece>& to, const void* buffer, int count, MPI_Datatype datatype);
   void add_all(std::vector<Piece>& to, const Pieces& pieces) const;
-  static void add_each(std::vector<Piece>& to, const std::vector<int>& neighbors,
+  // False: these are not valid.
+  static bool add_each(std::vector<Piece>& to, const std::vector<int>& neighbors,
                        const Pieces& pieces);
 
   int rank_;
   int size_;
   std::vector<Piece> given_;
   std::vector<Piece> got_;
+  std::vector<Way> ways_out_;
+  std::vector<Way> ways_in_;
 };
 
 // Nothing: the call carries no data.
@@ -205,17 +217,19 @@ inline auto neighbor_allgather(MPI_Comm comm, const void* sendbuf, int sendcount
   return [=](Sides& sides) {
     const Neighbors neighbors = neighbors_of(comm);
     const auto& to = neighbors.destinations;
+    sides.pattern = {.kind = Pattern::Kind::neighbors};
     if (std::any_of(to.begin(), to.end(), [](int rank) { return rank != MPI_PROC_NULL; }))
       sides.give(sendbuf, sendcount, sendtype);
-    sides.get_each(neighbors.sources, receive);
+    sides.get_all_of_each(neighbors, receive);
   };
 }
 
 inline auto neighbor_alltoall(MPI_Comm comm, const Pieces& send, const Pieces& receive) {
   return [=](Sides& sides) {
     const Neighbors neighbors = neighbors_of(comm);
-    sides.give_each(neighbors.destinations, send);
-    sides.get_each(neighbors.sources, receive);
+    sides.pattern = {.kind = Pattern::Kind::neighbors};
+    sides.give_each(neighbors, send);
+    sides.get_each(neighbors, receive);
   };
 }
 
