@@ -22,6 +22,7 @@
 #include "runtime/session.hpp"
 #include "shim/options.hpp"
 #include "shim/remade/cartesian.hpp"
+#include "shim/remade/graph.hpp"
 
 namespace resprout::shim {
 
@@ -68,7 +69,8 @@ struct Communicator {
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
                                  // MPI_UNDEFINED for processes that are not of this world
   std::optional<Remade> remade;
-  std::optional<Grid> grid;  // of a remade one
+  std::optional<Grid> grid;    // of a remade one
+  std::optional<Graph> graph;  // likewise
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
   std::uint64_t name = 0;              // replication/communicator_name.hpp; 0: has none

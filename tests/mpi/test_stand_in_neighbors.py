@@ -1,4 +1,4 @@
-"""Siblings stand in for lost ranks in neighborhood collectives."""
+"""Siblings stand in for lost ranks in neighborhood collectives, and in making graphs for them."""
 
 import jobs
 import pytest
@@ -17,6 +17,14 @@ CALLS = (
     "ineighbor_alltoallv",
     "ineighbor_alltoallw",
     "neighbor_alltoallw_init",
+)
+
+MAKING = (
+    "comm_dup",
+    "comm_idup",
+    "dist_graph_create",
+    "dist_graph_create_adjacent",
+    "graph_create",
 )
 
 
@@ -42,6 +50,12 @@ def test_who_is_lost_in_a_neighborhood_collective_gives_by_its_siblings(call: st
     assert how(run(4, 2, *kill(0, 1, f"{call}#7"))) == ["gaps", "whole"]
 
 
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("call", MAKING)
+def test_who_is_lost_as_a_graph_is_made_is_in_it_by_its_siblings(call: str, number: int) -> None:
+    assert how(run(4, 2, *kill(0, 1, f"{call}#{number}"))) == ["gaps", "whole"]
+
+
 def test_neighbors_are_stood_in_for_where_no_plane_is_whole() -> None:
     ended = run(6, 2, *kill(0, 1, "neighbor_alltoall#5"), *kill(1, 2, "ineighbor_alltoallv#9"))
     assert how(ended) == ["gaps", "gaps"], str(ended)
@@ -50,5 +64,5 @@ def test_neighbors_are_stood_in_for_where_no_plane_is_whole() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_whoever_is_lost_neighbors_get_what_they_should(seed: int) -> None:
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
-    calls, most = (CALLS, 30) if seed % 2 == 0 else (("recv", "start", "wait", "send"), 60)
+    calls, most = ((CALLS, 30), (("recv", "start", "wait", "send"), 60), (MAKING, 3))[seed % 3]
     run(ranks, replicas, *random_victims(seed, ranks, replicas, calls, most))

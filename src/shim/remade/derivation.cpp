@@ -12,6 +12,7 @@
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -52,6 +53,8 @@ std::vector<int> of_same_color(MPI_Comm comm, const RollCall& roll) {
   return ranks;
 }
 
+bool can_have_graphs() { return masking.load(std::memory_order_acquire) != nullptr; }
+
 std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
   std::vector<int> ranks = ranks_of_group(comm, group);
   std::erase(ranks, MPI_UNDEFINED);
@@ -60,11 +63,7 @@ std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
 
 }  // namespace
 
-bool has_graph(MPI_Comm comm) {
-  int topology = MPI_UNDEFINED;
-  PMPI_Topo_test(comm, &topology);
-  return topology == MPI_GRAPH || topology == MPI_DIST_GRAPH;
-}
+bool has_lone_graph(MPI_Comm comm) { return !can_have_graphs() && graph_of(comm); }
 
 std::optional<Grid> grid_of(MPI_Comm comm) {
   if (is_remade(comm)) return communicator_of(comm)->grid;
@@ -80,9 +79,10 @@ std::optional<Grid> grid_of(MPI_Comm comm) {
 }
 
 Derivation duplicate(MPI_Comm comm) {
-  if (has_graph(comm)) return impossible();
+  if (has_lone_graph(comm)) return impossible();
   Derivation derivation;
   derivation.grid = grid_of(comm);
+  derivation.graph = graph_of(comm);
   derivation.choose = [](MPI_Comm of, const RollCall&) { return everybody_in(of); };
   derivation.has_attributes = true;
   return derivation;
@@ -144,6 +144,31 @@ Derivation subgrid(MPI_Comm comm, const int remain_dims[]) {
   return derivation;
 }
 
+Derivation whole_graph(MPI_Comm comm, int nnodes, const int index[], const int edges[]) {
+  if (!can_have_graphs()) return impossible();
+  Derivation derivation;
+  if (nnodes < 0 || nnodes > size_of(comm)) {
+    derivation.code = MPI_ERR_ARG;
+    return derivation;
+  }
+  const int count = nnodes == 0 ? 0 : index[nnodes - 1];
+  derivation.graph = Graph{WholeGraph{{index, index + nnodes}, {edges, edges + count}}, {}};
+  derivation.choose = [nnodes](MPI_Comm of, const RollCall&) {
+    std::vector<int> ranks = everybody_in(of);
+    ranks.resize(static_cast<std::size_t>(nnodes));
+    return ranks;
+  };
+  return derivation;
+}
+
+Derivation own_edges(OwnEdges edges) {
+  if (!can_have_graphs()) return impossible();
+  Derivation derivation;
+  derivation.graph = Graph{{}, std::move(edges)};
+  derivation.choose = [](MPI_Comm of, const RollCall&) { return everybody_in(of); };
+  return derivation;
+}
+
 Derivation impossible() {
   Derivation derivation;
   derivation.code = proc_failed();
@@ -170,6 +195,7 @@ int derive(CollectiveCall& call, const runtime::Outcome& before, MPI_Comm comm, 
   if (code != MPI_SUCCESS) return call.finish(before, code);
   name_child(comm, *made);
   communicator_of(*made)->grid = derivation.grid;
+  communicator_of(*made)->graph = derivation.graph;
   return call.leave_to(
       [&] { return derivation.has_attributes ? copy_attributes(comm, *made) : code; });
 }

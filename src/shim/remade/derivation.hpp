@@ -15,6 +15,7 @@
 
 #include "runtime/session.hpp"
 #include "shim/remade/cartesian.hpp"
+#include "shim/remade/graph.hpp"
 #include "shim/remade/roll_call.hpp"
 
 namespace resprout::shim {
@@ -29,23 +30,28 @@ struct Derivation {
   // Ranks of `comm`, in the order of the new one; without this process: it gets MPI_COMM_NULL.
   std::function<std::vector<int>(MPI_Comm comm, const RollCall& roll)> choose;
   std::optional<Grid> grid;
+  std::optional<Graph> graph;
   bool has_attributes = false;  // those of the old one
 };
 
 // MPI_Comm_dup, MPI_Comm_split, MPI_Comm_split_type by MPI_COMM_TYPE_SHARED, MPI_Comm_create,
-// MPI_Cart_create, MPI_Cart_sub.
+// MPI_Cart_create, MPI_Cart_sub; where siblings stand in MPI_Graph_create and
+// MPI_Dist_graph_create_adjacent, else a graph is impossible.
 Derivation duplicate(MPI_Comm comm);
 Derivation split(int color, int key);
 Derivation split_by_host(MPI_Comm comm, int split_type, int key);
 Derivation members_of(MPI_Group group);
 Derivation cart(MPI_Comm comm, int ndims, const int dims[], const int periods[]);
 Derivation subgrid(MPI_Comm comm, const int remain_dims[]);
+Derivation whole_graph(MPI_Comm comm, int nnodes, const int index[], const int edges[]);
+Derivation own_edges(OwnEdges edges);
 // For all that nobody can make without MPI.
 Derivation impossible();
 
 // What MPI knows of its own communicators, and this of remade ones. Nothing: it is no grid.
 std::optional<Grid> grid_of(MPI_Comm comm);
-bool has_graph(MPI_Comm comm);
+// A duplicate of it is impossible.
+bool has_lone_graph(MPI_Comm comm);
 
 // `call`: that of the program, under the engine's lock; `before`: what it has done until now;
 // `roll`: in which they have said what the derivation says.

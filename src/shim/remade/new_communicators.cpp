@@ -18,11 +18,14 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/inject/inject.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/derivation.hpp"
@@ -173,30 +176,55 @@ extern "C" int MPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], co
   return make(
       comm, "graph_create", newcomm,
       [&] { return PMPI_Graph_create(comm, nnodes, index, edges, reorder, newcomm); },
-      [&] { return impossible(); });
-}
-
-extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int nodes[], const int degrees[],
-                                     const int targets[], const int weights[], MPI_Info info,
-                                     int reorder, MPI_Comm* newcomm) {
-  return make(
-      comm, "dist_graph_create", newcomm,
-      [&] {
-        return PMPI_Dist_graph_create(comm, n, nodes, degrees, targets, weights, info, reorder,
-                                      newcomm);
-      },
-      [&] { return impossible(); });
+      [&] { return whole_graph(comm, nnodes, index, edges); });
 }
 
 extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
                                               const int sourceweights[], int outdegree,
                                               const int destinations[], const int destweights[],
                                               MPI_Info info, int reorder, MPI_Comm* newcomm) {
+  // In a plane with a gap ranks stay as they are, so in all.
+  if (masking.load(std::memory_order_acquire) != nullptr) reorder = 0;
   return make(
       comm, "dist_graph_create_adjacent", newcomm,
       [&] {
         return PMPI_Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree,
                                                destinations, destweights, info, reorder, newcomm);
+      },
+      [&] {
+        OwnEdges edges;
+        edges.is_weighted = sourceweights != MPI_UNWEIGHTED;
+        edges.sources.assign(sources, sources + indegree);
+        edges.destinations.assign(destinations, destinations + outdegree);
+        if (edges.is_weighted && indegree > 0)
+          edges.weights_in.assign(sourceweights, sourceweights + indegree);
+        if (edges.is_weighted && outdegree > 0)
+          edges.weights_out.assign(destweights, destweights + outdegree);
+        return own_edges(std::move(edges));
+      });
+}
+
+// Where siblings stand in the neighbors have to be in one order in all planes: MPI has them in that
+// in which messages have come.
+extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int nodes[], const int degrees[],
+                                     const int targets[], const int weights[], MPI_Info info,
+                                     int reorder, MPI_Comm* newcomm) {
+  if (masking.load(std::memory_order_acquire) != nullptr && comm != MPI_COMM_NULL && n >= 0) {
+    entering("dist_graph_create");
+    const OwnEdges own = gathered_edges(comm, n, nodes, degrees, targets, weights);
+    const auto as_given = [&](const std::vector<int>& of) {
+      return !own.is_weighted ? MPI_UNWEIGHTED : of.empty() ? MPI_WEIGHTS_EMPTY : of.data();
+    };
+    return MPI_Dist_graph_create_adjacent(
+        comm, static_cast<int>(own.sources.size()), own.sources.data(), as_given(own.weights_in),
+        static_cast<int>(own.destinations.size()), own.destinations.data(),
+        as_given(own.weights_out), info, reorder, newcomm);
+  }
+  return make(
+      comm, "dist_graph_create", newcomm,
+      [&] {
+        return PMPI_Dist_graph_create(comm, n, nodes, degrees, targets, weights, info, reorder,
+                                      newcomm);
       },
       [&] { return impossible(); });
 }

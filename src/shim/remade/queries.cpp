@@ -53,8 +53,10 @@ extern "C" int MPI_Comm_compare(MPI_Comm one, MPI_Comm other, int* result) {
 }
 
 extern "C" int MPI_Topo_test(MPI_Comm comm, int* status) {
-  if (grid_of(comm) == nullptr) return PMPI_Topo_test(comm, status);
-  *status = MPI_CART;
+  const auto* graph = is_remade(comm) ? &communicator_of(comm)->graph : nullptr;
+  const bool has_graph = graph != nullptr && graph->has_value();
+  if (grid_of(comm) == nullptr && !has_graph) return PMPI_Topo_test(comm, status);
+  *status = !has_graph ? MPI_CART : (*graph)->whole ? MPI_GRAPH : MPI_DIST_GRAPH;
   return MPI_SUCCESS;
 }
 

@@ -18,6 +18,7 @@
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
+#include "shim/replication/communicator_name.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
@@ -68,14 +69,16 @@ class Remaking final : public Collective {
         leave_to_mpi(started);
         return true;
       }
-      const bool is_told = World::current()->options().on_loss == OnLoss::error;
-      if ((!is_whole && is_told) || has_graph(comm_)) code_ = proc_failed();
+      const bool is_told = World::current()->options().on_loss == OnLoss::error &&
+                           masking.load(std::memory_order_acquire) == nullptr;
+      if ((!is_whole && is_told) || has_lone_graph(comm_)) code_ = proc_failed();
       if (code_ != MPI_SUCCESS) return false;
     }
     if (stage_ == Stage::has_mpi_made_it) {
       if (has_failed_ == std::byte{0}) {
         runtime::Lock held;  // by whoever advances tasks
         if (code_ == MPI_SUCCESS) open_communicator(*made_, session().next_child(), held);
+        if (code_ == MPI_SUCCESS) name_child(comm_, *made_);
         return false;
       }
       note_broken_making();
@@ -86,11 +89,12 @@ class Remaking final : public Collective {
       say(started);
       return true;
     }
-    end_if_masking("MPI_Comm_idup", "makes a communicator of which other planes do not know");
     runtime::Lock held;  // by whoever advances tasks
     code_ = remake(members(), roll_, session().next_child(), comm_, made_, held);
     if (code_ == MPI_SUCCESS && who_ == Who::everybody) {
+      name_child(comm_, *made_);
       communicator_of(*made_)->grid = grid_of(comm_);
+      communicator_of(*made_)->graph = graph_of(comm_);
       code_ = copy_attributes(comm_, *made_);
     }
     return false;
@@ -174,7 +178,8 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
   if (world != nullptr && comm != MPI_COMM_NULL && !is_remade(comm) && is_revoked(comm))
     return finish(comm, "comm_idup", ulfm::revoked_class());
   const bool is_for_mpi =
-      world == nullptr || !ulfm::is_active() || world->options().is_replicated();
+      world == nullptr || !ulfm::is_active() ||
+      (world->options().is_replicated() && masking.load(std::memory_order_acquire) == nullptr);
   if (is_for_mpi) return PMPI_Comm_idup(comm, newcomm, request);
   const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
     return std::make_shared<Remaking>(session, on, Who::everybody, newcomm);

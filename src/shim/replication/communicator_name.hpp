@@ -19,8 +19,8 @@
 
 namespace resprout::shim {
 
-// Nothing for what two groups make, or nobody waits for (MPI_Comm_idup, MPI_Intercomm_create,
-// MPI_Intercomm_merge, MPI_Comm_spawn ...), and for what is made of that.
+// Nothing for what two groups make (MPI_Intercomm_create, MPI_Intercomm_merge, MPI_Comm_spawn ...),
+// or nobody waits for where replicas are verified (MPI_Comm_idup), and for what is made of that.
 // REQUIRES: MPI is initialized; `comm` is valid.
 std::optional<std::uint64_t> name_of(MPI_Comm comm);
 

@@ -55,14 +55,51 @@ static MPI_Comm arrows(void) {
   return made;
 }
 
+/* One arrow to each, which the one before its beginning names. */
+static MPI_Comm named_by_others(int step) {
+  const int node = (rank + 1) % size, degree = 1, target = (rank + 2) % size, weight = step;
+  MPI_Comm made;
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &node, &degree, &target, &weight, MPI_INFO_NULL, 0,
+                        &made);
+  return made;
+}
+
+/* The next one waits for a message that is sent behind the start of its making. */
+static MPI_Comm duplicate(MPI_Comm of, int step) {
+  int word = part(step, 2), heard = 0;
+  MPI_Request request;
+  MPI_Comm made;
+  if (rank > 0) MPI_Recv(&heard, 1, MPI_INT, rank - 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Comm_idup(of, &made, &request);
+  if (rank + 1 < size) MPI_Send(&word, 1, MPI_INT, rank + 1, 2, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  mix_all(&heard, 1);
+  return made;
+}
+
+static MPI_Comm make_one_of_arrows(int step) {
+  MPI_Comm made;
+  switch (step / places % places) {
+    case 0:
+      return arrows();
+    case 1:
+      return duplicate(kept[3], step);
+    case 2:
+      return named_by_others(step);
+    default:
+      MPI_Comm_dup(kept[step % 2 == 0 ? 3 : 1], &made);
+      return made;
+  }
+}
+
 static MPI_Comm make(int step) {
   switch (step % places) {
     case 1:
-      return step < places ? graph() : MPI_COMM_NULL;
-    case 3:
-      return step < places ? arrows() : MPI_COMM_NULL;
+      return graph();
     case 2:
       return pairs();
+    case 3:
+      return make_one_of_arrows(step);
     default:
       return grid(step);
   }
@@ -82,6 +119,7 @@ static void count(MPI_Comm comm, int* in, int* out) {
     *out = *in;
   } else {
     MPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
+    mix_all(&weighted, 1);
   }
 }
 
@@ -156,8 +194,33 @@ static void end(MPI_Request* request, int step) {
   mix_all(in, blocks_max * most);
 }
 
+/* Who is beside this rank, and how heavy the arrows are. */
+static void look_at(MPI_Comm comm) {
+  int kind, own, nodes, edges, ins, outs, weighted;
+  int first[blocks_max], second[3 * ranks_max], third[blocks_max], fourth[blocks_max];
+  MPI_Topo_test(comm, &kind);
+  MPI_Comm_rank(comm, &own);
+  if (kind == MPI_GRAPH) {
+    MPI_Graphdims_get(comm, &nodes, &edges);
+    MPI_Graph_get(comm, nodes, edges, first, second);
+    mix_all(first, nodes);
+    mix_all(second, edges);
+    MPI_Graph_neighbors_count(comm, own, &ins);
+    MPI_Graph_neighbors(comm, own, ins, first);
+    mix_all(first, ins);
+  } else if (kind == MPI_DIST_GRAPH) {
+    MPI_Dist_graph_neighbors_count(comm, &ins, &outs, &weighted);
+    MPI_Dist_graph_neighbors(comm, ins, first, second, outs, third, fourth);
+    mix_all(first, ins);
+    mix_all(second, ins);
+    mix_all(third, outs);
+    mix_all(fourth, outs);
+  }
+}
+
 static void use(MPI_Comm comm, int step, int is_of_pairs) {
   int sources, destinations;
+  look_at(comm);
   count(comm, &sources, &destinations);
   mix_all(&sources, 1);
   mix_all(&destinations, 1);
@@ -198,10 +261,8 @@ int main(int argc, char** argv) {
   for (int step = places; step < steps; ++step) {
     MPI_Comm made = make(step);
     MPI_Comm* place = &kept[step % places];
-    if (made != MPI_COMM_NULL) {
-      MPI_Comm_free(place);
-      *place = made;
-    }
+    MPI_Comm_free(place);
+    *place = made;
     for (int i = 0; i < places; ++i) use(kept[i], step, i == 2);
     collectives(step, MPI_COMM_WORLD);
   }
