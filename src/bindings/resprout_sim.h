@@ -141,8 +141,7 @@ RESPROUT_API const resprout_traced_event* resprout_simulation_events(
 RESPROUT_API const resprout_traced_death* resprout_simulation_deaths(
     const resprout_simulation* simulation, size_t* count);
 
-// --- the order of a job's hosts
-// -------------------------------------------------------------------
+// --- the order of a job's hosts ------------------------------------------------------------------
 
 // What the ranks are given of a file that orders hosts (runtime/net/order.hpp), with a zero byte
 // behind it; valid until this thread asks again. NULL: refused.

@@ -90,6 +90,23 @@ def test_the_radix_is_what_the_job_is_given(radix: int, tmp_path: Path) -> None:
     assert UNNAMED not in ended.err, str(ended)
 
 
+def test_where_the_ranks_have_different_radixes_that_of_rank_0_counts(tmp_path: Path) -> None:
+    ranks = 4
+    own_radix = 'export RESPROUT_RADIX=$((2 << OMPI_COMM_WORLD_RANK)); exec "$@"'
+
+    def kill(job: jobs.Job) -> None:
+        logs.wait_for_work(tmp_path, ranks, job)
+        os.kill(job.processes_by_rank()[0], 9)
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(tmp_path)
+
+    program = ["sh", "-c", own_radix, "sh", *mixed(tmp_path)]
+    ended = jobs.resprout_run(ranks, program, meanwhile=kill)
+    assert ended.lost == {0}, str(ended)
+    assert ended.report["views"][-1]["ranks"] == 3, str(ended)
+    assert ended.report["tree"] == {"radix": 2, "places": list(range(ranks))}, str(ended)
+
+
 def test_hosts_that_an_order_does_not_name_are_said(tmp_path: Path) -> None:
     order = tmp_path / "order"
     order.write_text("node1\n10.0.0.2\n")
