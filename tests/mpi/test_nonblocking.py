@@ -53,6 +53,10 @@ def test_a_rank_in_a_collective_elsewhere_goes_on_with_a_sum(collectives: str) -
     check("elsewhere", 4, options=("--collectives", collectives))
 
 
+def test_each_thread_is_told_the_end_of_its_own() -> None:
+    check("threads", 2)
+
+
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_what_needs_no_operator_goes_on_while_ranks_compute(ranks: int, tmp_path: Path) -> None:
     check("alone", ranks, tmp_path / "through")

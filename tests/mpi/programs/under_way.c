@@ -1,11 +1,12 @@
 /* Collectives under way, in what is easily wrong about them.
  *
- *   under_way many|needed|elsewhere|persistent|freed|mistakes|lost
+ *   under_way many|needed|elsewhere|threads|persistent|freed|mistakes|lost
  *   under_way alone FILE
  *
  * many        hundreds at once on two communicators, together with messages, in any order
  * needed      a rank waits for a message whose sender waits for that rank's part in a sum
  * elsewhere   the same, and it is in a collective of another communicator
+ * threads     several threads start and complete some at once, each on its own communicator
  * alone       all but one rank ask nothing until that one is through (it makes FILE)
  * persistent  requests that are started again and again, alone and together
  * freed       datatypes, operators and communicators are freed while they are needed
@@ -14,6 +15,7 @@
  */
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +31,14 @@
     }                                                                               \
   } while (0)
 
-enum { ranks_max = 16, many = 300, large = 200000 };
+enum { ranks_max = 16, many = 300, large = 200000, threads = 8, rounds_of_thread = 400 };
 static int rank, size;
+
+static int class_of(int code) {
+  int class;
+  MPI_Error_class(code, &class);
+  return class;
+}
 
 static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
@@ -135,6 +143,41 @@ static void be_needed_elsewhere(void) {
   MPI_Op_free(&op);
 }
 
+typedef struct {
+  MPI_Comm comm;
+  int number;
+} Thread;
+
+/* As soon as one thread has completed a request, MPI gives its handle to another one. Each second
+ * collective ends with an error, so that no thread can take another's end for its own. */
+static void* be_one_thread(void* of) {
+  Thread* me = of;
+  for (int round = 0; round < rounds_of_thread; ++round) {
+    MPI_Request request;
+    int is_wrong = (round + me->number) % 2, flag = 0, code = MPI_SUCCESS;
+    int mine[2] = {rank + round, -1}, all[ranks_max];
+    MPI_Iallgather(mine, 1 + is_wrong, MPI_INT, all, 1, MPI_INT, me->comm, &request);
+    if (round % 3 == 0) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    while (round % 3 != 0 && !flag) code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    CHECK(class_of(code) == (is_wrong ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+    for (int r = 0; r < size && !is_wrong; ++r) CHECK(all[r] == r + round);
+  }
+  return NULL;
+}
+
+static void be_threads(void) {
+  pthread_t ids[threads];
+  Thread of[threads];
+  for (int i = 0; i < threads; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &of[i].comm);
+    MPI_Comm_set_errhandler(of[i].comm, MPI_ERRORS_RETURN);
+    of[i].number = i;
+  }
+  for (int i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, be_one_thread, &of[i]);
+  for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+  for (int i = 0; i < threads; ++i) MPI_Comm_free(&of[i].comm);
+}
+
 /* What needs no operator goes on while nobody of the program is in MPI. */
 static void be_alone(const char* path) {
   MPI_Request requests[5];
@@ -219,12 +262,6 @@ static void free_early(void) {
   }
 }
 
-static int class_of(int code) {
-  int class;
-  MPI_Error_class(code, &class);
-  return class;
-}
-
 /* A mistake, and the one that MPI makes of it. */
 #define MISTAKE(name, ...)                                        \
   do {                                                            \
@@ -288,13 +325,16 @@ static void lose(void) {
 }
 
 int main(int argc, char** argv) {
+  int provided;
   if (argc < 2) return 2;
-  MPI_Init(&argc, &argv);
+  int is_threaded = strcmp(argv[1], "threads") == 0;
+  MPI_Init_thread(&argc, &argv, is_threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(argv[1], "many") == 0) be_many();
   if (strcmp(argv[1], "needed") == 0) be_needed();
   if (strcmp(argv[1], "elsewhere") == 0) be_needed_elsewhere();
+  if (is_threaded) be_threads();
   if (strcmp(argv[1], "alone") == 0) be_alone(argv[2]);
   if (strcmp(argv[1], "persistent") == 0) persist();
   if (strcmp(argv[1], "freed") == 0) free_early();

@@ -86,6 +86,15 @@ void free_doomed() {
                 [](MPI_Op op) { return !is_used(op) && PMPI_Op_free(&op) == MPI_SUCCESS; });
 }
 
+// Its request is complete, and perhaps another collective's already. REQUIRES: the mutex is held.
+void forget_ended(MPI_Request request, int ticket) {
+  auto& entries = table().entries;
+  const auto found = entries.find(request);
+  if (found == entries.end() || found->second.ticket != ticket) return;
+  found->second.is_started = false;
+  if (!found->second.make) entries.erase(found);
+}
+
 // Completes the requests of what is over.
 void complete_ended() {
   Table& t = table();
@@ -212,30 +221,34 @@ Watch::Watch(int count, MPI_Request* requests, Then with_sends)
     : send_halves_(count, requests, with_sends), broken_sends_(count, requests) {
   if (table().entry_count.load(std::memory_order_relaxed) == 0) return;
   drive();
-  if (count > 0) before_.assign(requests, requests + count);
+  collectives_.resize(static_cast<std::size_t>(std::max(count, 0)));
+  Table& t = table();
+  const Guard guard(t.mutex);
+  for (int i = 0; i < count; ++i) {
+    const auto found = t.entries.find(requests[i]);
+    if (found == t.entries.end() || !found->second.is_started) continue;
+    collectives_[static_cast<std::size_t>(i)] = {requests[i], found->second.ticket,
+                                                 found->second.collective};
+  }
 }
 
 int Watch::result_of(int i) {
   if (const int of_send = send_halves_.result_of(i); of_send != MPI_SUCCESS) return of_send;
   if (const MPI_Comm comm = broken_sends_.broken_by(i); comm != MPI_COMM_NULL)
     return finish(comm, "isend", code_of_loss(comm));
-  if (before_.empty()) return MPI_SUCCESS;
+  if (collectives_.empty()) return MPI_SUCCESS;
+  const Watched& ended = collectives_[static_cast<std::size_t>(i)];
+  if (!ended.collective) return MPI_SUCCESS;
   Collective::Call call;
-  int result = MPI_SUCCESS;
   {
     Table& t = table();
     const Guard guard(t.mutex);
-    const auto found = t.entries.find(before_[static_cast<std::size_t>(i)]);
-    if (found == t.entries.end() || !found->second.is_started) return MPI_SUCCESS;
-    Entry& entry = found->second;
-    result = as_told(entry.collective->result());
-    call = entry.collective->call();
-    entry.is_started = false;
-    if (!entry.make) t.entries.erase(found);
+    call = ended.collective->call();
+    forget_ended(ended.request, ended.ticket);
     t.entry_count.store(static_cast<int>(t.entries.size()));
     free_doomed();
   }
-  return finish(call.comm, call.name, result);
+  return finish(call.comm, call.name, as_told(ended.collective->result()));
 }
 
 // The first error of a call goes to the handler.

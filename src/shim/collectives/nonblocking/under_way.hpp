@@ -60,19 +60,26 @@ class Watch {
   Watch(int count, MPI_Request* requests, Then with_sends = Then::leave);
 
   bool is_watching() const {
-    return !before_.empty() || send_halves_.has_any() || broken_sends_.has_any();
+    return !collectives_.empty() || send_halves_.has_any() || broken_sends_.has_any();
   }
   // MPI has completed the i-th request: how the collective ended, or the send; MPI_SUCCESS if it is
   // neither. The first error of the call goes to the handler of its communicator.
   int result_of(int i);
 
  private:
+  // As it was before MPI could complete it: from then on another thread may be given a request of
+  // the same name.
+  struct Watched {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int ticket = 0;
+    std::shared_ptr<Collective> collective;  // null: the request is none, or is not started
+  };
   int finish(MPI_Comm comm, const char* name, int result);
 
   SendHalves send_halves_;
   BrokenSends broken_sends_;
   bool has_told_ = false;
-  std::vector<MPI_Request> before_;
+  std::vector<Watched> collectives_;
 };
 
 bool is_collective(MPI_Request request);
