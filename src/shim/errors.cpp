@@ -8,6 +8,7 @@
 #include "shim/cut_off.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/remade/spares.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
@@ -35,6 +36,7 @@ Wrappings& wrappings() {
 }
 
 RESPROUT_FAST_THREAD_LOCAL int depth = 0;
+RESPROUT_FAST_THREAD_LOCAL int making_depth = 0;  // of those that make communicators
 RESPROUT_FAST_THREAD_LOCAL MPI_Comm in_error = MPI_COMM_NULL;
 
 // A class is its own code: mostly there is nothing to look up.
@@ -99,9 +101,11 @@ void pass_on(MPI_Comm comm, int code) {
   if (is_fatal(of_program) && is_cut_off()) end_cut_off("its error handler is fatal");
   if (is_fatal(of_program)) return end_job_for(comm, code);
   const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
+  const int outer_making_depth = std::exchange(making_depth, 0);
   PMPI_Comm_set_errhandler(comm, of_program);
   PMPI_Comm_call_errhandler(comm, code);
   depth = outer_depth;
+  making_depth = outer_making_depth;
   // Unless the handler has set another one.
   if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
 }
@@ -118,6 +122,7 @@ bool is_for_program(int code) {
 void handle(MPI_Comm* found_on, int* code, ...) {
   const MPI_Comm comm = carried_by(*found_on);
   in_error = comm;
+  if (making_depth > 0 && has_met_loss(*code)) return;
   if (is_loss(*code)) {
     if (depth > 0) return;
     end_if_masking("a call of the MPI library", unmasked);
@@ -195,6 +200,9 @@ QuietLosses::~QuietLosses() {
 }
 
 MPI_Comm QuietLosses::communicator_in_error() const { return in_error; }
+
+QuietMaking::QuietMaking() { ++making_depth; }
+QuietMaking::~QuietMaking() { --making_depth; }
 
 }  // namespace resprout::shim
 

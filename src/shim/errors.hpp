@@ -61,4 +61,13 @@ class QuietLosses {
   MPI_Comm outer_;
 };
 
+// The same of a call that makes a communicator, whatever MPI calls a loss that falls into it.
+class QuietMaking : public QuietLosses {
+ public:
+  QuietMaking();
+  ~QuietMaking();
+  QuietMaking(const QuietMaking&) = delete;
+  QuietMaking& operator=(const QuietMaking&) = delete;
+};
+
 }  // namespace resprout::shim

@@ -228,6 +228,7 @@ void begin() {
   PMPI_Barrier(MPI_COMM_WORLD);
   if (live.load()->options().collectives != Collectives::resprout) open_natives();
   install_error_handlers();
+  open_requests();
   open_spares();
   open_nursery();
   if (live.load()->options().is_replicated()) join_other_planes(*live.load());

@@ -11,6 +11,7 @@ NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\
 EXPORTED = re.compile(
     r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit"
     r"|ompi_comm_revoke_local|ompi_comm_request_schedule_append"
+    r"|opal_pointer_array_(test_and_)?set_item"
     r"|ompi_mpi_errors_are_fatal_comm_handler"
 )
 

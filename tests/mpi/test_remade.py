@@ -61,3 +61,15 @@ def test_the_first_death_may_fall_into_the_making_of_a_groups_communicator(
     ended = jobs.resprout_run(ranks, program, [], {"RESPROUT_INJECT": victim})
     assert ended.status == 0 and len(ended.lost) == 1, str(ended)
     assert ended.out.count(" is through\n") == ranks - 1, str(ended)
+
+
+@pytest.mark.parametrize("how", ["one", "several", "threads"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_first_death_may_fall_into_duplicates_or_into_several_makings_at_once(
+    seed: int, how: str
+) -> None:
+    victim = kills_at_any_moment(seed, 1, 8, 0.3)
+    program = [jobs.PROGRAMS / "makings_at_once", "400", how]
+    ended = jobs.resprout_run(8, program, [], {"RESPROUT_INJECT": victim})
+    assert ended.status == 0 and len(ended.lost) == 1, str(ended)
+    assert ended.out.count(" is through\n") == 7, str(ended)

@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "shim/ulfm.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -44,18 +46,38 @@ bool is_to_be_left_alone(MPI_Comm comm) {
 
 void note_made(MPI_Comm comm) {
   Table& t = table();
-  bool has_lost_member = false;
+  bool was_left_alone = false;
   {
     const std::lock_guard guard(t.mutex);
     t.made.insert(comm);
-    has_lost_member = std::erase(t.left_alone, comm) != 0;
+    was_left_alone = std::erase(t.left_alone, comm) != 0;
   }
-  if (has_lost_member) of_mpi()(comm, true);
+  // That may have been another one, which was never made, at the same address.
+  if (was_left_alone && !ulfm::failed_ranks(comm).empty()) of_mpi()(comm, true);
 }
 
 void note_gone(MPI_Comm comm) {
   const std::lock_guard guard(table().mutex);
   table().made.erase(comm);
+}
+
+void end_turn() {
+  using CreateGroup = int (*)(MPI_Comm, MPI_Group, int tag, MPI_Comm*);
+  // MPI_Comm_create_group would refuse to begin in what has lost a member.
+  static const auto create_group =
+      reinterpret_cast<CreateGroup>(dlsym(RTLD_DEFAULT, "ompi_comm_create_group"));
+  if (create_group == nullptr) return;
+  const Making making;
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group alone = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  int rank = 0;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_rank(world, &rank);
+  PMPI_Group_incl(world, 1, &rank, &alone);
+  if (create_group(MPI_COMM_WORLD, alone, 0, &made) == MPI_SUCCESS) PMPI_Comm_free(&made);
+  PMPI_Group_free(&alone);
+  PMPI_Group_free(&world);
 }
 
 Making::Making() {

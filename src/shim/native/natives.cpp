@@ -87,16 +87,21 @@ void make_native(MPI_Comm comm) {
   if (!natives().is_open || comm == MPI_COMM_NULL) return;
   Communicator& communicator = *communicator_of(comm);
   if (communicator.is_native || communicator.is_inter) return;
-  const QuietLosses quiet;
-  const Making making;
-  MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  PMPI_Comm_group(comm, &group);
-  const int code = PMPI_Comm_create(comm, group, &made);
-  PMPI_Group_free(&group);
-  if (code != MPI_SUCCESS) note_broken_making();
-  if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return;
-  note_made(made);
+  {
+    const QuietMaking quiet;
+    const Making making;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    const int code = PMPI_Comm_create(comm, group, &made);
+    PMPI_Group_free(&group);
+    if (code != MPI_SUCCESS) made = MPI_COMM_NULL;
+    if (made != MPI_COMM_NULL) note_made(made);
+  }
+  if (made == MPI_COMM_NULL) {
+    note_broken_making();
+    return end_turn();
+  }
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   communicator.native = made;
 }

@@ -13,6 +13,7 @@
 #include "shim/fast_thread_local.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/progress_hook.hpp"
+#include "shim/native/steps.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/local_revocation.hpp"
 #include "shim/ulfm/revocations.hpp"
@@ -21,9 +22,8 @@
 namespace resprout::shim {
 namespace {
 
-// The library's own request for something that goes on in steps, and its next step.
+// The library's own request for something that goes on in steps.
 using Steps = void;
-using Step = int (*)(Steps*);
 using Append = int (*)(Steps*, Step, MPI_Request*, int);
 // Ends the request with an error if its peer is lost or its communicator revoked.
 using EndIfFailed = bool (*)(MPI_Request);
@@ -87,7 +87,9 @@ bool may_wait(Steps* steps, std::span<const MPI_Request> requests) {
   Nursery& n = nursery();
   const std::lock_guard guard(n.mutex);
   const auto known = n.waits.find(steps);
-  if (known == n.waits.end() && !is_creating) return true;
+  void* const whole = step_under_way();  // whichever thread has it go on
+  if (known == n.waits.end() && !(whole != nullptr ? n.waits.contains(whole) : is_creating))
+    return true;
   const bool is_for_steps = std::any_of(requests.begin(), requests.end(), [&](MPI_Request it) {
     return n.waits.contains(static_cast<Steps*>(it));
   });
@@ -131,6 +133,12 @@ void close_nursery() {
   if (nursery().comm != MPI_COMM_NULL) remove_progress_hook(look);
 }
 
+void leave_nursery(void* steps) {
+  if (nursery().creations.load() == 0) return;
+  const std::lock_guard guard(nursery().mutex);
+  nursery().waits.erase(steps);
+}
+
 int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made) {
   constexpr int bits_of_tag = 30;
   int code = MPI_SUCCESS;
@@ -141,7 +149,10 @@ int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_
     code = PMPI_Comm_create_group(nursery().comm, group, tag, made);
     if (code == MPI_SUCCESS) note_made(*made);
   }
-  if (code == MPI_SUCCESS) copy_error_handler(parent, *made);
+  if (code == MPI_SUCCESS)
+    copy_error_handler(parent, *made);
+  else
+    end_turn();
   return is_anybody_lost() || is_revoked(parent) ? proc_failed() : code;
 }
 
@@ -161,5 +172,5 @@ extern "C" int ompi_comm_request_schedule_append(void* steps, int (*step)(void*)
       return proc_failed();
     }
   }
-  return append(steps, step, requests, count);
+  return append(steps, next_step(steps, step, requests, count), requests, count);
 }

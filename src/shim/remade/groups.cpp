@@ -68,7 +68,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   if (is_for_mpi) {
     lock.unlock();
     {
-      const QuietLosses quiet;
+      const QuietMaking quiet;
       code = create_in_nursery(comm, group, key, made);
     }
     lock.lock();

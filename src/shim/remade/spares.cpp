@@ -136,7 +136,8 @@ MPI_Comm carrier(int spare) { return spares()[spare].comm; }
 MPI_Comm handle_of(int spare) { return spares()[spare].handle; }
 
 bool has_met_loss(int code) {
-  return is_loss(code) || (code != MPI_SUCCESS && World::current()->lost_count() != 0);
+  return is_loss(code) || code == MPI_ERR_INTERN ||
+         (code != MPI_SUCCESS && World::current()->lost_count() != 0);
 }
 
 void note_broken_making() { is_making_broken = true; }

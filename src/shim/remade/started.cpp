@@ -14,6 +14,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/native/making.hpp"
+#include "shim/native/steps.hpp"
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
@@ -104,24 +105,20 @@ class Remaking final : public Collective {
 
   // Nothing is said meanwhile.
   void leave_to_mpi(runtime::Started& started) {
-    const QuietLosses quiet;
+    const QuietMaking quiet;
     making_.emplace();
     stage_ = Stage::mpi;
-    code_ = PMPI_Comm_idup(comm_, made_, &of_mpi_);
+    code_ = start_duplicate(comm_, made_, &of_mpi_);
     if (code_ == MPI_SUCCESS) return;
     making_.reset();
     say_whether_made(started);
   }
-  // Whatever MPI calls it, the program's handler need not know.
   int end_of_mpi() {
-    MPI_Errhandler of_program = MPI_ERRHANDLER_NULL;
-    PMPI_Comm_get_errhandler(comm_, &of_program);
-    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    const QuietMaking quiet;
     const int code = PMPI_Wait(&of_mpi_, MPI_STATUS_IGNORE);
-    PMPI_Comm_set_errhandler(comm_, of_program);
-    PMPI_Errhandler_free(&of_program);
     if (code == MPI_SUCCESS) note_made(*made_);
     making_.reset();
+    if (code != MPI_SUCCESS) end_turn();
     return code;
   }
   void say_whether_made(runtime::Started& started) {

@@ -51,17 +51,6 @@ using Guard = std::lock_guard<std::mutex>;
 
 RESPROUT_FAST_THREAD_LOCAL int calls_inside = 0;
 
-// REQUIRES: the mutex is held.
-void prepare() {
-  Table& t = table();
-  if (t.own != MPI_COMM_NULL) return;
-  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &t.own);
-  int* tag_max = nullptr;
-  int is_set = 0;
-  PMPI_Comm_get_attr(t.own, MPI_TAG_UB, &tag_max, &is_set);
-  t.ticket_max = is_set != 0 ? *tag_max : 32767;
-}
-
 // The name of a request. REQUIRES: the mutex is held.
 int new_ticket() {
   Table& t = table();
@@ -120,7 +109,6 @@ std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runt
 int add_request(Entry entry, MPI_Request* request) {
   Table& t = table();
   const Guard guard(t.mutex);
-  prepare();
   entry.ticket = new_ticket();
   const int code = entry.make
                        ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
@@ -331,10 +319,18 @@ void leave_communicator(MPI_Comm comm) {
     if (entry.collective->call().comm == comm) entry.collective->leave_communicator();
 }
 
+void open_requests() {
+  Table& t = table();
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &t.own);
+  int* tag_max = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(t.own, MPI_TAG_UB, &tag_max, &is_set);
+  t.ticket_max = is_set != 0 ? *tag_max : 32767;
+}
+
 void close_requests() {
   complete_ended();
-  const Guard guard(table().mutex);
-  if (table().own != MPI_COMM_NULL) PMPI_Comm_free(&table().own);
+  PMPI_Comm_free(&table().own);
 }
 
 }  // namespace resprout::shim

@@ -94,6 +94,8 @@ bool is_kept(MPI_Datatype datatype);
 bool is_kept(MPI_Op op);
 // The communicator is going to be freed; its collectives are over.
 void leave_communicator(MPI_Comm comm);
+// In MPI_Init: after a loss the library may not make what requests need.
+void open_requests();
 // At MPI_Finalize, when all are over.
 void close_requests();
 

@@ -1,0 +1,75 @@
+// The numbers that communicators have in the MPI library, while it makes several at once.
+//
+// Whoever makes one proposes a number, and takes the one that all agree on if it is free here.
+// Where a loss meets that, Open MPI 5.0 gives back the number whether it could take it or not, and
+// so that of another communicator, which then gets no messages any more. So nobody gives back, in a
+// step of a making, what it has not taken.
+//
+// Thread rule: from any thread.
+#include <dlfcn.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "shim/native/steps.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using Table = void;  // an opal_pointer_array_t
+using TestAndSet = bool (*)(Table*, int number, void* value);
+using Set = int (*)(Table*, int number, void* value);
+
+// Never destroyed: the library makes progress to the end of the process.
+struct Numbers {
+  std::mutex mutex;
+  std::unordered_map<int, void*> taken;  // by whose steps; null: a communicator has it
+};
+
+Numbers& numbers() {
+  static auto* instance = new Numbers;
+  return *instance;
+}
+
+bool is_of_communicators(Table* table) {
+  static Table* const communicators = dlsym(RTLD_DEFAULT, "ompi_mpi_communicators");
+  return table == communicators;
+}
+
+// False: it is not to be set.
+bool note_set(int number, const void* value) {
+  Numbers& n = numbers();
+  void* const steps = step_under_way();
+  const std::lock_guard guard(n.mutex);
+  const auto found = n.taken.find(number);
+  if (found == n.taken.end()) return true;
+  if (value != nullptr) {
+    found->second = nullptr;
+    return true;
+  }
+  if (steps != nullptr && found->second != steps) return false;
+  n.taken.erase(found);
+  return true;
+}
+
+}  // namespace
+}  // namespace resprout::shim
+
+extern "C" bool opal_pointer_array_test_and_set_item(void* table, int number, void* value) {
+  using namespace resprout::shim;
+  static const auto test_and_set =
+      reinterpret_cast<TestAndSet>(dlsym(RTLD_NEXT, "opal_pointer_array_test_and_set_item"));
+  void* const steps = step_under_way();
+  if (steps == nullptr || !is_of_communicators(table)) return test_and_set(table, number, value);
+  const std::lock_guard guard(numbers().mutex);
+  const bool is_taken = test_and_set(table, number, value);
+  if (is_taken && value != nullptr) numbers().taken[number] = steps;
+  return is_taken;
+}
+
+extern "C" int opal_pointer_array_set_item(void* table, int number, void* value) {
+  using namespace resprout::shim;
+  static const auto set = reinterpret_cast<Set>(dlsym(RTLD_NEXT, "opal_pointer_array_set_item"));
+  if (is_of_communicators(table) && !note_set(number, value)) return 0;
+  return set(table, number, value);
+}
