@@ -2,10 +2,8 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <mutex>
 #include <unordered_set>
-#include <vector>
 
 #include "shim/ulfm.hpp"
 
@@ -26,7 +24,6 @@ struct Table {
   std::mutex mutex;
   int making = 0;
   std::unordered_set<MPI_Comm> made;
-  std::vector<MPI_Comm> left_alone;  // they have lost a member before they were made
 };
 
 Table& table() {
@@ -37,23 +34,18 @@ Table& table() {
 bool is_to_be_left_alone(MPI_Comm comm) {
   Table& t = table();
   const std::lock_guard guard(t.mutex);
-  if (t.making == 0 || t.made.contains(comm)) return false;
-  t.left_alone.push_back(comm);
-  return true;
+  return t.making != 0 && !t.made.contains(comm);
 }
 
 }  // namespace
 
 void note_made(MPI_Comm comm) {
-  Table& t = table();
-  bool was_left_alone = false;
   {
-    const std::lock_guard guard(t.mutex);
-    t.made.insert(comm);
-    was_left_alone = std::erase(t.left_alone, comm) != 0;
+    const std::lock_guard guard(table().mutex);
+    table().made.insert(comm);
   }
-  // That may have been another one, which was never made, at the same address.
-  if (was_left_alone && !ulfm::failed_ranks(comm).empty()) of_mpi()(comm, true);
+  // The library may have heard of that when it was left alone, or was not in its table yet.
+  if (ulfm::is_active() && !ulfm::failed_ranks(comm).empty()) of_mpi()(comm, true);
 }
 
 void note_gone(MPI_Comm comm) {
@@ -86,9 +78,8 @@ Making::Making() {
 }
 
 Making::~Making() {
-  Table& t = table();
-  const std::lock_guard guard(t.mutex);
-  if (--t.making == 0) t.left_alone.clear();
+  const std::lock_guard guard(table().mutex);
+  --table().making;
 }
 
 }  // namespace resprout::shim

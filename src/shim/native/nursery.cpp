@@ -149,11 +149,10 @@ int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_
     code = PMPI_Comm_create_group(nursery().comm, group, tag, made);
     if (code == MPI_SUCCESS) note_made(*made);
   }
-  if (code == MPI_SUCCESS)
-    copy_error_handler(parent, *made);
-  else
-    end_turn();
-  return is_anybody_lost() || is_revoked(parent) ? proc_failed() : code;
+  if (code == MPI_SUCCESS) copy_error_handler(parent, *made);
+  const bool is_broken = is_anybody_lost() || is_revoked(parent);
+  if (code != MPI_SUCCESS || is_broken) end_turn();
+  return is_broken ? proc_failed() : code;
 }
 
 }  // namespace resprout::shim
