@@ -37,6 +37,7 @@ Wrappings& wrappings() {
 
 RESPROUT_FAST_THREAD_LOCAL int depth = 0;
 RESPROUT_FAST_THREAD_LOCAL int making_depth = 0;  // of those that make communicators
+RESPROUT_FAST_THREAD_LOCAL bool is_quiet = false;
 RESPROUT_FAST_THREAD_LOCAL MPI_Comm in_error = MPI_COMM_NULL;
 
 // A class is its own code: mostly there is nothing to look up.
@@ -120,6 +121,7 @@ bool is_for_program(int code) {
 
 // Every wrapping does this.
 void handle(MPI_Comm* found_on, int* code, ...) {
+  if (is_quiet) return;
   const MPI_Comm comm = carried_by(*found_on);
   in_error = comm;
   if (making_depth > 0 && has_met_loss(*code)) return;
@@ -200,6 +202,9 @@ QuietLosses::~QuietLosses() {
 }
 
 MPI_Comm QuietLosses::communicator_in_error() const { return in_error; }
+
+QuietErrors::QuietErrors() { is_quiet = true; }
+QuietErrors::~QuietErrors() { is_quiet = false; }
 
 QuietMaking::QuietMaking() { ++making_depth; }
 QuietMaking::~QuietMaking() { --making_depth; }

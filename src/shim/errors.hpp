@@ -61,7 +61,18 @@ class QuietLosses {
   MPI_Comm outer_;
 };
 
-// The same of a call that makes a communicator, whatever MPI calls a loss that falls into it.
+// While one lives, no error that MPI finds in a call of this thread is told to anybody. Only for
+// calls in which nothing of the program is called. REQUIRES: install_error_handlers().
+class QuietErrors {
+ public:
+  QuietErrors();
+  ~QuietErrors();
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+};
+
+// As QuietLosses, of a call that makes a communicator, whatever MPI calls a loss that falls into
+// it.
 class QuietMaking : public QuietLosses {
  public:
   QuietMaking();

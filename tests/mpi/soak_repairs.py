@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 from kills import kills_at_any_moment
 from resprout.progress import progress_bar
-from test_remade import killed_while_making
+from test_remade import killed_while_making, killed_while_making_several
 from test_repair import CARRIERS, repaired
 from test_ulfm_examples import RESULTS, survivors
 
@@ -39,6 +39,8 @@ KINDS: dict[str, Callable[[int], int]] = {
     **{f"examples/ulfm/{name}": example(name) for name in RESULTS},
     "repair": loop,
     "communicators": lambda seed: len(killed_while_making(seed, 2 + seed % 15).lost),
+    "several at once": lambda seed: len(killed_while_making_several(seed, "several").lost),
+    "in threads": lambda seed: len(killed_while_making_several(seed, "threads").lost),
 }
 
 

@@ -60,8 +60,9 @@ def test_calls_whose_peer_is_killed_return_where_mpi_notices_nothing(case: str) 
     _check(jobs.run(command), RANKS - 1)
 
 
-def test_the_programs_own_error_handlers_see_its_own_mistakes() -> None:
-    ended = jobs.resprout_run(3, [HANDLERS, "own"])
+@pytest.mark.parametrize("collectives", ["auto", "resprout", "native"])
+def test_the_programs_own_error_handlers_see_its_own_mistakes(collectives: str) -> None:
+    ended = jobs.resprout_run(3, [HANDLERS, "own"], ["--collectives", collectives])
     _check(ended, 3)
     assert ended.status == 0, ended
 

@@ -63,19 +63,17 @@ def test_the_first_death_may_fall_into_the_making_of_a_groups_communicator(
     assert ended.out.count(" is through\n") == ranks - 1, str(ended)
 
 
-@pytest.mark.parametrize(
-    ("how", "seed"),
-    [
-        (how, seed)
-        for how, count in (("one", 8), ("several", 8), ("threads", 3))
-        for seed in range(count)
-    ],
-)
-def test_the_first_death_may_fall_into_duplicates_or_into_several_makings_at_once(
-    how: str, seed: int
-) -> None:
+def killed_while_making_several(seed: int, how: str) -> jobs.Ended:
     victim = kills_at_any_moment(seed, 1, 8, 0.3)
     program = [jobs.PROGRAMS / "makings_at_once", "400", how]
     ended = jobs.resprout_run(8, program, [], {"RESPROUT_INJECT": victim})
     assert ended.status == 0 and len(ended.lost) == 1, str(ended)
     assert ended.out.count(" is through\n") == 7, str(ended)
+    return ended
+
+
+@pytest.mark.parametrize(("how", "seed"), [("one", 1), *(("several", seed) for seed in range(6))])
+def test_the_first_death_may_fall_into_duplicates_that_are_not_waited_for(
+    how: str, seed: int
+) -> None:
+    killed_while_making_several(seed, how)

@@ -142,8 +142,14 @@ bool is_valid_buffer(int count, MPI_Datatype datatype) {
   return count >= 0 && datatype != MPI_DATATYPE_NULL;
 }
 
+// MPI says of no elements too whether it has the operator for them; 3 ns in Open MPI 5.0. Its error
+// goes to the handler of MPI_COMM_WORLD, wherever the operation is.
 bool is_valid_reduction(int count, MPI_Datatype datatype, MPI_Op op) {
-  return is_valid_buffer(count, datatype) && op != MPI_OP_NULL;
+  if (!is_valid_buffer(count, datatype) || op == MPI_OP_NULL) return false;
+  if (World::current() == nullptr) return true;
+  const QuietErrors quiet;
+  std::byte none[2]{};
+  return PMPI_Reduce_local(&none[0], &none[1], 0, datatype, op) == MPI_SUCCESS;
 }
 
 }  // namespace resprout::shim

@@ -40,6 +40,26 @@ static int class_of(int code) {
 
 static int mistake(MPI_Comm comm) { return MPI_Send(NULL, 0, MPI_INT, 1000, 0, comm); }
 
+/* An operator that there is not for a datatype, in whatever reduces: each is heard of once, on the
+ * communicator that it is about. */
+static void check_operators(MPI_Comm comm) {
+  int from[6] = {0}, to[6], counts[] = {1, 1, 1};
+  float single[2] = {0};
+  MPI_Request request;
+  heard = 0;
+  CHECK(class_of(MPI_Allreduce(from, to, 1, MPI_2INT, MPI_SUM, comm)) == MPI_ERR_OP);
+  CHECK(heard == 1 && heard_on == comm && heard_class == MPI_ERR_OP);
+  CHECK(class_of(MPI_Reduce(from, to, 1, MPI_INT, MPI_MAXLOC, 0, comm)) == MPI_ERR_OP);
+  CHECK(class_of(MPI_Scan(single, single + 1, 1, MPI_FLOAT, MPI_BOR, comm)) == MPI_ERR_OP);
+  CHECK(class_of(MPI_Exscan(from, to, 1, MPI_2INT, MPI_PROD, comm)) == MPI_ERR_OP);
+  CHECK(class_of(MPI_Reduce_scatter(from, to, counts, MPI_2INT, MPI_MAX, comm)) == MPI_ERR_OP);
+  CHECK(class_of(MPI_Reduce_scatter_block(from, to, 1, MPI_2INT, MPI_MAX, comm)) == MPI_ERR_OP);
+  CHECK(heard == 6);
+  CHECK(class_of(MPI_Iallreduce(single, single + 1, 1, MPI_FLOAT, MPI_BOR, comm, &request)) ==
+        MPI_ERR_OP);
+  CHECK(heard == 7 && heard_on == comm);
+}
+
 static int is_failed(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length;
@@ -76,6 +96,8 @@ static void own(void) {
   MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
   CHECK(class_of(mistake(dup)) == MPI_ERR_RANK);
   CHECK(heard == 2);
+  check_operators(split);
+  heard = 2;
   CHECK(MPI_Comm_call_errhandler(split, MPI_ERR_TAG) == MPI_SUCCESS);
   CHECK(heard == 3 && heard_class == MPI_ERR_TAG);
   MPI_Comm_free(&dup);
