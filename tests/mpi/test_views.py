@@ -34,6 +34,20 @@ def check_epochs(views: list[dict[str, Any]]) -> None:
         assert set(before["lost"]) < set(after["lost"]), views
 
 
+def killing(ranks: int, victims: list[int], folder: Path) -> Callable[[jobs.Job], None]:
+    """Kills these when all work, and lets the others end once they have had time to agree."""
+
+    def kill(job: jobs.Job) -> None:
+        logs.wait_for_work(folder, ranks, job)
+        processes = job.processes_by_rank()
+        for rank in victims:
+            os.kill(processes[rank], 9)
+        time.sleep(AGREEING_SECONDS)
+        logs.say_enough(folder)
+
+    return kill
+
+
 @pytest.mark.parametrize("transport", ["auto", "tcp"])
 @pytest.mark.parametrize(
     ("ranks", "victims"),
@@ -43,16 +57,9 @@ def check_epochs(views: list[dict[str, Any]]) -> None:
 def test_all_survivors_are_in_the_same_views(
     ranks: int, victims: list[int], transport: str, tmp_path: Path
 ) -> None:
-    def kill(job: jobs.Job) -> None:
-        logs.wait_for_work(tmp_path, ranks, job)
-        processes = job.processes_by_rank()
-        for rank in victims:
-            os.kill(processes[rank], 9)
-        time.sleep(AGREEING_SECONDS)
-        logs.say_enough(tmp_path)
-
     options = ["--transport", transport]
-    ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=kill)
+    meanwhile = killing(ranks, victims, tmp_path)
+    ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=meanwhile)
     assert ended.lost == set(victims), str(ended)
     views = ended.report["views"]
     check_epochs(views)
@@ -73,16 +80,9 @@ def test_the_radix_is_what_the_job_is_given(radix: int, tmp_path: Path) -> None:
     order = tmp_path / "order"
     order.write_text(f"# by racks\nnode1 rack1\n{socket.gethostname()} rack2\nnode2 rack1\n")
 
-    def kill(job: jobs.Job) -> None:
-        logs.wait_for_work(tmp_path, ranks, job)
-        processes = job.processes_by_rank()
-        for rank in victims:
-            os.kill(processes[rank], 9)
-        time.sleep(AGREEING_SECONDS)
-        logs.say_enough(tmp_path)
-
     options = ["--radix", str(radix), "--order", str(order)]
-    ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=kill)
+    meanwhile = killing(ranks, victims, tmp_path)
+    ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=meanwhile)
     assert ended.lost == set(victims), str(ended)
     check_epochs(ended.report["views"])
     assert ended.report["views"][-1]["lost"] == victims, str(ended)
@@ -94,14 +94,8 @@ def test_where_the_ranks_have_different_radixes_that_of_rank_0_counts(tmp_path: 
     ranks = 4
     own_radix = 'export RESPROUT_RADIX=$((2 << OMPI_COMM_WORLD_RANK)); exec "$@"'
 
-    def kill(job: jobs.Job) -> None:
-        logs.wait_for_work(tmp_path, ranks, job)
-        os.kill(job.processes_by_rank()[0], 9)
-        time.sleep(AGREEING_SECONDS)
-        logs.say_enough(tmp_path)
-
     program = ["sh", "-c", own_radix, "sh", *mixed(tmp_path)]
-    ended = jobs.resprout_run(ranks, program, meanwhile=kill)
+    ended = jobs.resprout_run(ranks, program, meanwhile=killing(ranks, [0], tmp_path))
     assert ended.lost == {0}, str(ended)
     assert ended.report["views"][-1]["ranks"] == 3, str(ended)
     assert ended.report["tree"] == {"radix": 2, "places": list(range(ranks))}, str(ended)
