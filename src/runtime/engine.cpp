@@ -1,5 +1,6 @@
 #include "runtime/engine.hpp"
 
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -288,6 +289,15 @@ void Engine::drive(Lock&) {
 void Engine::maybe_drive() {
   Lock lock(mutex_, std::try_to_lock);
   if (lock) drive(lock);
+}
+
+void Engine::give_way(Lock& lock) {
+  if (idle_.spins == 0) {
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  }
+  read_board();
 }
 
 void Engine::finish_tasks(Lock& lock) {

@@ -107,6 +107,9 @@ class Engine final : public Receiver {
   void drive(Lock& lock);
   // The same unless another thread is at it. REQUIRES: this thread does not hold the lock.
   void maybe_drive();
+  // Where processes outnumber cores, others come first now; and whatever was revoked meanwhile
+  // fails. For whoever has much to do before it waits.
+  void give_way(Lock& lock);
   // Waits until no session has anything to do for itself.
   void finish_tasks(Lock& lock);
   // Drives everything until `is_done`, giving up the lock whenever there is nothing to do.

@@ -233,6 +233,24 @@ TEST_CASE("revoke: on the host of who knows nobody is sent a notice, unless the 
 }
 
 TEST_CASE(
+    "revoke: who gives way before it waits knows what others of its host have said meanwhile") {
+  std::atomic<bool> is_said{false};
+  Job job(2, false, 2);
+  job.run([&](int rank, Engine& engine, Session& session) {
+    Lock lock = engine.lock();
+    if (rank == 0) {
+      session.revoke();
+      is_said = true;
+      return;
+    }
+    while (!is_said) std::this_thread::yield();
+    CHECK(!session.is_revoked());
+    engine.give_way(lock);
+    CHECK(session.is_revoked());
+  });
+}
+
+TEST_CASE(
     "revoke: what a session keeps goes when its last living member has closed it, not before") {
   constexpr int ranks = 5;
   constexpr int late = 1;

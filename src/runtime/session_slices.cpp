@@ -21,18 +21,19 @@ void add(Outcome& sum, const Outcome& part) {
 
 Outcome Session::allreduce_in_slices(Lock& lock, const ReduceSpec& spec,
                                      std::span<const Slice> slices, ResultConsumer consume) {
-  const std::uint64_t first = next_;
   const auto count = static_cast<std::int64_t>(slices.size());
+  std::vector<Operation*> parts;
   for (std::int64_t i = 0; i < count; ++i) {
     Operation::Setup with = setup();
     with.input = slices[static_cast<std::size_t>(i)].input;
     with.combiner = slices[static_cast<std::size_t>(i)].combiner;
     const Rank root = rank_at(static_cast<std::int32_t>(i * members_->size() / count));
-    operations_.emplace_back().operation = make_allreduce(std::move(with), spec, root);
+    Kept& kept = operations_.emplace_back();
+    kept.operation = make_allreduce(std::move(with), spec, root);
+    parts.push_back(kept.operation.get());
+    start(*kept.operation);
+    engine_.give_way(lock);
   }
-  std::vector<Operation*> parts;
-  for (std::uint64_t number = first; number < next_; ++number) parts.push_back(find(number));
-  for (Operation* part : parts) start(*part);
   engine_.wait_until(lock, [&] {
     return std::all_of(parts.begin(), parts.end(), [](const Operation* part) {
       return part->state() != Operation::State::running && !part->uses_caller_memory();
