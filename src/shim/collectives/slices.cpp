@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t slice_bytes_min = std::size_t{64} << 10;
 constexpr int slices_max = 8;
 // What all members together read and write of a round stays in their caches.
-constexpr std::size_t round_bytes = std::size_t{1} << 20;
+constexpr std::size_t round_bytes = std::size_t{256} << 10;
 
 }  // namespace
 
