@@ -73,37 +73,91 @@ int probe(MPI_Comm comm, const Decided::From& wanted, MPI_Status* status) {
   return is_masked ? probe_in_gap(comm, source, tag, status) : code;
 }
 
-// Messages that were matched on remade communicators: MPI does not say where.
+// A message that was matched, and that has to be received as MPI alone would not do it.
 struct Matched {
-  std::mutex mutex;
-  std::unordered_map<MPI_Message, MPI_Comm> comms;
+  MPI_Comm comm = MPI_COMM_NULL;  // none: it is MPI's business
+  int source = MPI_ANY_SOURCE;
+  bool is_of_lost = false;  // a sibling says what is in it; the handle is that of a stand-in
 };
 
-Matched& matched() {
-  static auto* instance = new Matched;
+struct MatchedMessages {
+  std::mutex mutex;
+  std::unordered_map<MPI_Message, Matched> all;
+};
+
+MatchedMessages& matched() {
+  static auto* instance = new MatchedMessages;
   return *instance;
 }
 
-void note_matched(MPI_Message message, MPI_Comm comm) {
-  if (message == MPI_MESSAGE_NULL || !is_remade(comm)) return;
-  const std::scoped_lock lock(matched().mutex);
-  matched().comms[message] = comm;
-}
-
-// MPI_COMM_NULL if MPI knows more than we do.
-MPI_Comm forget_matched(MPI_Message message) {
-  if (!is_any_remade()) return MPI_COMM_NULL;
-  const std::scoped_lock lock(matched().mutex);
-  const auto found = matched().comms.extract(message);
-  return found.empty() ? MPI_COMM_NULL : found.mapped();
-}
-
-// What was matched has its place among the messages of its stream.
-void note_verified(MPI_Message message, MPI_Comm comm, const MPI_Status& status) {
+// It has its place among the messages of its stream now.
+void note_matched(MPI_Message message, const Matched& found, int tag) {
   Messages* messages = verified_messages.load(std::memory_order_acquire);
+  if (ulfm::is_active() && !is_remade(found.comm) && messages == nullptr) return;
+  if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC) return;
+  const std::scoped_lock lock(matched().mutex);
+  matched().all[message] = found;
   if (messages == nullptr) return;
-  if (const auto ticket = messages->post(comm, status.MPI_SOURCE, status.MPI_TAG))
+  if (const auto ticket = messages->post(found.comm, found.source, tag))
     messages->remember(message, *ticket);
+}
+
+Matched forget_matched(MPI_Message message) {
+  const std::scoped_lock lock(matched().mutex);
+  const auto found = matched().all.extract(message);
+  return found.empty() ? Matched{} : found.mapped();
+}
+
+// As MPI_Mprobe of a message that a lost process should have sent.
+int match_in_gap(MPI_Comm comm, int source, int tag, MPI_Message* message, MPI_Status* status) {
+  MPI_Status found;
+  probe_in_gap(comm, source, tag, &found);
+  *message = receives()->stand_in_message();
+  note_matched(*message, {.comm = comm, .source = source, .is_of_lost = true}, found.MPI_TAG);
+  copy_status(found, status);
+  return MPI_SUCCESS;
+}
+
+// As MPI_Mprobe; of a lost process, too, if siblings stand in for it.
+int match(MPI_Comm comm, const Decided::From& wanted, MPI_Message* message, MPI_Status* status) {
+  const auto [source, tag] = wanted;
+  if (is_stood_in_for(comm, source)) return match_in_gap(comm, source, tag, message, status);
+  MPI_Status found;
+  const int code = look_until(
+      comm, source, tag,
+      [&](Address from) { return PMPI_Mprobe(from.peer, tag, from.comm, message, &found); },
+      [&](Address from, int& flag) {
+        return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
+      });
+  const bool is_masked = is_loss(code) && masking.load(std::memory_order_acquire) != nullptr;
+  if (is_masked) return match_in_gap(comm, source, tag, message, status);
+  if (code != MPI_SUCCESS) return code;
+  name_source(comm, &found);
+  copy_status(found, status);
+  note_matched(*message, {.comm = comm, .source = found.MPI_SOURCE}, found.MPI_TAG);
+  return MPI_SUCCESS;
+}
+
+// As MPI_Mrecv. Its beginning is here; where the rest of a long one will never come, because its
+// sender is lost meanwhile, MPI says so, or is asked until it is hopeless.
+int receive(const Matched& matched, const ReceiveBuffer& buffer, MPI_Message* message,
+            MPI_Status* status) {
+  const auto& [name, data, count, datatype] = buffer;
+  if (matched.comm == MPI_COMM_NULL || ulfm::is_active())
+    return PMPI_Mrecv(data, count, datatype, message, status);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = PMPI_Imrecv(data, count, datatype, message, &request);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Status found;
+  code = wait_patiently(request, Pending{matched.comm, matched.source}, found);
+  if (!is_loss(code)) copy_status(found, status);
+  return code;
+}
+
+// The stand-in is over; what a loss leaves to be recalled.
+int drop(MPI_Message* stand_in) {
+  PMPI_Mrecv(nullptr, 0, MPI_BYTE, stand_in, MPI_STATUS_IGNORE);
+  return proc_failed();
 }
 
 }  // namespace
@@ -135,26 +189,11 @@ extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Sta
 
 extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                           MPI_Status* status) {
-  MPI_Status found;
-  const auto blocking = [&](Address from) {
-    return PMPI_Mprobe(from.peer, tag, from.comm, message, &found);
-  };
   GuardedCall call("mprobe", comm, source);
   if (!call.is_ours()) return PMPI_Mprobe(source, tag, comm, message, status);
   const Decided::From wanted = decided_source(comm, source, tag);
-  source = wanted.source;
-  tag = wanted.tag;
-  wait_until_clear(comm, source, tag);
-  const int code = look_until(comm, source, tag, blocking, [&](Address from, int& flag) {
-    return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
-  });
-  if (code == MPI_SUCCESS) {
-    name_source(comm, &found);
-    copy_status(found, status);
-    note_matched(*message, comm);
-    note_verified(*message, comm, found);
-  }
-  return call.finish(code);
+  wait_until_clear(comm, wanted.source, wanted.tag);
+  return call.finish(match(comm, wanted, message, status));
 }
 
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
@@ -166,33 +205,47 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
     *flag = found ? 1 : 0;
     return found ? MPI_Mprobe(found->source, found->tag, comm, message, status) : MPI_SUCCESS;
   }
+  MPI_Status matched;
   const int code = look_once(comm, source, tag, *flag, [&](Address from, int& found) {
-    return PMPI_Improbe(from.peer, tag, from.comm, &found, message, status);
+    return PMPI_Improbe(from.peer, tag, from.comm, &found, message, &matched);
   });
   if (code == MPI_SUCCESS && *flag != 0) {
-    name_source(comm, status);
-    note_matched(*message, comm);
+    name_source(comm, &matched);
+    copy_status(matched, status);
+    note_matched(*message, {.comm = comm, .source = matched.MPI_SOURCE}, matched.MPI_TAG);
   }
   return call.finish(code);
 }
 
-// Its beginning is here; the rest of a long one may never come if its sender is lost meanwhile.
 extern "C" int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
                          MPI_Status* status) {
-  const MPI_Comm comm = forget_matched(*message);
-  VerifiedReceive verified({"mrecv", buf, count, datatype}, *message);
-  const int code = PMPI_Mrecv(buf, count, datatype, message, verified.status(status));
+  GuardedCall call("mrecv");
+  if (!call.is_ours()) return PMPI_Mrecv(buf, count, datatype, message, status);
+  const Matched from = forget_matched(*message);
+  const ReceiveBuffer buffer{"mrecv", buf, count, datatype};
+  VerifiedReceive verified(buffer, *message, from.source);
+  const int code =
+      from.is_of_lost ? drop(message) : receive(from, buffer, message, verified.status(status));
+  if (is_loss(code)) return call.finish(verified.recover(code, status));
   verified.complete(status);
-  if (comm != MPI_COMM_NULL) name_source(comm, status);
+  if (from.comm != MPI_COMM_NULL) name_source(from.comm, status);
   return code;
 }
 
 extern "C" int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
                           MPI_Request* request) {
-  const MPI_Comm comm = forget_matched(*message);
-  VerifiedReceive verified({"imrecv", buf, count, datatype}, *message);
+  GuardedCall call("imrecv");
+  if (!call.is_ours()) return PMPI_Imrecv(buf, count, datatype, message, request);
+  const Matched from = forget_matched(*message);
+  VerifiedReceive verified({"imrecv", buf, count, datatype}, *message, from.source);
+  if (from.is_of_lost) {
+    MPI_Status recalled{};
+    const int code = verified.recover(drop(message), &recalled);
+    return code == MPI_SUCCESS ? receives()->start_received(recalled, request) : call.finish(code);
+  }
   const int code = PMPI_Imrecv(buf, count, datatype, message, request);
-  if (code == MPI_SUCCESS) verified.go_on_as(*request);
-  if (comm != MPI_COMM_NULL && code == MPI_SUCCESS) remember(*request, {comm, MPI_ANY_SOURCE});
+  if (code != MPI_SUCCESS) return call.finish(code);
+  verified.go_on_as(*request);
+  if (from.comm != MPI_COMM_NULL) remember(*request, {from.comm, from.source});
   return code;
 }

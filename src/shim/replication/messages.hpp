@@ -191,9 +191,11 @@ class VerifiedReceive {
         source_(source) {
     if (messages_ != nullptr) ticket_ = messages_->post(comm, source, tag);
   }
-  // Of a message that was matched before.
-  VerifiedReceive(const ReceiveBuffer& buffer, MPI_Message message)
-      : messages_(verified_messages.load(std::memory_order_acquire)), buffer_(buffer) {
+  // Of a message from `source` that was matched before.
+  VerifiedReceive(const ReceiveBuffer& buffer, MPI_Message message, int source)
+      : messages_(verified_messages.load(std::memory_order_acquire)),
+        buffer_(buffer),
+        source_(source) {
     if (messages_ != nullptr) ticket_ = messages_->take(message);
   }
 
@@ -214,7 +216,7 @@ class VerifiedReceive {
  private:
   Messages* messages_;
   const ReceiveBuffer buffer_;
-  const int source_ = MPI_ANY_SOURCE;
+  const int source_;
   std::optional<Messages::Ticket> ticket_;
   MPI_Status status_{};
 };

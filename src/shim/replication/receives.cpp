@@ -161,6 +161,28 @@ int Receives::start_in_place_of(MPI_Request send) {
   return PMPI_Start(&entry->stand_in);
 }
 
+int Receives::start_received(const MPI_Status& status, MPI_Request* request) {
+  const Hold hold(*this);
+  const int tag = next_tag();
+  const int code = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
+  if (code != MPI_SUCCESS) return code;
+  const auto entry = std::make_shared<Entry>();
+  entry->is_active = true;
+  entry->is_done = true;
+  entry->status = status;
+  entries_[*request] = entry;
+  return PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, own_);
+}
+
+MPI_Message Receives::stand_in_message() {
+  const Hold hold(*this);
+  const int tag = next_tag();
+  MPI_Message message = MPI_MESSAGE_NULL;
+  PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, own_);
+  PMPI_Mprobe(0, tag, own_, &message, MPI_STATUS_IGNORE);
+  return message;
+}
+
 // A stand-in, which it keeps.
 int Receives::lend(Entry& entry) {
   if (entry.stand_in != MPI_REQUEST_NULL) return MPI_SUCCESS;
@@ -239,7 +261,7 @@ int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status
     --lent_;
     note_completion(before, after);
   }
-  order_.end(entry->ticket);
+  if (entry->ticket != 0) order_.end(entry->ticket);
   if (after == MPI_REQUEST_NULL) entries_.erase(before);
   copy_status(entry->status, &status);
   return entry->code;
@@ -271,7 +293,7 @@ void Receives::forget(MPI_Request request) {
   const EntryPtr entry = find(request);
   if (!entry) return;
   entries_.erase(request);
-  if (entry->is_active) order_.end(entry->ticket);
+  if (entry->is_active && entry->ticket != 0) order_.end(entry->ticket);
   if (entry->is_active && entry->is_own) --lent_;
   const auto at = std::find(open_.begin(), open_.end(), entry);
   if (at == open_.end()) return;

@@ -66,6 +66,10 @@ class Receives {
   int start_again(MPI_Request request, std::optional<std::uint64_t> message = {});
   // MPI_Start of a persistent send whose receiver is lost: it is complete at once.
   int start_in_place_of(MPI_Request send);
+  // MPI_Imrecv of a message that is in its buffer already.
+  int start_received(const MPI_Status& status, MPI_Request* request);
+  // A handle for a message that MPI does not have: that of an empty one from this process itself.
+  MPI_Message stand_in_message();
   // For MPI_Cancel. False: it is no wildcard, nothing was done.
   bool maybe_cancel(MPI_Request request);
   // MPI has completed what had the handle `before`, and made it `after`. Writes the status, but for
@@ -125,7 +129,7 @@ class Receives {
     bool is_done = false;        // MPI has completed it, or it was cancelled
     bool is_recalled = false;    // its sender is lost: a sibling says what it takes
     bool is_cancel_due = false;  // the program wants it, or is at its end
-    Order::Ticket ticket = 0;
+    Order::Ticket ticket = 0;    // none: it was received before it was started
     MPI_Status status{};
     int code = MPI_SUCCESS;
   };

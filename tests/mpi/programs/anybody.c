@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ways = 10, ranks_max = 8, each = 2, all_max = each * ranks_max, tag_of = 40 };
+enum { ways = 12, ranks_max = 8, each = 2, all_max = each * ranks_max, tag_of = 40 };
 
 struct message {
   int source, number, step;
@@ -145,6 +145,33 @@ static void one_by_one(int way, int tag, int count) {
   }
 }
 
+/* Messages that are matched before they are received: all of them first, or one after the other. */
+static void matched(int way, int tag, int count) {
+  MPI_Message messages[all_max];
+  MPI_Status status;
+  for (int i = 0; i < count; ++i) {
+    int flag = 0, bytes = 0;
+    if (way == 10) MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &messages[i], &status);
+    while (way == 11 && !flag)
+      MPI_Improbe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, &messages[i], &status);
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    check(bytes == (int)sizeof(struct message), "a matched message of another size");
+    mix((unsigned long)status.MPI_SOURCE);
+    if (way == 10) {
+      MPI_Mrecv(room, (int)sizeof *room, MPI_BYTE, &messages[i], &status);
+      check(messages[i] == MPI_MESSAGE_NULL, "a message that was received has a handle");
+      take(room, &status, tag);
+    }
+  }
+  if (way == 10) return;
+  MPI_Request requests[all_max];
+  MPI_Status statuses[all_max];
+  for (int i = 0; i < count; ++i)
+    MPI_Imrecv(&room[i], (int)sizeof room[i], MPI_BYTE, &messages[i], &requests[i]);
+  MPI_Waitall(count, requests, statuses);
+  for (int i = 0; i < count; ++i) take(&room[i], &statuses[i], tag);
+}
+
 /* What one sends goes out with what it receives. */
 static void exchanging(int tag) {
   MPI_Status status;
@@ -177,6 +204,7 @@ static void one_step(void) {
   if (way == 7) of_any_tag(tag);
   if (way == 8) behind_a_started_one(tag, count);
   if (way == 9) exchanging(tag);
+  if (way >= 10) matched(way, tag, count);
   MPI_Waitall(open, sent, MPI_STATUSES_IGNORE);
   unsigned long all = 0;
   MPI_Allreduce(&state, &all, 1, MPI_UNSIGNED_LONG, MPI_BXOR, MPI_COMM_WORLD);

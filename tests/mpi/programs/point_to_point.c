@@ -287,24 +287,7 @@ static void any_of_nobody(void) {
   CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 }
 
-/* --- probes ------------------------------------------------------------------------------------*/
-
-static void probes(void) {
-  int flag = 0, code = MPI_SUCCESS;
-  MPI_Message message;
-  CHECK(is_failed(MPI_Probe(victim, data_tag, comm, MPI_STATUS_IGNORE)));
-  CHECK(is_failed(MPI_Mprobe(victim, data_tag, comm, &message, MPI_STATUS_IGNORE)));
-  while (!flag && code == MPI_SUCCESS)
-    code = MPI_Iprobe(victim, data_tag, comm, &flag, MPI_STATUS_IGNORE);
-  CHECK(is_failed(code));
-  CHECK(is_failed(MPI_Improbe(victim, data_tag, comm, &flag, &message, MPI_STATUS_IGNORE)));
-}
-static void iprobe_until_lost(void) {
-  int flag = 0, code = MPI_SUCCESS;
-  while (!flag && code == MPI_SUCCESS)
-    code = MPI_Iprobe(victim, data_tag, comm, &flag, MPI_STATUS_IGNORE);
-  CHECK(is_failed(code) && !flag);
-}
+#include "point_to_point_probes.h"
 
 /* --- requests ----------------------------------------------------------------------------------*/
 
@@ -521,6 +504,7 @@ static const struct test_case {
     {"irecv-any-some", irecv_any_some, die_soon},
     {"any-of-nobody", any_of_nobody, die_soon},
     {"probes", probes, die_soon},
+    {"matched-before", matched_before, send_until_matched},
     {"iprobe", iprobe_until_lost, die_soon},
     {"wait", wait_single, die_soon},
     {"test", test_single, die_soon},
