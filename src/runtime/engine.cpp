@@ -17,6 +17,10 @@ constexpr std::size_t closed_max = 1024;
 // Tells the session for the farewell apart from other children, which are counted.
 constexpr std::uint64_t for_farewell = ~std::uint64_t{1};
 
+// What stands on the board: up to here 1 + the world rank of a process that has died, else the
+// session that is revoked.
+constexpr std::uint64_t loss_notice_max = 0xffffffff;
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   std::uint64_t state = hash ^ value;
   return splitmix64(state);
@@ -38,6 +42,7 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
       board_(transport.board()),
       incoming_(static_cast<std::size_t>(world_size)),
       links_(self, transport),
+      has_ended_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))),
       lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))) {}
 
 Engine::~Engine() = default;
@@ -137,9 +142,38 @@ void Engine::note_loss(int world_rank) {
     const std::lock_guard guard(news_mutex_);
     if (lost_[static_cast<std::size_t>(world_rank)].exchange(true)) return;
     news_.push_back(world_rank);
+    last_loss_.store(read_clock().ticks, std::memory_order_relaxed);
     lost_count_.fetch_add(1, std::memory_order_release);
   }
   has_news_.store(true, std::memory_order_release);
+}
+
+void Engine::post_loss(int world_rank) {
+  if (is_lost(world_rank)) return;
+  const bool is_posted =
+      board_.post(static_cast<std::uint64_t>(world_rank) + 1, read_notices_.load());
+  note_end(world_rank);
+  if (is_posted) bell_.ring();
+}
+
+void Engine::note_end(int world_rank) {
+  has_ended_[static_cast<std::size_t>(world_rank)].store(true, std::memory_order_release);
+  note_loss(world_rank);
+}
+
+void Engine::note_stops() {
+  unsigned stopped = 0;
+  std::vector<int> news;  // mostly none: others have posted them
+  pulses_.for_each_stopped([&](int rank) {
+    ++stopped;
+    if (!is_lost(rank)) news.push_back(rank);
+  });
+  if (!news.empty()) Pulses::settle();
+  for (const int rank : news) {
+    post_loss(rank);
+    tell_of_stop_(rank);
+  }
+  known_stops_.store(stopped, std::memory_order_relaxed);
 }
 
 bool Engine::cut_off() {
@@ -233,30 +267,38 @@ void Engine::answer() {
   const std::uint32_t rings = bell_.rings();
   const Lock lock = lock_if_idle();
   if (!lock) return;
-  if (!read_board()) stand_in();
+  if (!read_board() || has_news_.load(std::memory_order_acquire)) stand_in();
   answered_rings_.store(rings, std::memory_order_relaxed);
 }
 
 bool Engine::post(const Session& session) {
-  if (session.id() == 0 || !board_.post(session.id(), read_notices_)) return false;
+  if (session.id() <= loss_notice_max || !board_.post(session.id(), read_notices_)) return false;
   bell_.ring();
   return true;
 }
 
-// True if there was anything. Each notice names a session that is revoked, of this process or not.
+// True if there was anything.
 bool Engine::read_board() {
   if (!has_notice()) return false;
   const std::uint32_t rings = bell_.rings();
-  while (const std::uint64_t id = board_.at(read_notices_)) {
-    const auto session = sessions_.find(id);
-    if (session != sessions_.end())
-      session->second->handle_notice_of_host();
-    else if (!gone_.contains(id))
-      early_notices_.insert(id);
+  while (const std::uint64_t notice = board_.at(read_notices_)) {
+    act_on(notice);
     read_notices_.fetch_add(1, std::memory_order_release);
   }
   answered_rings_.store(rings, std::memory_order_relaxed);
   return true;
+}
+
+void Engine::act_on(std::uint64_t notice) {
+  if (notice <= loss_notice_max) {
+    RESPROUT_INVARIANT(notice <= incoming_.size());
+    return note_end(static_cast<int>(notice - 1));
+  }
+  const auto session = sessions_.find(notice);  // which may be one that this process has no part in
+  if (session != sessions_.end())
+    session->second->handle_notice_of_host();
+  else if (!gone_.contains(notice))
+    early_notices_.insert(notice);
 }
 
 // None of the program's threads is inside.

@@ -34,6 +34,12 @@ class Farewell;
 // Of the rounds in which a waiting thread finds nothing to do, one in so many.
 inline constexpr unsigned idle_rounds_between_looks = 8;
 
+// How long the kernel may take a dead process apart, on a core that others wait for. Those are
+// taken over by another core only if it has nothing to do, so where processes outnumber cores a
+// thread that waits meanwhile naps instead of yielding.
+inline constexpr std::int64_t ending_ns = 3'000'000;
+inline constexpr long nap_while_ending_ns = 20'000;
+
 class Engine final : public Receiver {
  public:
   // REQUIRES: `transport` outlives the engine. Ranks are world ranks.
@@ -57,10 +63,26 @@ class Engine final : public Receiver {
 
   // Safe without the lock, from any thread; takes effect at the next progress.
   void note_loss(int world_rank);
+  // The same, and all others of this host are told at once: whoever waits there need not wait until
+  // its own lifeline gets the processor. REQUIRES: a kernel has seen the end of that process.
+  void post_loss(int world_rank);
   bool is_lost(int world_rank) const {
     return lost_[static_cast<std::size_t>(world_rank)].load(std::memory_order_acquire);
   }
   int lost_count() const { return lost_count_.load(std::memory_order_acquire); }
+
+  // From here on whoever waits looks at the pulses of this host, and `tell` hears, on its thread,
+  // whom it has found first. Before the first operation.
+  void watch_pulses(std::function<void(int world_rank)> tell) {
+    pulses_ = transport_.pulses();
+    tell_of_stop_ = std::move(tell);
+  }
+  // One of this host has died of whom nothing is known yet. A few loads; without the lock.
+  bool misses_a_pulse() const {
+    return pulses_.stopped() != known_stops_.load(std::memory_order_relaxed);
+  }
+  // Posts the losses of those. Safe without the lock, from any thread.
+  void note_stops();
 
   // The others are, or may be, going on without this process, which lives: what waits in a session
   // fails, and so does whatever is begun later. Nothing of it reaches the others any more, once
@@ -69,8 +91,12 @@ class Engine final : public Receiver {
   // thread; takes effect here at the next progress.
   bool cut_off();
   bool is_cut_off() const { return is_cut_off_.load(std::memory_order_acquire); }
-  // `world_rank` was cut off so: what it has not written into shared memory it never will.
-  bool has_withdrawn(int world_rank) const { return transport_.has_withdrawn(world_rank); }
+  // `world_rank` was cut off so, or its end was posted: what it has not written into shared memory
+  // it never will.
+  bool writes_no_more(int world_rank) const {
+    return has_ended_[static_cast<std::size_t>(world_rank)].load(std::memory_order_acquire) ||
+           transport_.has_withdrawn(world_rank);
+  }
 
   // Before the first operation.
   void watch_links(LinkWatching watching) { links_.watch(std::move(watching)); }
@@ -205,6 +231,12 @@ class Engine final : public Receiver {
   Session& open_session(std::uint64_t name, const std::vector<int>& world_ranks);
   bool progress();
   bool read_board();
+  void act_on(std::uint64_t notice);
+  void note_end(int world_rank);
+  bool is_somebody_ending() const {
+    return idle_.spins == 0 && lost_count() != 0 &&
+           read_clock().ticks < last_loss_.load(std::memory_order_relaxed) + ending_ns;
+  }
   Lock lock_if_idle();
   bool stand_in();
   bool has_to_go_on() const;
@@ -234,6 +266,9 @@ class Engine final : public Receiver {
   std::atomic<std::size_t> read_notices_ = 0;
   std::unordered_set<std::uint64_t> early_notices_;  // of sessions that are not open here
   std::atomic<std::uint32_t> answered_rings_{0};
+  Pulses pulses_;
+  std::atomic<unsigned> known_stops_{0};
+  std::function<void(int)> tell_of_stop_;
   std::atomic<int> waiting_{0};  // threads of the program that wait, and drive everything meanwhile
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far
@@ -258,8 +293,10 @@ class Engine final : public Receiver {
   std::atomic<bool> is_cut_off_{false};
   bool have_all_failed_ = false;  // since
 
+  std::unique_ptr<std::atomic<bool>[]> has_ended_;  // was posted
   std::unique_ptr<std::atomic<bool>[]> lost_;
   std::atomic<int> lost_count_{0};
+  std::atomic<std::int64_t> last_loss_{0};
   std::mutex news_mutex_;
   std::vector<int> news_;
   std::atomic<bool> has_news_{false};
@@ -282,8 +319,12 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
       continue;
     }
     lock.unlock();
+    if (misses_a_pulse()) note_stops();
     if (meanwhile_ != nullptr && ++idle_rounds % idle_rounds_between_looks == 0) meanwhile_();
-    idle.pause([&](long ns) { bell_.nap(rings, ns); });
+    if (is_somebody_ending())
+      bell_.nap(rings, nap_while_ending_ns);
+    else
+      idle.pause([&](long ns) { bell_.nap(rings, ns); });
     lock.lock();
   }
   note_waiting(-1);

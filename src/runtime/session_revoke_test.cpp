@@ -228,7 +228,7 @@ TEST_CASE("revoke: on the host of who knows nobody is sent a notice, unless the 
 
   Job full(ranks, false, ranks);
   for (std::size_t place = 0; place < NoticeBoard::notices_max; ++place)
-    REQUIRE(full.wire.board_of(0).post(place + 1, place));
+    REQUIRE(full.wire.board_of(0).post(~place, place));
   CHECK(count_notices(full) >= ranks * 5 / 2);
 }
 

@@ -387,6 +387,50 @@ TEST_CASE("sessions: all survivors put together the same contributions") {
   }
 }
 
+TEST_CASE("a death that one has posted ends what the others of its host wait for") {
+  for (const int size : {2, 3, 5, 8}) {
+    CAPTURE(size);
+    Job job(size, false, size);
+    const int victim = size - 1;
+    job.run([&](int rank, Engine& engine, Session& session) {
+      REQUIRE(allreduce(engine, session, 1) == size);
+      if (rank == victim) {
+        job.is_dead[static_cast<std::size_t>(rank)] = true;
+        job.engines[0]->post_loss(victim);  // as its lifeline would
+        return;
+      }
+      CHECK(allreduce(engine, session, 1) == size - 1);
+      CHECK(engine.is_lost(victim));
+      CHECK(engine.lost_count() == 1);
+    });
+  }
+}
+
+TEST_CASE("who waits sees the pulse of one that died stop, and tells the others of its host") {
+  for (const int size : {2, 3, 5, 8}) {
+    CAPTURE(size);
+    Job job(size, false, size);
+    const int victim = size - 1;
+    std::atomic<int> found{0};
+    for (auto& engine : job.engines)
+      engine->watch_pulses([&](int rank) {
+        CHECK(rank == victim);
+        ++found;
+      });
+    job.run([&](int rank, Engine& engine, Session& session) {
+      REQUIRE(allreduce(engine, session, 1) == size);
+      if (rank == victim) {
+        job.is_dead[static_cast<std::size_t>(rank)] = true;
+        job.wire.stop_pulse(victim);
+        return;
+      }
+      CHECK(allreduce(engine, session, 1) == size - 1);
+      CHECK(engine.writes_no_more(victim));
+    });
+    CHECK(found >= 1);
+  }
+}
+
 TEST_CASE("sessions: a tick says whether anything goes on that others may wait for") {
   Job job(2);
   std::atomic<bool> is_quiet{false};

@@ -30,7 +30,9 @@ class Wire {
   explicit Wire(int size)
       : size_(size),
         queues_(static_cast<std::size_t>(size * size)),
-        cuts_(static_cast<std::size_t>(size * size)) {}
+        cuts_(static_cast<std::size_t>(size * size)) {
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+  }
   std::deque<Frame>& queue(int from, int to) { return queues_[index_of(from, to)]; }
   std::mutex mutex;
   // Of all frames so far, by kind of message.
@@ -57,6 +59,13 @@ class Wire {
     auto& words = boards_[static_cast<std::size_t>(rank / ranks_per_host_)];
     return NoticeBoard(reinterpret_cast<std::byte*>(words.data()));
   }
+  // Of all ranks, up to 16.
+  Pulses pulses() { return {pulses_.data(), {ranks_.data(), static_cast<std::size_t>(size_)}}; }
+  // As the kernel does when `rank` dies.
+  void stop_pulse(int rank) {
+    auto* const words = reinterpret_cast<std::uint32_t*>(pulses_.data());
+    std::atomic_ref(words[rank]).store(FUTEX_OWNER_DIED, std::memory_order_release);
+  }
   Count& sent_as(MessageKind kind) { return sent[static_cast<std::size_t>(kind)]; }
 
  private:
@@ -66,6 +75,8 @@ class Wire {
 
   int size_;
   int ranks_per_host_ = 0;
+  std::array<int, 64> ranks_;
+  alignas(64) std::array<std::byte, 64> pulses_{};
   std::vector<std::vector<std::uint64_t>> boards_;
   std::vector<std::deque<Frame>> queues_;
   std::vector<std::atomic<bool>> cuts_;
@@ -82,6 +93,7 @@ class MemoryTransport final : public Transport {
     return wire_.has_hosts() ? wire_.are_on_one_host(self_, peer) : shares_memory_;
   }
   NoticeBoard board() const override { return wire_.board_of(self_); }
+  Pulses pulses() const override { return wire_.pulses(); }
 
   bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                 std::span<const std::byte> data, Transfer&) override {

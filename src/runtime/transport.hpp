@@ -23,6 +23,7 @@
 #include "core/message.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/notice_board.hpp"
+#include "runtime/pulses.hpp"
 
 namespace resprout::runtime {
 
@@ -116,6 +117,8 @@ class Transport {
   // the board, although they wait for something else; others look now and then.
   virtual Doorbell bell() const { return {}; }
   virtual NoticeBoard board() const { return {}; }
+  // Of this process and those peers; valid as long as the transport is.
+  virtual Pulses pulses() const { return {}; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
   virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {

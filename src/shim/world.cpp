@@ -53,6 +53,9 @@ class LiveWorld final : public World {
     engine_.do_meanwhile(progress_mpi);
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
     engine_.watch_links(link_watching());
+    // A process of a plane does more about a loss than to go on: when its own lifeline says so.
+    if (!options_.is_replicated())
+      engine_.watch_pulses([this](int rank) { job_.lifeline->suspect(rank); });
   }
 
   const Options& options() const override { return options_; }
@@ -159,7 +162,11 @@ void handle_loss(const runtime::Loss& loss) {
   Masking* by = masking.load();
   if (by == nullptr && !is_masking_over() && world->options().is_replicated())
     end_with_plane(*world, loss);
-  world->engine().note_loss(loss.rank);
+  const bool is_seen_here = runtime::is_proven(loss.kind) && world->is_on_own_host(loss.rank);
+  if (is_seen_here && !world->options().is_replicated())
+    world->engine().post_loss(loss.rank);
+  else
+    world->engine().note_loss(loss.rank);
   // It may live, and then MPI does not hear of it.
   if (!runtime::is_proven(loss.kind)) note_living_failure(loss.rank);
   if (!world->options().is_replicated()) return world->report().note_loss(loss);
@@ -214,7 +221,10 @@ void begin() {
   try {
     auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));
     live.store(world);
-    world->job().lifeline->connect(world->job().peers, std::move(world->job().tree));
+    Job& job = world->job();
+    const bool watches = !world->options().is_replicated();
+    job.lifeline->connect(job.peers, std::move(job.tree),
+                          watches ? job.transport->pulses() : runtime::Pulses());
   } catch (const std::system_error& error) {
     // Not for one rank alone to decide; but what the system refuses here it refuses everywhere.
     std::fprintf(stderr, "resprout: cannot start: %s\n", error.what());

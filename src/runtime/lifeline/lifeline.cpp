@@ -38,6 +38,8 @@ constexpr std::uint64_t link_key = std::uint64_t{2} << 32;     // + serial
 
 // When many leave at once, the graph is not mended for those who are about to leave themselves.
 constexpr std::int64_t heal_after_goodbye_ns = 200'000'000;
+// After a loss those who wait for a result come first.
+constexpr std::int64_t heal_after_loss_ns = 5'000'000;
 // How long a leaving process passes on what others say, and how long it tries to be heard.
 constexpr std::int64_t farewell_ns = 5'000'000;
 constexpr std::int64_t farewell_ns_max = 200'000'000;
@@ -63,7 +65,7 @@ class Lifeline::Impl final : public Findings {
   explicit Impl(LifelineOptions options) : options_(std::move(options)) {}
 
   PeerAddress listen();
-  void connect(std::span<const PeerAddress> peers, ViewTree tree);
+  void connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses);
   void leave();
   // What another thread wants to be done about `rank` on the lifeline's.
   enum class Request : std::uint8_t { look_at, ask, say_at_work, report_silent };
@@ -111,6 +113,7 @@ class Lifeline::Impl final : public Findings {
   Fd wake_;
   Fd listener_;
   StatusPage page_;
+  Pulses pulses_;
   protocols::LocalHealth health_;
   std::optional<Roster> roster_;
   std::optional<Siblings> siblings_;
@@ -148,11 +151,13 @@ PeerAddress Lifeline::Impl::listen() {
   return address;
 }
 
-void Lifeline::Impl::connect(std::span<const PeerAddress> peers, ViewTree tree) {
+void Lifeline::Impl::connect(std::span<const PeerAddress> peers, ViewTree tree,
+                             const Pulses& pulses) {
   RESPROUT_INVARIANT(listener_.is_open() && !thread_.joinable());
   const std::int64_t now = monotonic_ns();
   roster_.emplace(options_.rank, static_cast<int>(peers.size()));
-  siblings_.emplace(options_, health_, *this, poller_, sibling_key);
+  pulses_ = pulses;
+  siblings_.emplace(options_, health_, *this, poller_, pulses_, sibling_key);
   overlay_.emplace(options_, health_, *roster_, *this, poller_, link_key);
   views_.emplace(options_, *roster_, *this, *overlay_, std::move(tree));
   siblings_->start(peers, now);
@@ -203,6 +208,8 @@ void Lifeline::Impl::request(Request what, int rank) {
 
 void Lifeline::Impl::run() {
   pthread_setname_np(pthread_self(), "resprout-life");
+  Pulse pulse;
+  pulse.start(pulses_, options_.rank);
   while (!is_leaving_.load()) {
     if (is_cut_off_) return live_on_alone();
     wait_and_handle(std::min(next_tick_, next_heartbeat_));
@@ -213,6 +220,7 @@ void Lifeline::Impl::run() {
       connected_changed_.notify_all();
     }
   }
+  siblings_->look_at_pulses();  // the program may have heard of a death before its event
   say_goodbye();
 }
 
@@ -342,7 +350,7 @@ void Lifeline::Impl::handle_loss(const Loss& loss) {
                     .by = loss.found_by,
                     .time_ns = loss.detected_ns,
                     .loss_kind = static_cast<std::uint32_t>(loss.kind)});
-  overlay_->handle_gone(loss.rank, now);
+  overlay_->handle_gone(loss.rank, now + heal_after_loss_ns);
   untold_.push_back(loss);
   tell_losses();
 }
@@ -401,8 +409,8 @@ void Lifeline::Impl::handle_other_version(const std::string& from, int version) 
 Lifeline::Lifeline(LifelineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Lifeline::~Lifeline() { leave(); }
 PeerAddress Lifeline::listen() { return impl_->listen(); }
-void Lifeline::connect(std::span<const PeerAddress> peers, ViewTree tree) {
-  impl_->connect(peers, std::move(tree));
+void Lifeline::connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses) {
+  impl_->connect(peers, std::move(tree), pulses);
 }
 void Lifeline::leave() { impl_->leave(); }
 void Lifeline::suspect(int rank) { impl_->request(Impl::Request::look_at, rank); }

@@ -36,6 +36,7 @@
 #include "runtime/auth/secret.hpp"
 #include "runtime/lifeline/peer_address.hpp"
 #include "runtime/lifeline/view_tree.hpp"
+#include "runtime/pulses.hpp"
 
 namespace resprout::runtime {
 
@@ -118,9 +119,10 @@ class Lifeline {
   PeerAddress listen();
 
   // Starts the thread and comes back when the first links are up, at the latest after the handshake
-  // deadline. `peers[i]` is the address of rank i, `tree` the same for all ranks. REQUIRES:
-  // listen() was called.
-  void connect(std::span<const PeerAddress> peers, ViewTree tree);
+  // deadline. `peers[i]` is the address of rank i, `tree` the same for all ranks. The thread holds
+  // this process's word of `pulses`, if it has one. REQUIRES: listen() was called; what `pulses`
+  // shows outlives this.
+  void connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses = {});
 
   // Says goodbye to all and ends the thread: nobody will report this process as lost. No callback
   // runs after it. REQUIRES: the caller holds no lock that a callback takes.

@@ -87,7 +87,12 @@ void Siblings::handle_time(std::int64_t now, std::int64_t starved_ns) {
 
 void Siblings::look_at(int rank) {
   const Sibling* const sibling = find(rank);
-  if (sibling != nullptr && has_ended(*sibling)) report_end(*sibling);
+  if (sibling == nullptr) return;
+  if (pulses_.has_stopped(rank) || has_ended(*sibling)) report_end(*sibling);
+}
+
+void Siblings::look_at_pulses() {
+  pulses_.for_each_stopped([this](int rank) { look_at(rank); });
 }
 
 void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {

@@ -26,11 +26,12 @@ class Siblings {
  public:
   // Descriptors are added to `poller` under first_key + rank.
   Siblings(const LifelineOptions& options, const protocols::LocalHealth& health, Findings& findings,
-           Poller& poller, std::uint64_t first_key)
+           Poller& poller, const Pulses& pulses, std::uint64_t first_key)
       : options_(options),
         health_(health),
         findings_(findings),
         poller_(poller),
+        pulses_(pulses),
         first_key_(first_key) {}
 
   // Throws std::system_error if a living sibling cannot be watched.
@@ -42,6 +43,8 @@ class Siblings {
   void handle_time(std::int64_t now, std::int64_t starved_ns);
   // There is reason to look at `rank` now.
   void look_at(int rank);
+  // Finds whoever has died by now, though its event may still be to come.
+  void look_at_pulses();
   // Others have declared `rank` lost. It ends by itself when it learns so; if it is stopped it
   // cannot.
   void fence(int rank);
@@ -71,6 +74,7 @@ class Siblings {
   const protocols::LocalHealth& health_;
   Findings& findings_;
   Poller& poller_;
+  const Pulses& pulses_;
   const std::uint64_t first_key_;
   std::vector<Sibling> siblings_;
 };

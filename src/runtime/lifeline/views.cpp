@@ -10,6 +10,13 @@
 #include "runtime/net/membership_bytes.hpp"
 
 namespace resprout::runtime {
+namespace {
+
+// No call waits for a view, but threads that agree on one take the processor from those that do
+// wait; and other losses may follow.
+constexpr std::int64_t decide_after_ns = 5'000'000;
+
+}  // namespace
 
 bool Views::is_kept() const {
   return options_.keeps_views && !is_over_ && roster_.size() <= Ids::capacity;
@@ -34,12 +41,12 @@ void Views::handle_loss(const Loss& loss, std::int64_t now) {
   const auto evidence =
       is_proven(loss.kind) ? protocols::Evidence::death : protocols::Evidence::silence;
   detected_ns_.emplace(id, loss.detected_ns);
-  pending_.push_back({id, evidence, now + 2 * options_.heartbeat_period_ns});
+  pending_.push_back({id, evidence, now, now + 2 * options_.heartbeat_period_ns});
   maybe_tell_machine(now);
 }
 
-// At once if this process is the next coordinator, or if these losses leave no quorum; late if the
-// coordinator should have known it by now.
+// Soon if this process is the next coordinator; at once if these losses leave no quorum; late if
+// the coordinator should have known it by now.
 bool Views::has_to_tell(std::int64_t now) const {
   Ids lost = machine_->fenced();
   Ids dead;
@@ -52,7 +59,9 @@ bool Views::has_to_tell(std::int64_t now) const {
   const Ids& members = machine_->view().members;
   const Ids living = members - lost;
   // Of deaths that the machine knows of, this knows nothing: then it is told too early, no more.
-  return is_late || living.lowest() == machine_->self() || !is_quorum(members, dead, living);
+  const bool is_mine =
+      living.lowest() == machine_->self() && now >= pending_.front().heard_at + decide_after_ns;
+  return is_late || is_mine || !is_quorum(members, dead, living);
 }
 
 void Views::maybe_tell_machine(std::int64_t now) {

@@ -72,6 +72,7 @@ class Views {
   struct Pending {
     Rank id;
     protocols::Evidence evidence;
+    std::int64_t heard_at;
     std::int64_t due_at;
   };
 

@@ -47,6 +47,7 @@ class Router final : public Transport {
   }
   Doorbell bell() const override { return shm_ != nullptr ? shm_->bell() : Doorbell(); }
   NoticeBoard board() const override { return shm_ != nullptr ? shm_->board() : NoticeBoard(); }
+  Pulses pulses() const override { return shm_ != nullptr ? shm_->pulses() : Pulses(); }
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override {
     return is_local(peer) && shm_->passes_by_reference(peer, data);
   }

@@ -68,7 +68,7 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   engine.wait_until(lock, [&] {
     const bool is_lost = world.lost_count() != 0 && world.is_lost(world_rank);
     const bool has_ended =
-        is_lost && (lanes.slots.has_ended(member) || engine.has_withdrawn(world_rank));
+        is_lost && (engine.writes_no_more(world_rank) || lanes.slots.has_ended(member));
     lanes.machine.handle_look(look(lanes, bytes), has_ended);
     if (is_awaited() && communicator.session->is_revoked()) lanes.machine.end();
     return !is_awaited();

@@ -63,6 +63,7 @@ std::atomic<runtime::Engine*> looked_after{nullptr};  // by threads that are blo
 
 int look() {
   runtime::Engine* engine = looked_after.load(std::memory_order_relaxed);
+  if (engine != nullptr && engine->misses_a_pulse()) engine->note_stops();
   if (engine != nullptr && engine->is_called()) engine->answer();
   pass_on_revocations();
   return 0;
@@ -155,7 +156,8 @@ void revoke(MPI_Comm comm) {
   if (runtime::Session* session = session_of(comm, lock)) {
     session->revoke();
     lock.unlock();
-    pass_on_revocations();
+    // Where all members look for themselves, MPI is told by the next call, or from its progress.
+    if (!do_members_look(*communicator_of(comm))) pass_on_revocations();
     return;
   }
   // One process, or processes that have nobody in common but MPI.

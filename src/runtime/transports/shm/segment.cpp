@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/notice_board.hpp"
+#include "runtime/pulses.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -24,7 +25,7 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3430747270736572u;  // "resprt04"
+constexpr std::uint64_t magic = 0x3530747270736572u;  // "resprt05"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;
@@ -32,7 +33,8 @@ constexpr std::size_t line = 64;
 constexpr std::size_t bell_offset = header_bytes;
 constexpr std::size_t board_offset = bell_offset + page;
 constexpr std::size_t ranks_max = 4096;
-constexpr std::size_t leavers_offset = board_offset + NoticeBoard::bytes;
+constexpr std::size_t pulses_offset = board_offset + NoticeBoard::bytes;
+constexpr std::size_t leavers_offset = pulses_offset + ranks_max * Pulses::bytes_each;
 constexpr std::size_t bitmaps_offset = leavers_offset + ranks_max;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
@@ -159,6 +161,7 @@ void ShmSegment::unlink() {
 
 std::byte* ShmSegment::bell() const { return base_ + bell_offset; }
 std::byte* ShmSegment::board() const { return base_ + board_offset; }
+std::byte* ShmSegment::pulses() const { return base_ + pulses_offset; }
 
 std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
   return base_ + bitmaps_offset + receiver * bitmap_stride(sizes_);

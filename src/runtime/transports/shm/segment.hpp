@@ -1,4 +1,5 @@
-// The shared memory of the ranks of one host and job: a bell, a board, bitmaps, rings, arenas.
+// The shared memory of the ranks of one host and job: a bell, a board, pulses, bitmaps, rings,
+// arenas.
 //
 // It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back
 // with the last process that maps it, however that one ends. Others open it through its creator's
@@ -8,6 +9,7 @@
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
 //   bell     doorbell.hpp
 //   board    notice_board.hpp
+//   pulses   pulses.hpp
 //   leavers  per rank: a byte, not 0 once it has withdrawn
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
@@ -60,6 +62,7 @@ class ShmSegment {
   const ShmSizes& sizes() const { return sizes_; }
   std::byte* bell() const;
   std::byte* board() const;
+  std::byte* pulses() const;
   std::byte* bitmap(std::uint32_t receiver) const;
   std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
   std::byte* arena(std::uint32_t rank) const;

@@ -66,6 +66,7 @@ class ShmTransport::Impl {
   }
   Doorbell bell() const { return Doorbell(segment_->bell()); }
   NoticeBoard board() const { return NoticeBoard(segment_->board()); }
+  Pulses pulses() const { return {segment_->pulses(), world_ranks_}; }
   Arena& arena() { return arena_; }
   bool is_referable(std::span<const std::byte> data) const {
     return data.size() >= reference_bytes_min && arenas_.contains(data);
@@ -95,6 +96,7 @@ class ShmTransport::Impl {
 
   std::unique_ptr<ShmSegment> segment_;
   const std::uint32_t self_;
+  const std::vector<int> world_ranks_;  // by local index
   std::atomic<bool> has_withdrawn_ = false;
   std::vector<int> local_index_;       // by world rank
   std::vector<Peer> peers_;            // by local index; one's own is never used
@@ -110,6 +112,7 @@ ShmTransport::Impl::Impl(std::unique_ptr<ShmSegment> segment, std::span<const in
                          int self)
     : segment_(std::move(segment)),
       self_(static_cast<std::uint32_t>(self)),
+      world_ranks_(world_ranks.begin(), world_ranks.end()),
       peers_(world_ranks.size()),
       unread_((world_ranks.size() + 63) / 64),
       bitmap_(reinterpret_cast<std::uint64_t*>(segment_->bitmap(static_cast<std::uint32_t>(self)))),
@@ -380,6 +383,7 @@ bool ShmTransport::withdraw() { return impl_->withdraw(); }
 bool ShmTransport::has_withdrawn(int peer) const { return impl_->has_withdrawn(peer); }
 Doorbell ShmTransport::bell() const { return impl_->bell(); }
 NoticeBoard ShmTransport::board() const { return impl_->board(); }
+Pulses ShmTransport::pulses() const { return impl_->pulses(); }
 bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {
   return reaches(peer) && impl_->is_referable(data);
 }
