@@ -40,6 +40,11 @@ def chosen(cases: list[Case], features: Features[Case]) -> list[Case]:
     return [cases[i] for i in sorted(numbers)]
 
 
+def a_share(seeds: Sequence[int], of_one: int) -> Sequence[int]:
+    """The first one of each `of_one` random cases; or all."""
+    return seeds if is_every_case_wanted() else seeds[: -(-len(seeds) // of_one)]
+
+
 def with_every_value(*values: Sequence[object]) -> list[tuple[object, ...]]:
     """Tuples of one of each that have every value of each; or the whole product."""
     if is_every_case_wanted():

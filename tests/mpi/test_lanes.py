@@ -6,13 +6,14 @@ go on in the same way.
 
 import random
 
+import covering
 import jobs
 import pytest
 
 PROGRAM = jobs.PROGRAMS / "lanes"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=2))
 def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
     draw = random.Random(seed)
     ranks = draw.choice([3, 4, 5, 6])
@@ -20,7 +21,7 @@ def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
     _check(ranks, victims, draw.randint(500, 60_000))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=2))
 def test_who_is_left_of_two_goes_on_alone(seed: int) -> None:
     draw = random.Random(seed)
     _check(2, [draw.randrange(2)], draw.randint(500, 60_000))

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import covering
 import jobs
 import pytest
 
@@ -137,7 +138,7 @@ def random_victims(
     return options
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", covering.a_share(range(12), of_one=2))
 def test_whoever_is_lost_in_whatever_call_the_others_end_as_without(seed: int) -> None:
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
     ended, results = job(ranks, replicas, *random_victims(seed, ranks, replicas))
