@@ -19,23 +19,25 @@ extern "C" {
 
 /* Whose data are in the result of the last collective operation that this process has called on
  * `comm` (a non-blocking one counts when it is over, which may be before the program is told): of a
- * reduction or a barrier all those who were not left out, of a broadcast its root. Empty if that
- * operation had no result, or if there was none yet. The group is the caller's to free. All
- * processes that an operation gave a result to are told the same. Call it from the thread that
- * called the operation, or after it. */
+ * reduction or a barrier all those who were not left out, of a broadcast or a scatter its root.
+ * What makes communicators of `comm` is one, too; of MPI_COMM_WORLD so is MPI_Init. Empty if that
+ * operation had no result, or if there was none yet; where there is one process it is always that.
+ * The group is the caller's to free. All processes that an operation gave a result to are told the
+ * same. Call it from the thread that called the operation, or after it. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 
 /* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction.
- * Writes `count` elements of `datatype` to `contribution`, laid out as in a send buffer, and
- * returns 1; or returns 0: nothing stands in for it. Called during reductions to one or to all, on
- * every process, for every rank that is missing, in ascending order; it must write the same
- * everywhere, and must not communicate. */
+ * Writes `count` elements of `datatype` to `contribution`, laid out as in a send buffer (with what
+ * lies between their parts and up to the upper bound of the last, if it likes), and returns 1; or
+ * returns 0: nothing stands in for it. Called during reductions to one or to all, on every process,
+ * for every rank that is missing, in ascending order; it must write the same everywhere, and must
+ * not communicate, nor call the functions of this header. */
 typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int count,
                               MPI_Datatype datatype, void* extra);
 
-/* From now on `function` stands in for those who are missing in the reductions on `comm`, in place
- * of what RESPROUT_MISSING says; null: no longer. All processes of `comm` call it, between the same
- * two operations. */
+/* `function` stands in for those who are missing in the reductions on `comm` that begin from now on
+ * (persistent ones: that are started), in place of what RESPROUT_MISSING says; null: no longer. All
+ * processes of `comm` call it, between the same two operations. */
 int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
     __attribute__((weak));
 

@@ -14,8 +14,9 @@ from typing import Any
 def contributors(comm: Any) -> Any:
     """Whose data are in the result of the last collective operation on `comm`, as an MPI.Group.
 
-    Of a reduction or a barrier all those who were not left out, of a broadcast its root; nobody if
-    that operation had no result, or if there was none yet. `comm` is an mpi4py.MPI.Comm.
+    Of a reduction or a barrier all those who were not left out, of a broadcast or a scatter its
+    root; nobody if that operation had no result, or if there was none yet. What makes communicators
+    of `comm` is one, too; of MPI.COMM_WORLD so is MPI_Init. `comm` is an mpi4py.MPI.Comm.
     Without Resprout (the program was not started by `resprout run`) a RuntimeError.
     """
     from mpi4py import MPI

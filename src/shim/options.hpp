@@ -53,7 +53,8 @@ struct Options {
   bool stands_in() const { return is_replicated() && on_replica_loss == OnReplicaLoss::stand_in; }
   // A plane ends at its first loss: there is nothing to go on after.
   bool leaves_collectives_to_mpi() const {
-    return is_replicated() && !stands_in() && collectives != Collectives::resprout;
+    return is_replicated() && !stands_in() && collectives != Collectives::resprout &&
+           sum != Sum::reproducible;
   }
 
   OnLoss on_loss = OnLoss::go_on;

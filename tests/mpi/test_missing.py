@@ -63,3 +63,21 @@ def test_stand_ins_take_the_places_of_the_lost(
 ) -> None:
     run(tmp_path, victims, options, *arguments)
     check(tmp_path, victims, stand_in)
+
+
+@pytest.mark.parametrize("mode", ["nothing", "last", "callback"])
+def test_stand_ins_take_those_places_in_all_forms_of_reductions(mode: str) -> None:
+    options = ["--missing", "last"] if mode == "last" else []
+    ended = jobs.resprout_run(6, [jobs.PROGRAMS / "missing_forms", mode], options)
+    assert ended.status == 0 and ended.lost == {1, 5}, str(ended)
+
+
+def test_what_was_given_to_a_freed_operator_or_datatype_stands_in_for_nothing() -> None:
+    program = [jobs.PROGRAMS / "missing_handles", "freed"]
+    ended = jobs.resprout_run(4, program, ["--missing", "last"])
+    assert ended.status == 0 and ended.lost == {1}, str(ended)
+
+
+def test_what_is_said_of_stand_ins_is_for_reductions_that_begin_later() -> None:
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "missing_handles", "pending"])
+    assert ended.status == 0 and ended.lost == {1}, str(ended)

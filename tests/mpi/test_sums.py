@@ -1,5 +1,6 @@
 """RESPROUT_SUM=reproducible: the same bits for the same contributors."""
 
+import sys
 from pathlib import Path
 
 import jobs
@@ -46,3 +47,33 @@ def test_a_loss_leaves_the_bits_of_the_others_sum(tree: str, tmp_path: Path) -> 
     assert ended.status == 0 and ended.lost == {RANKS - 1}, str(ended)
     for rank in range(RANKS - 1):
         assert (folder / f"sums-{rank}").read_bytes() == expected[rank]
+
+
+def test_reproducible_sums_are_those_of_exact_arithmetic_whoever_is_lost() -> None:
+    program = [sys.executable, Path(__file__).parent / "programs" / "exact_sums.py"]
+    ended = jobs.resprout_run(4, program, ["--sum", "reproducible"])
+    assert ended.status == 0 and ended.lost == {1, 2, 3}, str(ended)
+    assert "numbers compared" in ended.out, str(ended)
+
+
+REPLICATED = [["--on-replica-loss", "end-plane"], ["--on-replica-loss", "stand-in"]]
+
+
+@pytest.mark.parametrize("options", REPLICATED, ids=["end-plane", "stand-in"])
+def test_replicas_have_the_same_bits(options: list[str], tmp_path: Path) -> None:
+    """Also where no plane is whole any more, and everybody works them out."""
+    stands_in = "stand-in" in options
+    expected = sums(tmp_path / "alone", ["--sum", "reproducible"])
+    folder = tmp_path / "replicas"
+    folder.mkdir()
+    victims = {(0, 1): 2, (1, 2): 3} if stands_in else {(0, 1): 2}
+    faults = [
+        f"--inject=kill:rank={rank},replica={plane},at=allreduce#{number}"
+        for (plane, rank), number in victims.items()
+    ]
+    job = ["--replicas", "2", "--sum", "reproducible", *options, *faults]
+    ended = jobs.resprout_run(RANKS, [jobs.PROGRAMS / "sums", folder, "all"], job)
+    assert ended.status == 0, str(ended)
+    for plane in (0, 1) if stands_in else (1,):
+        for rank in set(range(RANKS)) - {rank for of, rank in victims if of == plane}:
+            assert (folder / f"sums-{rank}-{plane}").read_bytes() == expected[rank], str(ended)

@@ -27,7 +27,7 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   if (goes_by_lanes(call, Kind::allreduce, reduction.layout().packed_bytes, lanes_op) &&
       allreduce_by_lanes(call, input, recvbuf, reduction.layout(), op, code))
     return call.finish(delivered(), code);
-  if (StandIns* stand_ins = stand_ins_of(call.communicator())) {
+  if (const auto stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, recvbuf);
     return call.finish(outcome, reduction.code());

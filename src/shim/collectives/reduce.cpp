@@ -30,7 +30,7 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
-  if (StandIns* stand_ins = stand_ins_of(call.communicator())) {
+  if (const auto stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, is_root ? recvbuf : nullptr);
     return call.finish(outcome, reduction.code());

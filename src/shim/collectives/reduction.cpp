@@ -1,21 +1,20 @@
 #include "shim/collectives/reduction.hpp"
 
+#include <algorithm>
+
 #include "shim/world.hpp"
 
 namespace resprout::shim {
-namespace {
 
-std::optional<SumForm> wanted_form(MPI_Op op, MPI_Datatype datatype, int count) {
+std::optional<SumForm> reproducible_form(MPI_Op op, MPI_Datatype datatype, int count) {
   if (World::current()->options().sum != Sum::reproducible) return std::nullopt;
   return sum_form(op, datatype, count);
 }
 
-}  // namespace
-
 Reduction::Reduction(MPI_Op op, MPI_Datatype datatype, int count)
     : op_(op),
       layout_(layout_of(datatype, count)),
-      form_(wanted_form(op, datatype, count)),
+      form_(reproducible_form(op, datatype, count)),
       elements_(op, layout_) {}
 
 std::span<const std::byte> Reduction::input(const void* buffer) {
@@ -27,6 +26,17 @@ std::span<const std::byte> Reduction::input(const void* buffer) {
 runtime::Combiner& Reduction::combiner() {
   if (form_) return sums_;
   return elements_;
+}
+
+Reduction::Room Reduction::room_for_elements() const {
+  if (layout_.is_dense || layout_.count == 0) return {layout_.spread_bytes, 0};
+  MPI_Aint lb = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(layout_.datatype, &lb, &extent);
+  const auto true_end = layout_.true_lb + static_cast<MPI_Aint>(layout_.spread_bytes);
+  const MPI_Aint begin = std::min({MPI_Aint{0}, lb, layout_.true_lb});
+  const MPI_Aint end = std::max(lb + extent * layout_.count, true_end);
+  return {static_cast<std::size_t>(end - begin), static_cast<std::size_t>(-begin)};
 }
 
 void Reduction::write(std::span<const std::byte> result, void* buffer) const {

@@ -34,6 +34,9 @@ class SavedInput {
   runtime::Buffer input_;
 };
 
+// Nothing: no sum that has to be reproducible.
+std::optional<SumForm> reproducible_form(MPI_Op op, MPI_Datatype datatype, int count);
+
 class Reduction {
  public:
   Reduction(MPI_Op op, MPI_Datatype datatype, int count);
@@ -44,13 +47,17 @@ class Reduction {
   std::size_t bytes() const { return form_ ? form_->sum_bytes() : layout_.packed_bytes; }
   runtime::Combiner& combiner();
   // What goes into it for a process whose send buffer is as fill(buffer) makes it; nothing if that
-  // returns false.
+  // returns false. There is room for what lies between the parts of elements, too, and behind them.
   template <typename Fill>
   std::optional<std::vector<std::byte>> contribution(Fill fill) const {
-    std::vector<std::byte> elements(layout_.spread_bytes);
-    void* const buffer = elements.data() - layout_.true_lb;
+    const Room room = room_for_elements();
+    std::vector<std::byte> memory(room.bytes);
+    void* const buffer = memory.data() + room.before;
     if (!fill(buffer)) return std::nullopt;
-    return form_ ? sums_of(buffer, *form_) : std::move(elements);
+    if (form_) return sums_of(buffer, *form_);
+    if (layout_.is_dense) return memory;
+    const auto elements = spread(buffer, layout_);
+    return std::vector<std::byte>(elements.begin(), elements.end());
   }
   // Writes a result into a receive buffer.
   void write(std::span<const std::byte> result, void* buffer) const;
@@ -64,6 +71,13 @@ class Reduction {
   int code() const { return elements_.code(); }
 
  private:
+  // For a send buffer with whole elements, from their lower to their upper bounds.
+  struct Room {
+    std::size_t bytes;
+    std::size_t before;  // of them before the buffer's address
+  };
+  Room room_for_elements() const;
+
   MPI_Op op_;
   Layout layout_;
   std::optional<SumForm> form_;  // of a sum that has to be reproducible

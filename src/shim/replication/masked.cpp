@@ -7,6 +7,7 @@
 
 #include "runtime/replicas/recalled_collective.hpp"
 #include "runtime/session.hpp"
+#include "shim/collectives/reduction.hpp"
 #include "shim/communicator.hpp"
 #include "shim/replication/communicator_name.hpp"
 #include "shim/replication/decided.hpp"
@@ -240,8 +241,27 @@ void MaskedCollective::recall_reduction() {
     by_.end_here(mpi_name_of(call_), "waits for a rank of which no replica is left");
   if (state == RecalledCollective::State::has_result)
     gather_up(recalled->result, got[0].buffer, got[0].layout);
+  else if (const auto form = form_of_sum())
+    put_sum(recalled->contributions, *form);
   else
     put_result(combined(recalled->contributions, end));
+}
+
+// Nothing: it is none of those that have to be reproducible, which do not give parts to ranks.
+std::optional<SumForm> MaskedCollective::form_of_sum() const {
+  const Layout& given = sides_->given()[0].layout;
+  if (sides_->pattern.kind != What::reduction || sides_->got()[0].layout.count != given.count)
+    return std::nullopt;
+  return reproducible_form(sides_->pattern.op, given.datatype, given.count);
+}
+
+void MaskedCollective::put_sum(const std::vector<std::vector<std::byte>>& others,
+                               const SumForm& form) {
+  SumCombiner combiner;
+  std::vector<std::byte> sum =
+      sums_of(by_.said(name(Of::contributions, sides_->rank(), 0)).data(), form);
+  for (const auto& other : others) combiner.combine(sums_of(other.data(), form), sum);
+  write_numbers(sum, sides_->got()[0].buffer, form);
 }
 
 // Of the ranks before `end`, in the grouping that our reductions over trees have: partial results

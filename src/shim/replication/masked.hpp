@@ -22,6 +22,7 @@
 
 #include "shim/replication/masking.hpp"
 #include "shim/replication/sides.hpp"
+#include "shim/sum/reproducible.hpp"
 
 namespace resprout::runtime {
 class Session;
@@ -62,6 +63,8 @@ class MaskedCollective {
   void recall_reduction();
   std::vector<std::byte> combined(const std::vector<std::vector<std::byte>>& others, int end) const;
   void put_result(std::span<const std::byte> sum);
+  std::optional<SumForm> form_of_sum() const;
+  void put_sum(const std::vector<std::vector<std::byte>>& others, const SumForm& form);
 
   Masking& by_;
   const char* const call_;

@@ -1,27 +1,46 @@
 #include "shim/stand_ins/numbers.hpp"
 
-#include <complex>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "shim/floats.hpp"
 
 namespace resprout::shim {
 namespace {
 
 template <typename T>
+T converted(long double number) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_same_v<T, bool>) {
+    return std::trunc(number) != 0;
+  } else if constexpr (Limits::is_integer) {
+    constexpr auto least = std::numeric_limits<std::make_signed_t<T>>::min();
+    if (number >= std::ldexp(1.0L, Limits::digits)) return Limits::max();
+    if (number <= static_cast<long double>(least)) return static_cast<T>(least);
+    if (number < 0) return static_cast<T>(static_cast<std::int64_t>(number));
+  }
+  return static_cast<T>(number);
+}
+
+template <typename T>
 void fill(long double number, void* buffer, int count) {
   auto* const elements = static_cast<unsigned char*>(buffer);
-  const T element = static_cast<T>(number);
+  const T element = converted<T>(number);
   for (int i = 0; i < count; ++i)
     std::memcpy(elements + static_cast<std::size_t>(i) * sizeof element, &element, sizeof element);
 }
 
-template <typename F>
-void fill_complex(long double number, void* buffer, int count) {
-  auto* const elements = static_cast<F*>(buffer);
-  for (int i = 0; i < count; ++i) {
-    elements[2 * i] = static_cast<F>(number);
-    elements[2 * i + 1] = 0;
-  }
+void fill_floats(const FloatForm& form, long double number, void* buffer, int count) {
+  with_type(form.kind, [&]<typename F>(F) {
+    auto* const numbers = static_cast<F*>(buffer);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      numbers[form.parts * i] = static_cast<F>(number);
+      if (form.parts == 2) numbers[2 * i + 1] = 0;
+    }
+  });
 }
 
 using Fill = void (*)(long double, void*, int);
@@ -49,34 +68,41 @@ bool is_one_of(MPI_Datatype datatype, const MPI_Datatype (&list)[n]) {
   return false;
 }
 
+bool is_integer_of_fortran(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 Fill find_fill(MPI_Datatype datatype) {
   const MPI_Datatype with_sign[] = {
       MPI_SIGNED_CHAR, MPI_CHAR,    MPI_SHORT,    MPI_INT,      MPI_LONG,     MPI_LONG_LONG,
       MPI_INT8_T,      MPI_INT16_T, MPI_INT32_T,  MPI_INT64_T,  MPI_AINT,     MPI_OFFSET,
       MPI_COUNT,       MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8};
-  const MPI_Datatype without_sign[] = {
-      MPI_UNSIGNED_CHAR,      MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
-      MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,        MPI_UINT16_T, MPI_UINT32_T,
-      MPI_UINT64_T,           MPI_C_BOOL,         MPI_BYTE};
-  const MPI_Datatype real[] = {MPI_FLOAT, MPI_REAL, MPI_REAL4};
-  const MPI_Datatype twice[] = {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL8};
+  const MPI_Datatype without_sign[] = {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT,     MPI_UNSIGNED,
+                                       MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
+                                       MPI_UINT16_T,      MPI_UINT32_T,           MPI_UINT64_T,
+                                       MPI_BYTE};
+  const MPI_Datatype truth[] = {MPI_C_BOOL, MPI_CXX_BOOL};
   int size = 0;
   if (PMPI_Type_size(datatype, &size) != MPI_SUCCESS) return nullptr;
   const auto bytes = static_cast<std::size_t>(size);
   if (is_one_of(datatype, with_sign)) return whole(bytes, true);
   if (is_one_of(datatype, without_sign)) return whole(bytes, false);
-  if (is_one_of(datatype, real)) return fill<float>;
-  if (is_one_of(datatype, twice)) return fill<double>;
-  if (datatype == MPI_LONG_DOUBLE) return fill<long double>;
-  if (datatype == MPI_C_FLOAT_COMPLEX || datatype == MPI_COMPLEX) return fill_complex<float>;
-  if (datatype == MPI_C_DOUBLE_COMPLEX || datatype == MPI_DOUBLE_COMPLEX)
-    return fill_complex<double>;
-  return nullptr;
+  if (is_one_of(datatype, truth) && bytes == sizeof(bool)) return fill<bool>;
+  return is_integer_of_fortran(datatype) ? whole(bytes, true) : nullptr;
 }
 
 }  // namespace
 
 bool fill_with(long double number, void* buffer, int count, MPI_Datatype datatype) {
+  if (const auto form = float_form(datatype)) {
+    fill_floats(*form, number, buffer, count);
+    return true;
+  }
   const Fill fill = find_fill(datatype);
   if (fill != nullptr) fill(number, buffer, count);
   return fill != nullptr;

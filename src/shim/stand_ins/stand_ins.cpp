@@ -19,7 +19,7 @@ using Payload = std::vector<std::byte>;
 // One operation's folding of contributions and stand-ins.
 class Fold {
  public:
-  Fold(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm)
+  Fold(const StandInsOfCall& stand_ins, Reduction& reduction, MPI_Comm comm)
       : stand_ins_(stand_ins), reduction_(reduction), comm_(comm) {}
 
   // The result of all; empty if nobody gave anything.
@@ -28,7 +28,8 @@ class Fold {
     runtime::BlockReader reader(row);
     while (const auto block = reader.next())
       blocks[static_cast<std::size_t>(block->rank)] = block->data;
-    if (is_remembering()) last_ = &stand_ins_.kind_of(reduction_).payloads;
+    if (option().what == Missing::What::last)
+      last_ = &stand_ins_.of_communicator->kind_of(reduction_).payloads;
     for (int rank = 0; rank < ranks; ++rank) {
       const auto& block = blocks[static_cast<std::size_t>(rank)];
       if (block) {
@@ -43,9 +44,6 @@ class Fold {
 
  private:
   static const Missing& option() { return World::current()->options().missing; }
-  bool is_remembering() const {
-    return stand_ins_.callback == nullptr && option().what == Missing::What::last;
-  }
 
   std::optional<Payload> stand_in_for(int rank) {
     if (stand_ins_.callback != nullptr)
@@ -68,7 +66,7 @@ class Fold {
     sum_ = std::move(payload);
   }
 
-  StandIns& stand_ins_;
+  const StandInsOfCall& stand_ins_;
   Reduction& reduction_;
   MPI_Comm comm_;
   std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
@@ -78,25 +76,28 @@ class Fold {
 }  // namespace
 
 Remembered& StandIns::kind_of(const Reduction& reduction) {
+  const Bearer datatype_bearer = bearer_of(reduction.datatype());
+  const Bearer op_bearer = bearer_of(reduction.op());
   const auto same = std::find_if(last.begin(), last.end(), [&](const Remembered& one) {
     return one.count == reduction.count() && one.datatype == reduction.datatype() &&
-           one.op == reduction.op();
+           one.datatype_bearer == datatype_bearer && one.op == reduction.op() &&
+           one.op_bearer == op_bearer;
   });
   if (same != last.end()) {
     std::rotate(same, same + 1, last.end());
     return last.back();
   }
   if (last.size() == kinds_max) last.erase(last.begin());
-  return last.emplace_back(Remembered{reduction.count(), reduction.datatype(), reduction.op(), {}});
+  return last.emplace_back(Remembered{
+      reduction.count(), reduction.datatype(), datatype_bearer, reduction.op(), op_bearer, {}});
 }
 
-StandIns* stand_ins_of(Communicator& communicator) {
+std::optional<StandInsOfCall> stand_ins_of(Communicator& communicator) {
+  std::unique_ptr<StandIns>& stand_ins = communicator.stand_ins;
   const bool is_asked_for = World::current()->options().missing.what != Missing::What::nothing;
-  if (!communicator.stand_ins && is_asked_for)
-    communicator.stand_ins = std::make_unique<StandIns>();
-  if (!communicator.stand_ins) return nullptr;
-  return is_asked_for || communicator.stand_ins->callback != nullptr ? communicator.stand_ins.get()
-                                                                     : nullptr;
+  if (!stand_ins && is_asked_for) stand_ins = std::make_unique<StandIns>();
+  if (!stand_ins || (!is_asked_for && stand_ins->callback == nullptr)) return std::nullopt;
+  return StandInsOfCall{stand_ins.get(), stand_ins->callback, stand_ins->extra};
 }
 
 runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload) {
@@ -107,14 +108,15 @@ runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std
   return row;
 }
 
-void fold_with(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm,
+void fold_with(const StandInsOfCall& stand_ins, Reduction& reduction, MPI_Comm comm,
                std::span<const std::byte> rows, int ranks, void* recvbuf) {
   const auto result = Fold(stand_ins, reduction, comm).run(rows, ranks);
   if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
 }
 
-runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
-                                MPI_Comm comm, const void* input, void* recvbuf) {
+runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
+                                Reduction& reduction, MPI_Comm comm, const void* input,
+                                void* recvbuf) {
   runtime::Lock& lock = call.lock();  // before any memory is taken
   return call.session().allgather(lock, reduce_spec(call.session(), reduction.bytes()),
                                   row_for_stand_ins(call.session(), reduction.input(input)),

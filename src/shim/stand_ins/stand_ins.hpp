@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,15 +20,18 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/options.hpp"
+#include "shim/stand_ins/bearers.hpp"
 
 namespace resprout::shim {
 
 // The last contributions to reductions of one kind: of so many elements of a datatype, by an
-// operator.
+// operator. MPI may give a handle that was freed to something else: that is another kind.
 struct Remembered {
   int count;
   MPI_Datatype datatype;
+  Bearer datatype_bearer;
   MPI_Op op;
+  Bearer op_bearer;
   std::map<int, std::vector<std::byte>> payloads;  // by rank in the communicator
 };
 
@@ -43,17 +47,26 @@ struct StandIns {
   Remembered& kind_of(const Reduction& reduction);
 };
 
-// The call's, if somebody may have to be stood in for; else null.
-StandIns* stand_ins_of(Communicator& communicator);
+// What a call has to do with them: what was said when it began, whatever is said before it is over.
+// Lives as long as the communicator.
+struct StandInsOfCall {
+  StandIns* of_communicator;
+  resprout_stand_in* callback;  // null: what the option says
+  void* extra;
+};
+
+// Nothing: nobody will be stood in for.
+std::optional<StandInsOfCall> stand_ins_of(Communicator& communicator);
 
 // A reduction whose result everybody writes into `recvbuf`; null: this process does not want it.
-runtime::Outcome allreduce_with(StandIns& stand_ins, CollectiveCall& call, Reduction& reduction,
-                                MPI_Comm comm, const void* input, void* recvbuf);
+runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
+                                Reduction& reduction, MPI_Comm comm, const void* input,
+                                void* recvbuf);
 
 // The parts of that: what this process gives to the allgather, and what becomes of its result in a
 // communicator of so many ranks.
 runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload);
-void fold_with(StandIns& stand_ins, Reduction& reduction, MPI_Comm comm,
+void fold_with(const StandInsOfCall& stand_ins, Reduction& reduction, MPI_Comm comm,
                std::span<const std::byte> rows, int ranks, void* recvbuf);
 
 }  // namespace resprout::shim

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "runtime/operation.hpp"
+#include "shim/floats.hpp"
 
 namespace resprout::shim {
-
-enum class FloatKind { single, twice, extended };  // float, double, long double
 
 // How the numbers of a sum lie in memory.
 struct SumForm {

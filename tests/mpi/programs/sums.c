@@ -4,11 +4,12 @@
  *
  * Each rank adds 500 numbers of all magnitudes to those of the others, by allreduce and by reduce
  * to each rank in turn; rank R writes what it gets to FOLDER/sums-R, byte for byte: the allreduce's
- * of each round, then the reduce's if it was the root. MODE `without-last`: the last rank gives
- * zeros. */
+ * of each round, then the reduce's if it was the root. Of replicas plane P does so to
+ * FOLDER/sums-R-P. MODE `without-last`: the last rank gives zeros. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { count = 500, rounds = 4 };
@@ -36,7 +37,9 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int is_silent = strcmp(argv[2], "without-last") == 0 && rank == size - 1;
-  snprintf(path, sizeof path, "%s/sums-%d", argv[1], rank);
+  const char* plane = getenv("RESPROUT_REPLICA");
+  snprintf(path, sizeof path, "%s/sums-%d%s%s", argv[1], rank, plane ? "-" : "",
+           plane ? plane : "");
   FILE* file = fopen(path, "wb");
   if (file == NULL) return 1;
   for (int round = 0; round < rounds; ++round) {

@@ -3,17 +3,26 @@
 #include <mpi.h>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/stand_ins/bearers.hpp"
 
 using namespace resprout::shim;
 
 extern "C" int MPI_Type_free(MPI_Datatype* datatype) {
-  if (datatype == nullptr || !is_kept(*datatype)) return PMPI_Type_free(datatype);
+  if (datatype == nullptr) return PMPI_Type_free(datatype);
+  if (!is_kept(*datatype)) {
+    note_freed(*datatype);
+    return PMPI_Type_free(datatype);
+  }
   *datatype = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
 extern "C" int MPI_Op_free(MPI_Op* op) {
-  if (op == nullptr || !is_kept(*op)) return PMPI_Op_free(op);
+  if (op == nullptr) return PMPI_Op_free(op);
+  if (!is_kept(*op)) {
+    note_freed(*op);
+    return PMPI_Op_free(op);
+  }
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
 }

@@ -26,7 +26,7 @@ class Reduce final : public Collective {
         stand_ins_(stand_ins_of(*communicator_of(comm))) {
     input_ = reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     if (!commutes(reduction.op()) && root > 0) root_ = everybody;
-    if (stand_ins_ != nullptr || reduction_.combiner().is_for_program()) leave_to_program();
+    if (stand_ins_ || reduction_.combiner().is_for_program()) leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
@@ -41,7 +41,7 @@ class Reduce final : public Collective {
 
   void begin(runtime::Started& started) override {
     const auto& spec = reduce_spec(session(), reduction_.bytes());
-    if (stand_ins_ != nullptr)
+    if (stand_ins_)
       started.allgather(spec, row_for_stand_ins(session(), input_));
     else if (root_ == everybody)
       started.allreduce(spec, input_, reduction_.combiner());
@@ -50,7 +50,7 @@ class Reduce final : public Collective {
   }
 
   void take(std::span<const std::byte> result) override {
-    if (stand_ins_ != nullptr)
+    if (stand_ins_)
       fold_with(*stand_ins_, reduction_, comm_, result, size(), recvbuf_);
     else if (recvbuf_ != nullptr)
       reduction_.write(result, recvbuf_);
@@ -63,7 +63,7 @@ class Reduce final : public Collective {
   // operator commutes. Otherwise everybody gets the result.
   int root_;
   Reduction reduction_;
-  StandIns* const stand_ins_;
+  const std::optional<StandInsOfCall> stand_ins_;
   std::span<const std::byte> input_;
 };
 

@@ -14,6 +14,7 @@
 #include "shim/peers.hpp"
 #include "shim/replication/compared_requests.hpp"
 #include "shim/report/report.hpp"
+#include "shim/stand_ins/bearers.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -69,10 +70,15 @@ bool is_used(Handle handle) {
 // mutex is held.
 void free_doomed() {
   std::erase_if(table().doomed_datatypes, [](MPI_Datatype datatype) {
-    return !is_used(datatype) && PMPI_Type_free(&datatype) == MPI_SUCCESS;
+    if (is_used(datatype)) return false;
+    note_freed(datatype);
+    return PMPI_Type_free(&datatype) == MPI_SUCCESS;
   });
-  std::erase_if(table().doomed_ops,
-                [](MPI_Op op) { return !is_used(op) && PMPI_Op_free(&op) == MPI_SUCCESS; });
+  std::erase_if(table().doomed_ops, [](MPI_Op op) {
+    if (is_used(op)) return false;
+    note_freed(op);
+    return PMPI_Op_free(&op) == MPI_SUCCESS;
+  });
 }
 
 // Its request is complete, and perhaps another collective's already. REQUIRES: the mutex is held.

@@ -1,0 +1,70 @@
+#include "shim/floats.hpp"
+
+#include <array>
+
+namespace resprout::shim {
+namespace {
+
+std::size_t bytes_of(const FloatForm& form) {
+  std::size_t bytes = 0;
+  with_type(form.kind, [&](auto number) { bytes = form.parts * sizeof number; });
+  return bytes;
+}
+
+// Fortran's types are those of C that have their size.
+std::optional<FloatForm> predefined_form(MPI_Datatype datatype) {
+  struct Row {
+    MPI_Datatype datatype;
+    FloatForm form;
+  };
+  const std::array rows{
+      Row{MPI_FLOAT, {FloatKind::single, 1}},
+      Row{MPI_DOUBLE, {FloatKind::twice, 1}},
+      Row{MPI_LONG_DOUBLE, {FloatKind::extended, 1}},
+      Row{MPI_C_FLOAT_COMPLEX, {FloatKind::single, 2}},
+      Row{MPI_C_DOUBLE_COMPLEX, {FloatKind::twice, 2}},
+      Row{MPI_C_LONG_DOUBLE_COMPLEX, {FloatKind::extended, 2}},
+      Row{MPI_CXX_FLOAT_COMPLEX, {FloatKind::single, 2}},
+      Row{MPI_CXX_DOUBLE_COMPLEX, {FloatKind::twice, 2}},
+      Row{MPI_CXX_LONG_DOUBLE_COMPLEX, {FloatKind::extended, 2}},
+      Row{MPI_REAL, {FloatKind::single, 1}},
+      Row{MPI_DOUBLE_PRECISION, {FloatKind::twice, 1}},
+      Row{MPI_REAL4, {FloatKind::single, 1}},
+      Row{MPI_REAL8, {FloatKind::twice, 1}},
+      Row{MPI_COMPLEX, {FloatKind::single, 2}},
+      Row{MPI_DOUBLE_COMPLEX, {FloatKind::twice, 2}},
+      Row{MPI_COMPLEX8, {FloatKind::single, 2}},
+      Row{MPI_COMPLEX16, {FloatKind::twice, 2}},
+  };
+  for (const Row& row : rows)
+    if (row.datatype == datatype) return row.form;
+  return std::nullopt;
+}
+
+// Those that a Fortran program asks for by their precision.
+std::optional<FloatForm> parametrized_form(MPI_Datatype datatype, std::size_t bytes) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX)
+    return std::nullopt;
+  const std::size_t parts = combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1;
+  return FloatForm{bytes == parts * sizeof(float) ? FloatKind::single : FloatKind::twice, parts};
+}
+
+}  // namespace
+
+std::optional<FloatForm> float_form(MPI_Datatype datatype) {
+  int size = 0;
+  if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size) != MPI_SUCCESS)
+    return std::nullopt;
+  const auto bytes = static_cast<std::size_t>(size);
+  std::optional<FloatForm> form = predefined_form(datatype);
+  if (!form) form = parametrized_form(datatype, bytes);
+  if (!form || bytes_of(*form) != bytes) return std::nullopt;
+  return form;
+}
+
+}  // namespace resprout::shim
