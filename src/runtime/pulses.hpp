@@ -77,7 +77,7 @@ class Pulse {
   Pulse& operator=(const Pulse&) = delete;
 
   // Holds the word of `world_rank` from here on. Nothing happens if it has none, or where the
-  // system cannot do what `settle` promises.
+  // system cannot do what `settle` promises. Takes up to some ten milliseconds.
   void start(const Pulses& pulses, int world_rank);
   // The process leaves: its end is no death.
   void stop();

@@ -11,14 +11,14 @@ namespace {
 constexpr std::array<int, 2> ranks{0, 1};
 
 struct Host {
-  alignas(64) std::array<std::byte, 64> words{};
+  alignas(64) std::array<std::atomic<std::uint32_t>, 16> words{};
   std::atomic<int> listening, connected, losses;
   PeerAddress addresses[2];
 };
 
 // Rank 1 is killed, rank 0 leaves over it.
 void live(Host& host, int rank) {
-  const Pulses pulses(host.words.data(), ranks);
+  const Pulses pulses(reinterpret_cast<std::byte*>(host.words.data()), ranks);
   LifelineOptions options;
   options.rank = rank;
   options.secret.fill(0x77);
@@ -43,7 +43,7 @@ TEST_CASE("lifeline: who leaves over a death has heard of it, though the kernel 
   for (int trial = 0; trial < 20; ++trial) {
     Shared<Host> host;
     Processes processes(2, [&](int rank) { live(*host, rank); });
-    while (host->connected < 2) nap_ms(1);
+    while (host->connected < 2 || host->words[1] == 0) nap_ms(1);
     processes.signal(1, SIGKILL);
     CHECK(processes.wait(0) == 0);
     CHECK(host->losses == 1);

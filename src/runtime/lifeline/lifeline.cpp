@@ -209,15 +209,17 @@ void Lifeline::Impl::request(Request what, int rank) {
 void Lifeline::Impl::run() {
   pthread_setname_np(pthread_self(), "resprout-life");
   Pulse pulse;
-  pulse.start(pulses_, options_.rank);
   while (!is_leaving_.load()) {
     if (is_cut_off_) return live_on_alone();
     wait_and_handle(std::min(next_tick_, next_heartbeat_));
     handle_time(monotonic_ns());
     if (!is_connected_ && overlay_->is_connected()) {
-      const std::lock_guard guard(mutex_);
-      is_connected_ = true;
-      connected_changed_.notify_all();
+      {
+        const std::lock_guard guard(mutex_);
+        is_connected_ = true;
+        connected_changed_.notify_all();
+      }
+      pulse.start(pulses_, options_.rank);  // the system takes its time: nobody waits for it
     }
   }
   siblings_->look_at_pulses();  // the program may have heard of a death before its event
