@@ -23,7 +23,7 @@
 #include "core/message.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/notice_board.hpp"
-#include "runtime/pulses.hpp"
+#include "runtime/pulses/pulses.hpp"
 
 namespace resprout::runtime {
 

@@ -1,5 +1,5 @@
 // A lifeline that leaves as soon as the program has seen a death in shared memory.
-#include "runtime/pulses.hpp"
+#include "runtime/pulses/pulses.hpp"
 
 #include <array>
 

@@ -36,7 +36,7 @@
 #include "runtime/auth/secret.hpp"
 #include "runtime/lifeline/peer_address.hpp"
 #include "runtime/lifeline/view_tree.hpp"
-#include "runtime/pulses.hpp"
+#include "runtime/pulses/pulses.hpp"
 
 namespace resprout::runtime {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/notice_board.hpp"
-#include "runtime/pulses.hpp"
+#include "runtime/pulses/pulses.hpp"
 
 namespace resprout::runtime {
 namespace {

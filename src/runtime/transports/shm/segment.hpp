@@ -9,7 +9,7 @@
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
 //   bell     doorbell.hpp
 //   board    notice_board.hpp
-//   pulses   pulses.hpp
+//   pulses   pulses/pulses.hpp
 //   leavers  per rank: a byte, not 0 once it has withdrawn
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)

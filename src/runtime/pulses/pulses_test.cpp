@@ -1,5 +1,5 @@
 // Processes that hold words and die: who is seen to have stopped, and that he does nothing after.
-#include "runtime/pulses.hpp"
+#include "runtime/pulses/pulses.hpp"
 
 #include <array>
 #include <thread>

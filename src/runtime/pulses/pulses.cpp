@@ -1,4 +1,4 @@
-#include "runtime/pulses.hpp"
+#include "runtime/pulses/pulses.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
