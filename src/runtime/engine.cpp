@@ -334,7 +334,7 @@ void Engine::maybe_drive() {
 }
 
 void Engine::give_way(Lock& lock) {
-  if (idle_.spins == 0) {
+  if (idle_.is_crowded()) {
     lock.unlock();
     sched_yield();
     lock.lock();

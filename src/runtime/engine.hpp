@@ -234,7 +234,7 @@ class Engine final : public Receiver {
   void act_on(std::uint64_t notice);
   void note_end(int world_rank);
   bool is_somebody_ending() const {
-    return idle_.spins == 0 && lost_count() != 0 &&
+    return idle_.is_crowded() && lost_count() != 0 &&
            read_clock().ticks < last_loss_.load(std::memory_order_relaxed) + ending_ns;
   }
   Lock lock_if_idle();

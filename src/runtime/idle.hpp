@@ -16,6 +16,9 @@ struct IdleStrategy {
   int spins = 0;       // looks without giving up the processor
   int yields = 20000;  // looks with sched_yield in between, then sleep
   long sleep_ns_max = 1000000;
+
+  // There are more processes than cores.
+  constexpr bool is_crowded() const { return spins == 0; }
 };
 
 // The strategy for `local_ranks` processes on `cores` processors. Spinning pays as long as every

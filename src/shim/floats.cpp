@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "shim/payload.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -43,11 +45,7 @@ std::optional<FloatForm> predefined_form(MPI_Datatype datatype) {
 
 // Those that a Fortran program asks for by their precision.
 std::optional<FloatForm> parametrized_form(MPI_Datatype datatype, std::size_t bytes) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  const int combiner = combiner_of(datatype);
   if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX)
     return std::nullopt;
   const std::size_t parts = combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1;

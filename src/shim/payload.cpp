@@ -23,15 +23,6 @@ struct Plain {
 };
 RESPROUT_FAST_THREAD_LOCAL Plain last_plain;
 
-bool is_predefined(MPI_Datatype datatype) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
-}
-
 bool is_apart(std::span<const std::byte> payload, const void* buffer) {
   const auto from = reinterpret_cast<std::uintptr_t>(payload.data());
   const auto to = reinterpret_cast<std::uintptr_t>(buffer);
@@ -39,6 +30,15 @@ bool is_apart(std::span<const std::byte> payload, const void* buffer) {
 }
 
 }  // namespace
+
+int combiner_of(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner;
+}
 
 Layout layout_of(MPI_Datatype datatype, int count) {
   Layout layout;
@@ -58,7 +58,7 @@ Layout layout_of(MPI_Datatype datatype, int count) {
   PMPI_Type_get_extent(datatype, &lb, &extent);
   PMPI_Type_get_true_extent(datatype, &layout.true_lb, &true_extent);
   layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size;
-  if (layout.is_dense && is_predefined(datatype))
+  if (layout.is_dense && combiner_of(datatype) == MPI_COMBINER_NAMED)
     last_plain = {datatype, static_cast<std::size_t>(size)};
   if (count == 0) return layout;
   layout.packed_bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);

@@ -28,6 +28,9 @@ struct Layout {
 };
 Layout layout_of(MPI_Datatype datatype, int count);
 
+// Which of MPI's functions has made it; MPI_COMBINER_NAMED: it is predefined.
+int combiner_of(MPI_Datatype datatype);
+
 // The payload of a send buffer; `storage` holds it where the buffer itself cannot be used.
 std::span<const std::byte> packed(const void* buffer, const Layout& layout,
                                   std::vector<std::byte>& storage);

@@ -29,15 +29,6 @@ int source_in_mpi(std::int32_t source) {
   return source == runtime::ReceiveOrder::any ? MPI_ANY_SOURCE : source;
 }
 
-bool is_predefined(MPI_Datatype datatype) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
-}
-
 bool is_cancelled(const MPI_Status& status) {
   int flag = 0;
   PMPI_Test_cancelled(&status, &flag);
@@ -196,7 +187,7 @@ Receives::EntryPtr Receives::add(const Call& call, MPI_Request request, int tag)
   const auto entry = std::make_shared<Entry>();
   entry->call = call;
   entry->stand_in_tag = tag;
-  if (!is_predefined(call.datatype)) {
+  if (combiner_of(call.datatype) != MPI_COMBINER_NAMED) {
     PMPI_Type_dup(call.datatype, &entry->call.datatype);
     entry->owns_datatype = true;
   }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "shim/floats.hpp"
+#include "shim/payload.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -68,15 +69,6 @@ bool is_one_of(MPI_Datatype datatype, const MPI_Datatype (&list)[n]) {
   return false;
 }
 
-bool is_integer_of_fortran(MPI_Datatype datatype) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-  return combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 Fill find_fill(MPI_Datatype datatype) {
   const MPI_Datatype with_sign[] = {
       MPI_SIGNED_CHAR, MPI_CHAR,    MPI_SHORT,    MPI_INT,      MPI_LONG,     MPI_LONG_LONG,
@@ -93,7 +85,7 @@ Fill find_fill(MPI_Datatype datatype) {
   if (is_one_of(datatype, with_sign)) return whole(bytes, true);
   if (is_one_of(datatype, without_sign)) return whole(bytes, false);
   if (is_one_of(datatype, truth) && bytes == sizeof(bool)) return fill<bool>;
-  return is_integer_of_fortran(datatype) ? whole(bytes, true) : nullptr;
+  return combiner_of(datatype) == MPI_COMBINER_F90_INTEGER ? whole(bytes, true) : nullptr;
 }
 
 }  // namespace
