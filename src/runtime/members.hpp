@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "core/random.hpp"
 #include "core/rank.hpp"
 
 namespace resprout::runtime {
@@ -24,7 +26,13 @@ class Members {
   Members(std::vector<Member> members, int self_comm_rank) : members_(std::move(members)) {
     self_ = index_of_comm_rank(self_comm_rank);
     int world_max = 0;
-    for (const Member& member : members_) world_max = std::max(world_max, member.world_rank);
+    std::uint64_t digest = 0;
+    for (const Member& member : members_) {
+      world_max = std::max(world_max, member.world_rank);
+      digest ^= static_cast<std::uint64_t>(member.world_rank);
+      digest = splitmix64(digest);
+    }
+    view_ = static_cast<std::uint16_t>(digest);
     by_world_.assign(static_cast<std::size_t>(world_max) + 1, no_rank);
     for (int i = 0; i < size(); ++i)
       by_world_[static_cast<std::size_t>(world_rank(rank_at(i)))] = rank_at(i);
@@ -32,6 +40,9 @@ class Members {
 
   int size() const { return static_cast<int>(members_.size()); }
   Rank self() const { return self_; }
+  // What tells these members from others, as frames say it: the same number means the same members
+  // (but for one case in 65,536).
+  std::uint16_t view() const { return view_; }
   int world_rank(Rank rank) const { return at(rank).world_rank; }
   int comm_rank(Rank rank) const { return at(rank).comm_rank; }
 
@@ -63,6 +74,7 @@ class Members {
   std::vector<Member> members_;
   std::vector<Rank> by_world_;
   Rank self_ = no_rank;
+  std::uint16_t view_ = 0;
 };
 
 }  // namespace resprout::runtime

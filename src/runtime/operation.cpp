@@ -336,7 +336,7 @@ bool Operation::send(const Message& wanted) {
     prefix = std::as_bytes(std::span(result_excluded_));
   const bool is_callers = data && setup_.input && data->data() == setup_.input->data() &&
                           archived_input_.data() == nullptr;
-  return setup_.outlet->try_send(members().world_rank(message.to), setup_.number, message, prefix,
+  return setup_.outlet->try_send(members(), setup_.number, message, prefix,
                                  data.value_or(std::span<const std::byte>{}),
                                  is_callers ? input_transfer_ : own_transfer_);
 }

@@ -34,10 +34,11 @@ class Combiner {
   ~Combiner() = default;
 };
 
-// Where an operation's messages go. False: no room now, ask again later.
+// Where an operation's messages go.
 class Outlet {
  public:
-  virtual bool try_send(int world_rank, std::uint64_t operation, const Message& message,
+  // `message` is one of those among `members`. False: no room now, ask again later.
+  virtual bool try_send(const Members& members, std::uint64_t operation, const Message& message,
                         std::span<const std::byte> prefix, std::span<const std::byte> data,
                         Transfer& transfer) = 0;
   // The data would reach that process by reference: sending it costs nothing.

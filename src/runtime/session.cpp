@@ -16,6 +16,18 @@ constexpr std::size_t inline_bytes_max = 1024;
 // What is kept before a barrier is due, one payload more, and what rounding up takes.
 constexpr std::size_t log_bytes = kept_bytes_max + large_bytes + unsynchronized_max * 64;
 
+// An operation in a frame's header: its number, and among whom it is.
+constexpr int number_bits = 48;
+std::uint64_t label(std::uint64_t number, const Members& members) {
+  return number | std::uint64_t{members.view()} << number_bits;
+}
+std::uint64_t number_in(std::uint64_t label) {
+  return label & ((std::uint64_t{1} << number_bits) - 1);
+}
+std::uint16_t view_in(std::uint64_t label) {
+  return static_cast<std::uint16_t>(label >> number_bits);
+}
+
 // How the root of a star reaches everybody: in this order, as its machine would.
 Message direct_message(Rank root, int i, int procs) {
   Message message;
@@ -220,8 +232,7 @@ bool Session::advance(Kept& kept, std::uint64_t number) {
   Transfer transfer;
   for (; kept.sent < members_->size() - 1; ++kept.sent) {
     const Message message = direct_message(kept.root, kept.sent, members_->size());
-    if (!try_send(members_->world_rank(message.to), number, message, {}, *kept.payload, transfer))
-      return false;
+    if (!try_send(*members_, number, message, {}, *kept.payload, transfer)) return false;
     RESPROUT_INVARIANT(transfer.pending == 0);
   }
   return true;
@@ -358,7 +369,7 @@ void Session::handle_early_frames(std::uint64_t number) {
   auto due = early_.extract(number);
   if (due.empty()) return;
   for (EarlyFrame& frame : due.mapped())
-    handle_due_frame(number, frame.header.message, frame.prefix, std::move(frame.arrival));
+    handle_due_frame(frame.peer, frame.header, frame.prefix, std::move(frame.arrival));
 }
 
 void Session::forget_before(std::uint64_t number) {
@@ -404,29 +415,38 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
                            Arrival arrival) {
   if (header.operation == revocation_number) return handle_notice(peer, header.message);
   if (is_revoked()) return;
-  if (header.operation >= next_) {
-    early_[header.operation].push_back(
-        {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+  const std::uint64_t number = number_in(header.operation);
+  if (number >= next_) {
+    early_[number].push_back(
+        {peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
     return;
   }
-  const Kept* kept = find_kept(header.operation);
+  const Kept* kept = find_kept(number);
   if (kept == nullptr) return;  // forgotten: every live member has completed it
-  if (members_of(*kept).index_of_world_rank(peer) != header.message.from) return;
   if (has_to_wait(*kept)) {
-    early_[header.operation].push_back(
-        {header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
-    engine_.catch_up_later(*this, header.operation);
+    early_[number].push_back(
+        {peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+    engine_.catch_up_later(*this, number);
     return;
   }
-  handle_due_frame(header.operation, header.message, prefix, std::move(arrival));
+  handle_due_frame(peer, header, prefix, std::move(arrival));
 }
 
-void Session::handle_due_frame(std::uint64_t number, const Message& message,
+// What was said among others, by somebody who is lost, means something else.
+bool Session::is_among_us(const Kept& kept, int peer, const FrameHeader& header) const {
+  const Members& members = members_of(kept);
+  return view_in(header.operation) == members.view() &&
+         members.index_of_world_rank(peer) == header.message.from;
+}
+
+void Session::handle_due_frame(int peer, const FrameHeader& header,
                                std::span<const std::byte> prefix, Arrival arrival) {
+  const std::uint64_t number = number_in(header.operation);
   Kept& kept = *find_kept(number);
-  if (maybe_take(kept, message, arrival)) return;
+  if (!is_among_us(kept, peer, header)) return;
+  if (maybe_take(kept, header.message, arrival)) return;
   Operation& operation = kept.operation ? *kept.operation : revive(kept, number);
-  operation.handle_frame(engine_.now(), message, prefix, std::move(arrival));
+  operation.handle_frame(engine_.now(), header.message, prefix, std::move(arrival));
   engine_.come_back(*this, number);  // the transport that delivers must not be called
 }
 
@@ -501,12 +521,13 @@ void Session::settle(std::uint64_t number) {
   if (kept != nullptr && !kept->operation && !is_revoked()) flush(revive(*kept, number));
 }
 
-bool Session::try_send(int world_rank, std::uint64_t operation, const Message& message,
+bool Session::try_send(const Members& members, std::uint64_t operation, const Message& message,
                        std::span<const std::byte> prefix, std::span<const std::byte> data,
                        Transfer& transfer) {
   if (is_revoked()) return true;
-  return engine_.transport().try_send(world_rank, FrameHeader{id_, operation, message}, prefix,
-                                      data, transfer);
+  const FrameHeader header{id_, label(operation, members), message};
+  return engine_.transport().try_send(members.world_rank(message.to), header, prefix, data,
+                                      transfer);
 }
 
 bool Session::passes_by_reference(int world_rank, std::span<const std::byte> data) const {

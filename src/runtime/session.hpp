@@ -9,7 +9,9 @@
 //     `kept_bytes_max` bytes, then a barrier; an operation of `large_bytes` or more keeps nothing
 //     and ends with a barrier while the caller's buffer still holds what others may ask for. So
 //     does a concatenation of so many bytes, which everybody would keep.
-//  4. Members leave only by an operation that synchronizes: everybody leaves out the same.
+//  4. Members leave only by an operation that synchronizes: everybody who lives leaves out the
+//     same. Who is lost may have left out others, and have gone on: what a frame says counts only
+//     among the members that its sender sees.
 //  5. Whether a broadcast is carried by a machine or directly (kept.hpp) is for each process alone
 //     to decide: the messages are the same.
 //  6. Whether an operation is left to the library below is decided by all alike. It is settled if
@@ -191,7 +193,7 @@ class Session final : public Outlet {
   // The same for what has this number, if it is still there.
   void flush(std::uint64_t number);
 
-  bool try_send(int world_rank, std::uint64_t operation, const Message& message,
+  bool try_send(const Members& members, std::uint64_t operation, const Message& message,
                 std::span<const std::byte> prefix, std::span<const std::byte> data,
                 Transfer& transfer) override;
   bool passes_by_reference(int world_rank, std::span<const std::byte> data) const override;
@@ -207,6 +209,7 @@ class Session final : public Outlet {
   friend class Started;
 
   struct EarlyFrame {
+    int peer;
     FrameHeader header;
     std::vector<std::byte> prefix;
     Arrival arrival;
@@ -268,8 +271,9 @@ class Session final : public Outlet {
   void note_that_nobody_contributed() { contributors_.members.reset(); }
   void start(Operation& operation);
   void handle_early_frames(std::uint64_t number);
-  void handle_due_frame(std::uint64_t number, const Message& message,
-                        std::span<const std::byte> prefix, Arrival arrival);
+  bool is_among_us(const Kept& kept, int peer, const FrameHeader& header) const;
+  void handle_due_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
+                        Arrival arrival);
   void forget_before(std::uint64_t number);
   // One more operation that does not synchronize is over, of which everybody keeps so many bytes.
   bool is_barrier_due(std::size_t bytes);

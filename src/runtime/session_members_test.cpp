@@ -1,0 +1,76 @@
+// What a process says that has gone on with other members than we do: nothing of it counts.
+#include "doctest/doctest.h"
+#include "runtime/session_test.hpp"
+
+using namespace resprout;
+using namespace resprout::runtime;
+
+namespace {
+
+// Everybody's value goes to `root` directly. -1: nobody got a result here.
+long reduce(Engine& engine, Session& session, int root, long value) {
+  Lock lock = engine.lock();
+  Sum sum;
+  long result = -1;
+  session.reduce(
+      lock, ReduceSpec::star(), root, std::as_bytes(std::span(&value, 1)), sum,
+      [&](std::span<const std::byte> bytes) { std::memcpy(&result, bytes.data(), sizeof result); });
+  return result;
+}
+
+// When so many contributions were sent in all, `rank` dies, whatever it waits for.
+std::thread dies_after(Job& job, int rank, int contributions) {
+  return std::thread([&job, rank, contributions] {
+    while (job.wire.sent_as(MessageKind::contribution).frames < contributions)
+      std::this_thread::yield();
+    for (int other = 0; other < job.size; ++other) job.wire.cut(rank, other);
+    job.die(rank);
+    for (int other = 0; other < job.size; ++other)  // so it waits for nobody
+      if (other != rank) job.engines[static_cast<std::size_t>(rank)]->note_loss(other);
+  });
+}
+
+}  // namespace
+
+// The others do not get the first sum from 0, and agree on one without it. Its part of the second
+// one waits at 3, and 1 has the place now that 0 had.
+TEST_CASE("who went on with a result that died with it has no part in what the survivors do next") {
+  Job job(4);
+  std::atomic<long> sum{-1};
+  std::atomic<int> wrong{0};
+  job.wire.cut(0, 1);
+  job.wire.cut(0, 2);
+  std::thread death = dies_after(job, 0, 3 + 1);
+  job.run([&](int rank, Engine& engine, Session& session) {
+    if (allreduce(engine, session, 1L << rank) != (rank == 0 ? 0b1111 : 0b1110)) ++wrong;
+    const long result = reduce(engine, session, 3, 1L << rank);
+    if (rank == 3) sum = result;
+  });
+  death.join();
+  CHECK(wrong == 0);
+  CHECK(sum == 0b1110);
+}
+
+// 2 is one of three for us, and has the same place among the four that it sees.
+TEST_CASE("what somebody says among other members does not count, though its place is the same") {
+  Job job(4);
+  std::atomic<int> wrong{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    if (rank == 3) return job.die(rank);
+    if (rank == 1) {
+      const Lock lock = engine.lock();
+      Message message;
+      message.from = rank_at(2);
+      message.to = rank_at(1);
+      message.kind = MessageKind::contribution;
+      message.slot = Slot::accumulator;
+      const long spoilt = 1000;
+      const auto data = std::as_bytes(std::span(&spoilt, 1));
+      const std::uint64_t second = std::uint64_t{session.everybody().view()} << 48 | 1;
+      session.handle_frame(2, {session.id(), second, message}, {}, {data});
+    }
+    if (allreduce(engine, session, 1L << rank) != 0b111) ++wrong;
+    if (reduce(engine, session, 1, 1L << rank) != (rank == 1 ? 0b111 : -1)) ++wrong;
+  });
+  CHECK(wrong == 0);
+}
