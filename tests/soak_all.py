@@ -64,7 +64,14 @@ def all_parts(minutes: float) -> dict[str, Part]:
     tests = sorted((ROOT / "tests/mpi").glob("test_*.py"))
     matrices = [str(test) for test in tests if "covering." in test.read_text()]
     load = [str(ROOT / "build/release/bin/runtime_test"), "--test-case=16 processes on busy cores*"]
+    stories = [str(ROOT / "build/release/bin/runtime_test"), "--test-case=stories:*"]
     parts = [
+        Part(
+            "stories",
+            "programs of collectives whose processes die, in all orders of events",
+            stories,
+            {"SESSION_STORIES": f"{50_000 * minutes:.0f}"},
+        ),
         of_python("jobs", "all collectives, in jobs and simulated", "mpi/soak.py", *lasts),
         of_python("repairs", "programs that repair communicators", "mpi/soak_repairs.py"),
         of_python("replicas", "planes that lag, all methods", "mpi/soak_replicas.py"),

@@ -311,7 +311,8 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultCon
 
 Outcome Session::finish(Operation& running, ResultConsumer consume, After after) {
   Outcome outcome;
-  outcome.is_delivered = running.state() == Operation::State::delivered;
+  const bool is_left_out = maybe_give_up(running);
+  outcome.is_delivered = running.state() == Operation::State::delivered && !is_left_out;
   outcome.is_touched = running.is_touched();
   if (outcome.is_touched) {
     outcome.recovery_ns = engine_.now() - running.touched_since();
@@ -326,9 +327,20 @@ Outcome Session::finish(Operation& running, ResultConsumer consume, After after)
     running.archive();
   if (after != After::synchronize) return outcome;
   running.archive();
-  if (!running.excluded().empty()) members_ = members_->without(running.excluded());
+  if (!running.excluded().empty() && !is_left_out) members_ = members_->without(running.excluded());
   forget_before(running.number());
   return outcome;
+}
+
+// True: the others have agreed on a result without this process, which lives. Its lifeline will
+// hear the same; until then it must not count itself in.
+bool Session::maybe_give_up(const Operation& operation) {
+  const std::vector<Rank>& excluded = operation.excluded();
+  if (!std::binary_search(excluded.begin(), excluded.end(), operation.members().self()))
+    return false;
+  engine_.cut_off();
+  cut_off();
+  return true;
 }
 
 void Session::note_contributors(const Outcome& outcome, Rank root) {

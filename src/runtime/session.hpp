@@ -264,6 +264,7 @@ class Session final : public Outlet {
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
+  bool maybe_give_up(const Operation& operation);
   Outcome finish_kept(Kept& kept, ResultConsumer consume, After after);
   Outcome finish_slices(const std::vector<Operation*>& parts, ResultConsumer consume);
   // Of the operation that was just run. `root`: of a broadcast.

@@ -74,3 +74,32 @@ TEST_CASE("what somebody says among other members does not count, though its pla
   });
   CHECK(wrong == 0);
 }
+
+// 3 is suspected, and lives. What the others have agreed on reaches it before its lifeline hears.
+TEST_CASE("who lives and is left out by the others fails, and begins nothing more") {
+  Job job(4);
+  std::atomic<int> wrong{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    if (rank != 3) {
+      engine.note_loss(3);
+      if (allreduce(engine, session, 1L << rank) != 0b111) ++wrong;
+      return;
+    }
+    Lock lock = engine.lock();
+    Message message;
+    message.from = rank_at(0);
+    message.to = rank_at(3);
+    message.kind = MessageKind::result;
+    message.slot = Slot::result;
+    const long sum = 0b111;
+    const Rank left_out = rank_at(3);
+    const std::uint64_t first = std::uint64_t{session.everybody().view()} << 48;
+    session.handle_frame(0, {session.id(), first, message}, std::as_bytes(std::span(&left_out, 1)),
+                         {std::as_bytes(std::span(&sum, 1))});
+    lock.unlock();
+    if (allreduce(engine, session, 1L << rank) != -1) ++wrong;
+    if (!engine.is_cut_off() || !session.is_revoked()) ++wrong;
+    if (reduce(engine, session, 0, 1L << rank) != -1) ++wrong;
+  });
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,137 @@
+// Random programs of collectives, and who dies when in them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/testing/turns.hpp"
+
+namespace resprout::runtime::testing {
+
+inline constexpr std::size_t slices_each = 3;
+
+enum class Kind : std::uint8_t {
+  allreduce,
+  slices,
+  agree,
+  barrier,
+  reduce,
+  gather,
+  allgather,
+  broadcast,
+  native_allreduce,
+  native_broadcast,
+};
+inline constexpr std::array<const char*, 10> kind_names{
+    "allreduce", "slices",    "agree",     "barrier",          "reduce",
+    "gather",    "allgather", "broadcast", "native allreduce", "native broadcast"};
+
+struct Step {
+  Kind kind;
+  int root;
+  bool is_star;
+  bool is_started;  // and not waited for before a step that is not
+
+  std::string name() const {
+    return (is_started ? "started " : "") + std::string(kind_names[static_cast<std::size_t>(kind)]);
+  }
+
+  bool has_result_at_root_only() const { return kind == Kind::reduce || kind == Kind::gather; }
+  bool is_broadcast() const { return kind == Kind::broadcast || kind == Kind::native_broadcast; }
+  bool is_native() const {
+    return kind == Kind::native_allreduce || kind == Kind::native_broadcast;
+  }
+  bool can_be_started() const { return !is_native() && kind != Kind::slices; }
+};
+
+// What a process gives, or a sum of it: who it is from, and for which step, so that nothing passes
+// for anything else.
+struct Part {
+  std::uint64_t ranks = 0;
+  std::uint64_t stamp = 0;
+
+  static Part of(int rank, std::size_t step, std::size_t slice = 0) {
+    return {std::uint64_t{1} << rank, stamp_of(step, slice)};
+  }
+  static std::uint64_t stamp_of(std::size_t step, std::size_t slice = 0) {
+    return 1000003 * (step * slices_each + slice + 1);
+  }
+  static Part from(std::span<const std::byte> bytes) {
+    Part part;
+    std::memcpy(&part, bytes.data(), sizeof part);
+    return part;
+  }
+  bool is_sum_of(std::size_t step, std::size_t slice = 0) const {
+    return stamp == stamp_of(step, slice) * static_cast<std::uint64_t>(std::popcount(ranks));
+  }
+  // Not a union: what is in it twice shows.
+  Part& operator+=(const Part& other) {
+    ranks += other.ranks;
+    stamp += other.stamp;
+    return *this;
+  }
+};
+
+inline std::span<const std::byte> bytes_of(const Part& part) {
+  return std::as_bytes(std::span(&part, 1));
+}
+
+class PartSum final : public Combiner {
+ public:
+  bool is_commutative() const override { return true; }
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    Part sum = Part::from(lower);
+    sum += Part::from(upper);
+    std::memcpy(upper.data(), &sum, sizeof sum);
+  }
+};
+
+struct Story {
+  int ranks;
+  bool shares_memory;
+  std::vector<Step> program;
+  std::vector<Fate> fates;
+
+  explicit Story(std::uint64_t seed) {
+    Random random(seed ^ 0x5e5510);
+    ranks = 2 + static_cast<int>(random.below(6));
+    shares_memory = random.below(2) == 0;
+    const bool has_native = random.below(2) == 0;
+    const std::uint64_t steps = 1 + random.below(8);
+    const bool has_started = random.below(2) == 0;
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      Step step{static_cast<Kind>(random.below(has_native ? 10 : 8)),
+                static_cast<int>(random.below(ranks)), random.below(2) == 0, false};
+      step.is_started = has_started && step.can_be_started() && random.below(2) == 0;
+      program.push_back(step);
+    }
+    const std::uint64_t deaths = 1 + random.below(std::min(ranks - 1, 3));
+    std::set<int> victims;
+    while (victims.size() < deaths) victims.insert(static_cast<int>(random.below(ranks)));
+    fates.resize(static_cast<std::size_t>(ranks));
+    for (const int victim : victims) fates[static_cast<std::size_t>(victim)] = fate(random, steps);
+  }
+
+ private:
+  Fate fate(Random& random, std::uint64_t steps) const {
+    Fate fate;
+    fate.sends = static_cast<int>(random.below(3 * steps));
+    if (random.below(2) == 0) fate.dies_after = random.below(60);
+    const std::uint64_t spread = 1 + random.below(80);
+    for (int rank = 0; rank < ranks; ++rank)
+      fate.known_after.push_back(random.below(spread) +
+                                 (random.below(2) == 0 ? fate.dies_after : 0));
+    return fate;
+  }
+};
+
+}  // namespace resprout::runtime::testing
