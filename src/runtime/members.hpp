@@ -40,8 +40,8 @@ class Members {
 
   int size() const { return static_cast<int>(members_.size()); }
   Rank self() const { return self_; }
-  // What tells these members from others, as frames say it: the same number means the same members
-  // (but for one case in 65,536).
+  // What tells these members from others, as frames say it: the same number means the same members,
+  // who know the same of what has failed among them (but for one case in 65,536).
   std::uint16_t view() const { return view_; }
   int world_rank(Rank rank) const { return at(rank).world_rank; }
   int comm_rank(Rank rank) const { return at(rank).comm_rank; }
@@ -66,6 +66,13 @@ class Members {
       if (std::find(excluded.begin(), excluded.end(), rank_at(i)) == excluded.end())
         rest.push_back(at(rank_at(i)));
     return std::make_shared<const Members>(std::move(rest), comm_rank(self_));
+  }
+  // The same ones after the operation with this number, of which the lost may know something else.
+  std::shared_ptr<const Members> after(std::uint64_t number) const {
+    auto same = std::make_shared<Members>(*this);
+    std::uint64_t digest = view_ ^ number << 16;
+    same->view_ = static_cast<std::uint16_t>(splitmix64(digest));
+    return same;
   }
 
  private:

@@ -182,6 +182,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
     outcome = run(lock, make_broadcast(std::move(with), spec, root_member), consume, after);
   }
   note_contributors(outcome, root_member);
+  if (!outcome.is_delivered) part_from_the_lost();
   synchronize_if_due(lock, payload.size());
   return outcome;
 }
@@ -341,6 +342,14 @@ bool Session::maybe_give_up(const Operation& operation) {
   engine_.cut_off();
   cut_off();
   return true;
+}
+
+// The last broadcast has failed, as all know who live. Somebody who is lost may have got it, and
+// have gone on with something else than they do. What is kept stays what it was among all of them.
+void Session::part_from_the_lost() {
+  if (is_revoked()) return;
+  for (std::uint64_t number = next_ - operations_.size(); number < next_; ++number) settle(number);
+  members_ = members_->after(next_);
 }
 
 void Session::note_contributors(const Outcome& outcome, Rank root) {

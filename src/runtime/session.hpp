@@ -10,8 +10,8 @@
 //     and ends with a barrier while the caller's buffer still holds what others may ask for. So
 //     does a concatenation of so many bytes, which everybody would keep.
 //  4. Members leave only by an operation that synchronizes: everybody who lives leaves out the
-//     same. Who is lost may have left out others, and have gone on: what a frame says counts only
-//     among the members that its sender sees.
+//     same. Who is lost may have left out others, or have got a broadcast that failed for all who
+//     live, and have gone on: what a frame says counts only among those who know the same.
 //  5. Whether a broadcast is carried by a machine or directly (kept.hpp) is for each process alone
 //     to decide: the messages are the same.
 //  6. Whether an operation is left to the library below is decided by all alike. It is settled if
@@ -265,6 +265,7 @@ class Session final : public Outlet {
               After after);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
   bool maybe_give_up(const Operation& operation);
+  void part_from_the_lost();
   Outcome finish_kept(Kept& kept, ResultConsumer consume, After after);
   Outcome finish_slices(const std::vector<Operation*>& parts, ResultConsumer consume);
   // Of the operation that was just run. `root`: of a broadcast.

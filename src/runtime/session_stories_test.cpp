@@ -20,6 +20,7 @@ namespace {
 
 // What a process got of a step.
 struct Got {
+  bool is_otherwise = false;
   std::uint64_t ranks = 0;         // whose parts are in it; none: it was not delivered
   std::uint64_t contributors = 0;  // as the session says
   bool is_good = true;             // and all of this step
@@ -186,17 +187,16 @@ class Telling {
   std::string tell() {
     std::vector<int> everybody(static_cast<std::size_t>(story_.ranks));
     std::iota(everybody.begin(), everybody.end(), 0);
-    const bool has_ended = job_.run([&](int rank, Engine& engine) {
+    const bool has_ended = job_.run([&](int, Engine& engine) {
       Lock lock = engine.lock();
       Session& session = engine.open_session(lock, everybody);
-      for (std::size_t step = 0; step < story_.program.size(); ++step)
-        run(lock, session, step, got(step, rank));
+      for (std::size_t step = 0; step < story_.program.size(); ++step) run(lock, session, step);
       session.finish_tasks(lock);
     });
     if (!has_ended) return "nothing goes on\n" + describe();
     for (std::size_t step = 0; step < story_.program.size(); ++step)
       if (const std::string wrong = check(step); !wrong.empty())
-        return "step " + std::to_string(step) + ", " + story_.program[step].name() + ": " + wrong;
+        return "step " + std::to_string(step) + ", " + wrong;
     return "";
   }
 
@@ -205,8 +205,18 @@ class Telling {
     return got_[step * static_cast<std::size_t>(story_.ranks) + static_cast<std::size_t>(rank)];
   }
 
-  void run(Lock& lock, Session& session, std::size_t step, Got& got) {
-    const Step& what = story_.program[step];
+  const Step& what_of(std::size_t step, const Got& got) const {
+    return (got.is_otherwise ? story_.otherwise : story_.program)[step];
+  }
+
+  void run(Lock& lock, Session& session, std::size_t step) {
+    Got& got = this->got(step, self_of(session));
+    if (step > 0) {
+      const Got& last = this->got(step - 1, self_of(session));
+      const Step& before = what_of(step - 1, last);
+      got.is_otherwise = before.is_broadcast() && !before.is_started && last.ranks == 0;
+    }
+    const Step& what = what_of(step, got);
     if (what.is_started)
       return session.enqueue(std::make_shared<StartedStep>(session, what, step, got));
     session.finish_tasks(lock);
@@ -217,7 +227,7 @@ class Telling {
   }
 
   bool runs_natively(Lock& lock, Session& session, std::size_t step, Got& got) {
-    const Step& what = story_.program[step];
+    const Step& what = what_of(step, got);
     if (!session.may_go_natively()) return false;
     LibraryCall call(job_, library_, what, step, self_of(session));
     if (!session.run_natively(lock, call).is_delivered) return false;
@@ -226,7 +236,7 @@ class Telling {
   }
 
   void run_by_messages(Lock& lock, Session& session, std::size_t step, Got& got) {
-    const Step& what = story_.program[step];
+    const Step& what = what_of(step, got);
     const Part mine = Part::of(self_of(session), step);
     const ReduceSpec spec = reduce_spec(what);
     PartSum sum;
@@ -281,7 +291,7 @@ class Telling {
       got.ranks = part.ranks;
       ++slice;
     };
-    const ReduceSpec spec = reduce_spec(story_.program[step]);
+    const ReduceSpec spec = reduce_spec(what_of(step, got));
     while (!session.allreduce_in_slices(lock, spec, slices, take).is_delivered)
       if (session.is_revoked()) return;
   }
@@ -292,11 +302,12 @@ class Telling {
       const Got& its = got(step, rank);
       if (!its.has_ended) continue;
       const std::string wrong = check_alone(step, rank, its);
-      if (!wrong.empty()) return "rank " + std::to_string(rank) + " " + wrong;
+      if (!wrong.empty())
+        return what_of(step, its).name() + ": rank " + std::to_string(rank) + " " + wrong;
       if (!counts(step, rank, its)) continue;
       if (its.ranks != ranks.value_or(its.ranks))
-        return "rank " + std::to_string(rank) + " got that of " + named(its.ranks) +
-               ", another that of " + named(*ranks);
+        return what_of(step, its).name() + ": rank " + std::to_string(rank) + " got that of " +
+               named(its.ranks) + ", another that of " + named(*ranks);
       ranks = its.ranks;
     }
     return "";
@@ -304,13 +315,13 @@ class Telling {
 
   // What it got has to be what others get.
   bool counts(std::size_t step, int rank, const Got& its) const {
-    const Step& what = story_.program[step];
+    const Step& what = what_of(step, its);
     if (what.has_result_at_root_only() && rank != what.root) return false;
     return !job_.is_lost(rank) || (what.kind == Kind::agree && its.ranks != 0);
   }
 
   std::string check_alone(std::size_t step, int rank, const Got& its) const {
-    const Step& what = story_.program[step];
+    const Step& what = what_of(step, its);
     if (!its.is_good) return "got something else, of " + named(its.ranks);
     if (!counts(step, rank, its)) return "";
     if (its.ranks != its.contributors) return "is told the wrong contributors";

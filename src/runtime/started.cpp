@@ -109,6 +109,7 @@ void Started::end(ResultConsumer consume) {
   };
   outcome_ = session_.finish_kept(*session_.find_kept(number_), measure, after_);
   session_.note_contributors(outcome_, root_);
+  if (root_ != no_rank && !outcome_.is_delivered) session_.part_from_the_lost();
   const bool is_barrier_due = behind_ == Behind::barrier_if_due ? session_.is_barrier_due(bytes_)
                               : behind_ == Behind::barrier_if_large ? result_bytes >= large_bytes
                                                                     : false;

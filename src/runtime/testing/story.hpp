@@ -99,6 +99,7 @@ struct Story {
   int ranks;
   bool shares_memory;
   std::vector<Step> program;
+  std::vector<Step> otherwise;  // the same steps where the broadcast before them has failed
   std::vector<Fate> fates;
 
   explicit Story(std::uint64_t seed) {
@@ -108,12 +109,9 @@ struct Story {
     const bool has_native = random.below(2) == 0;
     const std::uint64_t steps = 1 + random.below(8);
     const bool has_started = random.below(2) == 0;
-    for (std::uint64_t i = 0; i < steps; ++i) {
-      Step step{static_cast<Kind>(random.below(has_native ? 10 : 8)),
-                static_cast<int>(random.below(ranks)), random.below(2) == 0, false};
-      step.is_started = has_started && step.can_be_started() && random.below(2) == 0;
-      program.push_back(step);
-    }
+    for (std::uint64_t i = 0; i < steps; ++i)
+      for (std::vector<Step>* path : {&program, &otherwise})
+        path->push_back(step(random, has_native, has_started));
     const std::uint64_t deaths = 1 + random.below(std::min(ranks - 1, 3));
     std::set<int> victims;
     while (victims.size() < deaths) victims.insert(static_cast<int>(random.below(ranks)));
@@ -122,6 +120,13 @@ struct Story {
   }
 
  private:
+  Step step(Random& random, bool may_be_native, bool may_be_started) const {
+    Step step{static_cast<Kind>(random.below(may_be_native ? 10 : 8)),
+              static_cast<int>(random.below(ranks)), random.below(2) == 0, false};
+    step.is_started = may_be_started && step.can_be_started() && random.below(2) == 0;
+    return step;
+  }
+
   Fate fate(Random& random, std::uint64_t steps) const {
     Fate fate;
     fate.sends = static_cast<int>(random.below(3 * steps));

@@ -65,7 +65,7 @@ class Turns {
   struct Process {
     ucontext_t context;
     std::uint64_t pace = 1;  // some are fast
-    std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(stack_bytes);
+    std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
   };
 
   void prepare(int process) {
