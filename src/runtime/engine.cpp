@@ -77,7 +77,7 @@ Session& Engine::open_session(std::uint64_t name, const std::vector<int>& world_
   session = std::make_unique<Session>(
       *this, id, std::make_shared<const Members>(std::move(members), self_comm_rank),
       is_on_one_host);
-  std::vector<Orphan> orphans;
+  std::vector<EarlyFrame> orphans;
   for (std::size_t i = 0; i < orphans_.size();) {
     if (orphans_[i].header.communicator == id) {
       orphans.push_back(std::move(orphans_[i]));
@@ -86,7 +86,7 @@ Session& Engine::open_session(std::uint64_t name, const std::vector<int>& world_
       ++i;
     }
   }
-  for (Orphan& orphan : orphans) {
+  for (EarlyFrame& orphan : orphans) {
     session->handle_frame(orphan.peer, orphan.header, orphan.prefix, std::move(orphan.arrival));
   }
   if (early_notices_.erase(id) != 0) session->handle_notice_of_host();
@@ -430,7 +430,7 @@ void Engine::handle_frame(int peer, const FrameHeader& header, std::span<const s
   } else if (header.communicator == links_id) {
     links_.handle_frame(peer, header.message);
   } else if (!gone_.contains(header.communicator)) {
-    orphans_.push_back({peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+    orphans_.emplace_back(peer, header, prefix, std::move(arrival));
   }
 }
 

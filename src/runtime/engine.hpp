@@ -215,13 +215,6 @@ class Engine final : public Receiver {
     Session* session;
     std::uint64_t operation;
   };
-  // A frame of a session that this process has not opened yet.
-  struct Orphan {
-    int peer;
-    FrameHeader header;
-    std::vector<std::byte> prefix;
-    Arrival arrival;
-  };
 
   // With the lock held: no locked instruction is needed.
   void note_waiting(int more) {
@@ -274,7 +267,7 @@ class Engine final : public Receiver {
   std::unordered_map<std::uint64_t, std::uint32_t> opened_;  // by members: how many so far
   std::vector<std::uint64_t> closed_;                        // oldest first, still in sessions_
   std::unordered_set<std::uint64_t> gone_;
-  std::vector<Orphan> orphans_;
+  std::vector<EarlyFrame> orphans_;
   std::vector<Buffer> incoming_;  // by peer: the frame that is arriving in pieces
   Time time_ = read_clock();
   bool needs_clock_ = false;

@@ -6,6 +6,7 @@
 #include "core/invariant.hpp"
 #include "core/random.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/operation_label.hpp"
 
 namespace resprout::runtime {
 
@@ -15,18 +16,6 @@ namespace {
 constexpr std::size_t inline_bytes_max = 1024;
 // What is kept before a barrier is due, one payload more, and what rounding up takes.
 constexpr std::size_t log_bytes = kept_bytes_max + large_bytes + unsynchronized_max * 64;
-
-// An operation in a frame's header: its number, and among whom it is.
-constexpr int number_bits = 48;
-std::uint64_t label(std::uint64_t number, const Members& members) {
-  return number | std::uint64_t{members.view()} << number_bits;
-}
-std::uint64_t number_in(std::uint64_t label) {
-  return label & ((std::uint64_t{1} << number_bits) - 1);
-}
-std::uint16_t view_in(std::uint64_t label) {
-  return static_cast<std::uint16_t>(label >> number_bits);
-}
 
 // How the root of a star reaches everybody: in this order, as its machine would.
 Message direct_message(Rank root, int i, int procs) {
@@ -438,15 +427,13 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
   if (is_revoked()) return;
   const std::uint64_t number = number_in(header.operation);
   if (number >= next_) {
-    early_[number].push_back(
-        {peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+    early_[number].emplace_back(peer, header, prefix, std::move(arrival));
     return;
   }
   const Kept* kept = find_kept(number);
   if (kept == nullptr) return;  // forgotten: every live member has completed it
   if (has_to_wait(*kept)) {
-    early_[number].push_back(
-        {peer, header, {prefix.begin(), prefix.end()}, lasting(std::move(arrival))});
+    early_[number].emplace_back(peer, header, prefix, std::move(arrival));
     engine_.catch_up_later(*this, number);
     return;
   }
@@ -546,7 +533,7 @@ bool Session::try_send(const Members& members, std::uint64_t operation, const Me
                        std::span<const std::byte> prefix, std::span<const std::byte> data,
                        Transfer& transfer) {
   if (is_revoked()) return true;
-  const FrameHeader header{id_, label(operation, members), message};
+  const FrameHeader header{id_, label_of(operation, members.view()), message};
   return engine_.transport().try_send(members.world_rank(message.to), header, prefix, data,
                                       transfer);
 }

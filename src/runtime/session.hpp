@@ -41,6 +41,7 @@
 #include <vector>
 
 #include "protocols/revoke/revoke.hpp"
+#include "runtime/early_frame.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
@@ -207,13 +208,6 @@ class Session final : public Outlet {
 
  private:
   friend class Started;
-
-  struct EarlyFrame {
-    int peer;
-    FrameHeader header;
-    std::vector<std::byte> prefix;
-    Arrival arrival;
-  };
 
   struct Contributors {
     std::shared_ptr<const Members> members;  // null: nobody

@@ -1,5 +1,6 @@
 // What a process says that has gone on with other members than we do: nothing of it counts.
 #include "doctest/doctest.h"
+#include "runtime/operation_label.hpp"
 #include "runtime/session_test.hpp"
 
 using namespace resprout;
@@ -26,9 +27,10 @@ void hears(Engine& engine, Session& session, std::uint64_t number, Message messa
     message.slot = Slot::accumulator;
   }
   const Lock lock = engine.lock();
-  const std::uint64_t label = std::uint64_t{session.everybody().view()} << 48 | number;
-  session.handle_frame(session.everybody().world_rank(message.from), {session.id(), label, message},
-                       prefix, {std::as_bytes(std::span(&value, 1))});
+  const Members& everybody = session.everybody();
+  const FrameHeader header{session.id(), label_of(number, everybody.view()), message};
+  session.handle_frame(everybody.world_rank(message.from), header, prefix,
+                       {std::as_bytes(std::span(&value, 1))});
 }
 
 // When so many contributions were sent in all, `rank` dies, whatever it waits for.

@@ -29,7 +29,7 @@ namespace resprout::runtime {
 
 // Travels as it stands in memory (hosts of one job share byte order and layout):
 //   byte 0   8  communicator
-//        8   8  operation: of a session, its number and, in the last two bytes, Members::view
+//        8   8  operation: of a session, what operation_label.hpp says
 //       16  16  message: from, to, round (4 bytes each), kind, slot (1 each), tag (2)
 struct FrameHeader {
   std::uint64_t communicator = 0;

@@ -1,37 +1,30 @@
 // What a file of addresses says of identifiers, and what is refused.
 #include "runtime/member/addresses.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include "doctest/doctest.h"
+#include "runtime/testing/scratch_folder.hpp"
 
 namespace resprout::runtime::member {
 namespace {
 
+using testing::ScratchFolder;
+
 // A file of these bytes, as long as this lives.
 class File {
  public:
-  explicit File(const std::string& text) {
-    const int open = mkstemp(path.data());
-    REQUIRE(open >= 0);
-    close(open);
-    std::ofstream(path) << text;
-  }
-  ~File() { std::remove(path.c_str()); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  explicit File(const std::string& text) { folder_.put("addresses", text); }
+  std::string path() const { return folder_.path("addresses"); }
 
-  std::string path = "/tmp/resprout-addresses-XXXXXX";
+ private:
+  ScratchFolder folder_;
 };
 
 TEST_CASE("the n-th line with an address is identifier n") {
   const File file("# all\n10.1.0.1:4000\n\n 10.1.0.1:4001  # the second\n[fd00::0:7]:1\n");
-  const Addresses addresses(file.path);
+  const Addresses addresses(file.path());
   CHECK(addresses.count() == 3);
   CHECK(addresses.of(0) == Address{"10.1.0.1", 4000});
   CHECK(addresses.of(2) == Address{"fd00::7", 1});
@@ -54,9 +47,9 @@ TEST_CASE("a line that is no address is refused with its number, and so is no fi
   for (const char* wrong : {"node7:4000", "10.1.0.1", "10.1.0.1:0", "10.1.0.1:1 rack", "\xff"}) {
     const File file("10.1.0.9:1\n" + std::string(wrong) + "\n");
     CAPTURE(wrong);
-    CHECK(complaint(file.path).starts_with(file.path + ":2: "));
+    CHECK(complaint(file.path()).starts_with(file.path() + ":2: "));
   }
-  CHECK(complaint(File("# nobody\n").path).ends_with(": it names nobody"));
+  CHECK(complaint(File("# nobody\n").path()).ends_with(": it names nobody"));
   CHECK(complaint("/nowhere/members").ends_with(": No such file or directory"));
 }
 

@@ -1,36 +1,15 @@
 #include "runtime/replicas/meeting.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "doctest/doctest.h"
 #include "runtime/testing/processes.hpp"
+#include "runtime/testing/scratch_folder.hpp"
 
 using namespace resprout;
 using namespace resprout::runtime;
 
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/meeting-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::string& path() const { return path_; }
-  void put(const std::string& name, const std::string& contents) const {
-    std::ofstream(path_ + "/" + name, std::ios::binary) << contents;
-  }
-
- private:
-  std::string path_;
-};
 
 LinkAddress address(std::uint16_t port) {
   LinkAddress made{.host = {}, .port = port};
@@ -43,7 +22,7 @@ void nobody_waits() { FAIL("there is nothing to wait for"); }
 }  // namespace
 
 TEST_CASE("meeting: planes that come one after the other find each other") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   leave_addresses(folder.path(), 1, {address(3), address(4)});
   int looks = 0;
   const auto found = meet(folder.path(), 2, 2, [&] {
@@ -58,7 +37,7 @@ TEST_CASE("meeting: planes that come one after the other find each other") {
 }
 
 TEST_CASE("meeting: processes that are really others meet") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   const testing::Shared<std::atomic<int>> met;
   testing::Processes planes(3, [&](int plane) {
     leave_addresses(folder.path(), plane, {address(static_cast<std::uint16_t>(10 + plane))});
@@ -71,7 +50,7 @@ TEST_CASE("meeting: processes that are really others meet") {
 }
 
 TEST_CASE("meeting: a plane that ended before it came is nowhere, and nobody waits for it") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   leave_addresses(folder.path(), 0, {address(1)});
   folder.put("ended-1", "");
   const auto found = meet(folder.path(), 2, 1, nobody_waits);
@@ -80,14 +59,14 @@ TEST_CASE("meeting: a plane that ended before it came is nowhere, and nobody wai
 }
 
 TEST_CASE("meeting: a plane that came and ended is where it was") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   leave_addresses(folder.path(), 0, {address(1)});
   folder.put("ended-0", "");
   CHECK(meet(folder.path(), 1, 1, nobody_waits)[0].port == 1);
 }
 
 TEST_CASE("meeting: a plane that is over is not therefore lost, unless that is said") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   folder.put("ended-0", "");
   folder.put("ended-1", "");
   folder.put("lost-1", "");
@@ -96,13 +75,13 @@ TEST_CASE("meeting: a plane that is over is not therefore lost, unless that is s
 }
 
 TEST_CASE("meeting: a plane with another number of ranks is refused by its number") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   leave_addresses(folder.path(), 0, {address(1), address(2), address(3)});
   CHECK_THROWS_WITH(meet(folder.path(), 1, 2, nobody_waits), "plane 0 has 3 ranks, and this one 2");
 }
 
 TEST_CASE("meeting: the secret is 32 bytes, or there is none") {
-  const Folder folder;
+  const testing::ScratchFolder folder;
   CHECK_THROWS_AS(read_meeting_secret(folder.path()), std::system_error);
   folder.put("secret", std::string(31, 'x'));
   CHECK_THROWS_WITH(read_meeting_secret(folder.path()), doctest::Contains("is no secret"));

@@ -4,34 +4,9 @@
 #include <fstream>
 
 #include "doctest/doctest.h"
+#include "runtime/testing/scratch_folder.hpp"
 
 using namespace resprout::runtime;
-
-namespace {
-
-class Job {
- public:
-  Job() {
-    char name[] = "/tmp/returns-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  ~Job() { std::filesystem::remove_all(path_); }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  const std::string& path() const { return path_; }
-  void put(const std::string& name, const std::string& contents = "") const {
-    const std::filesystem::path file = path_ + "/" + name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << contents;
-  }
-
- private:
-  std::string path_;
-};
-
-}  // namespace
 
 TEST_CASE("returns: who has its run directory in the job's folder is there for the first time") {
   CHECK(return_of_meeting("/run/resprout-7") == 0);
@@ -43,7 +18,7 @@ TEST_CASE("returns: who has its run directory in the job's folder is there for t
 }
 
 TEST_CASE("returns: a plane waits to be taken in when it has left its addresses") {
-  const Job job;
+  const testing::ScratchFolder job;
   CHECK_FALSE(waiting_return(job.path(), 0, 3));
   job.put("return-1/returns-2");
   job.put("returning", "1\n");
@@ -55,7 +30,7 @@ TEST_CASE("returns: a plane waits to be taken in when it has left its addresses"
 }
 
 TEST_CASE("returns: who was taken in, or is over, waits no more") {
-  const Job job;
+  const testing::ScratchFolder job;
   job.put("return-1/returns-0");
   job.put("return-1/addresses-0");
   job.put("returning", "1\n");
@@ -69,7 +44,7 @@ TEST_CASE("returns: who was taken in, or is over, waits no more") {
 }
 
 TEST_CASE("returns: what is said about checkpoints and joining can be read") {
-  const Job job;
+  const testing::ScratchFolder job;
   say_that_there_are_checkpoints(job.path());
   CHECK(std::filesystem::exists(job.path() + "/has-checkpoints"));
   job.put("return-1/returns-0");

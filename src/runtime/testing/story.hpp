@@ -13,7 +13,7 @@
 
 #include "core/random.hpp"
 #include "runtime/operation.hpp"
-#include "runtime/testing/turns.hpp"
+#include "runtime/testing/turns_job.hpp"
 
 namespace resprout::runtime::testing {
 
@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   gather,
   allgather,
   broadcast,
-  native_allreduce,
+  native_allreduce,  // from here on: of a library below, until a loss
   native_broadcast,
 };
 inline constexpr std::array<const char*, 10> kind_names{
@@ -121,7 +121,8 @@ struct Story {
 
  private:
   Step step(Random& random, bool may_be_native, bool may_be_started) const {
-    Step step{static_cast<Kind>(random.below(may_be_native ? 10 : 8)),
+    constexpr auto of_messages = static_cast<std::size_t>(Kind::native_allreduce);
+    Step step{static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages)),
               static_cast<int>(random.below(ranks)), random.below(2) == 0, false};
     step.is_started = may_be_started && step.can_be_started() && random.below(2) == 0;
     return step;

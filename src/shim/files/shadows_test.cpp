@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "doctest/doctest.h"
+#include "runtime/testing/scratch_folder.hpp"
 #include "shim/files/copy.hpp"
 #include "shim/files/file_note.hpp"
 
@@ -31,15 +32,9 @@ void write(const fs::path& path, const std::string& text) { std::ofstream(path) 
 class Job {
  public:
   Job() {
-    std::string name = (fs::temp_directory_path() / "shadows-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    root_ = fs::canonical(name);
     for (const char* folder : {"job-7/plane-0", "job-7/plane-1", "job-7/plane-2", "data"})
       fs::create_directories(root_ / folder);
   }
-  ~Job() { fs::remove_all(root_); }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
 
   Shadows plane(int replica) const {
     return Shadows({(root_ / "job-7" / ("plane-" + std::to_string(replica))).string(), replica, 3});
@@ -53,7 +48,8 @@ class Job {
   const fs::path& root() const { return root_; }
 
  private:
-  fs::path root_;
+  const resprout::runtime::testing::ScratchFolder folder_;
+  const fs::path root_ = folder_.path();
 };
 
 }  // namespace

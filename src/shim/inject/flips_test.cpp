@@ -1,14 +1,10 @@
 #include "shim/inject/flips.hpp"
 
-#include <stdlib.h>
-
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "doctest/doctest.h"
+#include "runtime/testing/scratch_folder.hpp"
 #include "shim/testing/mpi_of_one.hpp"
 
 using namespace resprout::shim;
@@ -125,14 +121,12 @@ TEST_CASE("each start of a persistent request is a message, of what is in the bu
 
 TEST_CASE("a flip leaves a note that says what it hit") {
   need_mpi();
-  std::string directory = std::filesystem::temp_directory_path() / "flips_test.XXXXXX";
-  REQUIRE(mkdtemp(directory.data()) != nullptr);
-  Flips flips({flip_of(3, 1, 130)}, 3, directory);
+  const resprout::runtime::testing::ScratchFolder directory;
+  Flips flips({flip_of(3, 1, 130)}, 3, directory.path());
   flips.as_sent({values.data(), 4, MPI_INT}, to_one);
-  std::ostringstream note;
-  note << std::ifstream(directory + "/flipped-3-1.json").rdbuf();
-  std::filesystem::remove_all(directory);
-  CHECK(note.str().starts_with(
-      R"({"fault":"flip:rank=3,message=1","rank":3,"message":1,"bit":2,"bytes":16,"call":"send",)"
-      R"("destination":1,"tag":5,"communicator":"MPI_COMM_WORLD","flipped_ns":)"));
+  CHECK(
+      directory.read("flipped-3-1.json")
+          .starts_with(
+              R"({"fault":"flip:rank=3,message=1","rank":3,"message":1,"bit":2,"bytes":16,"call":"send",)"
+              R"("destination":1,"tag":5,"communicator":"MPI_COMM_WORLD","flipped_ns":)"));
 }

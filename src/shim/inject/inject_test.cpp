@@ -6,12 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "doctest/doctest.h"
+#include "runtime/testing/scratch_folder.hpp"
 
 using namespace resprout::shim;
 
@@ -112,12 +110,9 @@ TEST_CASE("timed faults fire by themselves: kill, stop, exit") {
 }
 
 TEST_CASE("before it fires, a fault leaves a note") {
-  std::string directory = std::filesystem::temp_directory_path() / "inject_test.XXXXXX";
-  REQUIRE(mkdtemp(directory.data()) != nullptr);
-  fate_of(with_faults({at_call(Fault::Kind::kill, "recv", 1)}, directory),
+  const resprout::runtime::testing::ScratchFolder directory;
+  fate_of(with_faults({at_call(Fault::Kind::kill, "recv", 1)}, directory.path()),
           [] { entering("recv"); });
-  std::ostringstream note;
-  note << std::ifstream(directory + "/injected-0.json").rdbuf();
-  std::filesystem::remove_all(directory);
-  CHECK(note.str().find(R"({"fault":"as it was written","fired_ns":)") == 0);
+  const std::string note = directory.read("injected-0.json");
+  CHECK(note.starts_with(R"({"fault":"as it was written","fired_ns":)"));
 }

@@ -5,36 +5,18 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 #include <thread>
 
 #include "doctest/doctest.h"
+#include "runtime/testing/scratch_folder.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
 
 namespace {
 
-class RunDirectory {
- public:
-  RunDirectory() {
-    std::string pattern = std::filesystem::temp_directory_path() / "report_test.XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~RunDirectory() { std::filesystem::remove_all(path_); }
-
-  const std::string& path() const { return path_; }
-  std::string read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(path_ + "/" + name).rdbuf();
-    return text.str();
-  }
-
- private:
-  std::string path_;
-};
+using RunDirectory = runtime::testing::ScratchFolder;
 
 Report::Setup setup_of(int rank, std::string directory, OnLoss on_loss = OnLoss::go_on) {
   return {
