@@ -1,5 +1,6 @@
 // What a process says that has gone on with other members than we do: nothing of it counts.
 #include "doctest/doctest.h"
+#include "runtime/native_call.hpp"
 #include "runtime/operation_label.hpp"
 #include "runtime/session_test.hpp"
 
@@ -32,6 +33,25 @@ void hears(Engine& engine, Session& session, std::uint64_t number, Message messa
   session.handle_frame(everybody.world_rank(message.from), header, prefix,
                        {std::as_bytes(std::span(&value, 1))});
 }
+
+// The others' result of the first operation, which has no part of `rank`.
+void hears_without_itself(Engine& engine, Session& session, int rank) {
+  const Rank left_out = rank_at(rank);
+  hears(engine, session, 0,
+        {.from = rank_at(0), .to = left_out, .kind = MessageKind::result, .slot = Slot::result},
+        0b111, std::as_bytes(std::span(&left_out, 1)));
+}
+
+// Of a library that is broken here.
+class BrokenCall final : public NativeCall {
+ public:
+  bool run() override { return false; }
+  void interrupt() override {}
+  std::span<const std::byte> payload() override { return {}; }
+  void take(std::span<const std::byte>) override { has_taken = true; }
+  bool synchronizes() const override { return true; }
+  bool has_taken = false;
+};
 
 // When so many contributions were sent in all, `rank` dies, whatever it waits for.
 std::thread dies_after(Job& job, int rank, int contributions) {
@@ -104,13 +124,24 @@ TEST_CASE("who lives and is left out by the others fails, and begins nothing mor
       if (allreduce(engine, session, 1L << rank) != 0b111) ++wrong;
       return;
     }
-    const Rank left_out = rank_at(3);
-    hears(engine, session, 0,
-          {.from = rank_at(0), .to = rank_at(3), .kind = MessageKind::result, .slot = Slot::result},
-          0b111, std::as_bytes(std::span(&left_out, 1)));
+    hears_without_itself(engine, session, 3);
     if (allreduce(engine, session, 1L << rank) != -1) ++wrong;
     if (!engine.is_cut_off() || !session.is_revoked()) ++wrong;
     if (reduce(engine, session, 0, 1L << rank) != -1) ++wrong;
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("who lives and is left out of what a library could not end does not get it either") {
+  Job job(4);
+  std::atomic<int> wrong{0};
+  job.run([&](int rank, Engine& engine, Session& session) {
+    if (rank == 3) hears_without_itself(engine, session, rank);
+    if (rank != 3) engine.note_loss(3);
+    Lock lock = engine.lock();
+    BrokenCall call;
+    if (session.run_natively(lock, call).is_delivered || call.has_taken) ++wrong;
+    if (engine.is_cut_off() != (rank == 3)) ++wrong;
   });
   CHECK(wrong == 0);
 }

@@ -81,7 +81,7 @@ Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
   const bool is_valid = settlement.result().has_value();
   const auto take = [&](std::span<const std::byte> payload) { call.take(payload); };
   Outcome outcome = finish(settlement, take, is_valid ? After::archive : After::synchronize);
-  outcome.is_delivered = is_valid;
+  outcome.is_delivered = is_valid && outcome.is_delivered;
   if (!is_valid) {
     is_native_over_ = true;
     note_that_nobody_contributed();
