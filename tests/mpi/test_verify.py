@@ -98,23 +98,51 @@ def test_a_plane_that_has_used_corrupted_data_is_excluded_and_the_others_go_on(m
     assert all(one["wrong_replicas"] == [1] for one in corruptions(ended)), str(ended)
 
 
+SUM_OF_WHICH_ONE_IS_WRONG = [
+    sys.executable,
+    "-c",
+    "from mpi4py import MPI; import os; import array\n"
+    "world = MPI.COMM_WORLD\n"
+    "mine = array.array('i', [world.rank])\n"
+    "if os.environ['RESPROUT_REPLICA'] == '1' and world.rank == 2: mine[0] += 4\n"
+    "world.Allreduce(MPI.IN_PLACE, mine)\n"
+    "if os.environ['RESPROUT_VERIFY'] in ('all-to-all', 'msg-plus-hash'): assert mine[0] == 3\n",
+]
+
+
+def check_contribution(ended: jobs.Ended) -> None:
+    given = [one for one in corruptions(ended) if one["of"] == "contribution"]
+    assert {(one["sender"], one["call"]) for one in given} == {(2, "allreduce")}
+    assert all(one["wrong_replicas"] == [1] for one in corruptions(ended)), str(ended)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_what_only_one_replica_gives_to_a_collective_is_found(method: str) -> None:
-    program = (
-        "from mpi4py import MPI; import os; import array\n"
-        "world = MPI.COMM_WORLD\n"
-        "mine = array.array('i', [world.rank])\n"
-        "if os.environ['RESPROUT_REPLICA'] == '1' and world.rank == 2: mine[0] += 4\n"
-        "world.Allreduce(MPI.IN_PLACE, mine)\n"
-    )
-    two = run(2, method, program=[sys.executable, "-c", program])
+    two = run(2, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
     assert two.status == 4, str(two)
-    three = run(3, method, program=[sys.executable, "-c", program])
-    assert three.status == 0, str(three)
-    assert how(three) == ["whole", "excluded", "whole"], str(three)
-    given = [one for one in corruptions(three) if one["of"] == "contribution"]
-    assert {(one["sender"], one["call"]) for one in given} == {(2, "allreduce")}
-    assert all(one["wrong_replicas"] == [1] for one in corruptions(three)), str(three)
+    given = {(one["of"], one["sender"], one["call"]) for one in corruptions(two)}
+    if method in LAZY:
+        assert ("contribution", 2, "allreduce") in given, str(two)
+    else:  # before anybody has got anything
+        assert given == {("contribution", 2, "allreduce")}, str(two)
+
+
+@pytest.mark.parametrize("method", ["all-to-all", "msg-plus-hash"])
+def test_of_three_replicas_it_is_replaced_before_the_collective_runs(method: str) -> None:
+    ended = run(3, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
+    assert ended.status == 0, str(ended)
+    assert how(ended) == ["whole"] * 3, str(ended)
+    check_contribution(ended)
+    assert {one["of"] for one in corruptions(ended)} == {"contribution"}
+    assert [one["replaced"] for one in corruptions(ended) if one["replica"] == 1] == [True]
+
+
+@pytest.mark.parametrize("method", LAZY)
+def test_with_a_lazy_method_the_plane_that_has_given_it_is_excluded(method: str) -> None:
+    ended = run(3, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
+    assert ended.status == 0, str(ended)
+    assert how(ended) == ["whole", "excluded", "whole"], str(ended)
+    check_contribution(ended)
 
 
 @pytest.mark.parametrize("method", METHODS)

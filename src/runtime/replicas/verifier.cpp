@@ -101,7 +101,8 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
   if (is_repeating_) return {};
   const auto at = records_.find(name);
   RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
-  wait_until(lock, meanwhile, [&] { return at->second.is_delivered; });
+  // What is found ends this process, perhaps: nothing is done with it before that is said.
+  wait_until(lock, meanwhile, [&] { return at->second.is_delivered && saying_ == 0; });
   const std::unique_ptr<Delivery> other = std::move(at->second.delivery);
   at->second.is_awaited = false;
   if (at->second.is_over) records_.erase(at);
@@ -176,6 +177,9 @@ void Verifier::note(const MessageName& name, const VoteEvent& event,
     case VoteEventKind::deliver:
       record.is_delivered = true;
       if (plane == setup_.self.plane && bytes.empty()) break;
+      // It is another call that this process is in.
+      if (name.stream.of == Stream::Of::contributions && bytes.size() != record.bytes)
+        record.is_tainted = true;
       record.delivery =
           std::make_unique<Delivery>(Delivery{Delivery::What::other, {bytes.begin(), bytes.end()}});
       break;

@@ -296,6 +296,9 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
         if (at == flow.received.end() || !at->second.machine.is_over()) break;
         untold_bytes_ += at->second.held_bytes();
       }
+      // Its own sender: the others keep as much.
+      if (const auto at = flow.sent.find(own); at != flow.sent.end())
+        untold_bytes_ += at->second.bytes.size();
       if (own == flow.told) untold_.push_back(stream);
       ++untold_messages_;
     }

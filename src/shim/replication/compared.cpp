@@ -1,11 +1,46 @@
 #include "shim/replication/compared.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "shim/communicator.hpp"
 #include "shim/replication/communicator_name.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/digest.hpp"
 
 namespace resprout::shim {
+namespace {
+
+std::size_t bytes_of(std::span<const Piece> pieces) {
+  std::size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.layout.packed_bytes;
+  return bytes;
+}
+
+// One behind the other; `storage` holds them where they do not lie so.
+std::span<const std::byte> packed(std::span<const Piece> pieces, std::vector<std::byte>& storage) {
+  if (pieces.size() == 1) return packed(pieces[0].buffer, pieces[0].layout, storage);
+  storage.reserve(bytes_of(pieces));
+  std::vector<std::byte> room;
+  for (const Piece& piece : pieces) {
+    const auto part = packed(piece.buffer, piece.layout, room);
+    storage.insert(storage.end(), part.begin(), part.end());
+  }
+  return storage;
+}
+
+// Memory of the program that is right already is not written: it may be memory that cannot be.
+void put_right(std::span<const std::byte> bytes, std::span<const Piece> pieces) {
+  std::vector<std::byte> storage;
+  for (const Piece& piece : pieces) {
+    const auto part = bytes.first(piece.layout.packed_bytes);
+    if (!std::ranges::equal(packed(piece.buffer, piece.layout, storage), part))
+      unpack(part, piece.buffer, piece.layout);
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+}  // namespace
 
 using runtime::Stream;
 
@@ -40,25 +75,47 @@ void Comparison::start() {
   }
   if (by_->room != nullptr) by_->room->wait_for_collective();
   name_.number = by_->next_number(name_.stream.communicator);
-  awaited_.clear();
-  compare(Stream::Of::contributions, sides_->given());
+  if (by_->is_lazy) return compare(Stream::Of::contributions, sides_->given());
+  put_right_what_is_given();
+}
+
+runtime::MessageName Comparison::name(Stream::Of of) const {
+  runtime::MessageName name = name_;
+  name.stream.of = of;
+  return name;
 }
 
 // What is nothing here is compared, too: numbers have no gaps.
 void Comparison::compare(Stream::Of of, const std::vector<Piece>& pieces) {
-  std::uint64_t bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.layout.packed_bytes;
-  runtime::MessageName name = name_;
-  name.stream.of = of;
   if (by_->room != nullptr) by_->room->count_compared();
-  by_->verifier->compare({name, call_, bytes, nullptr}, digest_of(pieces).low, !by_->is_lazy);
-  if (!by_->is_lazy) awaited_.push_back(name);
+  by_->verifier->compare({name(of), call_, bytes_of(pieces), nullptr}, digest_of(pieces).low,
+                         !by_->is_lazy);
+}
+
+// As a message from this rank to itself.
+void Comparison::put_right_what_is_given() {
+  const auto& given = sides_->given();
+  const runtime::MessageName sent = name(Stream::Of::contributions);
+  const std::uint64_t digest = digest_of(given).low;
+  std::vector<std::byte> storage;
+  std::span<const std::byte> kept;
+  if (by_->keeps_given) kept = packed(given, storage);
+  if (by_->room != nullptr) by_->room->count_compared();
+  by_->verifier->send(sent, digest, kept);
+  const auto digest_of_copy = [given](std::span<const std::byte> copy) {
+    return digest_of_packed(copy, given).low;
+  };
+  by_->verifier->receive_copy({sent, call_, bytes_of(given), digest_of_copy}, digest);
+  const auto delivery = by_->verifier->wait(sent, by_->meanwhile);
+  const bool is_wrong = delivery.what == runtime::Verifier::Delivery::What::other;
+  // Else it is another call, and what it has left tells.
+  if (is_wrong && delivery.bytes.size() == bytes_of(given)) put_right(delivery.bytes, given);
 }
 
 void Comparison::end() {
   if (!sides_) return;
   compare(Stream::Of::results, sides_->got());
-  for (const runtime::MessageName& name : awaited_) by_->verifier->wait(name, by_->meanwhile);
+  if (!by_->is_lazy) by_->verifier->wait(name(Stream::Of::results), by_->meanwhile);
 }
 
 }  // namespace resprout::shim

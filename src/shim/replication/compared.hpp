@@ -5,10 +5,13 @@
 // wrong contribution makes the results of that plane wrong, and those of no other. Which rank's
 // contribution differs is where it began; whose results differ is tainted. Collectives of a
 // communicator are numbered in the order of their calls, which is the same in all planes, whatever
-// their kind. Only digests are compared, nothing is replaced: a plane that is wrong has no use for
-// one right result.
+// their kind.
 //
-// With an eager method a call returns when both are verified; with a lazy one at once.
+// With an eager method a collective begins when what this rank gives to it is verified; where it is
+// out-voted, what the majority gives is written over it, in the program's memory. The call returns
+// when what it has left is verified, too. With a lazy method nothing is waited for or replaced: a
+// plane that was wrong before has no use for one right contribution. Results are replaced by no
+// method, for the same reason.
 // Lazy Fault Detection for Redundant MPI, chapters 3 and 4, for collectives as a whole; RedMPI and
 // the paper make them of messages.
 // Thread rule: as MPI's collectives: one at a time on a communicator.
@@ -34,6 +37,7 @@ struct Comparing {
   runtime::Verifier* verifier = nullptr;
   Room* room = nullptr;  // null: it may be as far ahead of its replicas as it likes
   bool is_lazy = false;
+  bool keeps_given = false;               // for replicas that are out-voted
   int rank = 0;                           // of this process in the world
   void (*meanwhile)() = nullptr;          // while a call waits for its verdict
   std::atomic<std::uint64_t> skipped{0};  // calls on communicators that have no name
@@ -59,19 +63,21 @@ class Comparison {
 
   // What is to be compared. Null: it is not, its communicator has no name.
   Sides* sides() { return sides_ ? &*sides_ : nullptr; }
-  // It is called, or started: nothing was sent or received yet.
+  // It is called, or started: nothing was sent or received yet. With an eager method returns when
+  // what it gives is verified, and right.
   void start();
-  // It is over: with an eager method returns when both sides are verified.
+  // It is over: with an eager method returns when what it has got is verified.
   void end();
 
  private:
+  runtime::MessageName name(runtime::Stream::Of of) const;
   void compare(runtime::Stream::Of of, const std::vector<Piece>& pieces);
+  void put_right_what_is_given();
 
   Comparing* by_;
   const char* call_;
   std::optional<Sides> sides_;
   runtime::MessageName name_;
-  std::vector<runtime::MessageName> awaited_;
 };
 
 // One blocking collective, from entry to return.

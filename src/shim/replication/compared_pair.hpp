@@ -41,6 +41,7 @@ class Pair final : runtime::VoteNetwork {
     for (runtime::VoteFrame frame : asked) {
       if (frame.kind != runtime::VoteFrame::Kind::vote) continue;
       names.push_back(frame.name);
+      digests.push_back(frame.message.digests[0]);
       frame.message.from = config_.sender(1);
       frame.message.to = config_.receiver(0);
       frame.message.origins = 2;
@@ -53,6 +54,7 @@ class Pair final : runtime::VoteNetwork {
   runtime::Stream::Of differs = runtime::Stream::Of::messages;  // nothing
   std::vector<runtime::VoteFrame> sent;
   std::vector<runtime::MessageName> names;  // in the order in which they were compared
+  std::vector<std::uint64_t> digests;       // likewise
   std::vector<runtime::Finding> findings;
   std::uint64_t skipped() const { return state_.skipped.load(); }
 

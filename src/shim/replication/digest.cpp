@@ -136,4 +136,16 @@ Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatyp
   return digester.digest();
 }
 
+Digest128 digest_of_packed(std::span<const std::byte> data, std::span<const Piece> pieces) {
+  Digester digester;
+  for (const Piece& piece : pieces) {
+    const auto part = data.first(std::min(piece.layout.packed_bytes, data.size()));
+    digester.begin(piece.layout.datatype);
+    digester.add(part);
+    data = data.subspan(part.size());
+  }
+  digester.add(data);
+  return digester.digest();
+}
+
 }  // namespace resprout::shim

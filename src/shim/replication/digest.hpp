@@ -46,5 +46,8 @@ Digest128 digest_of(std::span<const Piece> pieces);
 
 // Of data that are packed already, elements of `datatype`.
 Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatype);
+// As digest_of(pieces), of what packed(pieces) makes of them or of others like them. Looks at none
+// of their buffers.
+Digest128 digest_of_packed(std::span<const std::byte> data, std::span<const Piece> pieces);
 
 }  // namespace resprout::shim

@@ -39,6 +39,12 @@ const char* text_of(Finding::End end) {
   __builtin_unreachable();
 }
 
+// By what the majority has, as long as this process has not worked with it.
+bool is_replaceable(const Finding& finding) {
+  const Stream::Of of = finding.name.stream.of;
+  return of == Stream::Of::messages || of == Stream::Of::contributions;
+}
+
 // The launcher ends the planes.
 [[noreturn]] void end_process() {
   for (;;) kill(getpid(), SIGKILL);
@@ -109,11 +115,10 @@ Findings::Then Findings::what_follows(const Finding& finding) const {
   return may_go_back_ && !is_decided ? Then::go_back : then;
 }
 
-// What goes into a collective, or has come out of one, was used by then whatever the method.
+// What has come out of a collective was used by then whatever the method, and so were checkpoints.
 Findings::Then Findings::what_follows_without_checkpoint(const Finding& finding) const {
-  const bool is_message = finding.name.stream.of == Stream::Of::messages;
   const bool is_own_wrong = (finding.wrong_planes >> setup_.replica & 1) != 0;
-  if (finding.is_tainted || (is_own_wrong && !is_message)) return Then::exclude;
+  if (finding.is_tainted || (is_own_wrong && !is_replaceable(finding))) return Then::exclude;
   if (finding.end == Finding::End::outvoted) return Then::go_on;
   if (finding.end == Finding::End::lost && is_own_wrong) return Then::exclude;
   if (newcomer_ >= 0) return newcomer_ == setup_.replica ? Then::exclude : Then::go_on;
@@ -134,8 +139,9 @@ void Findings::leave_note(const Finding& finding, Then then) {
   for (int replica = 0; replica < protocols::degree_max; ++replica)
     if ((finding.wrong_planes >> replica & 1) != 0) json.number(replica);
   json.end_array().key("tainted").boolean(finding.is_tainted);
-  const bool is_replaceable = stream.of == Stream::Of::messages && then == Then::go_on;
-  json.key("replaced").boolean(finding.end == Finding::End::outvoted && is_replaceable);
+  json.key("replaced")
+      .boolean(finding.end == Finding::End::outvoted && then == Then::go_on &&
+               is_replaceable(finding));
   // Others have the right data, whether or not this process could still get them.
   const bool is_own_loss = finding.end == Finding::End::lost &&
                            what_follows_without_checkpoint(finding) == Then::exclude;

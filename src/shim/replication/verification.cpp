@@ -88,6 +88,7 @@ class Verification final {
     comparing_.verifier = &company_->verifier;
     comparing_.room = &room_;
     comparing_.is_lazy = is_lazy(options);
+    comparing_.keeps_given = votes_setup(options, rank_).keeps_copies;
     comparing_.rank = rank_;
     comparing_.meanwhile = go_on_with_mpi;
     if (returns_.comes_back()) {
