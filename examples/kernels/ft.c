@@ -137,7 +137,8 @@ int main(int argc, char** argv) {
     transform(&square, &wave, &other, -1);
     advance(&square, wave, time);
     transform(&square, &wave, &other, +1);
-    is_right = is_right && fabs(norm_of(&square, wave) / norm - 1.0) < 1e-12 * (i + 1);
+    const double now = norm_of(&square, wave);
+    is_right = is_right && fabs(now / norm - 1.0) < 1e-12 * (i + 1);
   }
   for (size_t i = 0; i < points; ++i) {
     const uint64_t index = (uint64_t)square.first * (uint64_t)square.side + i;

@@ -43,6 +43,7 @@ The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit statu
 A fault is `kill:rank=3,at=2s` · `kill:rank=0,at=allreduce#40` (entering its 40th call) ·
 `stop:rank=2,at=1s` · `exit:rank=1,at=bcast#3,status=1` · `kill:count=2,seed=7,within=5s` ·
 `flip:rank=3,message=100,bit=17` (a bit of the 100th message that it sends) ·
+`flip:rank=3,collective=20,bit=17` (of what it gives to its 20th collective) ·
 `flip:count=50,seed=1` (of 50 messages, by a seed). `replica=1` in a fault names a plane.
 
 Every option has a variable in the environment; the option goes first."""

@@ -7,10 +7,13 @@
     kill:rank=3,replica=1,at=2s       the copy of rank 3 in plane 1; without replica= in plane 0
     kill:count=2,seed=7,within=5s     two ranks and times, chosen by the seed
     flip:rank=3,message=100,bit=17    one bit of the 100th message that it sends is another one
+    flip:rank=3,collective=20,bit=17  one bit of what it gives to the 20th collective to which it
+                                      gives anything
     flip:rank=3,where=memory,checkpoint=2,bit=17    one bit of what it protects is another one after
                                       its second resprout_checkpoint
     flip:count=50,seed=1              50 messages and a bit of each, chosen by the seed among the
                                       first 100 of every rank, or the first N with messages=N
+    flip:count=50,collectives=20      the same of the first 20 collectives of every rank
     flip:count=5,where=memory         the same of the first 10 checkpoints, or N with checkpoints=N
 
 The ranks get the certain forms, with `;` in between (src/shim/options.cpp reads them).
@@ -25,7 +28,7 @@ from resprout.errors import UserError
 from resprout.options import FAULT_FORMS
 
 KINDS = ("kill", "stop", "exit", "flip")
-_OPTIONAL = {"seed", "status", "bit", "messages", "checkpoints", "replica"}
+_OPTIONAL = {"seed", "status", "bit", "messages", "collectives", "checkpoints", "replica"}
 _MESSAGES = 100
 _CHECKPOINTS = 10
 _BITS = 2**40  # far more than messages have; random() has 53
@@ -52,19 +55,20 @@ class Fault:
 
 @dataclass(frozen=True)
 class Flip:
-    """A bit of a message that is not what the program wanted to send, or of what it protects."""
+    """A bit of what a rank sends, gives to a collective or protects that is another one."""
 
     rank: int
     number: int
-    """Of the messages that it sends in point-to-point calls, or of its checkpoints; from 1."""
+    """Of the messages that it sends in point-to-point calls, of the collectives to which it gives
+    anything, or of its checkpoints; from 1."""
     bit: int
     """Of the packed data, modulo their number of bits; 0 is the lowest of the first byte."""
     replica: int = 0
     where: str = "message"
-    """Or memory."""
+    """Or collective, or memory."""
 
     def __str__(self) -> str:
-        where = "where=memory,checkpoint" if self.where == "memory" else "message"
+        where = "where=memory,checkpoint" if self.where == "memory" else self.where
         return f"flip:rank={self.rank},{where}={self.number},bit={self.bit}"
 
 
@@ -135,7 +139,8 @@ def _fields_of_flip(fields: dict[str, str]) -> set[str]:
             {"count", "seed", "checkpoints"} if "count" in fields else {"rank", "checkpoint", "bit"}
         )
         return of | {"where"}
-    return {"count", "seed", "messages"} if "count" in fields else {"rank", "message", "bit"}
+    place = "collective" if {"collective", "collectives"} & fields.keys() else "message"
+    return {"count", "seed", f"{place}s"} if "count" in fields else {"rank", place, "bit"}
 
 
 def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault | None:
@@ -182,9 +187,11 @@ def _flips(part: str, fields: dict[str, str], ranks: int, replicas: int) -> list
     if replica is not None and replica >= replicas:
         raise _wrong(part, f"replica {replica} is not one of the {replicas}")
     where = fields.get("where", "message")
+    if {"collective", "collectives"} & fields.keys():
+        where = "collective"
     if "count" not in fields:
         rank = _number(part, "rank", fields["rank"])
-        key = "checkpoint" if where == "memory" else "message"
+        key = "checkpoint" if where == "memory" else where
         number = _number(part, key, fields[key])
         if rank >= ranks:
             raise _wrong(part, f"rank {rank} is not one of the {ranks} ranks")
@@ -193,7 +200,7 @@ def _flips(part: str, fields: dict[str, str], ranks: int, replicas: int) -> list
         bit = _number(part, "bit", fields.get("bit", "0"))
         return [Flip(rank, number, bit, replica or 0, where)]
     count = _number(part, "count", fields["count"])
-    key, usual = ("checkpoints", _CHECKPOINTS) if where == "memory" else ("messages", _MESSAGES)
+    key, usual = ("checkpoints", _CHECKPOINTS) if where == "memory" else (f"{where}s", _MESSAGES)
     numbers = _number(part, key, fields.get(key, str(usual)))
     if count < 1 or count > ranks * numbers:
         raise _wrong(part, f"cannot choose {count} of {ranks * numbers} {key}")

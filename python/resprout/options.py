@@ -39,7 +39,7 @@ FAULT_FORMS = (
     "kill:rank=3,at=2s · kill:rank=0,at=allreduce#40 · stop:rank=2,at=1s · "
     "exit:rank=1,at=bcast#3,status=1 · kill:rank=3,replica=1,at=2s · "
     "kill:count=2,seed=7,within=5s · flip:rank=3,message=100,bit=17 · flip:count=50,seed=1 · "
-    "flip:rank=3,where=memory,checkpoint=2,bit=17"
+    "flip:rank=3,collective=20,bit=17 · flip:rank=3,where=memory,checkpoint=2,bit=17"
 )
 
 OPTIONS = (
@@ -163,8 +163,8 @@ OPTIONS = (
         "none",
         "A fault on purpose, as often as you like. at= is a time after MPI_Init, or the entry "
         "of a rank's n-th call; times end in s, ms or us. flip: a bit of the n-th message that a "
-        "rank sends, or of what it protects, after its n-th checkpoint. In the variable: with ; in "
-        "between.",
+        "rank sends, of what it gives to its n-th collective, or of what it protects, after its "
+        "n-th checkpoint. In the variable: with ; in between.",
     ),
     Option(
         "--sum",

@@ -20,7 +20,8 @@ using std::string_view;
 
 constexpr string_view fault_forms =
     "kill:rank=3,at=2s, kill:rank=0,at=allreduce#40, stop:rank=2,at=1s, "
-    "exit:rank=1,at=bcast#3,status=1, flip:rank=3,message=100,bit=17 or "
+    "exit:rank=1,at=bcast#3,status=1, flip:rank=3,message=100,bit=17, "
+    "flip:rank=3,collective=20,bit=17 or "
     "flip:rank=3,where=memory,checkpoint=2,bit=17; times in s, ms or us; "
     "several with ';' between them";
 
@@ -96,6 +97,8 @@ bool parse_kind(string_view text, Fault::Kind& kind) {
 bool parse_flip(string_view key, string_view value, Fault& fault) {
   if (key == "message")
     return fault.message == 0 && parse_number(value, fault.message) && fault.message > 0;
+  if (key == "collective")
+    return fault.collective == 0 && parse_number(value, fault.collective) && fault.collective > 0;
   if (key == "checkpoint")
     return fault.checkpoint == 0 && parse_number(value, fault.checkpoint) && fault.checkpoint > 0;
   if (key == "where") return value == "memory";
@@ -134,10 +137,10 @@ string parse_fault(string_view text, int world_size, Fault& fault) {
     if (!is_good) return quoted + " is not understood";
   }
   const bool is_of_memory = text.find("where=memory") != string_view::npos;
-  const bool has_place = is_of_memory ? fault.checkpoint > 0 && fault.message == 0
-                                      : fault.message > 0 && fault.checkpoint == 0;
+  const int places = (fault.message > 0) + (fault.collective > 0) + (fault.checkpoint > 0);
+  const bool has_place = places == 1 && is_of_memory == (fault.checkpoint > 0);
   if (is_flip && (!has_rank || !has_place))
-    return "it needs rank= and message=, or rank=, where=memory and checkpoint=";
+    return "it needs rank= and message= or collective=, or rank=, where=memory and checkpoint=";
   if (!is_flip && (!has_rank || !has_moment)) return "it needs both rank= and at=";
   if (fault.rank >= world_size)
     return "rank " + std::to_string(fault.rank) + " is not one of the " +

@@ -42,7 +42,8 @@ struct Fault {
   std::uint64_t count = 0;       // 1 = the first
   int status = 1;                // of exit
   std::uint64_t message = 0;     // of flip: of the messages that it sends, 1 = the first; or
-  std::uint64_t checkpoint = 0;  // of what it protects, after its so-manieth checkpoint
+  std::uint64_t checkpoint = 0;  // of what it protects, after its so-manieth checkpoint; or
+  std::uint64_t collective = 0;  // of what it gives to its so-manieth collective
   std::uint64_t bit = 0;         // likewise: of the packed data, modulo their number of bits
   std::string text;              // as it was written
 };

@@ -49,11 +49,14 @@ def test_every_flip_is_detected_and_with_three_replicas_corrected(degree: int, m
     assert flipped["right_results"] or degree == 2, str(ended)
 
 
-def test_a_kernel_whose_message_is_corrupted_is_put_right_by_the_others(tmp_path: Path) -> None:
-    options = ["--kernel-jobs", "1", "--output", str(tmp_path)]
-    ended, rows = bench(3, "async-hash", *options)
+@pytest.mark.parametrize("method", ["async-hash", "msg-plus-hash"])
+def test_a_kernel_in_which_something_is_corrupted_is_put_right_by_the_others(
+    tmp_path: Path, method: str
+) -> None:
+    options = ["--injections", "6", "--per-job", "6", "--kernel-jobs", "1"]
+    ended, rows = bench(3, method, *options, "--output", str(tmp_path))
     kernels = [row for row in rows if not row["control"] and row["program"] != "exchange"]
-    assert [row["program"] for row in kernels] == ["lu", "mg"]
+    assert [row["program"] for row in kernels] == ["ep", "ft", "lu", "mg"]
     for row in kernels:
         assert row["injected"] == row["detected"] == row["corrected"] == 1, str(ended)
     assert all(row["falsely_accused"] == 0 for row in rows), str(ended)

@@ -1,6 +1,7 @@
 """Bits that are flipped on purpose reach the receiver, those and no others, in any kind of send."""
 
 import re
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -74,3 +75,108 @@ def test_with_replicas_a_flip_hits_the_plane_that_it_names() -> None:
     assert hit == {(0, 2, 4, 6), (1, 0, 2, 5)}
     assert ended.report["faults_left"] == [f"{late},replica=1"]
     assert "message 2 of rank 0 in plane 1 (send to rank 1" in ended.err
+
+
+# Each rank gives something to each of these, and says what came of it.
+COLLECTIVES = """
+from mpi4py import MPI
+import array
+
+world = MPI.COMM_WORLD
+half = world.Split(world.rank % 2, world.rank)
+me, size = world.rank, world.size
+
+
+def numbers(count=4):
+    return array.array("i", range(10 * me, 10 * me + count))
+
+
+def started(start):
+    def run():
+        into = array.array("i", [0] * 4)
+        given = numbers()
+        start(given, into).Wait()
+        return into
+    return run
+
+
+def into(count, run):
+    buffer = array.array("i", [0] * count)
+    run(buffer)
+    return buffer
+
+
+def in_place():
+    buffer = numbers()
+    world.Allreduce(MPI.IN_PLACE, buffer)
+    return buffer
+
+
+calls = [
+    lambda: into(4, lambda out: world.Allreduce(numbers(), out)),
+    in_place,
+    lambda: into(4, lambda out: world.Reduce(numbers(), out, root=1)),
+    lambda: into(4, lambda out: world.Scan(numbers(), out)),
+    lambda: into(4, lambda out: world.Exscan(numbers(), out)),
+    lambda: into(4 * size, lambda out: world.Allgather(numbers(), out)),
+    lambda: into(4 * size, lambda out: world.Gather(numbers(), out, root=1)),
+    lambda: into(4, lambda out: world.Alltoall(numbers(4), [out, 1, MPI.INT])),
+    lambda: into(1, lambda out: world.Reduce_scatter_block(numbers(4), out)),
+    lambda: into(4, lambda out: half.Allreduce(numbers(), out)),
+    started(lambda given, out: world.Iallreduce(given, out)),
+    started(lambda given, out: world.Ialltoall([given, 1, MPI.INT], [out, 1, MPI.INT])),
+]
+for number, call in enumerate(calls, 1):
+    print(f"{number} at {me}: {call().tolist()}", flush=True)
+    world.Barrier()
+"""
+CALLS = 12
+OF_COLLECTIVE = re.compile(r"^(\d+) at \d+: .*$", re.MULTILINE)
+
+
+def outputs(*options: str) -> tuple[Ended, dict[int, set[str]]]:
+    """What the ranks say of each collective."""
+    program = ["-c", COLLECTIVES]
+    ended = resprout_run(4, [sys.executable, *program], options)
+    assert ended.status == 0, ended
+    said: dict[int, set[str]] = {number: set() for number in range(1, CALLS + 1)}
+    for match in OF_COLLECTIVE.finditer(ended.out):
+        said[int(match[1])].add(match[0])
+    assert all(len(lines) == 4 for lines in said.values()), ended
+    return ended, said
+
+
+def test_a_flip_of_what_goes_into_a_collective_is_seen_in_what_comes_out_of_that_one() -> None:
+    _, right = outputs()
+    for number in range(1, CALLS + 1):
+        ended, said = outputs(f"--inject=flip:rank=2,collective={number},bit=33")
+        assert [n for n in said if said[n] != right[n]] == [number], ended
+        (flip,) = ended.report["flipped"]
+        assert (flip["rank"], flip["collective"], flip["message"]) == (2, number, 0)
+        assert (flip["bytes"], flip["bit"]) == (16, 33)
+        assert f"gave to its collective {number} ({flip['call']}" in ended.err
+
+
+def test_three_replicas_replace_what_is_flipped_before_the_collective_runs() -> None:
+    _, right = outputs()
+    flips = [
+        f"--inject=flip:rank={number % 4},replica={number % 3},collective={number},bit={5 * number}"
+        for number in range(1, CALLS + 1)
+    ]
+    ended, said = outputs("--replicas=3", "--verify=msg-plus-hash", *flips)
+    assert said == right, ended
+    assert len(ended.report["flipped"]) == CALLS
+    assert [plane["how"] for plane in ended.report["planes"]] == ["whole"] * 3
+    of = {
+        (one["sender"], tuple(one["wrong_replicas"]), one["of"])
+        for one in ended.report["corruptions"]
+    }
+    wrong = {(n % 4, (n % 3,), "contribution") for n in range(1, CALLS + 1)}
+    assert of == wrong, ended
+
+
+def test_a_flip_beyond_the_last_collective_is_said_not_to_have_come_about() -> None:
+    fault = f"flip:rank=1,collective={CALLS + 1},bit=3"
+    ended, _ = outputs(f"--inject={fault}")
+    assert ended.report["faults_left"] == [fault]
+    assert f"{fault} did not come about: it has given anything to fewer collectives" in ended.err

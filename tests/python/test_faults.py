@@ -56,6 +56,11 @@ def test_a_valid_text_is_understood(text: str, fault: Fault) -> None:
         "flip:count=401",
         "flip:count=5,messages=1",
         "flip:count=1,within=1s",
+        "flip:rank=1,collective=0",
+        "flip:rank=1,collective=1,message=1",
+        "flip:rank=1,collective=1,where=memory",
+        "flip:count=5,collectives=1",
+        "flip:count=5,collectives=10,messages=10",
         "flip:rank=1,where=memory",
         "flip:rank=1,where=disk,checkpoint=1",
         "flip:rank=1,where=memory,message=1",
@@ -125,6 +130,18 @@ def test_a_flip_may_be_of_memory_after_a_checkpoint() -> None:
     assert len({(flip.rank, flip.number) for flip in flips}) == 20
     assert {flip.number for flip in flips} <= set(range(1, 6))
     assert {flip.where for flip in flips} == {"memory"}
+
+
+def test_a_flip_may_be_of_what_goes_into_a_collective() -> None:
+    flip = Flip(3, 20, 17, where="collective")
+    assert parse_faults(["flip:rank=3,collective=20,bit=17"], ranks=4) == [flip]
+    assert str(flip) == "flip:rank=3,collective=20,bit=17"
+    chosen = parse_faults(["flip:count=20,collectives=5,seed=3"], 4, replicas=3)
+    flips = [flip for flip in chosen if isinstance(flip, Flip)]
+    assert {(flip.rank, flip.number) for flip in flips} == {
+        (rank, number) for rank in range(4) for number in range(1, 6)
+    }
+    assert {flip.where for flip in flips} == {"collective"}
 
 
 def test_a_seed_chooses_the_same_flips_always() -> None:

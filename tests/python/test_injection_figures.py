@@ -34,7 +34,8 @@ REQUEST = Request(
 
 def flipped(rank: int = 1, replica: int = 2, tag: int = 7, at: int = 100) -> Entry:
     return {
-        "rank": rank, "replica": replica, "message": tag + 1, "checkpoint": 0, "destination": 3,
+        "rank": rank, "replica": replica, "message": tag + 1, "collective": 0, "checkpoint": 0,
+        "destination": 3,
         "tag": tag, "bytes": 256, "bit": 5, "communicator": "MPI_COMM_WORLD", "flipped_ns": at,
     }  # fmt: skip
 
@@ -107,6 +108,21 @@ def test_what_follows_from_memory_is_of_it() -> None:
     assert found_in([flip], [other]).corrected == 1
     early = {**other, "found_ns": 99}
     assert found_in([flip], [early]).missed == 1
+
+
+def test_a_flip_of_what_goes_into_a_collective_is_of_that_contribution() -> None:
+    given = {
+        **flipped(),
+        "collective": 3,
+        "message": 0,
+        "tag": 0,
+        "destination": -1,
+        "call": "recv",
+    }
+    own = corruption(tag=0, of="contribution")
+    assert found_in([given], [own]).corrected == 1
+    for other in ({"of": "result"}, {"of": "message"}, {"call": "bcast"}, {"sender": 2}):
+        assert found_in([given], [{**own, **other}]).missed == 1
 
 
 def test_with_a_wrong_result_nothing_is_corrected() -> None:

@@ -202,7 +202,8 @@ INJECTION_HELP = """Flip bits of messages and count: detected, corrected, missed
 
 Replicas compare what they send, by every method of run --verify, with 2 and 3 of them. A program
 whose messages do not depend on each other takes many flips at once, which the report tells apart;
-kernels take one each, and so does a program that takes checkpoints, in its messages or its memory.
+kernels take one each, in a message or in what goes into a collective, and so does a program that
+takes checkpoints, in its messages or its memory.
 Jobs without a flip must accuse nobody. docs/bench.md says more."""
 
 

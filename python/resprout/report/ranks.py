@@ -6,6 +6,7 @@
                            it is the second line of started-<rank>
     injected-<rank>.json   the fault that came about
     flipped-<rank>-<message>.json  the message that was corrupted on purpose
+    flipped-<rank>-collective-<number>.json  likewise: what went into a collective
     flipped-<rank>-memory-<checkpoint>.json  likewise: memory
     corrupted-<rank>-<n>.json  what was found to differ between replicas
     abort.json             who called MPI_Abort, and with what
@@ -110,20 +111,22 @@ class Injected:
 
 @dataclass(frozen=True)
 class Flipped:
-    """A message that was corrupted on purpose, or memory."""
+    """What was corrupted on purpose: a message, what went into a collective, or memory."""
 
     fault: str
     rank: int
-    """Who sent it, or whose memory it is."""
+    """Who sent it, or whose it is."""
     message: int
-    """Of those that it sent, from 1; 0: memory that it protects."""
+    """Of those that it sent, from 1; 0: it is none."""
+    collective: int
+    """Of those to which it gave anything, from 1; 0: it is none."""
     checkpoint: int
-    """After its so-manieth the memory was corrupted, from 1; 0: a message."""
+    """After its so-manieth the memory was corrupted that it protects, from 1; 0: it is none."""
     bit: int
     bytes: int
     call: str
     destination: int
-    """Of memory -1."""
+    """Of all but messages -1."""
     tag: int
     communicator: str
     """`destination` is a rank in it."""
@@ -178,7 +181,8 @@ def read_parts(directory: Path) -> Parts:
     corruptions: list[Corruption] = []
     for path in sorted(directory.iterdir()):
         match = re.fullmatch(
-            r"(?:(rank|injected|started|exit|flipped|corrupted)-([0-9]+)(?:(?:-memory)?-[0-9]+)?|abort)(?:\.json)?",
+            r"(?:(rank|injected|started|exit|flipped|corrupted)-([0-9]+)"
+            r"(?:(?:-memory|-collective)?-[0-9]+)?|abort)(?:\.json)?",
             path.name,
         )
         if match is None:
@@ -222,6 +226,7 @@ def _parse_flipped(value: dict[str, Any]) -> Flipped:
         fault=str(value["fault"]),
         rank=int(value["rank"]),
         message=int(value.get("message", 0)),
+        collective=int(value.get("collective", 0)),
         checkpoint=int(value.get("checkpoint", 0)),
         bit=int(value["bit"]),
         bytes=int(value["bytes"]),

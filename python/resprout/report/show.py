@@ -88,6 +88,8 @@ def _flips(report: Report) -> Iterable[str]:
         yield f"{unnamed} more flips (injected)"
     for fault in report.faults_left:
         why = "it has sent fewer messages, or that one was empty"
+        if "collective=" in fault:
+            why = "it has given anything to fewer collectives"
         if "where=memory" in fault:
             why = "it has called resprout_checkpoint less often, or has protected nothing"
         yield f"{fault} did not come about: {why}"
@@ -96,16 +98,21 @@ def _flips(report: Report) -> Iterable[str]:
 def _flip_sentence(flip: Flipped, report: Report) -> str:
     on = "" if flip.communicator == "MPI_COMM_WORLD" else f" on {flip.communicator or 'another'}"
     plane = f" in plane {flip.replica}" if report.planes else ""
+    at = f"(injected) at {(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
     if flip.checkpoint:
         return (
             f"bit {flip.bit} of the {flip.bytes} bytes that rank {flip.rank}{plane} protects was "
-            f"flipped after its checkpoint {flip.checkpoint} (injected) at "
-            f"{(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
+            f"flipped after its checkpoint {flip.checkpoint} {at}"
+        )
+    if flip.collective:
+        return (
+            f"bit {flip.bit} of the {flip.bytes} bytes that rank {flip.rank}{plane} gave to its "
+            f"collective {flip.collective} ({flip.call}{on}) was flipped {at}"
         )
     return (
         f"message {flip.message} of rank {flip.rank}{plane} ({flip.call} to rank "
         f"{flip.destination}{on}, tag {flip.tag}, {flip.bytes} bytes) was sent with bit {flip.bit} "
-        f"flipped (injected) at {(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
+        f"flipped {at}"
     )
 
 

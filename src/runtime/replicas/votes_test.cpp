@@ -319,7 +319,7 @@ TEST_CASE("without a fault every message is delivered and verified, and nothing 
 
 TEST_CASE("while messages go on, few that are verified keep their copies, however large they are") {
   for_each_case([](World::Case given) {
-    if (given.config.sends_digests()) return;
+    if (given.config.sends_digests() && !given.is_same) return;
     given.messages = 300;
     for (const std::size_t size : {std::size_t{3}, std::size_t{40'000}}) {
       given.bytes = size;

@@ -22,35 +22,47 @@ std::string name_of_communicator(MPI_Comm comm) {
   return name;
 }
 
-void leave_note(const std::string& directory, const Fault& fault, const Sending& sending,
-                std::size_t bytes) {
-  if (directory.empty()) return;
-  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+std::int64_t as_number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// `place`: the so-manieth of what; `bytes`: among so many was the bit.
+struct Note {
+  const char* place = "";
+  std::uint64_t number = 0;
+  std::size_t bytes = 0;
+  const char* call = "";
+};
+
+Json begin_note(const Fault& fault, const Note& note) {
   Json json;
   json.begin_object().key("fault").string(fault.text).key("rank").number(fault.rank);
-  json.key("message").number(number(fault.message));
-  json.key("bit").number(number(fault.bit % (bytes * CHAR_BIT)));
-  json.key("bytes").number(number(bytes)).key("call").string(sending.call);
-  json.key("destination").number(sending.dest).key("tag").number(sending.tag);
-  json.key("communicator").string(name_of_communicator(sending.comm));
+  json.key(note.place).number(as_number(note.number));
+  json.key("bit").number(as_number(fault.bit % (note.bytes * CHAR_BIT)));
+  json.key("bytes").number(as_number(note.bytes)).key("call").string(note.call);
+  return json;
+}
+
+// `kind`: "", or a word and a hyphen.
+void leave_note(const std::string& directory, Json json, const Fault& fault, const char* kind,
+                std::uint64_t number) {
+  if (directory.empty()) return;
   json.key("flipped_ns").number(wall_clock_ns()).end_object();
   const std::string name =
-      "/flipped-" + std::to_string(fault.rank) + "-" + std::to_string(fault.message) + ".json";
+      "/flipped-" + std::to_string(fault.rank) + "-" + kind + std::to_string(number) + ".json";
   write_whole_file(directory + name, json.text() + "\n");
 }
 
-void leave_note_of_memory(const std::string& directory, const Fault& fault, std::size_t bytes) {
-  if (directory.empty()) return;
-  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-  Json json;
-  json.begin_object().key("fault").string(fault.text).key("rank").number(fault.rank);
-  json.key("checkpoint").number(number(fault.checkpoint));
-  json.key("bit").number(number(fault.bit % (bytes * CHAR_BIT)));
-  json.key("bytes").number(number(bytes)).key("call").string("resprout_checkpoint");
-  json.key("flipped_ns").number(wall_clock_ns()).end_object();
-  const std::string name = "/flipped-" + std::to_string(fault.rank) + "-memory-" +
-                           std::to_string(fault.checkpoint) + ".json";
-  write_whole_file(directory + name, json.text() + "\n");
+// The bit is one of all pieces together. REQUIRES: they are not empty.
+void flip_in(std::span<const Piece> pieces, std::uint64_t bit) {
+  std::size_t byte = bit / CHAR_BIT;
+  while (byte >= pieces[0].layout.packed_bytes) {
+    byte -= pieces[0].layout.packed_bytes;
+    pieces = pieces.subspan(1);
+  }
+  std::vector<std::byte> storage;
+  const auto data = packed(pieces[0].buffer, pieces[0].layout, storage);
+  std::vector<std::byte> changed(data.begin(), data.end());
+  changed[byte] ^= std::byte{1} << (bit % CHAR_BIT);
+  unpack(changed, pieces[0].buffer, pieces[0].layout);
 }
 
 }  // namespace
@@ -59,6 +71,8 @@ Flips::Flips(const std::vector<Fault>& faults, int rank, std::string run_directo
     : run_directory_(std::move(run_directory)) {
   for (const Fault& fault : faults)
     if (fault.kind == Fault::Kind::flip && fault.rank == rank) due_.push_back(fault);
+  has_collectives_ =
+      std::ranges::any_of(due_, [](const Fault& fault) { return fault.collective > 0; });
 }
 
 std::vector<std::string> Flips::left() {
@@ -85,7 +99,10 @@ void Flips::flip(std::vector<std::byte>& bytes, const std::vector<Fault>& due,
   for (const Fault& fault : due) {
     const std::uint64_t bit = fault.bit % (bytes.size() * CHAR_BIT);
     bytes[bit / CHAR_BIT] ^= std::byte{1} << (bit % CHAR_BIT);
-    leave_note(run_directory_, fault, sending, bytes.size());
+    Json note = begin_note(fault, {"message", fault.message, bytes.size(), sending.call});
+    note.key("destination").number(sending.dest).key("tag").number(sending.tag);
+    note.key("communicator").string(name_of_communicator(sending.comm));
+    leave_note(run_directory_, std::move(note), fault, "", fault.message);
   }
 }
 
@@ -109,7 +126,24 @@ void Flips::at_checkpoint(Regions& regions) {
     const bool is_due = fault.checkpoint == checkpoints_ && regions.bytes() > 0;
     if (!is_due) return false;
     regions.flip(fault.bit);
-    leave_note_of_memory(run_directory_, fault, regions.bytes());
+    const Note note{"checkpoint", fault.checkpoint, regions.bytes(), "resprout_checkpoint"};
+    leave_note(run_directory_, begin_note(fault, note), fault, "memory-", fault.checkpoint);
+    return true;
+  });
+}
+
+void Flips::at_collective(std::span<const Piece> given, MPI_Comm comm, const char* call) {
+  std::size_t bytes = 0;
+  for (const Piece& piece : given) bytes += piece.layout.packed_bytes;
+  if (bytes == 0) return;
+  const std::scoped_lock lock(mutex_);
+  ++collectives_;
+  std::erase_if(due_, [&](const Fault& fault) {
+    if (fault.collective != collectives_) return false;
+    flip_in(given, fault.bit % (bytes * CHAR_BIT));
+    Json note = begin_note(fault, {"collective", fault.collective, bytes, call});
+    note.key("communicator").string(name_of_communicator(comm));
+    leave_note(run_directory_, std::move(note), fault, "collective-", fault.collective);
     return true;
   });
 }

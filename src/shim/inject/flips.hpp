@@ -5,13 +5,18 @@
 // the program's buffer is a copy of it with the bit flipped: the buffer itself may be read-only,
 // and the program may look at it. Messages are what point-to-point calls send to a rank, in the
 // order of the calls (of a persistent request: of its starts), from 1; to MPI_PROC_NULL nothing is
-// sent, and in an empty message nothing can be flipped. Or the bit is one of the memory that the
-// program has protected, at the end of its n-th resprout_checkpoint.
+// sent, and in an empty message nothing can be flipped.
+//
+// Or the bit is one of what the rank gives to its n-th collective, of those to which it gives
+// anything (of a persistent one each start is one), or of the memory that the program has
+// protected, at the end of its n-th resprout_checkpoint. These are flipped where they lie: there
+// the library reads them, and who verifies them puts them right.
 //
 // When it has happened, a flip leaves flipped-<rank>-<message>.json in the run directory: {"fault",
 // "rank", "message", "bit", "bytes", "call", "destination", "tag", "communicator", "flipped_ns"};
-// one of memory flipped-<rank>-memory-<checkpoint>.json, with "checkpoint" in place of "message"
-// and without the last three of a call.
+// one of a collective flipped-<rank>-collective-<collective>.json, with "collective" in place of
+// "message" and without "destination" and "tag"; one of memory
+// flipped-<rank>-memory-<checkpoint>.json, with "checkpoint" and without "communicator", too.
 //
 // Thread rule: from any thread; `armed_flips` is set once.
 #pragma once
@@ -23,9 +28,11 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "shim/collectives/pieces.hpp"
 #include "shim/options.hpp"
 #include "shim/replication/regions.hpp"
 #include "shim/send_buffer.hpp"
@@ -62,6 +69,10 @@ class Flips {
   SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending);
   // Null if MPI will refuse the arguments.
   PersistentCopy* persistent_copy(const SendBuffer& buffer, const Sending& sending);
+  // Some are of collectives.
+  bool has_collectives() const { return has_collectives_; }
+  // It is about to give these to a collective.
+  void at_collective(std::span<const Piece> given, MPI_Comm comm, const char* call);
   // The program has taken a checkpoint.
   void at_checkpoint(Regions& regions);
 
@@ -72,8 +83,10 @@ class Flips {
   void flip(std::vector<std::byte>& bytes, const std::vector<Fault>& due, const Sending& sending);
 
   const std::string run_directory_;
+  bool has_collectives_ = false;
   std::mutex mutex_;  // guards what follows
   std::uint64_t messages_ = 0;
+  std::uint64_t collectives_ = 0;
   std::uint64_t checkpoints_ = 0;
   std::vector<Fault> due_;
   std::deque<std::vector<std::byte>> sent_;

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "runtime/replicas/verifier.hpp"
+#include "shim/inject/flipped_given.hpp"
 #include "shim/replication/masked.hpp"
 #include "shim/replication/room.hpp"
 #include "shim/replication/sides.hpp"
@@ -86,7 +87,7 @@ class Compared {
   // `describe(sides)` says what the arguments mean. Called before anything is sent or received.
   template <typename Description>
   Compared(MPI_Comm comm, const char* call, const Description& describe)
-      : masked_(comm, call, describe) {
+      : flipped_(comm, call, describe), masked_(comm, call, describe) {
     Comparing* by = comparing.load(std::memory_order_acquire);
     if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
       return;
@@ -104,6 +105,7 @@ class Compared {
   Compared& operator=(const Compared&) = delete;
 
  private:
+  const FlippedGiven flipped_;  // before all else that looks at it
   const Masked masked_;
   std::unique_ptr<Comparison> comparison_;
 };

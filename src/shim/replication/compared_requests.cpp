@@ -43,14 +43,16 @@ Entry find(MPI_Request request) {
 }
 
 bool is_used() {
-  return comparer() != nullptr || masking.load(std::memory_order_acquire) != nullptr;
+  return comparer() != nullptr || masking.load(std::memory_order_acquire) != nullptr ||
+         may_flip_given();
 }
 
 // Null: there is nothing to do for it. What carries no data is not compared; but where siblings
 // stand in it is over when all have come to it.
 Entry made(MPI_Comm comm, const char* call, const Describe& describe) {
+  if (!is_used() || comm == MPI_COMM_NULL) return nullptr;
   Comparing* by = comparer();
-  if (!is_used() || comm == MPI_COMM_NULL || (by != nullptr && !describe)) return nullptr;
+  if (!describe && masking.load(std::memory_order_acquire) == nullptr) return nullptr;
   return std::make_shared<ComparedRequest>(by, comm, call,
                                            describe ? describe : Describe(sides_of::barrier()));
 }
@@ -63,15 +65,20 @@ void erase(MPI_Request request) {
 }  // namespace
 
 ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
-                                 const Describe& describe) {
-  Sides* sides = nullptr;
+                                 const Describe& describe)
+    : comm_(comm), call_(call) {
+  if (may_flip_given()) to_flip_ = sides_to_flip(comm);
+  if (to_flip_) describe_with(describe, &*to_flip_);
   if (by != nullptr) {
     comparison_.emplace(*by, comm, call);
-    sides = comparison_->sides();
-  } else {
-    masked_ = std::make_shared<MaskedCollective>(*masking.load(), comm, call);
-    sides = masked_->sides();
+    describe_with(describe, comparison_->sides());
+  } else if (Masking* masks = masking.load()) {
+    masked_ = std::make_shared<MaskedCollective>(*masks, comm, call);
+    describe_with(describe, masked_->sides());
   }
+}
+
+void ComparedRequest::describe_with(const Describe& describe, Sides* sides) {
   if (sides == nullptr) return;
   describe(*sides);
   keep_datatypes(sides->given());
@@ -97,6 +104,7 @@ void ComparedRequest::keep_datatypes(std::vector<Piece>& pieces) {
 }
 
 void ComparedRequest::start() {
+  if (to_flip_) flip_given(*to_flip_, comm_, call_);
   if (comparison_) comparison_->start();
   if (masked_) masked_->begin();
   is_started_ = true;

@@ -20,10 +20,10 @@
 namespace resprout::shim {
 
 // What is kept of it between two calls. Where siblings stand in for who is lost it is not compared,
-// but completed by what they say (masked.hpp).
+// but completed by what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
 class ComparedRequest {
  public:
-  // `by`: null where siblings stand in.
+  // `by`: null: it is not compared.
   ComparedRequest(Comparing* by, MPI_Comm comm, const char* call, const Describe& describe);
   ~ComparedRequest();
   ComparedRequest(const ComparedRequest&) = delete;
@@ -35,8 +35,12 @@ class ComparedRequest {
   const std::shared_ptr<MaskedCollective>& masked() const { return masked_; }
 
  private:
+  void describe_with(const Describe& describe, Sides* sides);
   void keep_datatypes(std::vector<Piece>& pieces);
 
+  const MPI_Comm comm_;
+  const char* const call_;
+  std::optional<Sides> to_flip_;
   std::optional<Comparison> comparison_;
   std::shared_ptr<MaskedCollective> masked_;
   std::vector<MPI_Datatype> datatypes_;  // the program may free its own

@@ -1,6 +1,7 @@
 """What became of the flips of a job, by its report (docs/report.md).
 
-A flip is *detected* if the report has a corruption of the message that it was in. It is *corrected*
+A flip is *detected* if the report has a corruption of the message, or of what went into the
+collective, that it was in. It is *corrected*
 if that corruption was out-voted, its own replica and no other being called wrong, or planes went
 back because of it, and the job's result is that of a job without faults. Else it is *missed*. Of
 memory, of which a job has one flip, every corruption is that follows. A corruption that no flip can
@@ -18,6 +19,7 @@ Entry = Mapping[str, Any]
 
 OUTVOTED = "outvoted"
 _SAME = (("rank", "sender"), ("tag", "tag"), ("bytes", "bytes"))
+_SAME_GIVEN = (("rank", "sender"), ("call", "call"), ("bytes", "bytes"))
 _WORLD = "MPI_COMM_WORLD"
 
 
@@ -44,12 +46,15 @@ class Found:
 
 
 def is_of(flip: Entry, corruption: Entry) -> bool:
-    """Whether this corruption is of the message that was flipped; or of what follows from memory.
+    """Whether this corruption is of what was flipped; or of what follows from memory.
 
     A flip names the receiver by its rank in the communicator, a corruption by that in the world.
     """
     if flip["checkpoint"]:
         return bool(flip["flipped_ns"] <= corruption["found_ns"])
+    if flip["collective"]:
+        same = all(flip[one] == corruption[other] for one, other in _SAME_GIVEN)
+        return same and corruption["of"] == "contribution"
     is_to = flip["communicator"] != _WORLD or flip["destination"] == corruption["receiver"]
     same = all(flip[one] == corruption[other] for one, other in _SAME)
     return is_to and same and corruption["of"] == "message"

@@ -3,7 +3,8 @@
 All flips of a job are in one plane: the others have the right data, and with three of them a
 majority. In `exchange` no message depends on another one, so that several flips of a job are as
 many injections: each has a message of its own, which the report names. A job has one flip where
-that cannot be: in a kernel, in which what is wrong goes on into further messages, and with a lazy
+that cannot be: in a kernel, in which what is wrong goes on into further messages (in some the flip
+is of a message, in others of what a rank gives to a collective), and with a lazy
 method and three replicas, where the plane ends that has worked with what is wrong. `steps` takes
 checkpoints, so its planes go back instead; it has one flip a job too, in turns of a message and of
 the memory that it protects.
@@ -22,10 +23,13 @@ STEPS_TAKEN = 8
 """Of which each has a message of every rank, and ends with a checkpoint."""
 _FIELD_BITS = 8 * 4096
 """Of the memory that it protects, without the number of the step."""
-KERNELS: Mapping[str, Sequence[str]] = {"lu": ("S", "2"), "mg": ("S", "2")}
-"""Those that send messages outside of collectives, none from any source, and their arguments."""
-_KERNEL_MESSAGES = 12
-"""So many every rank of each of them sends at least."""
+_PLACES: Mapping[str, tuple[str, int]] = {
+    "lu": ("message", 12), "mg": ("message", 12), "ep": ("collective", 4), "ft": ("collective", 12),
+}  # fmt: skip
+"""Kernels; of what a bit of theirs is, and of how many of these every rank has at least. Whatever
+is wrong there, they come to their end: no index and no count goes through them."""
+KERNELS: Mapping[str, Sequence[str]] = dict.fromkeys(_PLACES, ("S", "2"))
+"""Their arguments."""
 _BITS = 2**20  # taken modulo the size of the message
 METHODS = (*EAGER, *LAZY)
 CASES = tuple((degree, method) for degree in DEGREES for method in METHODS)
@@ -84,14 +88,14 @@ def runs(request: Request) -> list[Run]:
         total, per_job = (request.alone, 1) if is_ending else (each, request.per_job)
         for left in range(total, 0, -per_job):
             count = min(left, per_job)
-            faults = flips(generator, request.ranks, degree, ROUNDS, count)
+            faults = flips(generator, request.ranks, degree, ("message", ROUNDS), count)
             found.append(Run(EXCHANGE, degree, method, tuple(faults)))
         for kernel in KERNELS:
             for _ in range(request.kernel_jobs):
-                faults = flips(generator, request.ranks, degree, _KERNEL_MESSAGES, 1)
+                faults = flips(generator, request.ranks, degree, _PLACES[kernel], 1)
                 found.append(Run(kernel, degree, method, tuple(faults)))
         for number in range(request.steps_jobs):
-            flip = next(flips(generator, request.ranks, degree, STEPS_TAKEN, 1))
+            flip = next(flips(generator, request.ranks, degree, ("message", STEPS_TAKEN), 1))
             fault = flip if number % 2 else of_memory(generator, request.ranks, degree)
             found.append(Run(STEPS, degree, method, (fault,)))
     return found
@@ -105,12 +109,14 @@ def of_memory(generator: random.Random, ranks: int, degree: int) -> str:
 
 
 def flips(
-    generator: random.Random, ranks: int, degree: int, messages: int, count: int
+    generator: random.Random, ranks: int, degree: int, places: tuple[str, int], count: int
 ) -> Iterator[str]:
-    """So many different messages of all ranks of one plane, and a bit of each."""
+    """So many different ones of the messages, or collectives, of all ranks of one plane, of which
+    each rank has so many, and a bit of each."""
+    what, numbers = places
     replica = generator.randrange(degree)
-    chosen = generator.sample(range(ranks * messages), count)
+    chosen = generator.sample(range(ranks * numbers), count)
     for place in sorted(chosen):
-        rank, message = divmod(place, messages)
+        rank, number = divmod(place, numbers)
         bit = generator.randrange(_BITS)
-        yield f"flip:rank={rank},replica={replica},message={message + 1},bit={bit}"
+        yield f"flip:rank={rank},replica={replica},{what}={number + 1},bit={bit}"
