@@ -136,6 +136,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
   const int send_code = code_of_send(send_half());
   if (send_code != MPI_SUCCESS && !is_loss(send_code)) {
     if (Receives* by = receives()) by->forget(request);
+    forget(request);
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (request != MPI_REQUEST_NULL) {

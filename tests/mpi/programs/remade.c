@@ -286,6 +286,20 @@ static void it_can_be_made_often(void) {
   }
 }
 
+/* More often than there are spare communicators, of which one that is waited on is not used again.
+ */
+static void a_wrong_exchange_leaves_nothing_to_wait_for(void) {
+  for (int i = 0; i < 40; ++i) {
+    MPI_Comm dup;
+    int here = -1;
+    check(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS, "MPI_Comm_dup");
+    check(MPI_Sendrecv(&i, 1, MPI_INT, size, 1, &here, 1, MPI_INT, next(), 1, dup,
+                       MPI_STATUS_IGNORE) != MPI_SUCCESS,
+          "MPI_Sendrecv to no rank");
+    MPI_Comm_free(&dup);
+  }
+}
+
 /* Who asked to be told of losses is. */
 static void the_damaged_world_is_not_duplicated(void) {
   MPI_Comm made;
@@ -348,6 +362,7 @@ int main(int argc, char** argv) {
   it_has_attributes_and_a_name();
   communicators_are_made_of_it();
   it_can_be_made_often();
+  a_wrong_exchange_leaves_nothing_to_wait_for();
   the_damaged_world_is_not_duplicated();
   what_it_cannot_do_is_said();
   it_can_be_revoked_often();
