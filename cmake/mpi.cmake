@@ -66,7 +66,7 @@ function(resprout_add_mpi_programs)
     get_filename_component(folder ${source} DIRECTORY)
     string(MAKE_C_IDENTIFIER "${folder}/${stem}" target)
     add_executable(${target} ${source})
-    target_link_libraries(${target} PRIVATE MPI::MPI_C m)
+    target_link_libraries(${target} PRIVATE MPI::MPI_C m ${CMAKE_DL_LIBS})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem}
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})

@@ -11,7 +11,9 @@
 
 #include <mpi.h>
 
-#include <vector>
+#include <utility>
+
+#include "shim/pending.hpp"
 
 namespace resprout::shim {
 
@@ -23,19 +25,21 @@ bool may_be_broken_off(MPI_Comm comm);
 class BrokenSends {
  public:
   BrokenSends(int count, MPI_Request* requests);
+  BrokenSends(Recalled recalled, MPI_Request* requests)
+      : requests_(requests), recalled_(std::move(recalled)) {}
   // Those that are over, however they have ended, are forgotten.
-  ~BrokenSends();
+  ~BrokenSends() { recalled_.note_completions(requests_); }
   BrokenSends(const BrokenSends&) = delete;
   BrokenSends& operator=(const BrokenSends&) = delete;
 
-  bool has_any() const { return !before_.empty(); }
+  bool has_any() const { return !recalled_.is_empty(); }
   // MPI says that the i-th is complete: the communicator that has broken it off, or
   // MPI_COMM_NULL. To be asked once.
   MPI_Comm broken_by(int i);
 
  private:
   MPI_Request* const requests_;
-  std::vector<MPI_Request> before_;
+  const Recalled recalled_;
 };
 
 }  // namespace resprout::shim

@@ -37,20 +37,19 @@ bool is_unresolved(const MPI_Status& status) {
   return status.MPI_ERROR == MPI_ERR_PENDING || is_pending(status.MPI_ERROR);
 }
 
-// It belongs to a remade communicator: MPI notices only half of what may happen to it.
-bool is_on_remade(MPI_Request request) {
-  if (!is_any_remade() || request == MPI_REQUEST_NULL) return false;
+// What it waits for, if it belongs to a remade communicator: MPI notices only half of what may
+// happen to it.
+std::optional<Pending> recall_on_remade(MPI_Request request) {
+  if (!is_any_remade() || request == MPI_REQUEST_NULL) return std::nullopt;
   const auto pending = recall(request);
-  return pending && is_remade(pending->comm);
+  return pending && is_remade(pending->comm) ? pending : std::nullopt;
 }
+
+bool is_on_remade(MPI_Request request) { return recall_on_remade(request).has_value(); }
 
 bool is_any_on_remade(Requests requests) {
   if (!is_any_remade()) return false;
   return std::any_of(requests.handles, requests.handles + requests.count, is_on_remade);
-}
-
-std::vector<MPI_Request> copy_of(Requests requests) {
-  return {requests.handles, requests.handles + requests.count};
 }
 
 // For an MPI that does not notice losses: the first request from `first` on whose peer is lost and
@@ -68,10 +67,9 @@ int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
 }
 
 int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
-  const auto before = copy_of(requests);
+  const Recalled recalled(requests.count, requests.handles);
   int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
-  for (int i = 0; flag != 0 && i < requests.count; ++i)
-    note_completion(before[static_cast<std::size_t>(i)], requests[i]);
+  for (int i = 0; flag != 0 && i < requests.count; ++i) recalled.note_completion(i, requests[i]);
   if (code != MPI_SUCCESS || flag != 0) return code;
   for (int i = 0; i < requests.count; ++i)
     statuses[i].MPI_ERROR = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_ERR_PENDING;
@@ -90,10 +88,9 @@ int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
 }
 
 int test_any_patiently(Requests requests, int& index, int& flag, MPI_Status& status) {
-  const auto before = copy_of(requests);
+  const Recalled recalled(requests.count, requests.handles);
   int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
-  if (flag != 0 && index != MPI_UNDEFINED)
-    note_completion(before[static_cast<std::size_t>(index)], requests[index]);
+  if (flag != 0 && index != MPI_UNDEFINED) recalled.note_completion(index, requests[index]);
   if (code != MPI_SUCCESS || flag != 0) return code;
   index = end_lost(requests, 0, status, code);
   flag = index >= 0 ? 1 : 0;
@@ -102,10 +99,9 @@ int test_any_patiently(Requests requests, int& index, int& flag, MPI_Status& sta
 }
 
 int test_some_patiently(Requests requests, int& outcount, int* indices, Statuses& statuses) {
-  const auto before = copy_of(requests);
+  const Recalled recalled(requests.count, requests.handles);
   int code = PMPI_Testsome(requests.count, requests.handles, &outcount, indices, statuses.data());
-  for (int k = 0; k < outcount; ++k)
-    note_completion(before[static_cast<std::size_t>(indices[k])], requests[indices[k]]);
+  for (int k = 0; k < outcount; ++k) recalled.note_completion(indices[k], requests[indices[k]]);
   if (code != MPI_SUCCESS || outcount != 0) return code;
   bool has_error = false;
   MPI_Status status;
@@ -143,7 +139,8 @@ int without_resumed(const GuardedCall& call, Requests requests, int& outcount, i
 // MPI_Testany of one request, on a remade communicator.
 int test_the_one(const GuardedCall& call, MPI_Request& request, int& index, int& flag,
                  MPI_Status& status) {
-  const bool is_started = recall(request)->is_started;
+  const auto pending = recall(request);
+  const bool is_started = !pending || pending->is_started;
   const int code = test_one(call, request, flag, status);
   index = is_started && (flag != 0 || code != MPI_SUCCESS) ? 0 : MPI_UNDEFINED;
   return code;
@@ -232,9 +229,9 @@ int test_noticing(const GuardedCall& call, MPI_Request& request, int& flag, MPI_
 }
 
 // On a remade communicator MPI knows neither who else is in it nor that it is revoked.
-int test_remade(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
+int test_remade(const GuardedCall& call, MPI_Request& request, Pending pending, int& flag,
+                MPI_Status& status) {
   const MPI_Request before = request;
-  Pending pending = *recall(request);
   int code = test_noticing(call, request, flag, status);
   if (flag != 0 || code != MPI_SUCCESS) {
     name_source(pending.comm, &status);
@@ -243,7 +240,7 @@ int test_remade(const GuardedCall& call, MPI_Request& request, int& flag, MPI_St
     code = end_hopeless(request, pending, status);
   }
   if (flag != 0 || request == MPI_REQUEST_NULL) {
-    note_completion(before, request);
+    note_completion(pending, before, request);
   } else {
     update(before, pending);
   }
@@ -262,7 +259,8 @@ Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
 
 int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
   if (!ulfm::is_active()) return test_remembered(request, flag, status);
-  if (is_on_remade(request)) return test_remade(call, request, flag, status);
+  if (const auto pending = recall_on_remade(request))
+    return test_remade(call, request, *pending, flag, status);
   return test_noticing(call, request, flag, status);
 }
 

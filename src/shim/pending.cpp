@@ -23,6 +23,8 @@ constexpr int hopeless_looks_min = 100;
 struct Table {
   std::mutex mutex;
   std::unordered_map<MPI_Request, Pending> entries;
+  std::uint64_t last_serial = 0;
+  std::uint64_t freed_serial = 0;     // the last one when a communicator was freed
   std::atomic<std::size_t> count{0};  // of the entries
 };
 
@@ -34,6 +36,13 @@ Table& table() {
 // REQUIRES: the mutex is held.
 void note_count() { table().count.store(table().entries.size(), std::memory_order_relaxed); }
 
+// Null: another request has its handle, or none. REQUIRES: the mutex is held.
+Pending* find_same(MPI_Request request, const Pending& recalled) {
+  const auto it = table().entries.find(request);
+  const bool is_same = it != table().entries.end() && it->second.serial == recalled.serial;
+  return is_same ? &it->second : nullptr;
+}
+
 }  // namespace
 
 bool is_any_remembered() { return table().count.load(std::memory_order_relaxed) != 0; }
@@ -42,9 +51,11 @@ void remember(MPI_Request request, const Pending& pending) {
   if (request == MPI_REQUEST_NULL) return;
   if (ulfm::is_active() && !pending.is_persistent && !pending.needs_receiver &&
       !is_remade(pending.comm))
-    return;
+    return forget(request);
   const std::scoped_lock lock(table().mutex);
-  table().entries[request] = pending;
+  Pending& entry = table().entries[request];
+  entry = pending;
+  entry.serial = ++table().last_serial;
   note_count();
 }
 
@@ -65,6 +76,7 @@ void forget(MPI_Request request) {
 
 int forget_requests_of(MPI_Comm comm) {
   const std::scoped_lock lock(table().mutex);
+  table().freed_serial = table().last_serial;
   int count = 0;
   std::erase_if(table().entries, [&](const auto& entry) {
     const bool is_meant = entry.second.comm == comm;
@@ -83,19 +95,48 @@ void note_start(MPI_Request request) {
   update(request, *pending);
 }
 
-void note_completion(MPI_Request before, MPI_Request after) {
-  if (after == MPI_REQUEST_NULL) return forget(before);
-  std::optional<Pending> pending = recall(before);
-  if (!pending) return;
-  pending->is_started = false;
-  update(before, *pending);
+bool note_completion(const std::optional<Pending>& was, MPI_Request before, MPI_Request after) {
+  if (!was) return false;
+  const std::scoped_lock lock(table().mutex);
+  Pending* entry = find_same(before, *was);
+  if (entry == nullptr) return was->serial > table().freed_serial;
+  entry->is_started = false;
+  if (after == MPI_REQUEST_NULL) table().entries.erase(before);
+  note_count();
+  return true;
 }
 
 // The state is kept between calls: a program may look as seldom as it likes.
 void update(MPI_Request request, const Pending& pending) {
   const std::scoped_lock lock(table().mutex);
-  const auto it = table().entries.find(request);
-  if (it != table().entries.end()) it->second = pending;
+  if (Pending* entry = find_same(request, pending)) *entry = pending;
+}
+
+Recalled::Recalled(int count, const MPI_Request* requests) {
+  if (count <= 0 || !is_any_remembered()) return;
+  const std::scoped_lock lock(table().mutex);
+  for (int i = 0; i < count; ++i) {
+    const auto it = table().entries.find(requests[i]);
+    if (it == table().entries.end()) continue;
+    entries_.resize(static_cast<std::size_t>(count));
+    entries_[static_cast<std::size_t>(i)] = {requests[i], it->second};
+  }
+}
+
+const std::optional<Pending>& Recalled::operator[](int i) const {
+  static const std::optional<Pending> nothing;
+  return entries_.empty() ? nothing : entries_[static_cast<std::size_t>(i)].pending;
+}
+
+bool Recalled::note_completion(int i, MPI_Request after) const {
+  if (entries_.empty()) return false;
+  const Entry& entry = entries_[static_cast<std::size_t>(i)];
+  return shim::note_completion(entry.pending, entry.request, after);
+}
+
+void Recalled::note_completions(const MPI_Request* requests) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (requests[i] == MPI_REQUEST_NULL) note_completion(static_cast<int>(i), MPI_REQUEST_NULL);
 }
 
 bool is_given_up(Pending& pending) {
@@ -152,7 +193,7 @@ int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status) {
   std::optional<Pending> pending = recall(request);
   const int code = test_patiently(request, pending, is_done, status);
   if (is_done != 0 || request == MPI_REQUEST_NULL) {
-    note_completion(before, request);
+    note_completion(pending, before, request);
   } else if (pending) {
     update(request, *pending);
   }
@@ -162,8 +203,9 @@ int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status) {
 // What is remembered is looked up once, and not each time that MPI is asked.
 int wait_remembered(MPI_Request& request, MPI_Status& status) {
   const MPI_Request before = request;
-  const int code = wait_patiently(request, recall(request), status);
-  note_completion(before, request);
+  const std::optional<Pending> was = recall(request);
+  const int code = wait_patiently(request, was, status);
+  note_completion(was, before, request);
   return code;
 }
 

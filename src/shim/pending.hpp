@@ -6,6 +6,10 @@
 // those on communicators of which MPI does not know who is in them (remade/), and sends that need
 // their receiver: MPI may call them complete when a revocation breaks them off (broken_sends.hpp).
 //
+// As soon as MPI has completed a request, another thread may be given its handle, and what that
+// waits for is remembered under it. So each has a serial: who completes one recalls it before MPI
+// can, and what is said of it afterwards changes nothing that has another serial.
+//
 // Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
 #pragma once
 
@@ -13,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace resprout::shim {
 
@@ -30,6 +35,7 @@ struct Pending {
   // Since its peer is known to be lost: when that was, and how often MPI was asked meanwhile.
   std::int64_t hopeless_since_ns = 0;
   int hopeless_looks = 0;
+  std::uint64_t serial = 0;  // among all that were remembered; 0: it was not
 };
 
 // As single-request calls of MPI write a status: without its MPI_ERROR.
@@ -42,19 +48,43 @@ inline void copy_status(const MPI_Status& from, MPI_Status* to) {
 
 // Some are remembered: a load, to see that none is.
 bool is_any_remembered();
-// Remembers what `request` waits for, if that will be asked for.
+// Remembers what `request` waits for, if that will be asked for. What had its handle before is
+// over.
 void remember(MPI_Request request, const Pending& pending);
 std::optional<Pending> recall(MPI_Request request);
+// Before MPI frees it; or it is a new one of which nothing has to be remembered.
 void forget(MPI_Request request);
 // The communicator ends: what is still pending on it is MPI's business.
 // How many there are, but for inactive ones.
 int forget_requests_of(MPI_Comm comm);
-// What is remembered changes.
+// What is remembered of the request that was recalled as `pending` changes.
 void update(MPI_Request request, const Pending& pending);
 // MPI_Start was called for it.
 void note_start(MPI_Request request);
-// MPI has completed it: `before` is its handle before that call, `after` the one afterwards.
-void note_completion(MPI_Request before, MPI_Request after);
+// MPI has completed it: `was` was recalled, and its handle was `before`, before that call; `after`
+// is its handle now. False: its communicator may be freed by now.
+bool note_completion(const std::optional<Pending>& was, MPI_Request before, MPI_Request after);
+
+// The requests of a call that completes some, as they are remembered before it.
+class Recalled {
+ public:
+  Recalled(int count, const MPI_Request* requests);
+
+  // Nothing is remembered of any.
+  bool is_empty() const { return entries_.empty(); }
+  const std::optional<Pending>& operator[](int i) const;
+  // MPI has completed the i-th, whose handle is `after` now. False: as above.
+  bool note_completion(int i, MPI_Request after) const;
+  // The same for all whose handles MPI has taken; they are in `requests` now.
+  void note_completions(const MPI_Request* requests) const;
+
+ private:
+  struct Entry {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::optional<Pending> pending;
+  };
+  std::vector<Entry> entries_;
+};
 
 // MPI_Test and MPI_Wait for an MPI that does not notice losses: a request whose peer is lost, and
 // whose message did not come before, ends with MPIX_ERR_PROC_FAILED. `status` is not ignored.

@@ -47,9 +47,9 @@ int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Bloc
   MPI_Status status;
   int code = start(&request);
   if (code != MPI_SUCCESS) return code;
-  if (is_remade(comm)) remember(request, {comm, dest, Pending::Kind::send});
   if (!ulfm::is_active())
     return wait_patiently(request, Pending{comm, dest, Pending::Kind::send}, status);
+  remember(request, {comm, dest, Pending::Kind::send});
   code = wait_one(call, request, status);
   return code == MPI_SUCCESS && may_be_broken_off(comm) ? code_of_loss(comm) : code;
 }
@@ -77,7 +77,7 @@ int start(const Receive& r, const VerifiedReceive& verified, MPI_Request& reques
   if (is_revoked(r.comm)) return code_of_loss(r.comm);
   const int code = start_receive(
       {r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, verified.ticket()}, &request);
-  if (code == MPI_SUCCESS && is_remade(r.comm)) remember(request, {r.comm, r.source});
+  if (code == MPI_SUCCESS && ulfm::is_active()) remember(request, {r.comm, r.source});
   return code;
 }
 

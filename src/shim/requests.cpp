@@ -251,13 +251,12 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
     messages->forget(before);
     forget_compared(before);
   }
-  const int code = PMPI_Request_free(request);
   if (call.is_ours()) {
     forget(before);
     forget_send_half(before);
     forget_collective(before);
   }
-  return call.finish(code);
+  return call.finish(PMPI_Request_free(request));
 }
 
 // Never waits. A cancelled request still has to be completed, and that may meet a loss.

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -22,7 +21,8 @@ namespace {
 // Never destroyed: MPI may read what is left behind as long as there is MPI.
 struct Table {
   std::mutex mutex;
-  std::unordered_map<MPI_Request, SendHalf> by_receive;
+  std::list<SendHalf> kept;  // of receives that are not over
+  std::unordered_map<MPI_Request, std::list<SendHalf>::iterator> by_receive;  // but for held ones
   std::list<SendHalf> behind;
   std::list<SendHalf> broken;  // by a loss: MPI may still hold what it has read
   std::atomic<bool> is_used{false};
@@ -52,6 +52,7 @@ bool advance(SendHalf& half) {
   if (half.request == MPI_REQUEST_NULL) return true;
   const QuietLosses quiet;
   const MPI_Request before = half.request;
+  const auto was = recall(before);
   int is_done = 0;
   const int code = PMPI_Test(&half.request, &is_done, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && is_done != 0 && half.sending.comm != MPI_COMM_NULL &&
@@ -63,7 +64,7 @@ bool advance(SendHalf& half) {
     end(half, half.sending.comm != MPI_COMM_NULL ? code_of_loss(half.sending.comm) : proc_failed());
   }
   if (half.request != MPI_REQUEST_NULL) return false;
-  forget(before);
+  note_completion(was, before, MPI_REQUEST_NULL);
   return true;
 }
 
@@ -91,10 +92,11 @@ void leave_behind(SendHalf half) {
   table().behind.push_back(std::move(half));
 }
 
-std::optional<SendHalf> take(MPI_Request receive) {
+SendHalf take(std::list<SendHalf>::iterator kept) {
   const std::scoped_lock lock(table().mutex);
-  auto found = table().by_receive.extract(receive);
-  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
+  SendHalf half = std::move(*kept);
+  table().kept.erase(kept);
+  return half;
 }
 
 }  // namespace
@@ -107,42 +109,56 @@ void keep_send_half(MPI_Request receive, SendHalf half) {
     remember(half.request, {half.sending.comm, half.sending.dest, Pending::Kind::send});
   if (receive == MPI_REQUEST_NULL) return leave_behind(std::move(half));
   const std::scoped_lock lock(table().mutex);
-  table().by_receive.insert_or_assign(receive, std::move(half));
+  table().kept.push_back(std::move(half));
+  table().by_receive.insert_or_assign(receive, std::prev(table().kept.end()));
 }
 
 SendHalves::SendHalves(int count, MPI_Request* requests, Then then)
     : requests_(requests), then_(then) {
   if (!table().is_used.load(std::memory_order_relaxed) || count <= 0) return;
-  {
-    const std::scoped_lock lock(table().mutex);
-    if (table().by_receive.empty()) return;
+  const std::scoped_lock lock(table().mutex);
+  for (int i = 0; i < count && !table().by_receive.empty(); ++i) {
+    const auto found = table().by_receive.extract(requests[i]);
+    if (found.empty()) continue;
+    held_.resize(static_cast<std::size_t>(count));
+    held_[static_cast<std::size_t>(i)] = {requests[i], found.mapped()};
   }
-  before_.assign(requests, requests + count);
 }
 
 SendHalves::~SendHalves() {
-  for (std::size_t i = 0; i < before_.size(); ++i)
-    if (before_[i] != MPI_REQUEST_NULL && requests_[i] == MPI_REQUEST_NULL)
-      forget_send_half(before_[i]);
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    const auto& [receive, half] = held_[i];
+    if (!half) continue;
+    if (requests_[i] == MPI_REQUEST_NULL) {
+      leave_behind(take(*half));
+    } else {
+      const std::scoped_lock lock(table().mutex);
+      table().by_receive.insert_or_assign(receive, *half);
+    }
+  }
 }
 
 int SendHalves::result_of(int i) {
-  if (before_.empty()) return MPI_SUCCESS;
-  auto half = take(before_[static_cast<std::size_t>(i)]);
-  if (!half) return MPI_SUCCESS;
-  if (then_ == Then::wait) wait_for(*half);
-  if (!advance(*half)) {
-    leave_behind(std::move(*half));
+  if (held_.empty()) return MPI_SUCCESS;
+  const auto kept = std::exchange(held_[static_cast<std::size_t>(i)].half, std::nullopt);
+  if (!kept) return MPI_SUCCESS;
+  SendHalf half = take(*kept);
+  if (then_ == Then::wait) wait_for(half);
+  if (!advance(half)) {
+    leave_behind(std::move(half));
     return MPI_SUCCESS;
   }
-  if (!is_loss(half->code)) return half->code;  // MPI has been with the handler
-  const MPI_Comm comm = half->sending.comm;
-  return finish(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, half->sending.call, half->code);
+  if (!is_loss(half.code)) return half.code;  // MPI has been with the handler
+  const MPI_Comm comm = half.sending.comm;
+  return finish(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, half.sending.call, half.code);
 }
 
 void forget_send_half(MPI_Request receive) {
   if (!table().is_used.load(std::memory_order_relaxed)) return;
-  if (auto half = take(receive)) leave_behind(std::move(*half));
+  std::unique_lock lock(table().mutex);
+  const auto found = table().by_receive.extract(receive);
+  lock.unlock();
+  if (!found.empty()) leave_behind(take(found.mapped()));
 }
 
 void leave_send_halves(MPI_Comm comm) {
@@ -151,7 +167,7 @@ void leave_send_halves(MPI_Comm comm) {
   const auto leave = [comm](SendHalf& half) {
     if (half.sending.comm == comm) half.sending.comm = MPI_COMM_NULL;
   };
-  for (auto& [receive, half] : table().by_receive) leave(half);
+  for (SendHalf& half : table().kept) leave(half);
   for (SendHalf& half : table().behind) leave(half);
 }
 

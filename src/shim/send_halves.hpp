@@ -8,12 +8,17 @@
 // in a later call, at last in MPI_Finalize. What a loss has done to the send is said by the call
 // that completes the request.
 //
+// While a call that may complete the receive is under way, its send belongs to that call and has no
+// name: as soon as MPI has completed it, another thread may be given a receive of the same handle.
+//
 // Thread rule: from any thread; one request belongs to one thread at a time, as MPI demands.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <list>
+#include <optional>
 #include <vector>
 
 #include "shim/send_buffer.hpp"
@@ -37,20 +42,26 @@ class SendHalves {
   enum class Then { wait, leave };  // with sends that are not over yet
 
   SendHalves(int count, MPI_Request* requests, Then then);
-  // Those of receives that are over, however they have ended, are left behind.
+  // Those of receives that are over, however they have ended, are left behind; others have their
+  // names again.
   ~SendHalves();
   SendHalves(const SendHalves&) = delete;
   SendHalves& operator=(const SendHalves&) = delete;
 
-  bool has_any() const { return !before_.empty(); }
+  bool has_any() const { return !held_.empty(); }
   // The i-th receive is complete: how its send has ended, as far as that is known. Losses have been
   // with the error handler of its communicator.
   int result_of(int i);
 
  private:
+  struct Held {
+    MPI_Request receive = MPI_REQUEST_NULL;
+    std::optional<std::list<SendHalf>::iterator> half;  // nothing: it has none, or that was seen to
+  };
+
   MPI_Request* const requests_;
   const Then then_;
-  std::vector<MPI_Request> before_;
+  std::vector<Held> held_;
 };
 
 // The program has freed it.

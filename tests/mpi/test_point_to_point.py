@@ -1,17 +1,19 @@
 """Plain programs whose peers are killed: each call returns what it should, and none hangs.
 
-The programs check themselves (programs/point_to_point.c and error_handlers.c say what); here they
+The programs check themselves (programs/point_to_point.c and others say what); here they
 are run under every condition: over the MPI library's shared memory and its TCP, with rank 0 and
 another one for victim, and with an MPI that notices losses (ULFM) and one that does not.
 """
 
 import subprocess
+from pathlib import Path
 
 import jobs
 import pytest
 
 PROGRAM = jobs.PROGRAMS / "point_to_point"
 HANDLERS = jobs.PROGRAMS / "error_handlers"
+REUSED = jobs.PROGRAMS / "reused"
 RANKS = 4
 SM = {"OMPI_MCA_btl": "self,sm"}
 TCP = {"OMPI_MCA_btl": "self,tcp"}
@@ -35,6 +37,12 @@ def _check(ended: jobs.Ended, survivors: int) -> None:
     assert ended.out.count("is through") == survivors, ended
 
 
+def _run_where_mpi_notices_nothing(program: list[str | Path]) -> jobs.Ended:
+    command = ["env", *(f"{k}={v}" for k, v in (jobs.by_hand() | SM).items()), jobs.MPIRUN]
+    command += ["--runtime-options", "recoverable,continuous", "--oversubscribe", "-n", str(RANKS)]
+    return jobs.run([*command, "-x", f"LD_PRELOAD={jobs.SHIM}", *program])
+
+
 def test_there_are_cases() -> None:
     assert len(CASES) > 30
 
@@ -54,10 +62,23 @@ def test_calls_whose_peer_is_killed_return(case: str) -> None:
 def test_calls_whose_peer_is_killed_return_where_mpi_notices_nothing(case: str) -> None:
     """Open MPI without ULFM outlives a loss in shared memory only: over TCP it aborts."""
     victim = (0, 1)[CASES.index(case) % 2]
-    command = ["env", *(f"{k}={v}" for k, v in (jobs.by_hand() | SM).items()), jobs.MPIRUN]
-    command += ["--runtime-options", "recoverable,continuous", "--oversubscribe", "-n", str(RANKS)]
-    command += ["-x", f"LD_PRELOAD={jobs.SHIM}", PROGRAM, case, str(victim)]
-    _check(jobs.run(command), RANKS - 1)
+    _check(_run_where_mpi_notices_nothing([PROGRAM, case, str(victim)]), RANKS - 1)
+
+
+@pytest.mark.parametrize(
+    ("case", "lost"), [("lost", {3}), ("remade", {1, 3}), ("revoked", {1}), ("broken", set())]
+)
+def test_requests_are_not_taken_for_those_that_had_their_handles_before(
+    case: str, lost: set[int]
+) -> None:
+    ended = jobs.resprout_run(RANKS, [REUSED, case], ["--on-loss", "error"])
+    _check(ended, RANKS - len(lost))
+    assert ended.status == 0, ended
+    assert ended.lost == lost, ended
+
+
+def test_requests_are_not_taken_for_others_where_mpi_notices_nothing() -> None:
+    _check(_run_where_mpi_notices_nothing([REUSED, "lost"]), RANKS - 1)
 
 
 @pytest.mark.parametrize("collectives", ["auto", "resprout", "native"])

@@ -250,7 +250,7 @@ int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status
   entry->is_active = false;
   if (entry->is_own) {
     --lent_;
-    note_completion(before, after);
+    note_completion(shim::recall(before), before, after);
   }
   if (entry->ticket != 0) order_.end(entry->ticket);
   if (after == MPI_REQUEST_NULL) entries_.erase(before);

@@ -12,6 +12,7 @@
 #include "shim/fast_thread_local.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/peers.hpp"
+#include "shim/pending.hpp"
 #include "shim/replication/compared_requests.hpp"
 #include "shim/report/report.hpp"
 #include "shim/stand_ins/bearers.hpp"
@@ -120,6 +121,7 @@ int add_request(Entry entry, MPI_Request* request) {
                        ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
                        : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request);
   if (code != MPI_SUCCESS) return 0;
+  forget(*request);
   const int ticket = entry.ticket;
   t.entries.insert_or_assign(*request, std::move(entry));
   t.entry_count.store(static_cast<int>(t.entries.size()));
