@@ -285,6 +285,55 @@ def test_a_plane_that_has_lost_a_process_comes_back_on_its_hosts(folder: Path, m
     assert report["planes"][0]["returns"][0]["checkpoint"] == 5, str(ended)
 
 
+STAND_IN = ("--on-replica-loss", "stand-in")
+
+
+def kill_process(folder: Path, plane: int, rank: int) -> None:
+    (started,) = folder.glob(f"resprout-*/plane-{plane}/started-{rank}")
+    os.kill(int(started.read_text().split()[0]), signal.SIGKILL)
+
+
+def test_siblings_on_other_hosts_stand_in_for_processes_that_die(folder: Path) -> None:
+    def kill_some() -> None:
+        kill_process(folder, 0, 1)
+        kill_process(folder, 1, 2)
+        kill_process(folder, 0, 3)
+
+    ended = run(folder, "--replicas", "2", *STAND_IN, fault=kill_some)
+    check_output(ended)
+    assert how(ended) == ["gaps", "gaps"], str(ended)
+    assert ended.report["replicas_left"] == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("lose", [kill, cut])
+def test_a_plane_with_a_gap_outlives_the_host_of_another_one(
+    folder: Path, lose: Callable[[str], None]
+) -> None:
+    def lose_some() -> None:
+        kill_process(folder, 0, 1)
+        lose("C")
+        kill_process(folder, 2, 2)
+
+    ended = run(folder, "--replicas", "3", *STAND_IN, fault=lose_some)
+    check_output(ended)
+    assert how(ended) == ["gaps", "lost", "gaps"], str(ended)
+    assert ended.report["planes"][1]["lost_host"] == "nodeC"
+    assert ended.report["replicas_left"] == [2, 1, 1, 2]
+
+
+def test_of_a_plane_on_two_hosts_one_of_which_is_cut_off_the_rest_is_lost_with_it(
+    folder: Path,
+) -> None:
+    def lose_half_of_plane_0() -> None:
+        kill_process(folder, 0, 0)
+        cut("D")
+
+    ended = run(folder, "--replicas", "2", *STAND_IN, fault=lose_half_of_plane_0)
+    check_output(ended)
+    assert how(ended) == ["lost", "whole"], str(ended)
+    assert ended.report["replicas_left"] == [1, 1, 1, 1]
+
+
 def test_fewer_hosts_than_replicas_are_refused_or_shared(folder: Path) -> None:
     refused = run(folder, "--replicas", "2", hosts=["nodeB"])
     assert refused.status == 2 and not refused.out, str(refused)

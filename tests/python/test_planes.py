@@ -454,10 +454,6 @@ def test_a_fault_names_its_plane() -> None:
             ["--replicas", "2", "--on-replica-loss", "stand-in", "--verify", "async"],
             "--on-replica-loss stand-in does not go together with --verify async",
         ),
-        (
-            ["--replicas", "2", "--on-replica-loss", "stand-in", "--hostfile", __file__],
-            "--on-replica-loss stand-in does not go together with --hostfile",
-        ),
     ],
 )
 def test_what_replicas_cannot_do_is_refused_in_one_line(

@@ -80,7 +80,7 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     mpi = find_mpi(request.mpi, os.environ)
     if replicas_of(request) > 1:
         check_planes(mpi, request.texts)
-        check_stand_in(request.texts, request.hostfile)
+        check_stand_in(request.texts)
         if request.hostfile is not None:
             hosts = read_hosts(Path(request.hostfile))
             deal(hosts, replicas_of(request), _may_share_hosts(request))

@@ -280,7 +280,7 @@ int PlaneLinks::look_at_planes() {
   if (now >= look_at_) {
     look_at_ = now + setup_.look_ns;
     for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
-      if (plane != setup_.self.plane && setup_.is_known_lost(plane)) lose(plane);
+      if (plane != setup_.self.plane && setup_.is_known_lost(plane)) lose_all_of(plane);
   }
   return static_cast<int>((look_at_ - now) / 1'000'000) + 1;
 }
@@ -351,6 +351,11 @@ void PlaneLinks::lose_process(int number) {
   if (is_gone(number)) return;
   is_process_lost_[static_cast<std::size_t>(number)] = true;
   setup_.on_process_lost(replica_of(number));
+}
+
+void PlaneLinks::lose_all_of(std::int32_t plane) {
+  if (!setup_.on_process_lost) return lose(plane);
+  for (std::int32_t rank = 0; rank < setup_.ranks; ++rank) lose_process(number_of({plane, rank}));
 }
 
 void PlaneLinks::lose(std::int32_t plane) {

@@ -156,6 +156,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void end_of(const Link& link);
   void lose(std::int32_t plane);
   void lose_process(int number);
+  // The plane is over, however its processes are lost.
+  void lose_all_of(std::int32_t plane);
   // What the thread of the links does next, as far as the one that calls this knows; and what goes
   // out: all, or what may not wait.
   enum class Then { sleep, go_on };

@@ -47,7 +47,7 @@ class Process {
   explicit Process(Replica self, std::int32_t planes = 2, std::int32_t ranks = 2,
                    auth::Secret secret = secret_of(1),
                    std::function<bool(std::int32_t)> is_known_lost = {},
-                   PlaneLinks::Linger linger = {})
+                   PlaneLinks::Linger linger = {}, bool loses_one_by_one = false)
       : links_(
             {.secret = secret,
              .self = self,
@@ -55,7 +55,9 @@ class Process {
              .ranks = ranks,
              .is_known_lost = std::move(is_known_lost),
              .look_ns = 1'000'000,
-             .linger = linger},
+             .linger = linger,
+             .on_process_lost = loses_one_by_one ? [this](Replica replica) { note_loss(replica); }
+                                                 : std::function<void(Replica)>{}},
             [this](Replica from, std::span<const std::byte> frame) { note(from, frame); },
             [this](std::int32_t plane) {
               const std::scoped_lock lock(mutex_);
@@ -85,8 +87,21 @@ class Process {
     const std::scoped_lock lock(mutex_);
     return lost_;
   }
+  // Of who loses processes one by one.
+  std::vector<Replica> lost_processes() {
+    const std::scoped_lock lock(mutex_);
+    return lost_processes_;
+  }
+  bool wait_for_lost_processes(std::size_t count) {
+    return wait([&](const auto&, const auto&) { return lost_processes_.size() >= count; });
+  }
 
  private:
+  void note_loss(Replica replica) {
+    const std::scoped_lock lock(mutex_);
+    lost_processes_.push_back(replica);
+    changed_.notify_all();
+  }
   void note(Replica from, std::span<const std::byte> frame) {
     const std::scoped_lock lock(mutex_);
     Heard heard{.from = from, .frame = {}, .bytes = {}};
@@ -100,6 +115,7 @@ class Process {
   std::condition_variable changed_;
   std::vector<Heard> heard_;
   std::vector<std::int32_t> lost_;
+  std::vector<Replica> lost_processes_;
   PlaneLinks links_;  // the last one: its thread uses the others
 };
 
@@ -376,6 +392,21 @@ TEST_CASE("plane links: a plane whose connections stay and are silent is lost wh
   is_known = true;
   REQUIRE(process.wait_for_loss());
   CHECK(process.lost() == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("plane links: of such a plane each process is lost, where they are lost one by one") {
+  const Fd silent = listen_on("127.0.0.1");
+  std::atomic<int> looks{0};
+  const auto is_known_lost = [&](std::int32_t plane) { return plane == 1 && ++looks > 1; };
+  Process process({0, 0}, 2, 2, secret_of(1), is_known_lost, {}, true);
+  LinkAddress address = process.links().address();
+  address.port = local_port(silent);
+  const LinkAddress own = process.links().address();
+  process.links().connect({own, own, address, address});
+  REQUIRE(process.wait_for_lost_processes(2));
+  while (looks < 5) testing::nap_ms(1);
+  CHECK(process.lost_processes() == std::vector<Replica>{{1, 0}, {1, 1}});
+  CHECK(process.lost().empty());
 }
 
 TEST_CASE("plane links: who does not know the secret is heard by nobody, and does no harm") {

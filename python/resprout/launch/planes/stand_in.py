@@ -12,7 +12,7 @@ from resprout.launch.planes.outcome import PlaneEnd
 from resprout.report.merge import STATUS_KILLED
 
 
-def check_stand_in(texts: Mapping[str, str | None], hostfile: str | None) -> None:
+def check_stand_in(texts: Mapping[str, str | None]) -> None:
     """Refuse what planes with gaps do not go together with."""
     if texts.get("--on-replica-loss") != "stand-in":
         return
@@ -22,11 +22,6 @@ def check_stand_in(texts: Mapping[str, str | None], hostfile: str | None) -> Non
             f"--on-replica-loss stand-in does not go together with --verify {verify}: in a plane "
             "with a gap replicas do not all compute; use --verify none, or --on-replica-loss "
             "end-plane"
-        )
-    if hostfile is not None:
-        raise UserError(
-            "--on-replica-loss stand-in does not go together with --hostfile: replicas stand in "
-            "for each other on one host only; run on this one, or use --on-replica-loss end-plane"
         )
 
 
