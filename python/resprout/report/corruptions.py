@@ -41,6 +41,8 @@ class Corruption:
     rank: int
     replica: int
     found_ns: int
+    absent_replicas: tuple[int, ...] = ()
+    """That do not have it: their programs have not sent it, or have not made that call."""
 
     @property
     def what(self) -> tuple[str, str, int, int, int, int]:
@@ -98,6 +100,7 @@ def parse_corruption(value: dict[str, Any]) -> Corruption:
         rank=int(value["rank"]),
         replica=int(value["replica"]),
         found_ns=int(value["found_ns"]),
+        absent_replicas=tuple(int(replica) for replica in value.get("absent_replicas", ())),
     )
 
 
@@ -140,12 +143,18 @@ def _sentence(found: Corruption) -> str:
             f"the {found.of} of rank {found.sender} {of} collective {found.number}{on} "
             f"({found.call}, {found.bytes} bytes)"
         )
+    if found.absent_replicas:
+        planes = " and ".join(map(str, found.absent_replicas))
+        have = "does not have it" if len(found.absent_replicas) == 1 else "do not have it"
+        return f"{what} is not in all planes: plane {planes} {have}: {_verdict(found)}"
     return f"{what} is not the same in all planes: {_verdict(found)}"
 
 
 def _verdict(found: Corruption) -> str:
     if found.end != "outvoted":
         why = "nobody can tell which copy is right"
+        if found.absent_replicas:
+            why = "their programs do not do the same, and nobody can tell which is right"
         if found.end == "lost":
             why = "nobody who is left has the right data"
         excluded = f"plane {found.replica}, which has come back last, is excluded"

@@ -26,6 +26,10 @@ bool ReceivedCopy::may_still_come(const Context& context, std::int32_t sender,
   return !has_share(sender) && !is_suspected(context, config_->sender(sender));
 }
 
+bool ReceivedCopy::awaits_share_of(const Context& context, std::int32_t sender) const {
+  return !is_over() && may_still_come(context, sender, false);
+}
+
 bool ReceivedCopy::are_shares_settled(const Context& context) const {
   for (std::int32_t sender = 0; sender < config_->degree; ++sender)
     if (may_still_come(context, sender, false)) return false;

@@ -1,5 +1,6 @@
 #include "runtime/replicas/verifier.hpp"
 
+#include <bit>
 #include <tuple>
 
 #include "core/invariant.hpp"
@@ -19,10 +20,11 @@ bool Verifier::NameLess::operator()(const MessageName& a, const MessageName& b) 
 }
 
 Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on_finding,
-                   IdleStrategy idle)
+                   IdleStrategy idle, std::int64_t late_ns)
     : setup_(setup),
       on_finding_(std::move(on_finding)),
       idle_(idle),
+      late_ns_(late_ns),
       votes_(setup, network,
              [this](const MessageName& name, const VoteEvent& event,
                     std::span<const std::byte> bytes) { note(name, event, bytes); },
@@ -30,7 +32,9 @@ Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on
               .has_machine =
                   [this](const MessageName& name, const Votes::Label& label) {
                     add_record({name, label.call, label.bytes, {}}, false).is_delivered = true;
-                  }}) {}
+                  },
+              .absent = [this](const MessageName& name,
+                               std::int32_t plane) { absent_[name] |= 1U << plane; }}) {}
 
 // --- the program
 // ----------------------------------------------------------------------------------
@@ -111,6 +115,7 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
 
 void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
   std::unique_lock lock(mutex_);
+  votes_.end();
   wait_until(lock, meanwhile, [&] { return votes_.are_all_over() && saying_ == 0; });
   lock.unlock();
   barrier();
@@ -139,11 +144,15 @@ template <typename Condition>
 void Verifier::wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
                           Condition condition) {
   Idle idle(idle_);
+  std::int64_t ask_at = coarse_ns() + late_ns_;
   while (!condition()) {
     lock.unlock();
     meanwhile();
     idle.pause();
     lock.lock();
+    if (coarse_ns() < ask_at) continue;
+    votes_.ask_who_is_late();
+    ask_at = coarse_ns() + late_ns_;
   }
 }
 
@@ -220,9 +229,27 @@ void Verifier::end(const MessageName& name, Record& record, const VoteEvent& eve
           Delivery{is_lost ? Delivery::What::lost : Delivery::What::undecided, {}});
     record.is_delivered = true;
   }
+  const auto absent = absent_.extract(name);
+  const std::uint32_t absent_planes = absent.empty() ? 0 : absent.mapped();
+  if (absent_planes != 0 && event.kind == VoteEventKind::finish)
+    judge(record, absent_planes, event.agreeing);
   if (!record.is_worth_saying) return;
   unsaid_.push_back(finding_of(name, record));
   unsaid_.back().digest = votes_.verdict_of(name);
+  unsaid_.back().absent_planes = absent_planes;
+}
+
+// Two that have it out-vote one that does not, and the other way round.
+void Verifier::judge(Record& record, std::uint32_t absent_planes, std::int32_t agreeing) {
+  record.is_worth_saying = true;
+  if (std::popcount(absent_planes) > 1) {
+    record.wrong_planes |= static_cast<std::uint8_t>(1U << setup_.self.plane);
+    record.is_tainted = true;
+  } else if (agreeing > 1) {
+    record.wrong_planes |= static_cast<std::uint8_t>(absent_planes);
+  } else {
+    record.end = Finding::End::undecided;
+  }
 }
 
 Finding Verifier::finding_of(const MessageName& name, const Record& record) {

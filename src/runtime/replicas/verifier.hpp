@@ -36,9 +36,10 @@ struct Finding {
   MessageName name;
   std::string call;  // the lower-case MPI name of the call that received it
   std::uint64_t bytes = 0;
-  std::uint32_t wrong_planes = 0;  // bit k: the copy of plane k is wrong
-  bool is_tainted = false;         // the program of this process has worked with a wrong copy
-  bool is_replaced = false;        // the right data came later, and are known
+  std::uint32_t wrong_planes = 0;   // bit k: the copy of plane k is wrong
+  std::uint32_t absent_planes = 0;  // bit k: plane k has none, and never will
+  bool is_tainted = false;          // the program of this process has worked with a wrong copy
+  bool is_replaced = false;         // the right data came later, and are known
   End end = End::outvoted;
   std::optional<std::uint64_t> digest;  // of what the majority has
 };
@@ -66,8 +67,9 @@ class Verifier {
     std::vector<std::byte> bytes;
   };
 
+  // `late_ns`: who waits for so long asks whether what it waits for will come at all.
   Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on_finding,
-           IdleStrategy idle = {});
+           IdleStrategy idle = {}, std::int64_t late_ns = 1'000'000'000);
 
   void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
   // What this rank gives to a collective or has got from it: the same at all its replicas, or one
@@ -139,6 +141,7 @@ class Verifier {
   void note(const MessageName& name, const protocols::VoteEvent& event,
             std::span<const std::byte> bytes);
   void end(const MessageName& name, Record& record, const protocols::VoteEvent& event);
+  void judge(Record& record, std::uint32_t absent_planes, std::int32_t agreeing);
   static Finding finding_of(const MessageName& name, const Record& record);
   // Releases the lock and says what was found under it.
   void say(std::unique_lock<std::mutex>& lock);
@@ -149,10 +152,12 @@ class Verifier {
   const Votes::Setup setup_;
   const OnFinding on_finding_;
   const IdleStrategy idle_;
+  const std::int64_t late_ns_;
   mutable std::mutex mutex_;  // guards what follows
   Votes votes_;
   // Of what has a machine and is open, or not yet waited for.
   std::map<MessageName, Record, NameLess> records_;
+  std::map<MessageName, std::uint32_t, NameLess> absent_;  // planes, bit k, of some of these
   std::vector<Finding> unsaid_;
   int saying_ = 0;  // threads that are saying what they have found
   bool is_repeating_ = false;

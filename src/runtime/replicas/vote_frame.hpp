@@ -21,6 +21,9 @@ struct VoteFrame {
     vote,  // `message`, about the message `name`; the bytes of a copy follow
     over,  // the sender of this frame, a receiver of that stream, asks no more about all before it
     plane_over,  // nobody in the plane of its sender receives, or asks for, anything any more
+    ask_end,     // the sender of this frame wants to hear when its reader has sent all
+    all_sent,    // what has not come from there before this frame never comes
+    absent,      // the sender of this frame has no such message, and never will
   };
   MessageName name;
   protocols::VoteMessage message{};
@@ -44,8 +47,8 @@ inline std::optional<VoteFrame> read_vote_frame(std::span<const std::byte> bytes
   VoteFrame frame;
   if (bytes.size() < sizeof(frame)) return std::nullopt;
   std::memcpy(&frame, bytes.data(), sizeof(frame));
-  if (frame.kind == VoteFrame::Kind::over || frame.kind == VoteFrame::Kind::plane_over)
-    return frame;
+  using Kind = VoteFrame::Kind;
+  if (frame.kind >= Kind::over && frame.kind <= Kind::absent) return frame;
   const auto is_process = [&](Rank rank) {
     return index(rank) >= 0 && index(rank) < config.procs();
   };

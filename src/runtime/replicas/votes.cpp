@@ -29,24 +29,26 @@ std::int32_t origin_of(const VoteMessage& message) {
 
 }  // namespace
 
-Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, OnPlain on_plain)
+Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, AlsoSaid also_said)
     : setup_(setup),
       comparison_{setup.config.is_lazy() ? protocols::VoteMethod::async_hash
                                          : protocols::VoteMethod::msg_plus_hash,
                   setup.config.degree, setup.config.unproven},
       network_(network),
       on_vote_(std::move(on_vote)),
-      on_plain_(std::move(on_plain)) {}
+      also_said_(std::move(also_said)) {}
 
 Replica Votes::replica(const Stream& stream, Rank rank) const {
   return {config().replica(rank), config().is_sender(rank) ? stream.sender : stream.receiver};
 }
 
-Votes::Suspected Votes::suspected() const {
+Votes::Suspected Votes::suspected(std::uint32_t absent) const {
   Suspected suspected;
-  if (lost_planes_ == 0) return suspected;
+  const std::uint32_t planes = lost_planes_ | absent;
+  if (planes == 0) return suspected;
   for (std::int32_t i = 0; i < config().procs(); ++i)
-    if (is_lost(config().replica(rank_at(i)))) suspected.ranks[suspected.count++] = rank_at(i);
+    if ((planes >> config().replica(rank_at(i)) & 1) != 0)
+      suspected.ranks[suspected.count++] = rank_at(i);
   return suspected;
 }
 
@@ -108,6 +110,7 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
     take(name, at->second, share, {});
   }
   hand_in_early(flow, name.number);
+  for (const Replica sender : ended_) give_up_if_due(name, at->second, sender);
   note_own_progress(name.stream, flow);
 }
 
@@ -115,7 +118,7 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
   Flow& flow = flows_[name.stream];
   const auto at = flow.received.find(name.number);
   RESPROUT_INVARIANT(at != flow.received.end());
-  const Suspected suspects = suspected();
+  const Suspected suspects = suspected(at->second.absent);
   at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}},
                                     own_copy_of(digest));
   drain(name, at->second);
@@ -129,7 +132,13 @@ void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::by
   const Stream& stream = frame.name.stream;
   if (from.plane < 0 || from.plane >= config().degree || is_lost(from.plane)) return;
   if (frame.kind == VoteFrame::Kind::plane_over) return finish_plane(from.plane);
+  if (frame.kind == VoteFrame::Kind::all_sent) return take_end(from);
+  if (frame.kind == VoteFrame::Kind::ask_end) {
+    if (has_ended_) return say(from, VoteFrame::Kind::all_sent);
+    return curious_.push_back(from);
+  }
   if (!is_sender(stream) && !is_receiver(stream)) return;
+  if (frame.kind == VoteFrame::Kind::absent) return take_absence(frame.name, from);
   if (frame.kind == VoteFrame::Kind::over) {
     const bool is_from_receiver = from.rank == stream.receiver && from != setup_.self;
     if (!is_from_receiver) return;
@@ -165,6 +174,7 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
   } else {
     return;
   }
+  if (has_ended_ && maybe_say_absent(arrived.from, arrived.frame)) return;
   flow.early[number].push_back(
       {arrived.from, arrived.frame, {arrived.bytes.begin(), arrived.bytes.end()}});
   keep(arrived.bytes.size());
@@ -185,7 +195,7 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
     if (origin < 0 || !received.digest_of) return;
     heard.digests[static_cast<std::size_t>(origin)] = received.digest_of(bytes);
   }
-  const Suspected suspects = suspected();
+  const Suspected suspects = suspected(received.absent);
   const Disposition disposition =
       received.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, heard);
   if (disposition == Disposition::keep) {
@@ -214,11 +224,10 @@ void Votes::lose_plane(std::int32_t plane) {
   if (is_lost(plane)) return;
   end_plain();
   lost_planes_ |= 1U << plane;
-  const Suspected suspects = suspected();
-  const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   for (auto& [stream, flow] : flows_) {
     for (auto& [number, received] : flow.received) {
-      received.machine.handle_suspicion(context);
+      const Suspected suspects = suspected(received.absent);
+      received.machine.handle_suspicion({.suspects = {suspects.ranks.data(), suspects.count}});
       drain({stream, number}, received);
     }
     note_own_progress(stream, flow);
@@ -240,7 +249,7 @@ void Votes::drain(const MessageName& name, Sent& sent, const Copy& copy) {
 }
 
 void Votes::drain(const MessageName& name, Received& received) {
-  const Suspected suspects = suspected();
+  const Suspected suspects = suspected(received.absent);
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   const auto copy_of = [&](std::int32_t origin) -> Copy {
     if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return std::nullopt;

@@ -18,7 +18,11 @@
 //     heard, or waits for, that share, and it is equal. They have no machine. When anything else
 //     happens to one, a machine is made and told what has happened. While a plane is lost nothing
 //     is plain but what is over.
-//  5. A machine of a sender that has sent its shares knows nothing but its digest: it is made
+//  5. Who has ended, and sends and receives nothing more, says so to who asks, behind all that it
+//     has sent; and who is asked about a message that it does not have, says that. So what never
+//     comes is known not to come: its receiver goes on as if the sender in that plane, and the
+//     receiver, were lost, for this message alone. So planes that do not do the same come to ends.
+//  6. A machine of a sender that has sent its shares knows nothing but its digest: it is made
 //     for each question, unless bytes are kept.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 4; docs/protocols/digest_vote.md.
@@ -33,6 +37,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -77,17 +82,20 @@ class Votes {
     std::uint64_t bytes = 0;
     DigestOf digest_of;
   };
-  struct OnPlain {
+  struct AlsoSaid {
     // It was verified: two replicas agree, and nothing was to be said.
     std::function<void(const MessageName&)> agreed = [](const MessageName&) {};
     // It was delivered, and OnVote says from now on what becomes of it.
     std::function<void(const MessageName&, const Label&)> has_machine = [](const MessageName&,
                                                                            const Label&) {};
+    // That plane does not have it, and never will. What becomes of it is said after that.
+    std::function<void(const MessageName&, std::int32_t plane)> absent = [](const MessageName&,
+                                                                            std::int32_t) {};
   };
 
-  Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, OnPlain on_plain);
+  Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, AlsoSaid also_said);
   Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote)
-      : Votes(setup, network, std::move(on_vote), OnPlain{}) {}
+      : Votes(setup, network, std::move(on_vote), AlsoSaid{}) {}
   Votes(const Votes&) = delete;
   Votes& operator=(const Votes&) = delete;
 
@@ -104,6 +112,11 @@ class Votes {
   // Both at once, if the message is plain: then its copy is the program's. Else nothing is done.
   // REQUIRES: as receive().
   bool maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest);
+
+  // This process sends and receives nothing more.
+  void end();
+  // Whoever owes something that has not come is asked, once, whether it will.
+  void ask_who_is_late();
 
   // A frame that has come. What cannot be from there is passed over.
   void handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes);
@@ -157,6 +170,7 @@ class Votes {
     std::uint32_t has_bytes = 0;  // bit i: of origin i
     bool is_confirmed = false;
     bool is_settled = false;
+    std::uint8_t absent = 0;  // bit k: plane k has no such message
   };
   struct Arrived {
     Replica from;
@@ -211,9 +225,10 @@ class Votes {
   bool is_lost(std::int32_t plane) const { return (lost_planes_ >> plane & 1) != 0; }
   bool is_plane_over(std::int32_t plane) const { return (planes_over_ >> plane & 1) != 0; }
   void finish_plane(std::int32_t plane);
-  Suspected suspected() const;
+  // `absent`: planes that are as good as lost, bit k: plane k.
+  Suspected suspected(std::uint32_t absent = 0) const;
 
-  bool may_be_plain() const { return lost_planes_ == 0 && config().is_lazy(); }
+  bool may_be_plain() const { return lost_planes_ == 0 && ended_.empty() && config().is_lazy(); }
   protocols::VoteKind kind_of_share(const Stream& stream) const {
     return config_of(stream).sends_digests() ? protocols::VoteKind::digest
                                              : protocols::VoteKind::data;
@@ -229,6 +244,15 @@ class Votes {
                                  std::uint64_t digest);
   void make_machine(const MessageName& name, Flow& flow, Plain& plain);
   void end_plain();
+
+  // Of votes_absent.cpp.
+  bool owes_any(Replica sender, const Stream& stream, Flow& flow) const;
+  void say(Replica to, VoteFrame::Kind kind, const MessageName& name = {});
+  void take_end(Replica sender);
+  bool maybe_say_absent(Replica from, const VoteFrame& question);
+  void give_up_if_due(const MessageName& name, Received& received, Replica sender);
+  void give_up(const MessageName& name, Received& received, std::int32_t plane);
+  void take_absence(const MessageName& name, Replica from);
 
   void answer(const MessageName& name, const SentDigest& sent,
               const protocols::VoteMessage& question);
@@ -253,10 +277,14 @@ class Votes {
   const protocols::DigestVoteConfig comparison_;
   VoteNetwork& network_;
   const OnVote on_vote_;
-  const OnPlain on_plain_;
+  const AlsoSaid also_said_;
   std::unordered_map<Stream, Flow, StreamHash> flows_;
   std::uint32_t lost_planes_ = 0;  // bit k: plane k
   std::uint32_t planes_over_ = 0;  // likewise
+  bool has_ended_ = false;
+  std::vector<Replica> curious_;  // will hear when it has
+  std::set<Replica> asked_;
+  std::set<Replica> ended_;
   // Of which others have not heard how far they are; what was over there since all were told.
   std::vector<Stream> untold_;
   std::uint64_t untold_messages_ = 0;

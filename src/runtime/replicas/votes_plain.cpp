@@ -78,7 +78,7 @@ void Votes::agree(const MessageName& name, Plain& plain, std::uint8_t planes) {
   plain.is_over = true;
   plain.label = {};
   --open_;
-  on_plain_.agreed(name);
+  also_said_.agreed(name);
 }
 
 // False: it is not plain, or no more.
@@ -137,7 +137,7 @@ void Votes::make_machine(const MessageName& name, Flow& flow, Plain& plain) {
     if ((plain.heard >> plane & 1) != 0)
       made.machine.handle_message({}, share_of(name.stream, plane, plain.own));
   made.is_confirmed = made.is_settled = plain.heard != 0;
-  if (!plain.is_over) on_plain_.has_machine(name, plain.label);
+  if (!plain.is_over) also_said_.has_machine(name, plain.label);
   while (made.machine.poll_event()) {
   }
   RESPROUT_INVARIANT(made.machine.is_over() == plain.is_over);

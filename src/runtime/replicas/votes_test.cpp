@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct Had {
   std::optional<Bytes> own;   // of its own plane
   std::optional<Bytes> data;  // that it works with
   std::vector<VoteEvent> events;
+  std::vector<std::int32_t> absent;  // planes that do not have it
 
   const VoteEvent* find(VoteEventKind kind) const {
     const auto at = std::find_if(events.begin(), events.end(),
@@ -73,6 +75,11 @@ class World {
 
   // The first message is another one when it comes to the receiver of this plane.
   void damage_in_plane(std::int32_t plane) { damaged_ = plane; }
+
+  // The programs of these planes have only so many messages.
+  void give_fewer(const std::set<std::int32_t>& planes, std::uint64_t messages) {
+    fewer_ = {planes, messages};
+  }
 
   // Its programs do nothing more, until they are killed.
   void stop(std::int32_t plane) { stopped_ = plane; }
@@ -157,6 +164,10 @@ class World {
                      [this](const MessageName& name, const Votes::Label& label) {
                        CHECK(std::string(label.call) == "recv");
                        CHECK(had[name.number].has(VoteEventKind::deliver));
+                     },
+                 .absent =
+                     [this](const MessageName& name, std::int32_t plane) {
+                       had[name.number].absent.push_back(plane);
                      }}) {}
 
     void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override {
@@ -181,6 +192,8 @@ class World {
     std::uint64_t sent = 0;
     std::uint64_t posted = 0;
     std::uint64_t taken = 0;
+    bool has_ended = false;
+    int asked = 0;
     std::deque<Bytes> native;  // what MPI has on its way to this receiver
     std::map<Replica, std::deque<OnWire>> out;
     std::vector<std::int32_t> to_hear;  // lost planes
@@ -197,12 +210,35 @@ class World {
     return {{1, sender_rank, receiver_rank(), 5, Stream::Of::messages}, number};
   }
 
+  std::uint64_t messages_of(const Process& process) const {
+    return fewer_.first.contains(process.self.plane) ? fewer_.second : given_.messages;
+  }
+
+  // Only where that is asked for: who is through says so, and who waits asks at any time.
+  void collect_ends(Process& process, std::vector<std::function<void()>>& actions) {
+    if (fewer_.first.empty() || !process.is_alive) return;
+    const bool has_sent = process.self.rank != sender_rank || process.sent == messages_of(process);
+    const bool has_got =
+        process.self.rank != receiver_rank() || process.taken == messages_of(process);
+    if (!process.has_ended && has_sent && has_got)
+      actions.push_back([&] {
+        process.has_ended = true;
+        process.votes.end();
+      });
+    if (!process.votes.are_all_over() && process.asked < 30)
+      actions.push_back([&] {
+        ++process.asked;
+        process.votes.ask_who_is_late();
+      });
+  }
+
   void collect(Process& process, std::vector<std::function<void()>>& actions) {
+    collect_ends(process, actions);
     const bool does_anything = process.is_alive && process.self.plane != stopped_;
-    if (does_anything && process.self.rank == sender_rank && process.sent < given_.messages)
+    if (does_anything && process.self.rank == sender_rank && process.sent < messages_of(process))
       actions.push_back([&] { send_next(process); });
     if (does_anything && process.self.rank == receiver_rank()) {
-      if (process.posted < given_.messages)
+      if (process.posted < messages_of(process))
         actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
       if (process.taken < process.posted && !process.native.empty())
         actions.push_back([&] { take_next(process); });
@@ -268,6 +304,7 @@ class World {
   std::pair<std::int32_t, std::uint64_t> corrupted_{-1, 0};
   std::int32_t damaged_ = -1;
   std::int32_t stopped_ = -1;
+  std::pair<std::set<std::int32_t>, std::uint64_t> fewer_;
 };
 
 template <typename Function>
@@ -456,6 +493,42 @@ TEST_CASE("whichever planes are lost, the living come to an end and nothing is k
   });
 }
 
+TEST_CASE(
+    "what only some planes have comes to an end in these, and they know who does not have it") {
+  for_each_case([](World::Case given) {
+    given.messages = 5;
+    const std::int32_t degree = given.config.degree;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      const auto first = static_cast<std::int32_t>(seed) % degree;
+      std::set<std::int32_t> without{first};
+      if (degree == 3 && seed % 2 == 0) without.insert((first + 1) % degree);
+      const int having = degree - static_cast<int>(without.size());
+      World world(given, seed);
+      world.give_fewer(without, 3);
+      world.run();
+      CAPTURE(seed);
+      REQUIRE(world.all(&Votes::are_all_over));
+      world.for_each_receiver([&](World::Process& process) {
+        CHECK(process.had.size() == (without.contains(process.self.plane) ? 3 : 5));
+        for (auto& [number, had] : process.had) {
+          REQUIRE(had.has(VoteEventKind::finish));
+          CHECK(*had.data == what_is_meant(number));
+          CHECK((had.find(VoteEventKind::finish)->agreeing > 1) == (number <= 3 || having > 1));
+          const std::set<std::int32_t> absent(had.absent.begin(), had.absent.end());
+          CHECK(absent.size() == had.absent.size());
+          if (number <= 3) CHECK(absent.empty());
+          CHECK(std::ranges::includes(without, absent));
+          if (number > 3 && having == 1) CHECK(absent == without);
+        }
+      });
+      world.finish();
+      world.run();
+      CHECK(world.all(&Votes::are_planes_over));
+      CHECK(world.kept_bytes() == 0);
+    }
+  });
+}
+
 TEST_CASE("who keeps no copies cannot repair, but sees all the same whose is wrong") {
   for (const VoteMethod method : {VoteMethod::msg_plus_hash, VoteMethod::async_hash}) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -590,7 +663,7 @@ TEST_CASE("a frame is read back as it was written, and what is none is refused")
        {+[](VoteFrame& f) { f.message.from = rank_at(4); },
         +[](VoteFrame& f) { f.message.to = no_rank; }, +[](VoteFrame& f) { f.message.origins = 4; },
         +[](VoteFrame& f) { f.name.number = 0; },
-        +[](VoteFrame& f) { f.kind = static_cast<VoteFrame::Kind>(3); },
+        +[](VoteFrame& f) { f.kind = static_cast<VoteFrame::Kind>(6); },
         +[](VoteFrame& f) { f.message.kind = static_cast<protocols::VoteKind>(6); }}) {
     VoteFrame wrong = frame;
     spoil(wrong);

@@ -41,6 +41,7 @@ const char* text_of(Finding::End end) {
 
 // By what the majority has, as long as this process has not worked with it.
 bool is_replaceable(const Finding& finding) {
+  if (finding.absent_planes != 0) return false;
   const Stream::Of of = finding.name.stream.of;
   return of == Stream::Of::messages || of == Stream::Of::contributions;
 }
@@ -135,10 +136,15 @@ void Findings::leave_note(const Finding& finding, Then then) {
   json.key("communicator").string(lineage_of(stream.communicator));
   json.key("number").number(static_cast<std::int64_t>(finding.name.number));
   json.key("bytes").number(static_cast<std::int64_t>(finding.bytes));
-  json.key("wrong_replicas").begin_array();
-  for (int replica = 0; replica < protocols::degree_max; ++replica)
-    if ((finding.wrong_planes >> replica & 1) != 0) json.number(replica);
-  json.end_array().key("tainted").boolean(finding.is_tainted);
+  const auto add_replicas = [&](const char* key, std::uint32_t planes) {
+    json.key(key).begin_array();
+    for (int replica = 0; replica < protocols::degree_max; ++replica)
+      if ((planes >> replica & 1) != 0) json.number(replica);
+    json.end_array();
+  };
+  add_replicas("wrong_replicas", finding.wrong_planes);
+  add_replicas("absent_replicas", finding.absent_planes);
+  json.key("tainted").boolean(finding.is_tainted);
   json.key("replaced")
       .boolean(finding.end == Finding::End::outvoted && then == Then::go_on &&
                is_replaceable(finding));
