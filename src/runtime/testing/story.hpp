@@ -3,21 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "core/random.hpp"
-#include "runtime/operation.hpp"
 #include "runtime/testing/turns_job.hpp"
 
 namespace resprout::runtime::testing {
-
-inline constexpr std::size_t slices_each = 3;
 
 enum class Kind : std::uint8_t {
   allreduce,
@@ -51,48 +45,6 @@ struct Step {
     return kind == Kind::native_allreduce || kind == Kind::native_broadcast;
   }
   bool can_be_started() const { return !is_native() && kind != Kind::slices; }
-};
-
-// What a process gives, or a sum of it: who it is from, and for which step, so that nothing passes
-// for anything else.
-struct Part {
-  std::uint64_t ranks = 0;
-  std::uint64_t stamp = 0;
-
-  static Part of(int rank, std::size_t step, std::size_t slice = 0) {
-    return {std::uint64_t{1} << rank, stamp_of(step, slice)};
-  }
-  static std::uint64_t stamp_of(std::size_t step, std::size_t slice = 0) {
-    return 1000003 * (step * slices_each + slice + 1);
-  }
-  static Part from(std::span<const std::byte> bytes) {
-    Part part;
-    std::memcpy(&part, bytes.data(), sizeof part);
-    return part;
-  }
-  bool is_sum_of(std::size_t step, std::size_t slice = 0) const {
-    return stamp == stamp_of(step, slice) * static_cast<std::uint64_t>(std::popcount(ranks));
-  }
-  // Not a union: what is in it twice shows.
-  Part& operator+=(const Part& other) {
-    ranks += other.ranks;
-    stamp += other.stamp;
-    return *this;
-  }
-};
-
-inline std::span<const std::byte> bytes_of(const Part& part) {
-  return std::as_bytes(std::span(&part, 1));
-}
-
-class PartSum final : public Combiner {
- public:
-  bool is_commutative() const override { return true; }
-  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
-    Part sum = Part::from(lower);
-    sum += Part::from(upper);
-    std::memcpy(upper.data(), &sum, sizeof sum);
-  }
 };
 
 struct Story {

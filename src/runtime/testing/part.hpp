@@ -1,0 +1,58 @@
+// What processes of stories (story.hpp) give to collectives: it says who gave it and for which
+// step, so that nothing passes for anything else, and adds up.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "runtime/operation.hpp"
+
+namespace resprout::runtime::testing {
+
+inline constexpr std::size_t slices_each = 3;
+
+// What a process gives, or a sum of it: who it is from, and for which step, so that nothing passes
+// for anything else.
+struct Part {
+  std::uint64_t ranks = 0;
+  std::uint64_t stamp = 0;
+
+  static Part of(int rank, std::size_t step, std::size_t slice = 0) {
+    return {std::uint64_t{1} << rank, stamp_of(step, slice)};
+  }
+  static std::uint64_t stamp_of(std::size_t step, std::size_t slice = 0) {
+    return 1000003 * (step * slices_each + slice + 1);
+  }
+  static Part from(std::span<const std::byte> bytes) {
+    Part part;
+    std::memcpy(&part, bytes.data(), sizeof part);
+    return part;
+  }
+  bool is_sum_of(std::size_t step, std::size_t slice = 0) const {
+    return stamp == stamp_of(step, slice) * static_cast<std::uint64_t>(std::popcount(ranks));
+  }
+  // Not a union: what is in it twice shows.
+  Part& operator+=(const Part& other) {
+    ranks += other.ranks;
+    stamp += other.stamp;
+    return *this;
+  }
+};
+
+inline std::span<const std::byte> bytes_of(const Part& part) {
+  return std::as_bytes(std::span(&part, 1));
+}
+
+class PartSum final : public Combiner {
+ public:
+  bool is_commutative() const override { return true; }
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    Part sum = Part::from(lower);
+    sum += Part::from(upper);
+    std::memcpy(upper.data(), &sum, sizeof sum);
+  }
+};
+
+}  // namespace resprout::runtime::testing
