@@ -1,14 +1,13 @@
-// Random programs of collectives whose processes die at random moments, in jobs whose every
-// interleaving a seed decides: what survivors get is the same everywhere.
+// Random programs of collectives, of one communicator or several, whose processes die at random
+// moments, in jobs whose every interleaving a seed decides: what survivors get is the same
+// everywhere.
 //
 // A failure prints the command that repeats its story alone. SESSION_STORIES=N tells N of them.
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 
 #include "doctest/doctest.h"
-#include "runtime/testing/story_library.hpp"
-#include "runtime/testing/story_steps.hpp"
+#include "runtime/testing/story_player.hpp"
 
 using namespace resprout;
 using namespace resprout::runtime;
@@ -21,66 +20,36 @@ class Telling {
   explicit Telling(std::uint64_t seed)
       : story_(seed),
         job_(story_.ranks, seed, story_.shares_memory),
-        got_(story_.program.size() * static_cast<std::size_t>(story_.ranks)) {
+        libraries_(story_.communicators.size()),
+        gots_(static_cast<std::size_t>(story_.ranks), std::vector<Got>(story_.steps())) {
     for (int rank = 0; rank < story_.ranks; ++rank)
       job_.decide(rank, story_.fates[static_cast<std::size_t>(rank)]);
   }
 
   // What is wrong, if anything.
   std::string tell() {
-    std::vector<int> everybody(static_cast<std::size_t>(story_.ranks));
-    std::iota(everybody.begin(), everybody.end(), 0);
-    const bool has_ended = job_.run([&](int, Engine& engine) {
-      Lock lock = engine.lock();
-      Session& session = engine.open_session(lock, everybody);
-      for (std::size_t step = 0; step < story_.program.size(); ++step) run(lock, session, step);
-      session.finish_tasks(lock);
+    const bool has_ended = job_.run([&](int rank, Engine& engine) {
+      Player(story_, job_.turns(), engine, libraries_, gots_[static_cast<std::size_t>(rank)])
+          .play();
     });
     if (!has_ended) return "nothing goes on\n" + describe();
-    for (std::size_t step = 0; step < story_.program.size(); ++step)
+    for (std::size_t step = 0; step < story_.steps(); ++step)
       if (const std::string wrong = check(step); !wrong.empty())
         return "step " + std::to_string(step) + ", " + wrong;
-    return "";
+    return check_orphans();
   }
 
  private:
-  Got& got(std::size_t step, int rank) {
-    return got_[step * static_cast<std::size_t>(story_.ranks) + static_cast<std::size_t>(rank)];
+  const Got& got(std::size_t step, int rank) const {
+    return gots_[static_cast<std::size_t>(rank)][step];
   }
-
   const Step& what_of(std::size_t step, const Got& got) const {
-    return (got.is_otherwise ? story_.otherwise : story_.program)[step];
+    return story_.what(step, got.is_otherwise);
   }
 
-  void run(Lock& lock, Session& session, std::size_t step) {
-    Got& got = this->got(step, self_of(session));
-    if (step > 0) {
-      const Got& last = this->got(step - 1, self_of(session));
-      const Step& before = what_of(step - 1, last);
-      got.is_otherwise = before.is_broadcast() && !before.is_started && last.ranks == 0;
-    }
-    const Step& what = what_of(step, got);
-    if (what.is_started)
-      return session.enqueue(std::make_shared<StartedStep>(session, what, step, got));
-    session.finish_tasks(lock);
-    if (!what.is_native() || !runs_natively(lock, session, step, got))
-      run_by_messages(lock, session, what, step, got);
-    got.end(session);
-    if (what.kind == Kind::barrier) got.ranks = got.contributors;
-  }
-
-  bool runs_natively(Lock& lock, Session& session, std::size_t step, Got& got) {
-    const Step& what = what_of(step, got);
-    if (!session.may_go_natively()) return false;
-    LibraryCall call(job_, library_, what, step, self_of(session));
-    if (!session.run_natively(lock, call).is_delivered) return false;
-    got.take(what, step, call.result);
-    return true;
-  }
-
-  std::string check(std::size_t step) {
+  std::string check(std::size_t step) const {
     std::optional<std::uint64_t> ranks;
-    for (int rank = 0; rank < story_.ranks; ++rank) {
+    for (const int rank : story_.communicator_of(step).ranks) {
       const Got& its = got(step, rank);
       if (!its.has_ended) continue;
       const std::string wrong = check_alone(step, rank, its);
@@ -98,7 +67,7 @@ class Telling {
   // What it got has to be what others get.
   bool counts(std::size_t step, int rank, const Got& its) const {
     const Step& what = what_of(step, its);
-    if (what.has_result_at_root_only() && rank != what.root) return false;
+    if (what.has_result_at_root_only() && rank != root_of(step, what)) return false;
     return !job_.is_lost(rank) || (what.kind == Kind::agree && its.ranks != 0);
   }
 
@@ -108,11 +77,24 @@ class Telling {
     if (!counts(step, rank, its)) return "";
     if (its.ranks != its.contributors) return "is told the wrong contributors";
     std::uint64_t least = 0;
-    for (int other = 0; other < story_.ranks; ++other)
-      if (!job_.is_lost(other) && (!what.is_broadcast() || other == what.root))
+    for (const int other : story_.communicator_of(step).ranks)
+      if (!job_.is_lost(other) && (!what.is_broadcast() || other == root_of(step, what)))
         least |= std::uint64_t{1} << other;
     if ((its.ranks & least) != least) return "got that of " + named(its.ranks) + " only";
     return "";
+  }
+
+  // Each has opened all communicators in which it is.
+  std::string check_orphans() {
+    for (int rank = 0; rank < story_.ranks; ++rank)
+      if (!job_.is_lost(rank) &&
+          job_.engine(rank).describe().find(", orphans 0,") == std::string::npos)
+        return "rank " + std::to_string(rank) + " has frames for sessions that nobody opens";
+    return "";
+  }
+
+  int root_of(std::size_t step, const Step& what) const {
+    return story_.communicator_of(step).ranks[static_cast<std::size_t>(what.root)];
   }
 
   static std::string named(std::uint64_t ranks) {
@@ -131,8 +113,8 @@ class Telling {
 
   Story story_;
   TurnsJob job_;
-  Library library_;
-  std::vector<Got> got_;
+  std::vector<Library> libraries_;
+  std::vector<std::vector<Got>> gots_;  // by rank and step
 };
 
 std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {

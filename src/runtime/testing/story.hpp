@@ -1,9 +1,10 @@
-// Random programs of collectives, and who dies when in them.
+// Random programs of collectives of some communicators, and who dies when in them.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ inline constexpr std::array<const char*, 10> kind_names{
 
 struct Step {
   Kind kind;
-  int root;
+  int root;  // a rank of the communicator
   bool is_star;
   bool is_started;  // and not waited for before a step that is not
 
@@ -41,15 +42,30 @@ struct Step {
 
   bool has_result_at_root_only() const { return kind == Kind::reduce || kind == Kind::gather; }
   bool is_broadcast() const { return kind == Kind::broadcast || kind == Kind::native_broadcast; }
+  bool is_broadcast_awaited() const { return is_broadcast() && !is_started; }
   bool is_native() const {
     return kind == Kind::native_allreduce || kind == Kind::native_broadcast;
   }
   bool can_be_started() const { return !is_native() && kind != Kind::slices; }
 };
 
+// Who is in it, in its order, and before which steps its members open and close it. All are opened
+// and closed in the order in which they stand in the story.
+struct Communicator {
+  std::vector<int> ranks;
+  std::size_t opens_before = 0;
+  std::size_t closes_before = 0;  // after a barrier
+
+  int size() const { return static_cast<int>(ranks.size()); }
+  bool has(int rank) const { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
+  bool is_open_at(std::size_t step) const { return opens_before <= step && step < closes_before; }
+};
+
 struct Story {
   int ranks;
   bool shares_memory;
+  std::vector<Communicator> communicators;  // the first one is everybody's, and is never closed
+  std::vector<std::size_t> places;          // of each step: in which one
   std::vector<Step> program;
   std::vector<Step> otherwise;  // the same steps where the broadcast before them has failed
   std::vector<Fate> fates;
@@ -61,9 +77,12 @@ struct Story {
     const bool has_native = random.below(2) == 0;
     const std::uint64_t steps = 1 + random.below(8);
     const bool has_started = random.below(2) == 0;
-    for (std::uint64_t i = 0; i < steps; ++i)
+    make_communicators(random, steps);
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      places.push_back(place(random, i));
       for (std::vector<Step>* path : {&program, &otherwise})
         path->push_back(step(random, has_native, has_started));
+    }
     const std::uint64_t deaths = 1 + random.below(std::min(ranks - 1, 3));
     std::set<int> victims;
     while (victims.size() < deaths) victims.insert(static_cast<int>(random.below(ranks)));
@@ -71,11 +90,63 @@ struct Story {
     for (const int victim : victims) fates[static_cast<std::size_t>(victim)] = fate(random, steps);
   }
 
+  std::size_t steps() const { return program.size(); }
+  const Step& what(std::size_t step, bool is_otherwise) const {
+    return (is_otherwise ? otherwise : program)[step];
+  }
+  const Communicator& communicator_of(std::size_t step) const {
+    return communicators[places[step]];
+  }
+
  private:
+  static constexpr std::uint64_t communicators_max = 4;
+
+  void make_communicators(Random& random, std::uint64_t steps) {
+    Communicator everybody;
+    everybody.ranks.resize(static_cast<std::size_t>(ranks));
+    std::iota(everybody.ranks.begin(), everybody.ranks.end(), 0);
+    everybody.closes_before = steps + 1;
+    communicators.push_back(everybody);
+    if (random.below(2) == 0) return;
+    const std::uint64_t count = 2 + random.below(communicators_max - 1);
+    while (communicators.size() < count) {
+      Communicator one;
+      one.ranks = random.below(3) == 0
+                      ? communicators[random.below(communicators.size())].ranks  // once more
+                      : some_ranks(random);
+      one.opens_before = random.below(steps);
+      one.closes_before = steps + 1;
+      if (random.below(2) == 0)
+        one.closes_before = one.opens_before + 1 + random.below(steps - one.opens_before);
+      communicators.push_back(one);
+    }
+  }
+
+  std::vector<int> some_ranks(Random& random) const {
+    std::vector<int> rest = communicators.front().ranks;
+    std::vector<int> some;
+    for (std::uint64_t count = 1 + random.below(ranks); count > 0; --count) {
+      const auto it = rest.begin() + static_cast<std::ptrdiff_t>(random.below(rest.size()));
+      some.push_back(*it);
+      rest.erase(it);
+    }
+    if (random.below(2) == 0) std::sort(some.begin(), some.end());
+    return some;
+  }
+
+  std::size_t place(Random& random, std::size_t step) const {
+    for (;;) {
+      const std::size_t place = random.below(communicators.size());
+      if (communicators[place].is_open_at(step)) return place;
+    }
+  }
+
+  // REQUIRES: its place is known.
   Step step(Random& random, bool may_be_native, bool may_be_started) const {
     constexpr auto of_messages = static_cast<std::size_t>(Kind::native_allreduce);
+    const int procs = communicators[places.back()].size();
     Step step{static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages)),
-              static_cast<int>(random.below(ranks)), random.below(2) == 0, false};
+              static_cast<int>(random.below(procs)), random.below(2) == 0, false};
     step.is_started = may_be_started && step.can_be_started() && random.below(2) == 0;
     return step;
   }

@@ -8,7 +8,16 @@
 
 namespace resprout::runtime::testing {
 
-// What a process got of a step.
+// Of this process, among all of the job.
+inline int world_rank_of_self(const Session& session) {
+  return session.everybody().world_rank(session.everybody().self());
+}
+// A rank of the session's communicator, among all of the job.
+inline int world_rank_of(const Session& session, int rank) {
+  return session.everybody().world_rank(rank_at(rank));
+}
+
+// What a process got of a step. Ranks are those of the job.
 struct Got {
   bool is_otherwise = false;
   std::uint64_t ranks = 0;         // whose parts are in it; none: it was not delivered
@@ -20,23 +29,32 @@ struct Got {
     ranks = part.ranks;
     is_good = what.is_broadcast() ? part.stamp == Part::stamp_of(step) : part.is_sum_of(step);
   }
-  void take_row(std::size_t step, std::span<const std::byte> row) {
+  void take_row(const Session& session, const Step& what, std::size_t step,
+                std::span<const std::byte> row) {
     BlockReader reader(row);
+    int last = -1;
     while (const auto block = reader.next()) {
       const Part part = Part::from(block->data);
-      const Part given = Part::of(block->rank, step);
-      is_good = is_good && part.ranks == given.ranks && part.stamp == given.stamp;
+      const Part given = Part::of(world_rank_of(session, block->rank), step);
+      is_good = is_good && part.ranks == given.ranks && part.stamp == given.stamp &&
+                (what.kind == Kind::gather || block->rank > last);
+      last = block->rank;
       ranks += part.ranks;
     }
   }
   void end(const Session& session) {
-    for (const int rank : session.contributors()) contributors += std::uint64_t{1} << rank;
+    for (const int rank : session.contributors())
+      contributors += std::uint64_t{1} << world_rank_of(session, rank);
     has_ended = true;
   }
 };
 
 inline int self_of(const Session& session) {
   return session.everybody().comm_rank(session.everybody().self());
+}
+
+inline Part part_of(const Session& session, std::size_t step, std::size_t slice = 0) {
+  return Part::of(world_rank_of_self(session), step, slice);
 }
 
 inline Buffer row_of(Session& session, const Part& part) {

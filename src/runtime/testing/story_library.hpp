@@ -4,34 +4,39 @@
 #include <map>
 
 #include "runtime/native_call.hpp"
-#include "runtime/testing/part.hpp"
-#include "runtime/testing/story.hpp"
+#include "runtime/testing/story_got.hpp"
+#include "runtime/testing/turns.hpp"
 
 namespace resprout::runtime::testing {
 
-// A library whose operations end nowhere any more, once one was interrupted: at some they have
-// ended then, at others not.
+// A communicator's library, whose operations end nowhere any more, once one was interrupted: at
+// some they have ended then, at others not.
 struct Library {
-  std::map<std::size_t, std::map<int, Part>> entered;  // by step and rank
+  std::map<std::size_t, std::map<int, Part>> entered;  // by step and rank of the communicator
   bool is_interrupted = false;
 };
 
 class LibraryCall final : public NativeCall {
  public:
-  LibraryCall(TurnsJob& job, Library& library, const Step& what, std::size_t step, int self)
-      : job_(job), library_(library), what_(what), step_(step), self_(self) {}
+  LibraryCall(Turns& turns, Engine& engine, Session& session, Library& library, const Step& what,
+              std::size_t step)
+      : turns_(turns),
+        engine_(engine),
+        session_(session),
+        library_(library),
+        what_(what),
+        step_(step) {}
 
   bool run() override {
     auto& parts = library_.entered[step_];
-    parts[self_] = Part::of(self_, step_);
-    Engine& engine = job_.engine(self_);
+    parts[self_of(session_)] = part_of(session_, step_);
     while (!has_all(parts)) {
-      if (library_.is_interrupted || engine.lost_count() != 0) return false;
-      engine.tick();
+      if (library_.is_interrupted || knows_of_loss()) return false;
+      engine_.tick();
     }
-    while (job_.turns().random().below(4) != 0) {  // it takes its time
+    while (turns_.random().below(4) != 0) {  // it takes its time
       if (library_.is_interrupted) return false;
-      engine.tick();
+      engine_.tick();
     }
     for (const auto& [rank, part] : parts)
       if (!what_.is_broadcast() || rank == what_.root) result += part;
@@ -47,15 +52,18 @@ class LibraryCall final : public NativeCall {
 
  private:
   bool has_all(const std::map<int, Part>& parts) const {
-    return what_.is_broadcast() ? parts.contains(what_.root)
-                                : parts.size() == static_cast<std::size_t>(job_.size());
+    return what_.is_broadcast()
+               ? parts.contains(what_.root)
+               : parts.size() == static_cast<std::size_t>(session_.everybody().size());
   }
+  bool knows_of_loss() const { return !engine_.lost_members(session_.everybody()).empty(); }
 
-  TurnsJob& job_;
+  Turns& turns_;
+  Engine& engine_;
+  Session& session_;
   Library& library_;
   const Step what_;
   const std::size_t step_;
-  const int self_;
 };
 
 }  // namespace resprout::runtime::testing

@@ -14,7 +14,7 @@ inline void run_in_slices(Lock& lock, Session& session, const Step& what, std::s
   std::array<Slice, slices_each> slices;
   PartSum sum;
   for (std::size_t i = 0; i < slices_each; ++i) {
-    mine[i] = Part::of(self_of(session), step, i);
+    mine[i] = part_of(session, step, i);
     slices[i] = {bytes_of(mine[i]), &sum};
   }
   std::size_t slice = 0;
@@ -32,13 +32,15 @@ inline void run_in_slices(Lock& lock, Session& session, const Step& what, std::s
 
 inline void run_by_messages(Lock& lock, Session& session, const Step& what, std::size_t step,
                             Got& got) {
-  const Part mine = Part::of(self_of(session), step);
+  const Part mine = part_of(session, step);
   const ReduceSpec spec = reduce_spec(what);
   PartSum sum;
   const auto take = [&](std::span<const std::byte> bytes) {
     got.take(what, step, Part::from(bytes));
   };
-  const auto take_row = [&](std::span<const std::byte> row) { got.take_row(step, row); };
+  const auto take_row = [&](std::span<const std::byte> row) {
+    got.take_row(session, what, step, row);
+  };
   switch (what.kind) {
     case Kind::allreduce:
     case Kind::native_allreduce:
@@ -78,7 +80,7 @@ class StartedStep final : public Task {
         started_(session),
         what_(what),
         step_(step),
-        mine_(Part::of(self_of(session), step)),
+        mine_(part_of(session, step)),
         got_(got) {}
 
   // As operators of a program are: so others may have to wait for its threads.
@@ -89,7 +91,7 @@ class StartedStep final : public Task {
     has_begun_ = true;
     const bool is_over = started_.advance([&](std::span<const std::byte> bytes) {
       if (what_.kind == Kind::gather || what_.kind == Kind::allgather)
-        got_.take_row(step_, bytes);
+        got_.take_row(session_, what_, step_, bytes);
       else if (what_.kind != Kind::barrier)
         got_.take(what_, step_, Part::from(bytes));
     });

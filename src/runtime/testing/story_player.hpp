@@ -1,0 +1,92 @@
+// One process's way through a story (story.hpp).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/testing/story_library.hpp"
+#include "runtime/testing/story_steps.hpp"
+
+namespace resprout::runtime::testing {
+
+class Player {
+ public:
+  // What it gets of each step goes to `gots`, libraries are by communicator.
+  Player(const Story& story, Turns& turns, Engine& engine, std::vector<Library>& libraries,
+         std::vector<Got>& gots)
+      : story_(story),
+        turns_(turns),
+        engine_(engine),
+        libraries_(libraries),
+        gots_(gots),
+        sessions_(story.communicators.size()),
+        last_(story.communicators.size()) {}
+
+  void play() {
+    Lock lock = engine_.lock();
+    for (std::size_t step = 0; step < story_.steps(); ++step) {
+      close_before(lock, step);
+      open_before(lock, step);
+      if (Session* session = sessions_[story_.places[step]]) take(lock, *session, step);
+    }
+    close_before(lock, story_.steps());
+    for (Session* session : sessions_)
+      if (session != nullptr) session->finish_tasks(lock);
+  }
+
+ private:
+  void open_before(Lock& lock, std::size_t step) {
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      const Communicator& communicator = story_.communicators[i];
+      if (communicator.opens_before == step && communicator.has(engine_.self()))
+        sessions_[i] = &engine_.open_session(lock, communicator.ranks);
+    }
+  }
+  void close_before(Lock& lock, std::size_t step) {
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      Session*& session = sessions_[i];
+      if (story_.communicators[i].closes_before != step || session == nullptr) continue;
+      session->finish_tasks(lock);
+      session->barrier(lock);
+      engine_.close_session(lock, *session);
+      session = nullptr;
+    }
+  }
+
+  void take(Lock& lock, Session& session, std::size_t step) {
+    Got& got = gots_[step];
+    std::optional<std::size_t>& last = last_[story_.places[step]];
+    got.is_otherwise = last &&
+                       story_.what(*last, gots_[*last].is_otherwise).is_broadcast_awaited() &&
+                       gots_[*last].ranks == 0;
+    last = step;
+    const Step& what = story_.what(step, got.is_otherwise);
+    if (what.is_started)
+      return session.enqueue(std::make_shared<StartedStep>(session, what, step, got));
+    session.finish_tasks(lock);
+    if (!what.is_native() || !runs_natively(lock, session, what, step, got))
+      run_by_messages(lock, session, what, step, got);
+    got.end(session);
+    if (what.kind == Kind::barrier) got.ranks = got.contributors;
+  }
+
+  bool runs_natively(Lock& lock, Session& session, const Step& what, std::size_t step, Got& got) {
+    if (!session.may_go_natively()) return false;
+    LibraryCall call(turns_, engine_, session, libraries_[story_.places[step]], what, step);
+    if (!session.run_natively(lock, call).is_delivered) return false;
+    got.take(what, step, call.result);
+    return true;
+  }
+
+  const Story& story_;
+  Turns& turns_;
+  Engine& engine_;
+  std::vector<Library>& libraries_;
+  std::vector<Got>& gots_;
+  std::vector<Session*> sessions_;                // by communicator; null: it has no part in it now
+  std::vector<std::optional<std::size_t>> last_;  // the last step in each
+};
+
+}  // namespace resprout::runtime::testing
