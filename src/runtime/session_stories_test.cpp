@@ -1,6 +1,6 @@
 // Random programs of collectives, of one communicator or several, whose processes die at random
 // moments, in jobs whose every interleaving a seed decides: what survivors get is the same
-// everywhere.
+// everywhere. Who revokes a communicator ends it for all who live, and no other one.
 //
 // A failure prints the command that repeats its story alone. SESSION_STORIES=N tells N of them.
 #include <cstdlib>
@@ -19,23 +19,26 @@ class Telling {
  public:
   explicit Telling(std::uint64_t seed)
       : story_(seed),
-        job_(story_.ranks, seed, story_.shares_memory),
+        job_(story_.ranks, seed, story_.hosts),
         libraries_(story_.communicators.size()),
         gots_(static_cast<std::size_t>(story_.ranks), std::vector<Got>(story_.steps())) {
-    for (int rank = 0; rank < story_.ranks; ++rank)
-      job_.decide(rank, story_.fates[static_cast<std::size_t>(rank)]);
+    for (int rank = 0; rank < story_.ranks; ++rank) {
+      const auto i = static_cast<std::size_t>(rank);
+      job_.decide(rank, story_.fates[i]);
+      players_.emplace_back(story_, job_, rank, libraries_, gots_[i]);
+    }
   }
 
   // What is wrong, if anything.
   std::string tell() {
-    const bool has_ended = job_.run([&](int rank, Engine& engine) {
-      Player(story_, job_.turns(), engine, libraries_, gots_[static_cast<std::size_t>(rank)])
-          .play();
-    });
+    const bool has_ended =
+        job_.run([&](int rank, Engine&) { players_[static_cast<std::size_t>(rank)].play(); },
+                 [&] { return is_all_revoked_or_none(); });
     if (!has_ended) return "nothing goes on\n" + describe();
     for (std::size_t step = 0; step < story_.steps(); ++step)
       if (const std::string wrong = check(step); !wrong.empty())
         return "step " + std::to_string(step) + ", " + wrong;
+    if (const std::string wrong = check_revocations(); !wrong.empty()) return wrong;
     return check_orphans();
   }
 
@@ -67,12 +70,16 @@ class Telling {
   // What it got has to be what others get.
   bool counts(std::size_t step, int rank, const Got& its) const {
     const Step& what = what_of(step, its);
+    if (its.is_revoked) return false;
     if (what.has_result_at_root_only() && rank != root_of(step, what)) return false;
     return !job_.is_lost(rank) || (what.kind == Kind::agree && its.ranks != 0);
   }
 
   std::string check_alone(std::size_t step, int rank, const Got& its) const {
     const Step& what = what_of(step, its);
+    if (its.is_begun_revoked && its.ranks != 0 &&
+        !(what.is_broadcast() && rank == root_of(step, what)))
+      return "got that of " + named(its.ranks) + " of what it began when that was revoked";
     if (!its.is_good) return "got something else, of " + named(its.ranks);
     if (!counts(step, rank, its)) return "";
     if (its.ranks != its.contributors) return "is told the wrong contributors";
@@ -84,8 +91,49 @@ class Telling {
     return "";
   }
 
-  // Each has opened all communicators in which it is.
+  // If one who lives knows that it is revoked, all do.
+  bool is_all_revoked_or_none() const {
+    if (story_.revocations.empty()) return true;
+    for (std::size_t i = 0; i < story_.communicators.size(); ++i) {
+      int revoked = 0;
+      int members = 0;
+      for (const int rank : story_.communicators[i].ranks) {
+        if (job_.is_lost(rank)) continue;
+        ++members;
+        revoked += is_revoked(i, rank) ? 1 : 0;
+      }
+      if (revoked != 0 && revoked != members) return false;
+    }
+    return true;
+  }
+  bool is_revoked(std::size_t communicator, int rank) const {
+    const Session* session = players_[static_cast<std::size_t>(rank)].session_of(communicator);
+    return session != nullptr && session->is_revoked();
+  }
+
+  // Nothing is revoked that nobody has revoked, and what is revoked is said once.
+  std::string check_revocations() {
+    for (int rank = 0; rank < story_.ranks; ++rank) {
+      if (job_.is_lost(rank)) continue;
+      int revoked = 0;
+      for (std::size_t i = 0; i < story_.communicators.size(); ++i) {
+        if (!is_revoked(i, rank)) continue;
+        ++revoked;
+        if (std::none_of(players_.begin(), players_.end(),
+                         [&](const Player& player) { return player.has_revoked(i); }))
+          return "communicator " + std::to_string(i) + " is revoked at rank " +
+                 std::to_string(rank) + ", and nobody has done that";
+      }
+      if (job_.engine(rank).revocation_count() != revoked)
+        return "rank " + std::to_string(rank) + " is told of other revocations than there were";
+    }
+    return "";
+  }
+
+  // Each has opened all communicators in which it is. Of what is revoked the dead may have said
+  // farewell (farewell.hpp) before others heard.
   std::string check_orphans() {
+    if (!story_.revocations.empty()) return "";
     for (int rank = 0; rank < story_.ranks; ++rank)
       if (!job_.is_lost(rank) &&
           job_.engine(rank).describe().find(", orphans 0,") == std::string::npos)
@@ -115,6 +163,7 @@ class Telling {
   TurnsJob job_;
   std::vector<Library> libraries_;
   std::vector<std::vector<Got>> gots_;  // by rank and step
+  std::vector<Player> players_;
 };
 
 std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {

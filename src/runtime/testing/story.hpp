@@ -61,19 +61,28 @@ struct Communicator {
   bool is_open_at(std::size_t step) const { return opens_before <= step && step < closes_before; }
 };
 
+// Who revokes which communicator, and before which step; it has it open then.
+struct Revocation {
+  std::size_t communicator;
+  int rank;
+  std::size_t before;
+  int sends;  // if it dies, it does so now, after so many frames; -1: when it would else
+};
+
 struct Story {
   int ranks;
-  bool shares_memory;
+  Hosts hosts;
   std::vector<Communicator> communicators;  // the first one is everybody's, and is never closed
   std::vector<std::size_t> places;          // of each step: in which one
   std::vector<Step> program;
   std::vector<Step> otherwise;  // the same steps where the broadcast before them has failed
+  std::vector<Revocation> revocations;
   std::vector<Fate> fates;
 
   explicit Story(std::uint64_t seed) {
     Random random(seed ^ 0x5e5510);
-    ranks = 2 + static_cast<int>(random.below(6));
-    shares_memory = random.below(2) == 0;
+    ranks = static_cast<int>(random.below(24) == 0 ? 8 + random.below(4) : 2 + random.below(6));
+    hosts.ranks_each = std::array{1, 1, 1, ranks, ranks, ranks, 2, 3}[random.below(8)];
     const bool has_native = random.below(2) == 0;
     const std::uint64_t steps = 1 + random.below(8);
     const bool has_started = random.below(2) == 0;
@@ -83,8 +92,11 @@ struct Story {
       for (std::vector<Step>* path : {&program, &otherwise})
         path->push_back(step(random, has_native, has_started));
     }
+    make_revocations(random);
     const std::uint64_t deaths = 1 + random.below(std::min(ranks - 1, 3));
     std::set<int> victims;
+    for (const Revocation& revocation : revocations)
+      if (victims.size() < deaths && random.below(2) == 0) victims.insert(revocation.rank);
     while (victims.size() < deaths) victims.insert(static_cast<int>(random.below(ranks)));
     fates.resize(static_cast<std::size_t>(ranks));
     for (const int victim : victims) fates[static_cast<std::size_t>(victim)] = fate(random, steps);
@@ -119,6 +131,19 @@ struct Story {
       if (random.below(2) == 0)
         one.closes_before = one.opens_before + 1 + random.below(steps - one.opens_before);
       communicators.push_back(one);
+    }
+  }
+
+  void make_revocations(Random& random) {
+    if (random.below(3) != 0) return;
+    hosts.have_boards = hosts.ranks_each > 1 && random.below(2) == 0;
+    for (std::uint64_t count = 1 + random.below(2); count > 0; --count) {
+      const std::size_t place = random.below(communicators.size());
+      const Communicator& one = communicators[place];
+      const std::size_t last = std::min(one.closes_before, steps() + 1);
+      revocations.push_back({place, one.ranks[random.below(one.ranks.size())],
+                             one.opens_before + random.below(last - one.opens_before),
+                             static_cast<int>(random.below(6)) - 1});
     }
   }
 

@@ -23,6 +23,8 @@ struct Got {
   std::uint64_t ranks = 0;         // whose parts are in it; none: it was not delivered
   std::uint64_t contributors = 0;  // as the session says
   bool is_good = true;             // and all of this step
+  bool is_begun_revoked = false;   // in a session that was revoked before
+  bool is_revoked = false;         // when it ended: it means nothing
   bool has_ended = false;
 
   void take(const Step& what, std::size_t step, const Part& part) {
@@ -45,6 +47,7 @@ struct Got {
   void end(const Session& session) {
     for (const int rank : session.contributors())
       contributors += std::uint64_t{1} << world_rank_of(session, rank);
+    is_revoked = session.is_revoked();
     has_ended = true;
   }
 };

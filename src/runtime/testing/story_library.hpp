@@ -31,11 +31,11 @@ class LibraryCall final : public NativeCall {
     auto& parts = library_.entered[step_];
     parts[self_of(session_)] = part_of(session_, step_);
     while (!has_all(parts)) {
-      if (library_.is_interrupted || knows_of_loss()) return false;
+      if (is_interrupted() || knows_of_loss()) return false;
       engine_.tick();
     }
     while (turns_.random().below(4) != 0) {  // it takes its time
-      if (library_.is_interrupted) return false;
+      if (is_interrupted()) return false;
       engine_.tick();
     }
     for (const auto& [rank, part] : parts)
@@ -56,6 +56,7 @@ class LibraryCall final : public NativeCall {
                ? parts.contains(what_.root)
                : parts.size() == static_cast<std::size_t>(session_.everybody().size());
   }
+  bool is_interrupted() const { return library_.is_interrupted || session_.is_revoked(); }
   bool knows_of_loss() const { return !engine_.lost_members(session_.everybody()).empty(); }
 
   Turns& turns_;

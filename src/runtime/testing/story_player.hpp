@@ -14,14 +14,16 @@ namespace resprout::runtime::testing {
 class Player {
  public:
   // What it gets of each step goes to `gots`, libraries are by communicator.
-  Player(const Story& story, Turns& turns, Engine& engine, std::vector<Library>& libraries,
+  Player(const Story& story, TurnsJob& job, int self, std::vector<Library>& libraries,
          std::vector<Got>& gots)
       : story_(story),
-        turns_(turns),
-        engine_(engine),
+        job_(job),
+        engine_(job.engine(self)),
         libraries_(libraries),
         gots_(gots),
         sessions_(story.communicators.size()),
+        opened_(story.communicators.size()),
+        has_revoked_(story.communicators.size()),
         last_(story.communicators.size()) {}
 
   void play() {
@@ -29,19 +31,25 @@ class Player {
     for (std::size_t step = 0; step < story_.steps(); ++step) {
       close_before(lock, step);
       open_before(lock, step);
+      revoke_before(step);
       if (Session* session = sessions_[story_.places[step]]) take(lock, *session, step);
     }
     close_before(lock, story_.steps());
+    revoke_before(story_.steps());
     for (Session* session : sessions_)
       if (session != nullptr) session->finish_tasks(lock);
   }
+
+  // Of this communicator, also after it was closed; null: it had no part in it so far.
+  const Session* session_of(std::size_t communicator) const { return opened_[communicator]; }
+  bool has_revoked(std::size_t communicator) const { return has_revoked_[communicator]; }
 
  private:
   void open_before(Lock& lock, std::size_t step) {
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
       const Communicator& communicator = story_.communicators[i];
       if (communicator.opens_before == step && communicator.has(engine_.self()))
-        sessions_[i] = &engine_.open_session(lock, communicator.ranks);
+        opened_[i] = sessions_[i] = &engine_.open_session(lock, communicator.ranks);
     }
   }
   void close_before(Lock& lock, std::size_t step) {
@@ -52,6 +60,15 @@ class Player {
       session->barrier(lock);
       engine_.close_session(lock, *session);
       session = nullptr;
+    }
+  }
+
+  void revoke_before(std::size_t step) {
+    for (const Revocation& revocation : story_.revocations) {
+      if (revocation.before != step || revocation.rank != engine_.self()) continue;
+      has_revoked_[revocation.communicator] = true;
+      if (revocation.sends >= 0) job_.hasten(engine_.self(), revocation.sends);
+      sessions_[revocation.communicator]->revoke();
     }
   }
 
@@ -66,6 +83,7 @@ class Player {
     if (what.is_started)
       return session.enqueue(std::make_shared<StartedStep>(session, what, step, got));
     session.finish_tasks(lock);
+    got.is_begun_revoked = session.is_revoked();
     if (!what.is_native() || !runs_natively(lock, session, what, step, got))
       run_by_messages(lock, session, what, step, got);
     got.end(session);
@@ -74,18 +92,20 @@ class Player {
 
   bool runs_natively(Lock& lock, Session& session, const Step& what, std::size_t step, Got& got) {
     if (!session.may_go_natively()) return false;
-    LibraryCall call(turns_, engine_, session, libraries_[story_.places[step]], what, step);
+    LibraryCall call(job_.turns(), engine_, session, libraries_[story_.places[step]], what, step);
     if (!session.run_natively(lock, call).is_delivered) return false;
     got.take(what, step, call.result);
     return true;
   }
 
   const Story& story_;
-  Turns& turns_;
+  TurnsJob& job_;
   Engine& engine_;
   std::vector<Library>& libraries_;
   std::vector<Got>& gots_;
-  std::vector<Session*> sessions_;                // by communicator; null: it has no part in it now
+  std::vector<Session*> sessions_;      // by communicator; null: it has no part in it now
+  std::vector<const Session*> opened_;  // by communicator: also those that it has closed
+  std::vector<bool> has_revoked_;
   std::vector<std::optional<std::size_t>> last_;  // the last step in each
 };
 

@@ -87,7 +87,10 @@ class StartedStep final : public Task {
   bool is_for_program() const override { return sum_.is_for_program(); }
 
   bool advance() override {
-    if (!has_begun_) begin();
+    if (!has_begun_) {
+      got_.is_begun_revoked = session_.is_revoked();
+      begin();
+    }
     has_begun_ = true;
     const bool is_over = started_.advance([&](std::span<const std::byte> bytes) {
       if (what_.kind == Kind::gather || what_.kind == Kind::allgather)

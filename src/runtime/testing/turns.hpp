@@ -46,7 +46,7 @@ class Turns {
   }
 
  private:
-  static constexpr std::uint64_t count_max = 200000;
+  static constexpr std::uint64_t count_max = 4000000;
   static constexpr std::uint64_t pace_max = 8;
   static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 

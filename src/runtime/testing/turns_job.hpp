@@ -26,10 +26,17 @@ struct Fate {
   std::vector<std::uint64_t> known_after;  // by rank
 };
 
+// Each so many ranks share memory, or everybody is alone; and those have boards (notice_board.hpp).
+struct Hosts {
+  int ranks_each = 1;
+  bool have_boards = false;
+};
+
 class TurnsJob {
  public:
-  TurnsJob(int ranks, std::uint64_t seed, bool shares_memory)
+  TurnsJob(int ranks, std::uint64_t seed, Hosts hosts)
       : size_(ranks),
+        hosts_(hosts),
         turns_(ranks, seed),
         processes_(static_cast<std::size_t>(ranks)),
         links_(static_cast<std::size_t>(ranks * ranks)) {
@@ -37,7 +44,9 @@ class TurnsJob {
       if (turns_.random().below(4) == 0) link.slowness = 1 + turns_.random().below(slowness_max);
     constexpr IdleStrategy looks_only{.spins = std::numeric_limits<int>::max(), .yields = 0};
     for (int rank = 0; rank < ranks; ++rank) {
-      transports_.push_back(std::make_unique<TurnsTransport>(*this, rank, shares_memory));
+      if (hosts.have_boards && rank % hosts.ranks_each == 0)
+        boards_.emplace_back(NoticeBoard::notices_max);
+      transports_.push_back(std::make_unique<TurnsTransport>(*this, rank));
       engines_.push_back(std::make_unique<Engine>(rank, ranks, *transports_.back(), looks_only));
     }
   }
@@ -48,18 +57,25 @@ class TurnsJob {
   // It is dead, or somebody believes so.
   bool is_lost(int rank) const { return processes_[static_cast<std::size_t>(rank)].is_lost; }
   void decide(int rank, Fate fate) { process_of(rank).fate = std::move(fate); }
+  // What becomes of it does so when it has sent so many more frames, unless it has already.
+  void hasten(int rank, int sends) {
+    Process& process = process_of(rank);
+    if (process.fate.sends >= process.sends) process.fate.sends = process.sends + sends;
+  }
 
-  // Each process runs `body` and then answers the others until they have all done so. False: they
-  // got stuck.
-  bool run(const std::function<void(int rank, Engine&)>& body) {
+  // Each process runs `body` and then answers the others until they have all done so and
+  // everything `is_settled`. False: they got stuck.
+  bool run(const std::function<void(int rank, Engine&)>& body,
+           const std::function<bool()>& is_settled) {
     int still_running = size_;
+    bool is_over = false;
     turns_.run([&](int rank) {
       bool has_ended = false;
       try {
         body(rank, engine(rank));
         has_ended = true;
         --still_running;
-        while (still_running > 0) engine(rank).tick();
+        while (!(is_over = is_over || (still_running == 0 && is_settled()))) engine(rank).tick();
       } catch (const Death&) {
         if (!has_ended) --still_running;
       } catch (const Stuck&) {
@@ -92,11 +108,8 @@ class TurnsJob {
 
   class TurnsTransport final : public Transport {
    public:
-    TurnsTransport(TurnsJob& job, int self, bool shares_memory)
-        : job_(job),
-          self_(self),
-          shares_memory_(shares_memory),
-          is_closed_(static_cast<std::size_t>(job.size_)) {}
+    TurnsTransport(TurnsJob& job, int self)
+        : job_(job), self_(self), is_closed_(static_cast<std::size_t>(job.size_)) {}
 
     bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                   std::span<const std::byte> data, Transfer&) override {
@@ -124,7 +137,13 @@ class TurnsJob {
       is_closed_[static_cast<std::size_t>(peer)] = true;
     }
     bool is_flushed() const override { return true; }
-    bool shares_memory_with(int) const override { return shares_memory_; }
+    bool shares_memory_with(int peer) const override {
+      return job_.host_of(peer) == job_.host_of(self_);
+    }
+    NoticeBoard board() const override {
+      if (!job_.hosts_.have_boards) return {};
+      return NoticeBoard(reinterpret_cast<std::byte*>(job_.boards_[job_.host_of(self_)].data()));
+    }
 
    private:
     static constexpr std::size_t frames_max = 3;
@@ -141,11 +160,11 @@ class TurnsJob {
 
     TurnsJob& job_;
     const int self_;
-    const bool shares_memory_;
     std::vector<bool> is_closed_;
   };
 
   Process& process_of(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
+  std::size_t host_of(int rank) const { return static_cast<std::size_t>(rank / hosts_.ranks_each); }
   Link& link(int from, int to) { return links_[static_cast<std::size_t>(from * size_ + to)]; }
   bool is_delivering(int from, int to) {
     return turns_.random().below(link(from, to).slowness) == 0;
@@ -185,9 +204,11 @@ class TurnsJob {
   }
 
   const int size_;
+  const Hosts hosts_;
   Turns turns_;
   std::vector<Process> processes_;
   std::vector<Link> links_;
+  std::vector<std::vector<std::uint64_t>> boards_;  // by host
   std::vector<std::unique_ptr<TurnsTransport>> transports_;
   std::vector<std::unique_ptr<Engine>> engines_;
 };
