@@ -55,8 +55,8 @@ struct BroadcastSpec {
   }
 };
 
-// `root`: who collects; contributions are folded in the order of ranks only at rank 0, or over a
-// star.
+// `root`: who collects; contributions are folded in the order of ranks only at rank 0. Elsewhere
+// the root's own comes first, then those behind it, and round to it.
 std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSpec& spec,
                                           Rank root = rank_at(0));
 // An allreduce whose result is the same also at those who die with it: agreement.md. It folds in
