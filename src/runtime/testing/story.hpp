@@ -35,9 +35,11 @@ struct Step {
   int root;  // a rank of the communicator
   bool is_star;
   bool is_started;  // and not waited for before a step that is not
+  bool is_ordered;  // by an operator that does not commute
 
   std::string name() const {
-    return (is_started ? "started " : "") + std::string(kind_names[static_cast<std::size_t>(kind)]);
+    return (is_started ? "started " : "") + std::string(is_ordered ? "ordered " : "") +
+           std::string(kind_names[static_cast<std::size_t>(kind)]);
   }
 
   bool has_result_at_root_only() const { return kind == Kind::reduce || kind == Kind::gather; }
@@ -45,6 +47,11 @@ struct Step {
   bool is_broadcast_awaited() const { return is_broadcast() && !is_started; }
   bool is_native() const {
     return kind == Kind::native_allreduce || kind == Kind::native_broadcast;
+  }
+  // A reduce begins at its root.
+  bool can_be_ordered() const {
+    return kind == Kind::allreduce || kind == Kind::agree || kind == Kind::native_allreduce ||
+           (kind == Kind::reduce && root == 0);
   }
   bool can_be_started() const { return !is_native() && kind != Kind::slices; }
 };
@@ -171,7 +178,8 @@ struct Story {
     constexpr auto of_messages = static_cast<std::size_t>(Kind::native_allreduce);
     const int procs = communicators[places.back()].size();
     Step step{static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages)),
-              static_cast<int>(random.below(procs)), random.below(2) == 0, false};
+              static_cast<int>(random.below(procs)), random.below(2) == 0, false, false};
+    step.is_ordered = step.can_be_ordered() && random.below(2) == 0;
     step.is_started = may_be_started && step.can_be_started() && random.below(2) == 0;
     return step;
   }

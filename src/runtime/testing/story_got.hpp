@@ -29,7 +29,9 @@ struct Got {
 
   void take(const Step& what, std::size_t step, const Part& part) {
     ranks = part.ranks;
-    is_good = what.is_broadcast() ? part.stamp == Part::stamp_of(step) : part.is_sum_of(step);
+    is_good = what.is_broadcast()
+                  ? part.stamp == Part::stamp_of(step)
+                  : part.is_sum_of(step) && (!what.is_ordered || part.is_in_order());
   }
   void take_row(const Session& session, const Step& what, std::size_t step,
                 std::span<const std::byte> row) {
@@ -37,7 +39,7 @@ struct Got {
     int last = -1;
     while (const auto block = reader.next()) {
       const Part part = Part::from(block->data);
-      const Part given = Part::of(world_rank_of(session, block->rank), step);
+      const Part given = Part::of(world_rank_of(session, block->rank), block->rank, step);
       is_good = is_good && part.ranks == given.ranks && part.stamp == given.stamp &&
                 (what.kind == Kind::gather || block->rank > last);
       last = block->rank;
@@ -57,7 +59,7 @@ inline int self_of(const Session& session) {
 }
 
 inline Part part_of(const Session& session, std::size_t step, std::size_t slice = 0) {
-  return Part::of(world_rank_of_self(session), step, slice);
+  return Part::of(world_rank_of_self(session), self_of(session), step, slice);
 }
 
 inline Buffer row_of(Session& session, const Part& part) {

@@ -12,7 +12,7 @@ inline void run_in_slices(Lock& lock, Session& session, const Step& what, std::s
                           Got& got) {
   std::array<Part, slices_each> mine;
   std::array<Slice, slices_each> slices;
-  PartSum sum;
+  PartSum sum(!what.is_ordered);
   for (std::size_t i = 0; i < slices_each; ++i) {
     mine[i] = part_of(session, step, i);
     slices[i] = {bytes_of(mine[i]), &sum};
@@ -34,7 +34,7 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
                             Got& got) {
   const Part mine = part_of(session, step);
   const ReduceSpec spec = reduce_spec(what);
-  PartSum sum;
+  PartSum sum(!what.is_ordered);
   const auto take = [&](std::span<const std::byte> bytes) {
     got.take(what, step, Part::from(bytes));
   };
@@ -81,6 +81,7 @@ class StartedStep final : public Task {
         what_(what),
         step_(step),
         mine_(part_of(session, step)),
+        sum_(!what.is_ordered),
         got_(got) {}
 
   // As operators of a program are: so others may have to wait for its threads.

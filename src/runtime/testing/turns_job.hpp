@@ -151,10 +151,13 @@ class TurnsJob {
     bool deliver(int peer, Receiver& receiver) {
       auto& queue = job_.link(peer, self_).sent;
       if (queue.empty()) return false;
-      const Frame frame = std::move(queue.front());
+      Frame& frame = job_.arrived_.emplace_back(std::move(queue.front()));
       queue.pop_front();
+      const bool stays = shares_memory_with(peer) && job_.turns_.random().below(2) == 0;
       if (!is_closed_[static_cast<std::size_t>(peer)])
-        receiver.handle_frame(peer, frame.header, frame.prefix, frame.data, DataOwner::transport);
+        receiver.handle_frame(peer, frame.header, frame.prefix, frame.data,
+                              stays ? DataOwner::shared : DataOwner::transport);
+      if (!stays) job_.arrived_.pop_back();
       return true;
     }
 
@@ -208,6 +211,7 @@ class TurnsJob {
   Turns turns_;
   std::vector<Process> processes_;
   std::vector<Link> links_;
+  std::deque<Frame> arrived_;                       // in memory that their receivers go on reading
   std::vector<std::vector<std::uint64_t>> boards_;  // by host
   std::vector<std::unique_ptr<TurnsTransport>> transports_;
   std::vector<std::unique_ptr<Engine>> engines_;
