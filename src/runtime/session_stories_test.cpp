@@ -39,6 +39,7 @@ class Telling {
       if (const std::string wrong = check(step); !wrong.empty())
         return "step " + std::to_string(step) + ", " + wrong;
     if (const std::string wrong = check_revocations(); !wrong.empty()) return wrong;
+    if (const std::string wrong = check_kept(); !wrong.empty()) return wrong;
     return check_orphans();
   }
 
@@ -127,6 +128,16 @@ class Telling {
       if (job_.engine(rank).revocation_count() != revoked)
         return "rank " + std::to_string(rank) + " is told of other revocations than there were";
     }
+    return "";
+  }
+
+  // What others may ask for is bounded: barriers came in between.
+  std::string check_kept() const {
+    if (story_.steps() < unsynchronized_max) return "";
+    for (int rank = 0; rank < story_.ranks; ++rank)
+      for (std::size_t i = 0; !job_.is_lost(rank) && i < story_.communicators.size(); ++i)
+        if (players_[static_cast<std::size_t>(rank)].kept_in(i) > unsynchronized_max)
+          return "rank " + std::to_string(rank) + " keeps more than it should";
     return "";
   }
 

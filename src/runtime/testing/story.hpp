@@ -73,7 +73,13 @@ struct Revocation {
   std::size_t communicator;
   int rank;
   std::size_t before;
-  int sends;  // if it dies, it does so now, after so many frames; -1: when it would else
+};
+
+// Who dies, if it does, when it has sent so many frames from before this step on.
+struct Doom {
+  int rank;
+  std::size_t before;
+  int sends;
 };
 
 struct Story {
@@ -84,29 +90,26 @@ struct Story {
   std::vector<Step> program;
   std::vector<Step> otherwise;  // the same steps where the broadcast before them has failed
   std::vector<Revocation> revocations;
+  std::vector<Doom> dooms;
   std::vector<Fate> fates;
 
   explicit Story(std::uint64_t seed) {
     Random random(seed ^ 0x5e5510);
-    ranks = static_cast<int>(random.below(24) == 0 ? 8 + random.below(4) : 2 + random.below(6));
+    is_long_ = random.below(400) == 0;
+    ranks = number_of_ranks(random);
     hosts.ranks_each = std::array{1, 1, 1, ranks, ranks, ranks, 2, 3}[random.below(8)];
     const bool has_native = random.below(2) == 0;
-    const std::uint64_t steps = 1 + random.below(8);
     const bool has_started = random.below(2) == 0;
-    make_communicators(random, steps);
-    for (std::uint64_t i = 0; i < steps; ++i) {
+    const std::size_t count = is_long_ ? unsynchronized_max + random.below(60)  // a barrier is due
+                                       : 1 + random.below(8);
+    make_communicators(random, count);
+    for (std::size_t i = 0; i < count; ++i) {
       places.push_back(place(random, i));
       for (std::vector<Step>* path : {&program, &otherwise})
         path->push_back(step(random, has_native, has_started));
     }
     make_revocations(random);
-    const std::uint64_t deaths = 1 + random.below(std::min(ranks - 1, 3));
-    std::set<int> victims;
-    for (const Revocation& revocation : revocations)
-      if (victims.size() < deaths && random.below(2) == 0) victims.insert(revocation.rank);
-    while (victims.size() < deaths) victims.insert(static_cast<int>(random.below(ranks)));
-    fates.resize(static_cast<std::size_t>(ranks));
-    for (const int victim : victims) fates[static_cast<std::size_t>(victim)] = fate(random, steps);
+    make_fates(random);
   }
 
   std::size_t steps() const { return program.size(); }
@@ -119,6 +122,11 @@ struct Story {
 
  private:
   static constexpr std::uint64_t communicators_max = 4;
+
+  int number_of_ranks(Random& random) const {
+    if (is_long_) return static_cast<int>(2 + random.below(3));
+    return static_cast<int>(random.below(24) == 0 ? 8 + random.below(4) : 2 + random.below(6));
+  }
 
   void make_communicators(Random& random, std::uint64_t steps) {
     Communicator everybody;
@@ -148,9 +156,10 @@ struct Story {
       const std::size_t place = random.below(communicators.size());
       const Communicator& one = communicators[place];
       const std::size_t last = std::min(one.closes_before, steps() + 1);
-      revocations.push_back({place, one.ranks[random.below(one.ranks.size())],
-                             one.opens_before + random.below(last - one.opens_before),
-                             static_cast<int>(random.below(6)) - 1});
+      const int rank = one.ranks[random.below(one.ranks.size())];
+      const std::size_t before = one.opens_before + random.below(last - one.opens_before);
+      revocations.push_back({place, rank, before});
+      if (random.below(6) != 0) dooms.push_back({rank, before, static_cast<int>(random.below(5))});
     }
   }
 
@@ -167,26 +176,49 @@ struct Story {
   }
 
   std::size_t place(Random& random, std::size_t step) const {
+    if (is_long_ && random.below(20) != 0) return 0;
     for (;;) {
       const std::size_t place = random.below(communicators.size());
       if (communicators[place].is_open_at(step)) return place;
     }
   }
 
+  // In a long one mostly what does not synchronize.
+  Kind kind(Random& random, bool may_be_native) const {
+    constexpr std::array ours{Kind::broadcast, Kind::broadcast, Kind::reduce, Kind::gather};
+    constexpr auto of_messages = static_cast<std::size_t>(Kind::native_allreduce);
+    if (!is_long_ || random.below(1000) == 0)
+      return static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages));
+    return may_be_native && random.below(4) == 0 ? Kind::native_broadcast : ours[random.below(4)];
+  }
+
   // REQUIRES: its place is known.
   Step step(Random& random, bool may_be_native, bool may_be_started) const {
-    constexpr auto of_messages = static_cast<std::size_t>(Kind::native_allreduce);
     const int procs = communicators[places.back()].size();
-    Step step{static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages)),
-              static_cast<int>(random.below(procs)), random.below(2) == 0, false, false};
+    Step step{kind(random, may_be_native), static_cast<int>(random.below(procs)),
+              random.below(2) == 0, false, false};
     step.is_ordered = step.can_be_ordered() && random.below(2) == 0;
     step.is_started = may_be_started && step.can_be_started() && random.below(2) == 0;
     return step;
   }
 
-  Fate fate(Random& random, std::uint64_t steps) const {
+  void make_fates(Random& random) {
+    const std::uint64_t deaths = 1 + random.below(std::min(ranks - 1, 3));
+    std::set<int> victims;
+    for (const Revocation& revocation : revocations)
+      if (victims.size() < deaths && random.below(2) == 0) victims.insert(revocation.rank);
+    while (victims.size() < deaths) victims.insert(static_cast<int>(random.below(ranks)));
+    fates.resize(static_cast<std::size_t>(ranks));
+    for (const int victim : victims) {
+      fates[static_cast<std::size_t>(victim)] = fate(random);
+      if (is_long_ && random.below(2) == 0)  // about when the barrier is due
+        dooms.push_back({victim, unsynchronized_max - 4 + random.below(8), 0});
+    }
+  }
+
+  Fate fate(Random& random) const {
     Fate fate;
-    fate.sends = static_cast<int>(random.below(3 * steps));
+    fate.sends = static_cast<int>(random.below(3 * steps()));
     if (random.below(2) == 0) fate.dies_after = random.below(60);
     const std::uint64_t spread = 1 + random.below(80);
     for (int rank = 0; rank < ranks; ++rank)
@@ -194,6 +226,8 @@ struct Story {
                                  (random.below(2) == 0 ? fate.dies_after : 0));
     return fate;
   }
+
+  bool is_long_;
 };
 
 }  // namespace resprout::runtime::testing

@@ -31,10 +31,12 @@ class Player {
     for (std::size_t step = 0; step < story_.steps(); ++step) {
       close_before(lock, step);
       open_before(lock, step);
+      doom_before(step);
       revoke_before(step);
       if (Session* session = sessions_[story_.places[step]]) take(lock, *session, step);
     }
     close_before(lock, story_.steps());
+    doom_before(story_.steps());
     revoke_before(story_.steps());
     for (Session* session : sessions_)
       if (session != nullptr) session->finish_tasks(lock);
@@ -42,6 +44,13 @@ class Player {
 
   // Of this communicator, also after it was closed; null: it had no part in it so far.
   const Session* session_of(std::size_t communicator) const { return opened_[communicator]; }
+  // Operations of it with a machine.
+  int kept_in(std::size_t communicator) const {
+    int kept = 0;
+    for (std::uint64_t number = 0; number < 2 * story_.steps() && opened_[communicator]; ++number)
+      kept += opened_[communicator]->find(number) != nullptr ? 1 : 0;
+    return kept;
+  }
   bool has_revoked(std::size_t communicator) const { return has_revoked_[communicator]; }
 
  private:
@@ -63,11 +72,14 @@ class Player {
     }
   }
 
+  void doom_before(std::size_t step) {
+    for (const Doom& doom : story_.dooms)
+      if (doom.before == step && doom.rank == engine_.self()) job_.hasten(doom.rank, doom.sends);
+  }
   void revoke_before(std::size_t step) {
     for (const Revocation& revocation : story_.revocations) {
       if (revocation.before != step || revocation.rank != engine_.self()) continue;
       has_revoked_[revocation.communicator] = true;
-      if (revocation.sends >= 0) job_.hasten(engine_.self(), revocation.sends);
       sessions_[revocation.communicator]->revoke();
     }
   }
@@ -103,8 +115,8 @@ class Player {
   Engine& engine_;
   std::vector<Library>& libraries_;
   std::vector<Got>& gots_;
-  std::vector<Session*> sessions_;      // by communicator; null: it has no part in it now
-  std::vector<const Session*> opened_;  // by communicator: also those that it has closed
+  std::vector<Session*> sessions_;  // by communicator; null: it has no part in it now
+  std::vector<Session*> opened_;    // by communicator: also those that it has closed
   std::vector<bool> has_revoked_;
   std::vector<std::optional<std::size_t>> last_;  // the last step in each
 };
