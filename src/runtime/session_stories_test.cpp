@@ -131,14 +131,24 @@ class Telling {
     return "";
   }
 
-  // What others may ask for is bounded: barriers came in between.
+  // What others may ask for is bounded: barriers came in between, and behind what is large.
   std::string check_kept() const {
-    if (story_.steps() < unsynchronized_max) return "";
     for (int rank = 0; rank < story_.ranks; ++rank)
-      for (std::size_t i = 0; !job_.is_lost(rank) && i < story_.communicators.size(); ++i)
-        if (players_[static_cast<std::size_t>(rank)].kept_in(i) > unsynchronized_max)
+      for (std::size_t i = 0; !job_.is_lost(rank) && i < story_.communicators.size(); ++i) {
+        const Player& player = players_[static_cast<std::size_t>(rank)];
+        const auto last = player.last_in(i);
+        const bool has_kept_nothing = last && is_large_broadcast(*last, got(*last, rank));
+        if (!has_kept_nothing && story_.steps() < unsynchronized_max) continue;
+        const auto [operations, bytes] = player.kept_of(i);
+        if (operations > unsynchronized_max || (has_kept_nothing && bytes != 0))
           return "rank " + std::to_string(rank) + " keeps more than it should";
+      }
     return "";
+  }
+  bool is_large_broadcast(std::size_t step, const Got& its) const {
+    const Step& what = what_of(step, its);
+    return what.kind == Kind::broadcast && what.bytes >= large_bytes && its.ranks != 0 &&
+           !its.is_revoked;
   }
 
   // Each has opened all communicators in which it is. Of what is revoked the dead may have said

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "runtime/operation.hpp"
 
@@ -48,21 +49,48 @@ struct Part {
   }
 };
 
-inline std::span<const std::byte> bytes_of(const Part& part) {
-  return std::as_bytes(std::span(&part, 1));
-}
+// A part at both ends of so many bytes, or once if there is no room for two. They are erased when
+// it goes, so that it shows if somebody still reads them.
+class Payload {
+ public:
+  Payload() = default;
+  // REQUIRES: bytes >= sizeof(Part).
+  Payload(const Part& part, std::size_t bytes) : bytes_(bytes) {
+    std::memcpy(bytes_.data(), &part, sizeof part);
+    std::memcpy(bytes_.data() + bytes - sizeof part, &part, sizeof part);
+  }
+  explicit Payload(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
+  Payload(Payload&&) = default;
+  Payload& operator=(Payload&&) = default;
+  ~Payload() { explicit_bzero(bytes_.data(), bytes_.size()); }
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  // Both ends of it say the same, and it is of this size.
+  static bool is_whole(std::span<const std::byte> payload, std::size_t bytes) {
+    return payload.size() == bytes &&
+           std::memcmp(payload.data(), payload.last(sizeof(Part)).data(), sizeof(Part)) == 0;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
 
 class PartSum final : public Combiner {
  public:
   explicit PartSum(bool is_commutative) : is_commutative_(is_commutative) {}
   bool is_commutative() const override { return is_commutative_; }
   void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    add(lower.first(sizeof(Part)), upper.first(sizeof(Part)));
+    if (upper.size() >= 2 * sizeof(Part)) add(lower.last(sizeof(Part)), upper.last(sizeof(Part)));
+  }
+
+ private:
+  static void add(std::span<const std::byte> lower, std::span<std::byte> upper) {
     Part sum = Part::from(lower);
     sum += Part::from(upper);
     std::memcpy(upper.data(), &sum, sizeof sum);
   }
 
- private:
   const bool is_commutative_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "runtime/testing/part.hpp"
 #include "runtime/testing/turns_job.hpp"
 
 namespace resprout::runtime::testing {
@@ -36,6 +37,7 @@ struct Step {
   bool is_star;
   bool is_started;  // and not waited for before a step that is not
   bool is_ordered;  // by an operator that does not commute
+  std::size_t bytes;
 
   std::string name() const {
     return (is_started ? "started " : "") + std::string(is_ordered ? "ordered " : "") +
@@ -96,11 +98,15 @@ struct Story {
   explicit Story(std::uint64_t seed) {
     Random random(seed ^ 0x5e5510);
     is_long_ = random.below(400) == 0;
+    bytes_max_ = is_long_                 ? sizeof(Part)
+                 : random.below(150) == 0 ? large_bytes
+                 : random.below(10) == 0  ? 2 * corrected_bytes_max
+                                          : sizeof(Part);
     ranks = number_of_ranks(random);
     hosts.ranks_each = std::array{1, 1, 1, ranks, ranks, ranks, 2, 3}[random.below(8)];
     const bool has_native = random.below(2) == 0;
     const bool has_started = random.below(2) == 0;
-    const std::size_t count = is_long_ ? unsynchronized_max + random.below(60)  // a barrier is due
+    const std::size_t count = is_long_ ? unsynchronized_max + random.below(100)  // a barrier is due
                                        : 1 + random.below(8);
     make_communicators(random, count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -124,7 +130,7 @@ struct Story {
   static constexpr std::uint64_t communicators_max = 4;
 
   int number_of_ranks(Random& random) const {
-    if (is_long_) return static_cast<int>(2 + random.below(3));
+    if (is_long_ || bytes_max_ >= large_bytes) return static_cast<int>(2 + random.below(3));
     return static_cast<int>(random.below(24) == 0 ? 8 + random.below(4) : 2 + random.below(6));
   }
 
@@ -183,20 +189,35 @@ struct Story {
     }
   }
 
-  // In a long one mostly what does not synchronize.
+  // In a long one mostly what does not synchronize, in one with much data often a broadcast: its
+  // root returns before others have it.
   Kind kind(Random& random, bool may_be_native) const {
     constexpr std::array ours{Kind::broadcast, Kind::broadcast, Kind::reduce, Kind::gather};
     constexpr auto of_messages = static_cast<std::size_t>(Kind::native_allreduce);
+    if (bytes_max_ >= large_bytes && random.below(2) == 0) return Kind::broadcast;
     if (!is_long_ || random.below(1000) == 0)
       return static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages));
     return may_be_native && random.below(4) == 0 ? Kind::native_broadcast : ours[random.below(4)];
   }
 
+  // Sizes from which something else is done.
+  std::size_t bytes(Random& random) const {
+    constexpr std::array<std::size_t, 6> sizes{
+        sizeof(Part), 1000, 2 * corrected_bytes_max, 300000, large_bytes - 1, large_bytes};
+    for (;;)
+      if (const std::size_t size = sizes[random.below(sizes.size())]; size <= bytes_max_)
+        return size;
+  }
+
   // REQUIRES: its place is known.
   Step step(Random& random, bool may_be_native, bool may_be_started) const {
     const int procs = communicators[places.back()].size();
-    Step step{kind(random, may_be_native), static_cast<int>(random.below(procs)),
-              random.below(2) == 0, false, false};
+    Step step{kind(random, may_be_native),
+              static_cast<int>(random.below(procs)),
+              random.below(2) == 0,
+              false,
+              false,
+              bytes(random)};
     step.is_ordered = step.can_be_ordered() && random.below(2) == 0;
     step.is_started = may_be_started && step.can_be_started() && random.below(2) == 0;
     return step;
@@ -228,6 +249,7 @@ struct Story {
   }
 
   bool is_long_;
+  std::size_t bytes_max_;
 };
 
 }  // namespace resprout::runtime::testing

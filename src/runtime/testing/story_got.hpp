@@ -27,11 +27,13 @@ struct Got {
   bool is_revoked = false;         // when it ended: it means nothing
   bool has_ended = false;
 
-  void take(const Step& what, std::size_t step, const Part& part) {
+  void take(const Step& what, std::size_t step, std::span<const std::byte> payload) {
+    const Part part = Part::from(payload);
     ranks = part.ranks;
-    is_good = what.is_broadcast()
-                  ? part.stamp == Part::stamp_of(step)
-                  : part.is_sum_of(step) && (!what.is_ordered || part.is_in_order());
+    is_good =
+        Payload::is_whole(payload, what.bytes) &&
+        (what.is_broadcast() ? part.stamp == Part::stamp_of(step)
+                             : part.is_sum_of(step) && (!what.is_ordered || part.is_in_order()));
   }
   void take_row(const Session& session, const Step& what, std::size_t step,
                 std::span<const std::byte> row) {
@@ -41,6 +43,7 @@ struct Got {
       const Part part = Part::from(block->data);
       const Part given = Part::of(world_rank_of(session, block->rank), block->rank, step);
       is_good = is_good && part.ranks == given.ranks && part.stamp == given.stamp &&
+                Payload::is_whole(block->data, what.bytes) &&
                 (what.kind == Kind::gather || block->rank > last);
       last = block->rank;
       ranks += part.ranks;
@@ -62,9 +65,9 @@ inline Part part_of(const Session& session, std::size_t step, std::size_t slice 
   return Part::of(world_rank_of_self(session), self_of(session), step, slice);
 }
 
-inline Buffer row_of(Session& session, const Part& part) {
-  Buffer row = session.allocate(block_bytes(sizeof part));
-  BlockWriter({row.data(), row.size()}).put(self_of(session), bytes_of(part));
+inline Buffer row_of(Session& session, const Payload& payload) {
+  Buffer row = session.allocate(block_bytes(payload.bytes().size()));
+  BlockWriter({row.data(), row.size()}).put(self_of(session), payload.bytes());
   return row;
 }
 

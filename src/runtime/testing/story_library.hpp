@@ -38,17 +38,17 @@ class LibraryCall final : public NativeCall {
       if (is_interrupted()) return false;
       engine_.tick();
     }
+    Part sum;
     for (const auto& [rank, part] : parts)
-      if (!what_.is_broadcast() || rank == what_.root) result += part;
+      if (!what_.is_broadcast() || rank == what_.root) sum += part;
+    result_ = Payload(sum, what_.bytes);
     return true;
   }
   void interrupt() override { library_.is_interrupted = true; }
-  std::span<const std::byte> payload() override { return bytes_of(result); }
-  void take(std::span<const std::byte> payload) override { result = Part::from(payload); }
+  std::span<const std::byte> payload() override { return result_.bytes(); }
+  void take(std::span<const std::byte> payload) override { result_ = Payload(payload); }
   bool synchronizes() const override { return !what_.is_broadcast(); }
   int root() const override { return what_.is_broadcast() ? what_.root : -1; }
-
-  Part result;
 
  private:
   bool has_all(const std::map<int, Part>& parts) const {
@@ -65,6 +65,7 @@ class LibraryCall final : public NativeCall {
   Library& library_;
   const Step what_;
   const std::size_t step_;
+  Payload result_;
 };
 
 }  // namespace resprout::runtime::testing

@@ -44,13 +44,24 @@ class Player {
 
   // Of this communicator, also after it was closed; null: it had no part in it so far.
   const Session* session_of(std::size_t communicator) const { return opened_[communicator]; }
-  // Operations of it with a machine.
-  int kept_in(std::size_t communicator) const {
-    int kept = 0;
-    for (std::uint64_t number = 0; number < 2 * story_.steps() && opened_[communicator]; ++number)
-      kept += opened_[communicator]->find(number) != nullptr ? 1 : 0;
+  // What is kept of it for others, where machines carry it.
+  struct KeptThere {
+    int operations = 0;
+    std::size_t bytes = 0;  // of results
+  };
+  KeptThere kept_of(std::size_t communicator) const {
+    KeptThere kept;
+    for (std::uint64_t number = 0; number < 2 * story_.steps() && opened_[communicator]; ++number) {
+      const Operation* operation = opened_[communicator]->find(number);
+      if (operation == nullptr) continue;
+      ++kept.operations;
+      if (operation->state() == Operation::State::delivered && operation->result())
+        kept.bytes += operation->result()->size();
+    }
     return kept;
   }
+  // The last step that it took of this communicator.
+  std::optional<std::size_t> last_in(std::size_t communicator) const { return last_[communicator]; }
   bool has_revoked(std::size_t communicator) const { return has_revoked_[communicator]; }
 
  private:
@@ -106,7 +117,7 @@ class Player {
     if (!session.may_go_natively()) return false;
     LibraryCall call(job_.turns(), engine_, session, libraries_[story_.places[step]], what, step);
     if (!session.run_natively(lock, call).is_delivered) return false;
-    got.take(what, step, call.result);
+    got.take(what, step, call.payload());
     return true;
   }
 

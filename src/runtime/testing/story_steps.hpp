@@ -10,18 +10,18 @@ namespace resprout::runtime::testing {
 
 inline void run_in_slices(Lock& lock, Session& session, const Step& what, std::size_t step,
                           Got& got) {
-  std::array<Part, slices_each> mine;
+  std::array<Payload, slices_each> mine;
   std::array<Slice, slices_each> slices;
   PartSum sum(!what.is_ordered);
   for (std::size_t i = 0; i < slices_each; ++i) {
-    mine[i] = part_of(session, step, i);
-    slices[i] = {bytes_of(mine[i]), &sum};
+    mine[i] = Payload(part_of(session, step, i), what.bytes);
+    slices[i] = {mine[i].bytes(), &sum};
   }
   std::size_t slice = 0;
   const auto take = [&](std::span<const std::byte> bytes) {
     const Part part = Part::from(bytes);
-    got.is_good =
-        got.is_good && part.is_sum_of(step, slice) && (slice == 0 || part.ranks == got.ranks);
+    got.is_good = got.is_good && Payload::is_whole(bytes, what.bytes) &&
+                  part.is_sum_of(step, slice) && (slice == 0 || part.ranks == got.ranks);
     got.ranks = part.ranks;
     ++slice;
   };
@@ -32,22 +32,20 @@ inline void run_in_slices(Lock& lock, Session& session, const Step& what, std::s
 
 inline void run_by_messages(Lock& lock, Session& session, const Step& what, std::size_t step,
                             Got& got) {
-  const Part mine = part_of(session, step);
+  const Payload mine(part_of(session, step), what.bytes);
   const ReduceSpec spec = reduce_spec(what);
   PartSum sum(!what.is_ordered);
-  const auto take = [&](std::span<const std::byte> bytes) {
-    got.take(what, step, Part::from(bytes));
-  };
+  const auto take = [&](std::span<const std::byte> bytes) { got.take(what, step, bytes); };
   const auto take_row = [&](std::span<const std::byte> row) {
     got.take_row(session, what, step, row);
   };
   switch (what.kind) {
     case Kind::allreduce:
     case Kind::native_allreduce:
-      session.allreduce(lock, spec, bytes_of(mine), sum, take);
+      session.allreduce(lock, spec, mine.bytes(), sum, take);
       break;
     case Kind::agree:
-      session.agree(lock, spec, bytes_of(mine), sum, take);
+      session.agree(lock, spec, mine.bytes(), sum, take);
       break;
     case Kind::slices:
       run_in_slices(lock, session, what, step, got);
@@ -56,7 +54,7 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
       session.barrier(lock);
       break;
     case Kind::reduce:
-      session.reduce(lock, spec, what.root, bytes_of(mine), sum, take);
+      session.reduce(lock, spec, what.root, mine.bytes(), sum, take);
       break;
     case Kind::gather:
       session.gather(lock, spec, what.root, row_of(session, mine), take_row);
@@ -66,8 +64,8 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
       break;
     case Kind::broadcast:
     case Kind::native_broadcast:
-      session.broadcast(lock, broadcast_spec(what), what.root, bytes_of(mine), take);
-      if (self_of(session) == what.root) got.ranks = mine.ranks;
+      session.broadcast(lock, broadcast_spec(what), what.root, mine.bytes(), take);
+      if (self_of(session) == what.root) got.ranks = Part::from(mine.bytes()).ranks;
       break;
   }
 }
@@ -80,7 +78,7 @@ class StartedStep final : public Task {
         started_(session),
         what_(what),
         step_(step),
-        mine_(part_of(session, step)),
+        mine_(part_of(session, step), what.bytes),
         sum_(!what.is_ordered),
         got_(got) {}
 
@@ -97,10 +95,11 @@ class StartedStep final : public Task {
       if (what_.kind == Kind::gather || what_.kind == Kind::allgather)
         got_.take_row(session_, what_, step_, bytes);
       else if (what_.kind != Kind::barrier)
-        got_.take(what_, step_, Part::from(bytes));
+        got_.take(what_, step_, bytes);
     });
     if (!is_over) return false;
-    if (what_.is_broadcast() && self_of(session_) == what_.root) got_.ranks = mine_.ranks;
+    if (what_.is_broadcast() && self_of(session_) == what_.root)
+      got_.ranks = Part::from(mine_.bytes()).ranks;
     got_.end(session_);
     if (what_.kind == Kind::barrier) got_.ranks = got_.contributors;
     return true;
@@ -108,7 +107,7 @@ class StartedStep final : public Task {
 
  private:
   void begin() {
-    const std::span<const std::byte> input = bytes_of(mine_);
+    const std::span<const std::byte> input = mine_.bytes();
     const ReduceSpec spec = reduce_spec(what_);
     switch (what_.kind) {
       case Kind::agree:
@@ -132,7 +131,7 @@ class StartedStep final : public Task {
   Started started_;
   const Step what_;
   const std::size_t step_;
-  const Part mine_;
+  const Payload mine_;
   PartSum sum_;
   bool has_begun_ = false;
   Got& got_;

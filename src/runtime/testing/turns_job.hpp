@@ -116,7 +116,7 @@ class TurnsJob {
       job_.maybe_die(self_);
       if (is_closed_[static_cast<std::size_t>(peer)]) return true;
       auto& queue = job_.link(self_, peer).sent;
-      if (queue.size() >= frames_max) return false;
+      if (queue.size() >= job_.room_) return false;
       queue.push_back({header, {prefix.begin(), prefix.end()}, {data.begin(), data.end()}});
       job_.note_send(self_);
       return true;
@@ -146,8 +146,6 @@ class TurnsJob {
     }
 
    private:
-    static constexpr std::size_t frames_max = 3;
-
     bool deliver(int peer, Receiver& receiver) {
       auto& queue = job_.link(peer, self_).sent;
       if (queue.empty()) return false;
@@ -209,6 +207,7 @@ class TurnsJob {
   const int size_;
   const Hosts hosts_;
   Turns turns_;
+  const std::size_t room_ = 1 + turns_.random().below(3);  // of each link, in frames
   std::vector<Process> processes_;
   std::vector<Link> links_;
   std::deque<Frame> arrived_;                       // in memory that their receivers go on reading
