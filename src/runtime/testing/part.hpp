@@ -62,7 +62,9 @@ class Payload {
   explicit Payload(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
   Payload(Payload&&) = default;
   Payload& operator=(Payload&&) = default;
-  ~Payload() { explicit_bzero(bytes_.data(), bytes_.size()); }
+  ~Payload() {
+    if (!bytes_.empty()) explicit_bzero(bytes_.data(), bytes_.size());
+  }
 
   std::span<const std::byte> bytes() const { return bytes_; }
   // Both ends of it say the same, and it is of this size.

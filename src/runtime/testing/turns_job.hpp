@@ -42,7 +42,7 @@ class TurnsJob {
         links_(static_cast<std::size_t>(ranks * ranks)) {
     for (Link& link : links_)
       if (turns_.random().below(4) == 0) link.slowness = 1 + turns_.random().below(slowness_max);
-    constexpr IdleStrategy looks_only{.spins = std::numeric_limits<int>::max(), .yields = 0};
+    constexpr IdleStrategy looks_only{.spins = std::numeric_limits<int>::max() / 2, .yields = 0};
     for (int rank = 0; rank < ranks; ++rank) {
       if (hosts.have_boards && rank % hosts.ranks_each == 0)
         boards_.emplace_back(NoticeBoard::notices_max);
