@@ -131,6 +131,9 @@ class Telling {
     return "";
   }
 
+  // The slices of the last call that synchronized, and what did not since.
+  static constexpr int kept_max = static_cast<int>(slices_each) + unsynchronized_max - 1;
+
   // What others may ask for is bounded: barriers came in between, and behind what is large.
   std::string check_kept() const {
     for (int rank = 0; rank < story_.ranks; ++rank)
@@ -140,7 +143,7 @@ class Telling {
         const bool has_kept_nothing = last && is_large_broadcast(*last, got(*last, rank));
         if (!has_kept_nothing && story_.steps() < unsynchronized_max) continue;
         const auto [operations, bytes] = player.kept_of(i);
-        if (operations > unsynchronized_max || (has_kept_nothing && bytes != 0))
+        if (operations > kept_max || (has_kept_nothing && bytes != 0))
           return "rank " + std::to_string(rank) + " keeps more than it should";
       }
     return "";
