@@ -4,6 +4,10 @@
 
 #include <ucontext.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#  include <sanitizer/common_interface_defs.h>
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -35,13 +39,21 @@ class Turns {
   void run(const std::function<void(int)>& body) {
     body_ = &body;
     for (int i = 0; i < static_cast<int>(processes_.size()); ++i) prepare(i);
-    swapcontext(&caller_, context_of(pick()));
+    const int first = pick();
+    leave_stack(&caller_fake_, stack_of(first), stack_bytes);
+    swapcontext(&caller_, context_of(first));
+    arrive_on_stack(caller_fake_);
   }
   // Some process goes on, perhaps this one.
   void pass(int self) {
     ++count_;
     const int next = pick();
-    if (next != self) swapcontext(context_of(self), context_of(next));
+    if (next != self) {
+      void* fake = nullptr;
+      leave_stack(&fake, stack_of(next), stack_bytes);
+      swapcontext(context_of(self), context_of(next));
+      arrive_on_stack(fake);
+    }
     if (is_stuck()) throw Stuck{};
   }
 
@@ -68,12 +80,39 @@ class Turns {
   }
   static void enter(unsigned high, unsigned low, int process) {
     auto* turns = reinterpret_cast<Turns*>(std::uintptr_t{high} << 32 | low);
+    turns->arrive_on_stack(nullptr);
     (*turns->body_)(process);
     turns->leave(process);
   }
   void leave(int process) {
     std::erase(running_, process);
-    setcontext(running_.empty() ? &caller_ : context_of(pick()));
+    if (running_.empty()) {
+      leave_stack(nullptr, caller_stack_, caller_stack_bytes_);
+      setcontext(&caller_);
+    }
+    const int next = pick();
+    leave_stack(nullptr, stack_of(next), stack_bytes);
+    setcontext(context_of(next));
+  }
+  // The address sanitizer has to know on which stack it is.
+#if defined(__SANITIZE_ADDRESS__)
+  static void leave_stack(void** fake, const void* stack, std::size_t bytes) {
+    __sanitizer_start_switch_fiber(fake, stack, bytes);
+  }
+  void arrive_on_stack(void* fake) {
+    const void* from = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(fake, &from, &bytes);
+    if (caller_stack_ != nullptr) return;
+    caller_stack_ = from;
+    caller_stack_bytes_ = bytes;
+  }
+#else
+  static void leave_stack(void**, const void*, std::size_t) {}
+  void arrive_on_stack(void*) {}
+#endif
+  const void* stack_of(int process) {
+    return processes_[static_cast<std::size_t>(process)].stack.get();
   }
   int pick() {
     for (;;) {
@@ -89,6 +128,9 @@ class Turns {
   std::vector<Process> processes_;
   std::vector<int> running_;
   ucontext_t caller_;
+  void* caller_fake_ = nullptr;
+  const void* caller_stack_ = nullptr;
+  std::size_t caller_stack_bytes_ = 0;
   const std::function<void(int)>* body_ = nullptr;
   std::uint64_t count_ = 0;
 };
