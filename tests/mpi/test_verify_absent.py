@@ -4,6 +4,7 @@ import sys
 
 import jobs
 import pytest
+from covering import with_every_value
 
 LAZY = ["async", "async-hash"]
 METHODS = ["all-to-all", "msg-plus-hash", *LAZY]
@@ -34,8 +35,8 @@ def run(replicas: int, method: str, what: str, odd: int, *options: str) -> jobs.
 @pytest.mark.parametrize(
     ("method", "what"),
     [
-        *((method, what) for method in METHODS for what in ("more", "fewer", "message")),
-        *((method, "another") for method in LAZY),
+        *with_every_value(METHODS, ["more", "fewer", "message"]),
+        *with_every_value(["async-hash", "async"], ["another"]),
     ],
 )
 def test_two_planes_that_do_not_do_the_same_end_and_it_is_said_what_one_does_not_have(
