@@ -121,8 +121,8 @@ def test_what_only_one_replica_gives_to_a_collective_is_found(method: str) -> No
     two = run(2, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
     assert two.status == 4, str(two)
     given = {(one["of"], one["sender"], one["call"]) for one in corruptions(two)}
-    if method in LAZY:
-        assert ("contribution", 2, "allreduce") in given, str(two)
+    if method in LAZY:  # or the first to be found is what came out of it, at any rank
+        assert given and {call for _, _, call in given} == {"allreduce"}, str(two)
     else:  # before anybody has got anything
         assert given == {("contribution", 2, "allreduce")}, str(two)
 
