@@ -80,7 +80,8 @@ def test_without_a_bound_a_plane_may_be_done_before_another_begins(tmp_path: Pat
     ended = run(tmp_path, 2, "async", "none", size=16 << 10, first=300)
     assert steps_ahead(tmp_path) == 300
     assert ended.report["verification"]["open_max"] >= 300
-    assert ended.report["verification"]["bytes_max"] >= 300 * 16 << 10
+    # Some of the last may be on their way when the other plane begins.
+    assert ended.report["verification"]["bytes_max"] >= 270 * 16 << 10
 
 
 @pytest.mark.parametrize("method", LAZY)
