@@ -140,6 +140,7 @@ class Job:
 
     def end(self) -> None:
         """End every process of it by its id."""
+        self.look_at_shared_memory()
         for pid in [*self.processes(), self.process.pid]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -148,9 +149,18 @@ class Job:
     def close(self) -> None:
         if self.process.poll() is None or self.processes():
             self.end()
+        self._clear_shared_memory()
         self._out.close()
         self._err.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _clear_shared_memory(self) -> None:
+        """Who was ended has not cleared it away; what is left otherwise was said."""
+        for path in (_SHARED / name for name in self.shared_left()):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def _check_nothing_is_left(self, ended: Ended) -> None:
         if not becomes_true(lambda: not self.processes()):

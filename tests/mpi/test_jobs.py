@@ -38,6 +38,17 @@ def test_what_a_job_leaves_in_shared_memory_is_found() -> None:
     assert not job.shared_left()
 
 
+def test_of_a_job_that_has_to_be_ended_nothing_stays_in_shared_memory() -> None:
+    command = [jobs.RESPROUT, "run", "-n", "2", "--replicas", "2", "--", ENDINGS, "forever"]
+    with jobs.started(command) as job:
+        assert jobs.becomes_true(lambda: "on and on" in job.said().out, jobs.WATCHDOG_SECONDS)
+        job.end()
+        left = job.shared_left()
+        assert left
+    assert not job.shared_left()
+    assert not any(Path("/dev/shm", name).exists() for name in left)
+
+
 def test_a_job_that_does_not_end_in_time_fails() -> None:
     command = [jobs.RESPROUT, "run", "-n", "2", "--", ENDINGS, "forever"]
     with (
