@@ -166,12 +166,13 @@ void Engine::note_stops() {
   std::vector<int> news;  // mostly none: others have posted them
   pulses_.for_each_stopped([&](int rank) {
     ++stopped;
-    if (!is_lost(rank)) news.push_back(rank);
+    if (!is_lost(rank) && pulses_.has_died(rank)) news.push_back(rank);
   });
   if (!news.empty()) Pulses::settle();
+  for (const int rank : news) post_loss(rank);
   for (const int rank : news) {
-    post_loss(rank);
     tell_of_stop_(rank);
+    pulses_.let_others_pass(rank);
   }
   known_stops_.store(stopped, std::memory_order_relaxed);
 }

@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "runtime/lifeline/process.hpp"
+#include "runtime/pulses/process.hpp"
 
 namespace resprout::runtime {
 namespace {

@@ -63,8 +63,13 @@ class Wire {
   Pulses pulses() { return {pulses_.data(), {ranks_.data(), static_cast<std::size_t>(size_)}}; }
   // As the kernel does when `rank` dies.
   void stop_pulse(int rank) {
-    auto* const words = reinterpret_cast<std::uint32_t*>(pulses_.data());
-    std::atomic_ref(words[rank]).store(FUTEX_OWNER_DIED, std::memory_order_release);
+    const auto size = static_cast<std::size_t>(size_);
+    const auto place = static_cast<std::size_t>(rank);
+    auto* const mutexes = reinterpret_cast<pthread_mutex_t*>(pulses_.data());
+    auto* const owners = reinterpret_cast<Pulses::Owner*>(mutexes + size);
+    owners[place].pid = std::numeric_limits<pid_t>::max();  // of nobody
+    auto& word = *reinterpret_cast<std::uint32_t*>(mutexes + place);
+    std::atomic_ref(word).store(FUTEX_OWNER_DIED, std::memory_order_release);
   }
   Count& sent_as(MessageKind kind) { return sent[static_cast<std::size_t>(kind)]; }
 
@@ -76,7 +81,7 @@ class Wire {
   int size_;
   int ranks_per_host_ = 0;
   std::array<int, 64> ranks_;
-  alignas(64) std::array<std::byte, 64> pulses_{};
+  alignas(64) std::array<std::byte, 16 * Pulses::bytes_each> pulses_{};
   std::vector<std::vector<std::uint64_t>> boards_;
   std::vector<std::deque<Frame>> queues_;
   std::vector<std::atomic<bool>> cuts_;

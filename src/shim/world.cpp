@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "runtime/engine.hpp"
+#include "runtime/pulses/pulses.hpp"
 #include "shim/abort.hpp"
 #include "shim/bring_up.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
@@ -54,8 +55,10 @@ class LiveWorld final : public World {
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
     engine_.watch_links(link_watching());
     // A process of a plane does more about a loss than to go on: when its own lifeline says so.
-    if (!options_.is_replicated())
+    if (!options_.is_replicated()) {
+      pulse_.start(job_.transport->pulses(), job_.rank);
       engine_.watch_pulses([this](int rank) { job_.lifeline->suspect(rank); });
+    }
   }
 
   const Options& options() const override { return options_; }
@@ -79,6 +82,7 @@ class LiveWorld final : public World {
   }
 
   Job& job() { return job_; }
+  runtime::Pulse& pulse() { return pulse_; }
 
  private:
   // Of links between hosts: inside of a host nothing can be cut.
@@ -113,6 +117,7 @@ class LiveWorld final : public World {
   Job job_;
   Report& report_;
   runtime::Engine engine_;
+  runtime::Pulse pulse_;
 };
 
 std::atomic<LiveWorld*> live{nullptr};
@@ -265,6 +270,7 @@ void end() {
     engine.wait_until_flushed(lock);
   }
   close_requests();
+  world->pulse().stop();
   world->job().lifeline->leave();
   world->report().note_transport("rejected_connections",
                                  world->job().lifeline->rejected_connections() +

@@ -2,6 +2,7 @@
 #include "runtime/pulses/pulses.hpp"
 
 #include <array>
+#include <cstddef>
 
 #include "runtime/lifeline/lifeline_test.hpp"
 
@@ -11,14 +12,18 @@ namespace {
 constexpr std::array<int, 2> ranks{0, 1};
 
 struct Host {
-  alignas(64) std::array<std::atomic<std::uint32_t>, 16> words{};
+  alignas(64) std::array<std::byte, ranks.size() * Pulses::bytes_each> memory{};
   std::atomic<int> listening, connected, losses;
   PeerAddress addresses[2];
+
+  Pulses pulses() { return {memory.data(), ranks}; }
 };
 
 // Rank 1 is killed, rank 0 leaves over it.
 void live(Host& host, int rank) {
-  const Pulses pulses(reinterpret_cast<std::byte*>(host.words.data()), ranks);
+  const Pulses pulses = host.pulses();
+  Pulse pulse;
+  pulse.start(pulses, rank);
   LifelineOptions options;
   options.rank = rank;
   options.secret.fill(0x77);
@@ -43,7 +48,7 @@ TEST_CASE("lifeline: who leaves over a death has heard of it, though the kernel 
   for (int trial = 0; trial < 20; ++trial) {
     Shared<Host> host;
     Processes processes(2, [&](int rank) { live(*host, rank); });
-    while (host->connected < 2 || host->words[1] == 0) nap_ms(1);
+    while (host->connected < 2 || !host->pulses().counts(1)) nap_ms(1);
     processes.signal(1, SIGKILL);
     CHECK(processes.wait(0) == 0);
     CHECK(host->losses == 1);

@@ -208,7 +208,6 @@ void Lifeline::Impl::request(Request what, int rank) {
 
 void Lifeline::Impl::run() {
   pthread_setname_np(pthread_self(), "resprout-life");
-  Pulse pulse;
   while (!is_leaving_.load()) {
     if (is_cut_off_) return live_on_alone();
     wait_and_handle(std::min(next_tick_, next_heartbeat_));
@@ -219,7 +218,7 @@ void Lifeline::Impl::run() {
         is_connected_ = true;
         connected_changed_.notify_all();
       }
-      pulse.start(pulses_, options_.rank);  // the system takes its time: nobody waits for it
+      pulses_.count(options_.rank);  // the system takes its time: nobody waits for it
     }
   }
   siblings_->look_at_pulses();  // the program may have heard of a death before its event

@@ -119,9 +119,9 @@ class Lifeline {
   PeerAddress listen();
 
   // Starts the thread and comes back when the first links are up, at the latest after the handshake
-  // deadline. `peers[i]` is the address of rank i, `tree` the same for all ranks. The thread holds
-  // this process's word of `pulses` soon after, if it has one. REQUIRES: listen() was called; what
-  // `pulses` shows outlives this.
+  // deadline. `peers[i]` is the address of rank i, `tree` the same for all ranks. Soon after that
+  // the end of this process counts in `pulses`. REQUIRES: listen() was called; what `pulses` shows
+  // outlives this.
   void connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses = {});
 
   // Says goodbye to all and ends the thread: nobody will report this process as lost. No callback

@@ -88,7 +88,7 @@ void Siblings::handle_time(std::int64_t now, std::int64_t starved_ns) {
 void Siblings::look_at(int rank) {
   const Sibling* const sibling = find(rank);
   if (sibling == nullptr) return;
-  if (pulses_.has_stopped(rank) || has_ended(*sibling)) report_end(*sibling);
+  if (pulses_.has_died(rank) || has_ended(*sibling)) report_end(*sibling);
 }
 
 void Siblings::look_at_pulses() {

@@ -16,9 +16,9 @@
 #include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/lifeline/findings.hpp"
-#include "runtime/lifeline/process.hpp"
 #include "runtime/lifeline/status_page.hpp"
 #include "runtime/net/poller.hpp"
+#include "runtime/pulses/process.hpp"
 
 namespace resprout::runtime {
 

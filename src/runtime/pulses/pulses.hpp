@@ -1,10 +1,15 @@
-// Who of this host has died, as the kernel marks it in memory that all share: a word for each
-// process, which is a robust futex that a thread of the process holds as long as it lives.
+// Who of this host has died, as the kernel marks it in memory that all share: a robust mutex for
+// each process, which a thread of its program holds as long as it lives.
 //
-// The kernel marks the word in the first steps of that thread's end, before it takes the process's
+// The kernel marks the mutex in the first steps of that thread's end, before it takes the process's
 // memory apart, which takes milliseconds on a host whose cores are busy; only after that a pidfd
-// shows the death. Looking at the words costs a load of a cache line for 16 processes, so whoever
-// waits for others can do it in every round.
+// shows the death. Looking at the marks costs a load for each process, so whoever waits for others
+// can do it in every round. The thread is one of the program because those are running, or are
+// about to: one that sleeps has to wait for the processor before it can die.
+//
+// That a thread has ended does not say that its process has: the program may have ended it, or have
+// started another program. Whether a signal is the reason the kernel is asked when the mark is
+// seen. If it is not, the mark says nothing.
 //
 // Other threads of the process may be running on another core in that moment. Each has been told by
 // then that it is killed, so that it runs no more of the program once the kernel has interrupted
@@ -15,6 +20,8 @@
 #pragma once
 
 #include <linux/futex.h>
+#include <pthread.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstddef>
@@ -25,50 +32,69 @@ namespace resprout::runtime {
 
 class Pulses {
  public:
+  struct Owner {
+    std::atomic<pid_t> pid;  // 0: its end is no death
+    std::uint64_t start_time;
+  };
+
   // What each process takes, all zero at first: nobody holds it, and so it never stops.
-  static constexpr std::size_t bytes_each = sizeof(std::uint32_t);
+  static constexpr std::size_t bytes_each = sizeof(pthread_mutex_t) + sizeof(Owner);
 
   // Of nobody.
   Pulses() = default;
-  // `world_ranks[i]` has the i-th word. REQUIRES: `memory` is 64-byte aligned, and outlives this as
-  // `world_ranks` does.
+  // `world_ranks[i]` has the i-th place. REQUIRES: `memory` is 64-byte aligned, and outlives this
+  // as `world_ranks` does.
   Pulses(std::byte* memory, std::span<const int> world_ranks)
-      : words_(reinterpret_cast<std::uint32_t*>(memory)), world_ranks_(world_ranks) {}
+      : mutexes_(reinterpret_cast<pthread_mutex_t*>(memory)),
+        owners_(reinterpret_cast<Owner*>(memory + world_ranks.size() * sizeof(pthread_mutex_t))),
+        world_ranks_(world_ranks) {}
 
-  // How many have died so far, of those who held their words.
+  // How many are marked so far, of those who held theirs.
   unsigned stopped() const {
     unsigned count = 0;
-    for (std::size_t i = 0; i < world_ranks_.size(); ++i) count += has_died(word(i)) ? 1U : 0U;
+    for (std::size_t i = 0; i < world_ranks_.size(); ++i) count += is_marked(i) ? 1U : 0U;
     return count;
-  }
-  bool has_stopped(int world_rank) const {
-    for (std::size_t i = 0; i < world_ranks_.size(); ++i)
-      if (world_ranks_[i] == world_rank) return has_died(word(i));
-    return false;
   }
   template <typename Visit>  // (world rank)
   void for_each_stopped(Visit visit) const {
     for (std::size_t i = 0; i < world_ranks_.size(); ++i)
-      if (has_died(word(i))) visit(world_ranks_[i]);
+      if (is_marked(i)) visit(world_ranks_[i]);
   }
+  // It is marked, and by a signal, or is no more. Some 10 us, if it is marked.
+  bool has_died(int world_rank) const;
 
-  // When it returns, whoever was seen to have stopped before runs nothing of its program any more:
+  // When it returns, whoever was seen to have died before runs nothing of its program any more:
   // what it has not written into shared memory it never will.
   static void settle();
+  // The kernel takes the dead process apart on one core; from here on whoever else wants that core
+  // comes first. REQUIRES: has_died(world_rank).
+  void let_others_pass(int world_rank) const;
+
+  // From here on the end of `world_rank`, which is this process, is a death. Nothing happens where
+  // the system cannot do what `settle` promises. Takes up to some ten milliseconds. REQUIRES: its
+  // Pulse was started.
+  void count(int world_rank) const;
+  bool counts(int world_rank) const {
+    const std::size_t place = place_of(world_rank);
+    return place != nobody && owners_[place].pid.load(std::memory_order_acquire) != 0;
+  }
 
  private:
   friend class Pulse;
-  static bool has_died(std::uint32_t word) { return (word & FUTEX_OWNER_DIED) != 0; }
-  std::uint32_t word(std::size_t i) const {
-    return std::atomic_ref(words_[i]).load(std::memory_order_acquire);
+  static constexpr std::size_t nobody = SIZE_MAX;
+  std::size_t place_of(int world_rank) const;
+  // The first word of the C library's mutex is the kernel's.
+  bool is_marked(std::size_t i) const {
+    auto& word = *reinterpret_cast<std::uint32_t*>(mutexes_ + i);
+    return (std::atomic_ref(word).load(std::memory_order_acquire) & FUTEX_OWNER_DIED) != 0;
   }
 
-  std::uint32_t* words_ = nullptr;
+  pthread_mutex_t* mutexes_ = nullptr;
+  Owner* owners_ = nullptr;
   std::span<const int> world_ranks_;
 };
 
-// A thread's hold of its process's word. Not of a thread on which the program's code runs: the
-// kernel knows one list of robust futexes for each thread, and this takes the C library's place.
+// A thread's hold of its process's mutex.
 class Pulse {
  public:
   Pulse() = default;
@@ -76,16 +102,14 @@ class Pulse {
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
 
-  // Holds the word of `world_rank` from here on. Nothing happens if it has none, or where the
-  // system cannot do what `settle` promises. Takes up to some ten milliseconds.
+  // Holds the mutex of `world_rank` from here on. Nothing happens if it has none.
   void start(const Pulses& pulses, int world_rank);
   // The process leaves: its end is no death.
   void stop();
 
  private:
-  robust_list node_{};
-  robust_list_head head_{};
-  std::uint32_t* word_ = nullptr;
+  pthread_mutex_t* mutex_ = nullptr;
+  Pulses::Owner* owner_ = nullptr;
 };
 
 }  // namespace resprout::runtime

@@ -1,5 +1,7 @@
-// Processes that hold words and die: who is seen to have stopped, and that he does nothing after.
+// Processes that hold mutexes and die: who is seen to have died, and that he does nothing after.
 #include "runtime/pulses/pulses.hpp"
+
+#include <sys/resource.h>
 
 #include <array>
 #include <thread>
@@ -17,69 +19,139 @@ using testing::Shared;
 constexpr std::array<int, 3> ranks{4, 7, 9};
 
 struct Scene {
-  alignas(64) std::array<std::byte, 64> words{};
+  alignas(64) std::array<std::byte, ranks.size() * Pulses::bytes_each> memory{};
   std::atomic<int> holding;
   std::atomic<bool> may_leave;
   std::atomic<std::uint64_t> writes;
 
-  Pulses pulses() { return {words.data(), ranks}; }
+  Pulses pulses() { return {memory.data(), ranks}; }
 };
 
-// A process whose word another thread holds, as the lifeline's does, until it may leave.
+int rank_of(int process) { return ranks[static_cast<std::size_t>(process)]; }
+
+// A process of which two threads write, until it may leave.
 void live(Scene& scene, int self) {
-  std::thread holder([&] {
-    Pulse pulse;
-    pulse.start(scene.pulses(), ranks[static_cast<std::size_t>(self)]);
+  Pulse pulse;
+  pulse.start(scene.pulses(), rank_of(self));
+  std::thread other([&] {
+    scene.pulses().count(rank_of(self));
     ++scene.holding;
-    while (!scene.may_leave) nap_ms(1);
+    while (!scene.may_leave) ++scene.writes;
   });
   while (!scene.may_leave) ++scene.writes;
-  holder.join();
+  other.join();
 }
 
-TEST_CASE("pulses: who is killed has stopped, who leaves has not") {
+TEST_CASE("pulses: who is killed has died, who leaves has not") {
   for (const int victim : {0, 1, 2}) {
     Shared<Scene> scene;
     Processes processes(3, [&](int self) { live(*scene, self); });
     while (scene->holding < 3) nap_ms(1);
     CHECK(scene->pulses().stopped() == 0);
+    CHECK_FALSE(scene->pulses().has_died(rank_of(victim)));
     processes.signal(victim, SIGKILL);
     while (scene->pulses().stopped() == 0) nap_ms(1);
     scene->may_leave = true;
     for (int i = 0; i < 3; ++i) {
+      if (i == victim) CHECK(scene->pulses().has_died(rank_of(i)));
       CHECK(processes.wait(i) == (i == victim ? -SIGKILL : 0));
-      CHECK(scene->pulses().has_stopped(ranks[static_cast<std::size_t>(i)]) == (i == victim));
+      CHECK(scene->pulses().has_died(rank_of(i)) == (i == victim));
     }
     CHECK(scene->pulses().stopped() == 1);
     int seen = 0;
     scene->pulses().for_each_stopped([&](int rank) { seen = rank; });
-    CHECK(seen == ranks[static_cast<std::size_t>(victim)]);
-    CHECK_FALSE(scene->pulses().has_stopped(5));
+    CHECK(seen == rank_of(victim));
+    CHECK_FALSE(scene->pulses().has_died(5));
   }
 }
 
-TEST_CASE("pulses: who has stopped writes nothing any more, once that is settled") {
+TEST_CASE("pulses: any signal that ends a process is a death") {
+  for (const int signal : {SIGSEGV, SIGTERM, SIGABRT}) {
+    Shared<Scene> scene;
+    Processes processes(1, [&](int self) {
+      const rlimit no_core{};
+      setrlimit(RLIMIT_CORE, &no_core);
+      ::signal(signal, SIG_DFL);
+      live(*scene, self);
+    });
+    while (scene->holding < 1) nap_ms(1);
+    processes.signal(0, signal);
+    while (!scene->pulses().has_died(rank_of(0))) nap_ms(1);
+    CHECK(processes.wait(0) == -signal);
+  }
+}
+
+TEST_CASE("pulses: who has died writes nothing any more, once that is settled") {
   for (int trial = 0; trial < 200; ++trial) {
     Shared<Scene> scene;
     Processes processes(1, [&](int self) { live(*scene, self); });
     while (scene->holding < 1 || scene->writes < 1000) std::this_thread::yield();
     processes.signal(0, SIGKILL);
-    while (scene->pulses().stopped() == 0) {
+    while (!scene->pulses().has_died(rank_of(0))) {
     }
     Pulses::settle();
     const std::uint64_t writes = scene->writes;
+    scene->pulses().let_others_pass(rank_of(0));
     for (int look = 0; look < 1000; ++look) CHECK(scene->writes == writes);
     CHECK(processes.wait(0) == -SIGKILL);
     CHECK(scene->writes == writes);
   }
 }
 
+TEST_CASE("pulses: a thread that ends is not its process") {
+  Shared<Scene> scene;
+  Processes processes(1, [&](int self) {
+    std::thread([&] {
+      Pulse* const pulse = new Pulse;  // of a thread that does not let go
+      pulse->start(scene->pulses(), rank_of(self));
+      scene->pulses().count(rank_of(self));
+    }).join();
+    ++scene->holding;
+    while (!scene->may_leave) nap_ms(1);
+  });
+  while (scene->holding < 1) nap_ms(1);
+  CHECK(scene->pulses().stopped() == 1);
+  CHECK_FALSE(scene->pulses().has_died(rank_of(0)));
+  processes.signal(0, SIGKILL);
+  CHECK(processes.wait(0) == -SIGKILL);
+  CHECK(scene->pulses().has_died(rank_of(0)));
+}
+
+TEST_CASE("pulses: a process that goes on as another program has not died") {
+  Shared<Scene> scene;
+  Processes processes(1, [&](int self) {
+    Pulse pulse;
+    pulse.start(scene->pulses(), rank_of(self));
+    scene->pulses().count(rank_of(self));
+    execlp("sleep", "sleep", "60", nullptr);
+  });
+  while (scene->pulses().stopped() == 0) nap_ms(1);
+  CHECK_FALSE(scene->pulses().has_died(rank_of(0)));
+  processes.signal(0, SIGKILL);
+  CHECK(processes.wait(0) == -SIGKILL);
+}
+
+TEST_CASE("pulses: the end of a process that does not count is no death") {
+  Shared<Scene> scene;
+  Processes processes(1, [&](int self) {
+    Pulse pulse;
+    pulse.start(scene->pulses(), rank_of(self));
+    ++scene->holding;
+    for (;;) nap_ms(1);
+  });
+  while (scene->holding < 1) nap_ms(1);
+  processes.signal(0, SIGKILL);
+  CHECK(processes.wait(0) == -SIGKILL);
+  CHECK_FALSE(scene->pulses().has_died(rank_of(0)));
+}
+
 TEST_CASE("pulses: where there is no memory nobody stops") {
   const Pulses none;
   Pulse pulse;
   pulse.start(none, 0);
+  none.count(0);
   CHECK(none.stopped() == 0);
-  CHECK_FALSE(none.has_stopped(0));
+  CHECK_FALSE(none.has_died(0));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3530747270736572u;  // "resprt05"
+constexpr std::uint64_t magic = 0x3630747270736572u;  // "resprt06"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;

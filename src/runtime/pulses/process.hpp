@@ -15,6 +15,7 @@ namespace resprout::runtime {
 struct ProcessStatus {
   char state;                // as in /proc/PID/stat: R, S, D, T (stopped), t (traced), Z, X
   std::uint64_t start_time;  // clock ticks since boot: tells a process from its successor by pid
+  bool is_killed;            // by a signal: none of its threads will run its program again
 
   bool is_stopped() const { return state == 'T' || state == 't'; }
   bool has_ended() const { return state == 'Z' || state == 'X'; }

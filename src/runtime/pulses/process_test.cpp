@@ -1,4 +1,4 @@
-#include "runtime/lifeline/process.hpp"
+#include "runtime/pulses/process.hpp"
 
 #include <poll.h>
 #include <sys/prctl.h>
