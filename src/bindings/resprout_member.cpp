@@ -50,7 +50,7 @@ struct resprout_member {
 
 namespace {
 
-thread_local std::string last_refusal;
+thread_local std::string last_member_refusal;
 
 constexpr std::size_t order_bytes_max = std::size_t{1} << 20;
 
@@ -83,7 +83,7 @@ std::string own_host_name() {
 
 std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   const auto refuse = [](const std::string& why) {
-    last_refusal = why;
+    last_member_refusal = why;
     return std::nullopt;
   };
   const std::string valid = " is not HOST:PORT with a numeric host, as 127.0.0.1:0";
@@ -214,15 +214,15 @@ resprout_member* resprout_member_new(const resprout_member_options* options) {
   try {
     return new resprout_member(*understood);
   } catch (const std::invalid_argument& error) {
-    last_refusal = error.what();
+    last_member_refusal = error.what();
     return nullptr;
   } catch (const std::exception& error) {
-    last_refusal = "listen: " + std::string(options->listen) + ": " + error.what();
+    last_member_refusal = "listen: " + std::string(options->listen) + ": " + error.what();
     return nullptr;
   }
 }
 
-const char* resprout_member_refusal(void) { return last_refusal.c_str(); }
+const char* resprout_member_refusal(void) { return last_member_refusal.c_str(); }
 
 const char* resprout_member_run(resprout_member* member, int timeout_ms) {
   const auto event = member->member->run(timeout_ms);

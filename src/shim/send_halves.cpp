@@ -19,7 +19,7 @@ namespace resprout::shim {
 namespace {
 
 // Never destroyed: MPI may read what is left behind as long as there is MPI.
-struct Table {
+struct Halves {
   std::mutex mutex;
   std::list<SendHalf> kept;  // of receives that are not over
   std::unordered_map<MPI_Request, std::list<SendHalf>::iterator> by_receive;  // but for held ones
@@ -28,8 +28,8 @@ struct Table {
   std::atomic<bool> is_used{false};
 };
 
-Table& table() {
-  static auto* instance = new Table;
+Halves& halves() {
+  static auto* instance = new Halves;
   return *instance;
 }
 
@@ -43,8 +43,8 @@ void end(SendHalf& half, int code) {
   half.code = code_of_send(code);
   if (half.request != MPI_REQUEST_NULL) PMPI_Request_free(&half.request);
   if (code == MPI_SUCCESS) return;
-  const std::scoped_lock lock(table().mutex);
-  table().broken.emplace_back().bytes = std::move(half.bytes);
+  const std::scoped_lock lock(halves().mutex);
+  halves().broken.emplace_back().bytes = std::move(half.bytes);
 }
 
 // Whether it is over.
@@ -74,28 +74,28 @@ void wait_for(SendHalf& half) {
 }
 
 std::list<SendHalf> take_behind() {
-  const std::scoped_lock lock(table().mutex);
-  return std::exchange(table().behind, {});
+  const std::scoped_lock lock(halves().mutex);
+  return std::exchange(halves().behind, {});
 }
 
 // Of what was left behind what is over goes.
 void sweep() {
   std::list<SendHalf> behind = take_behind();
   behind.remove_if(advance);
-  const std::scoped_lock lock(table().mutex);
-  table().behind.splice(table().behind.end(), behind);
+  const std::scoped_lock lock(halves().mutex);
+  halves().behind.splice(halves().behind.end(), behind);
 }
 
 void leave_behind(SendHalf half) {
   if (advance(half)) return;
-  const std::scoped_lock lock(table().mutex);
-  table().behind.push_back(std::move(half));
+  const std::scoped_lock lock(halves().mutex);
+  halves().behind.push_back(std::move(half));
 }
 
 SendHalf take(std::list<SendHalf>::iterator kept) {
-  const std::scoped_lock lock(table().mutex);
+  const std::scoped_lock lock(halves().mutex);
   SendHalf half = std::move(*kept);
-  table().kept.erase(kept);
+  halves().kept.erase(kept);
   return half;
 }
 
@@ -104,21 +104,21 @@ SendHalf take(std::list<SendHalf>::iterator kept) {
 void keep_send_half(MPI_Request receive, SendHalf half) {
   sweep();
   if (half.request == MPI_REQUEST_NULL && half.code == MPI_SUCCESS) return;
-  table().is_used.store(true, std::memory_order_relaxed);
+  halves().is_used.store(true, std::memory_order_relaxed);
   if (half.request != MPI_REQUEST_NULL)
     remember(half.request, {half.sending.comm, half.sending.dest, Pending::Kind::send});
   if (receive == MPI_REQUEST_NULL) return leave_behind(std::move(half));
-  const std::scoped_lock lock(table().mutex);
-  table().kept.push_back(std::move(half));
-  table().by_receive.insert_or_assign(receive, std::prev(table().kept.end()));
+  const std::scoped_lock lock(halves().mutex);
+  halves().kept.push_back(std::move(half));
+  halves().by_receive.insert_or_assign(receive, std::prev(halves().kept.end()));
 }
 
 SendHalves::SendHalves(int count, MPI_Request* requests, Then then)
     : requests_(requests), then_(then) {
-  if (!table().is_used.load(std::memory_order_relaxed) || count <= 0) return;
-  const std::scoped_lock lock(table().mutex);
-  for (int i = 0; i < count && !table().by_receive.empty(); ++i) {
-    const auto found = table().by_receive.extract(requests[i]);
+  if (!halves().is_used.load(std::memory_order_relaxed) || count <= 0) return;
+  const std::scoped_lock lock(halves().mutex);
+  for (int i = 0; i < count && !halves().by_receive.empty(); ++i) {
+    const auto found = halves().by_receive.extract(requests[i]);
     if (found.empty()) continue;
     held_.resize(static_cast<std::size_t>(count));
     held_[static_cast<std::size_t>(i)] = {requests[i], found.mapped()};
@@ -132,8 +132,8 @@ SendHalves::~SendHalves() {
     if (requests_[i] == MPI_REQUEST_NULL) {
       leave_behind(take(*half));
     } else {
-      const std::scoped_lock lock(table().mutex);
-      table().by_receive.insert_or_assign(receive, *half);
+      const std::scoped_lock lock(halves().mutex);
+      halves().by_receive.insert_or_assign(receive, *half);
     }
   }
 }
@@ -154,21 +154,21 @@ int SendHalves::result_of(int i) {
 }
 
 void forget_send_half(MPI_Request receive) {
-  if (!table().is_used.load(std::memory_order_relaxed)) return;
-  std::unique_lock lock(table().mutex);
-  const auto found = table().by_receive.extract(receive);
+  if (!halves().is_used.load(std::memory_order_relaxed)) return;
+  std::unique_lock lock(halves().mutex);
+  const auto found = halves().by_receive.extract(receive);
   lock.unlock();
   if (!found.empty()) leave_behind(take(found.mapped()));
 }
 
 void leave_send_halves(MPI_Comm comm) {
-  if (!table().is_used.load(std::memory_order_relaxed)) return;
-  const std::scoped_lock lock(table().mutex);
+  if (!halves().is_used.load(std::memory_order_relaxed)) return;
+  const std::scoped_lock lock(halves().mutex);
   const auto leave = [comm](SendHalf& half) {
     if (half.sending.comm == comm) half.sending.comm = MPI_COMM_NULL;
   };
-  for (SendHalf& half : table().kept) leave(half);
-  for (SendHalf& half : table().behind) leave(half);
+  for (SendHalf& half : halves().kept) leave(half);
+  for (SendHalf& half : halves().behind) leave(half);
 }
 
 void finish_send_halves() {

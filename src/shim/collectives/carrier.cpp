@@ -10,7 +10,7 @@ namespace {
 // Far more than anybody measures; what a text can make us allocate is bounded.
 constexpr std::size_t rows_max = 64;
 constexpr std::size_t switches_max = 64;
-constexpr int ranks_max = 1 << 20;
+constexpr int counted_max = 1 << 20;
 
 constexpr std::array<std::string_view, kinds> names{"barrier", "bcast", "reduce", "allreduce"};
 
@@ -36,7 +36,7 @@ std::optional<Number> number_of(std::string_view text) {
 std::optional<int> count_of(std::string_view text, std::string_view name, int least) {
   const std::string_view key = take_until(text, '=');
   const auto count = number_of<int>(text);
-  if (key != name || !count || *count < least || *count > ranks_max) return std::nullopt;
+  if (key != name || !count || *count < least || *count > counted_max) return std::nullopt;
   return count;
 }
 

@@ -54,7 +54,7 @@ std::vector<MPI_Comm> mark_revoked(Predicate is_meant) {
 }
 
 // In the library's progress, on a thread that is blocked in it.
-int look() {
+int look_at_natives() {
   const World* world = World::current();
   if (world == nullptr) return 0;
   drive_from_inside();
@@ -73,12 +73,12 @@ void open_natives() {
   if (!ulfm::is_active()) return;
   natives().is_open = true;
   make_native(MPI_COMM_WORLD);
-  add_progress_hook(look, Rounds::some);
+  add_progress_hook(look_at_natives, Rounds::some);
 }
 
 void close_natives() {
   if (!natives().is_open.exchange(false)) return;
-  remove_progress_hook(look);
+  remove_progress_hook(look_at_natives);
   const std::lock_guard guard(natives().mutex);
   natives().open.clear();
 }

@@ -16,9 +16,9 @@
 namespace resprout::shim {
 namespace {
 
-using Table = void;  // an opal_pointer_array_t
-using TestAndSet = bool (*)(Table*, int number, void* value);
-using Set = int (*)(Table*, int number, void* value);
+using PointerArray = void;  // opal_pointer_array_t
+using TestAndSet = bool (*)(PointerArray*, int number, void* value);
+using Set = int (*)(PointerArray*, int number, void* value);
 
 // Never destroyed: the library makes progress to the end of the process.
 struct Numbers {
@@ -31,8 +31,8 @@ Numbers& numbers() {
   return *instance;
 }
 
-bool is_of_communicators(Table* table) {
-  static Table* const communicators = dlsym(RTLD_DEFAULT, "ompi_mpi_communicators");
+bool is_of_communicators(PointerArray* table) {
+  static PointerArray* const communicators = dlsym(RTLD_DEFAULT, "ompi_mpi_communicators");
   return table == communicators;
 }
 

@@ -68,7 +68,7 @@ void end_waits(std::span<const MPI_Request> requests) {
 }
 
 // In the library's progress. What a step has posted may be new in each round.
-int look() {
+int look_into_nursery() {
   if (nursery().creations.load() == 0 || !(is_anybody_lost() || is_any_revoked())) return 0;
   std::vector<MPI_Request> all;
   {
@@ -126,11 +126,11 @@ void open_nursery() {
   PMPI_Comm_dup(MPI_COMM_WORLD, &nursery().comm);
   note_made(nursery().comm);
   hand_on_errors(nursery().comm);
-  add_progress_hook(look, Rounds::some);
+  add_progress_hook(look_into_nursery, Rounds::some);
 }
 
 void close_nursery() {
-  if (nursery().comm != MPI_COMM_NULL) remove_progress_hook(look);
+  if (nursery().comm != MPI_COMM_NULL) remove_progress_hook(look_into_nursery);
 }
 
 void leave_nursery(void* steps) {

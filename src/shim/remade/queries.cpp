@@ -12,7 +12,7 @@ using namespace resprout::shim;
 namespace {
 
 // Null: MPI knows what it has.
-const Grid* grid_of(MPI_Comm comm) {
+const Grid* grid_below(MPI_Comm comm) {
   if (!is_remade(comm)) return nullptr;
   const auto& grid = communicator_of(comm)->grid;
   return grid ? &*grid : nullptr;
@@ -55,20 +55,20 @@ extern "C" int MPI_Comm_compare(MPI_Comm one, MPI_Comm other, int* result) {
 extern "C" int MPI_Topo_test(MPI_Comm comm, int* status) {
   const auto* graph = is_remade(comm) ? &communicator_of(comm)->graph : nullptr;
   const bool has_graph = graph != nullptr && graph->has_value();
-  if (grid_of(comm) == nullptr && !has_graph) return PMPI_Topo_test(comm, status);
+  if (grid_below(comm) == nullptr && !has_graph) return PMPI_Topo_test(comm, status);
   *status = !has_graph ? MPI_CART : (*graph)->whole ? MPI_GRAPH : MPI_DIST_GRAPH;
   return MPI_SUCCESS;
 }
 
 extern "C" int MPI_Cartdim_get(MPI_Comm comm, int* ndims) {
-  const Grid* grid = grid_of(comm);
+  const Grid* grid = grid_below(comm);
   if (grid == nullptr) return PMPI_Cartdim_get(comm, ndims);
   *ndims = static_cast<int>(grid->dims.size());
   return MPI_SUCCESS;
 }
 
 extern "C" int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
-  const Grid* grid = grid_of(comm);
+  const Grid* grid = grid_below(comm);
   if (grid == nullptr) return PMPI_Cart_get(comm, maxdims, dims, periods, coords);
   const std::vector<int> own = grid->coordinates_of(communicator_of(comm)->rank);
   const std::size_t count = std::min(own.size(), static_cast<std::size_t>(std::max(maxdims, 0)));
@@ -79,14 +79,14 @@ extern "C" int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[
 }
 
 extern "C" int MPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank) {
-  const Grid* grid = grid_of(comm);
+  const Grid* grid = grid_below(comm);
   if (grid == nullptr) return PMPI_Cart_rank(comm, coords, rank);
   *rank = grid->rank_at(coords);
   return *rank >= 0 ? MPI_SUCCESS : finish(comm, "cart_rank", MPI_ERR_ARG);
 }
 
 extern "C" int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
-  const Grid* grid = grid_of(comm);
+  const Grid* grid = grid_below(comm);
   if (grid == nullptr) return PMPI_Cart_coords(comm, rank, maxdims, coords);
   if (rank < 0 || rank >= grid->size()) return finish(comm, "cart_coords", MPI_ERR_RANK);
   const std::vector<int> found = grid->coordinates_of(rank);
@@ -97,7 +97,7 @@ extern "C" int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[
 
 extern "C" int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source,
                               int* rank_dest) {
-  const Grid* grid = grid_of(comm);
+  const Grid* grid = grid_below(comm);
   if (grid == nullptr) return PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest);
   if (direction < 0 || direction >= static_cast<int>(grid->dims.size()))
     return finish(comm, "cart_shift", MPI_ERR_DIMS);

@@ -48,7 +48,7 @@ void go_on_with_mpi() {
 }
 
 // In the library's progress, on a thread that is inside of it.
-int look_after_receives() {
+int look_after_messages() {
   if (Receives* by = receives()) by->advance();
   return 0;
 }
@@ -158,7 +158,7 @@ class Verification final {
   void go_on() {
     links_in_use.store(&company_->links);
     if (!options_.verify) return;
-    if (!add_progress_hook(look_after_receives, Rounds::some))
+    if (!add_progress_hook(look_after_messages, Rounds::some))
       throw std::runtime_error("--verify needs an MPI library that has opal_progress_register");
     comparing.store(&comparing_);
     verified_messages.store(&messages_);
@@ -170,7 +170,7 @@ class Verification final {
   // anything. Empty `run_directory`: without notes for the launcher.
   void part(const std::string& run_directory) {
     decided_receives.store(nullptr);
-    remove_progress_hook(look_after_receives);
+    remove_progress_hook(look_after_messages);
     decided_.finish();
     company_->lag.finish();
     decided.store(nullptr);
@@ -234,7 +234,7 @@ class Verification final {
   VerificationFigures figures_;
 };
 
-std::unique_ptr<Verification>& open_one() {
+std::unique_ptr<Verification>& verification() {
   static auto* instance = new std::unique_ptr<Verification>;
   return *instance;
 }
@@ -258,9 +258,9 @@ void prepare_verification(const Options& options, const std::string& address) {
 
 void open_verification() {
   const auto& [options, address] = prepared();
-  if (options == nullptr || open_one()) return;
+  if (options == nullptr || verification()) return;
   try {
-    open_one() = std::make_unique<Verification>(*options, address);
+    verification() = std::make_unique<Verification>(*options, address);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "resprout: replicas cannot meet: %s\n", error.what());
     std::_Exit(2);
@@ -269,9 +269,9 @@ void open_verification() {
 
 VerificationFigures close_verification() {
   prepared() = {};
-  if (!open_one()) return {};
-  const VerificationFigures figures = open_one()->close();
-  open_one().reset();
+  if (!verification()) return {};
+  const VerificationFigures figures = verification()->close();
+  verification().reset();
   return figures;
 }
 

@@ -6,7 +6,7 @@
 namespace resprout::sim {
 namespace {
 
-std::string name(std::size_t rank) { return "process " + std::to_string(rank); }
+std::string process(std::size_t rank) { return "process " + std::to_string(rank); }
 
 bool is_linked(std::size_t v, std::size_t w, std::size_t procs) {
   const topology::BinomialGraph graph{static_cast<std::int32_t>(procs)};
@@ -20,12 +20,12 @@ Verdict check_revocation(std::span<const Outcome> outcomes, std::uint64_t initia
     const Outcome& outcome = outcomes[rank];
     const bool is_initiator = (initiators >> rank & 1) != 0;
     if (outcome.delivered > 1)
-      return name(rank) + " was revoked " + std::to_string(outcome.delivered) + " times";
+      return process(rank) + " was revoked " + std::to_string(outcome.delivered) + " times";
     if (outcome.delivered == 0 && is_initiator && outcome.is_survivor)
-      return name(rank) + " has revoked, and is not revoked";
+      return process(rank) + " has revoked, and is not revoked";
     const bool by_itself = outcome.result.contributors == std::uint64_t{1} << rank;
     if (outcome.delivered != 0 && by_itself && !is_initiator)
-      return name(rank) + " was revoked by nobody";
+      return process(rank) + " was revoked by nobody";
   }
   for (std::size_t from = 0; from < outcomes.size(); ++from) {
     if (!outcomes[from].is_survivor || outcomes[from].delivered == 0) continue;
@@ -33,7 +33,7 @@ Verdict check_revocation(std::span<const Outcome> outcomes, std::uint64_t initia
     for (std::size_t to = 0; to < outcomes.size(); ++to) {
       if (!outcomes[to].is_survivor || outcomes[to].delivered != 0) continue;
       if (reach == Reach::detector || is_linked(from, to, outcomes.size()))
-        return name(to) + " never heard of what " + name(from) + " knows";
+        return process(to) + " never heard of what " + process(from) + " knows";
     }
   }
   return std::nullopt;

@@ -8,7 +8,7 @@
 namespace resprout::sim {
 namespace {
 
-std::optional<DecisionLogDefect> defect_of(const std::string& word) {
+std::optional<DecisionLogDefect> decision_log_defect_of(const std::string& word) {
   if (word.empty()) return DecisionLogDefect::none;
   if (word == "settling") return DecisionLogDefect::settling;
   if (word == "inquiry") return DecisionLogDefect::inquiry;
@@ -28,7 +28,7 @@ std::string refuse_decision_log(const Case& given, const registry::Spec& spec) {
   if (given.root != 0) return "--root is 0 for a decision-log: the lowest replica leads";
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for reliable broadcasts";
-  if (!defect_of(given.defect))
+  if (!decision_log_defect_of(given.defect))
     return "--defect is settling, inquiry, promise or suspicions for a decision-log";
   return "";
 }
@@ -36,7 +36,7 @@ std::string refuse_decision_log(const Case& given, const registry::Spec& spec) {
 Finding explore_decision_log(const Case& given, const registry::Spec& spec) {
   const protocols::DecisionLogConfig config{spec.degree, static_cast<std::uint64_t>(spec.window)};
   const DecisionLogWorld start(config, {.decisions = static_cast<std::uint64_t>(spec.decisions),
-                                        .defect = *defect_of(given.defect)});
+                                        .defect = *decision_log_defect_of(given.defect)});
   const auto check = [&](std::span<const DecisionLogOutcome> outcomes) {
     return check_decision_log(outcomes, config.window);
   };

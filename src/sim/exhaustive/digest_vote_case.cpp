@@ -8,7 +8,7 @@
 namespace resprout::sim {
 namespace {
 
-std::optional<DigestVoteDefect> defect_of(const std::string& word) {
+std::optional<DigestVoteDefect> digest_vote_defect_of(const std::string& word) {
   if (word.empty()) return DigestVoteDefect::none;
   if (word == "origins") return DigestVoteDefect::origins;
   if (word == "shares") return DigestVoteDefect::shares;
@@ -20,7 +20,8 @@ std::optional<DigestVoteDefect> defect_of(const std::string& word) {
 // start; -1: nothing is.
 DigestVoteWorld start_of(const Case& given, const protocols::DigestVoteConfig& config,
                          int corrupted) {
-  const DigestVoteScene scene{.may_corrupt = given.corrupts, .defect = *defect_of(given.defect)};
+  const DigestVoteScene scene{.may_corrupt = given.corrupts,
+                              .defect = *digest_vote_defect_of(given.defect)};
   DigestVoteWorld world(config, scene);
   const auto rank_of = [](int rank) { return static_cast<std::uint8_t>(rank); };
   if (corrupted >= 0) world.apply({ActionKind::corrupt, rank_of(corrupted), rank_of(corrupted)});
@@ -40,7 +41,7 @@ std::string refuse_digest_vote(const Case& given, const registry::Spec& spec) {
   if (given.root != 0) return "--root is 0 for a digest-vote: it has none";
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for reliable broadcasts";
-  if (!defect_of(given.defect))
+  if (!digest_vote_defect_of(given.defect))
     return "--defect is origins, shares or suspicions for a digest-vote";
   return "";
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = LaneOperation::Kind;
 
-std::optional<LanesDefect> defect_of(const std::string& word) {
+std::optional<LanesDefect> lanes_defect_of(const std::string& word) {
   if (word.empty()) return LanesDefect::none;
   if (word == "silence") return LanesDefect::silence;
   if (word == "finality") return LanesDefect::finality;
@@ -42,7 +42,7 @@ std::string refuse_lanes(const Case& given, const registry::Spec&) {
   if (given.root != 0) return "--root is 0 for lanes: every member is that of a broadcast";
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for reliable broadcasts";
-  if (!defect_of(given.defect))
+  if (!lanes_defect_of(given.defect))
     return "--defect is silence, finality, slots, meetings, stamp or suspicions for lanes";
   return "";
 }
@@ -51,7 +51,7 @@ Finding explore_lanes(const Case& given, const registry::Spec& spec) {
   LanesScene scene;
   scene.config = {given.procs, static_cast<std::uint32_t>(spec.broadcasts), 2};
   scene.may_be_revoked = spec.may_be_revoked;
-  scene.defect = *defect_of(given.defect);
+  scene.defect = *lanes_defect_of(given.defect);
   std::vector<int> numbers(static_cast<std::size_t>(spec.operations));
   Finding finding;
   do {

@@ -8,7 +8,7 @@
 namespace resprout::sim {
 namespace {
 
-std::optional<MembershipDefect> defect_of(const std::string& word) {
+std::optional<MembershipDefect> membership_defect_of(const std::string& word) {
   if (word.empty()) return MembershipDefect::none;
   if (word == "fence") return MembershipDefect::fence;
   if (word == "proof") return MembershipDefect::proof;
@@ -42,7 +42,7 @@ std::string refuse_membership(const Case& given, const registry::Spec& spec) {
   if (!given.enters_late) return "--enter-first: the members of a membership are all there";
   // Without fences local views have no tree to go over.
   if (spec.has_local_views && given.defect == "fence") return "--defect is proof with views=local";
-  if (!defect_of(given.defect)) return "--defect is fence or proof for a membership";
+  if (!membership_defect_of(given.defect)) return "--defect is fence or proof for a membership";
   return "";
 }
 
@@ -53,7 +53,7 @@ Finding explore_membership(const Case& given, const registry::Spec& spec) {
                               .joins_low = given.joins_low,
                               .proves = given.proves,
                               .returns = given.returns,
-                              .defect = *defect_of(given.defect)};
+                              .defect = *membership_defect_of(given.defect)};
   return spec.has_local_views ? explore_views<LocalViews<8>>(given, config, scene)
                               : explore_views<WholeViews>(given, config, scene);
 }

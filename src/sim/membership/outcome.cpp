@@ -6,7 +6,7 @@ namespace {
 
 using Ids = protocols::IdSet<1>;
 
-std::string text_of(const Ids& ids) {
+std::string listed(const Ids& ids) {
   std::string text = "{";
   ids.for_each([&](Rank id) { text += (text.size() > 1 ? "," : "") + std::to_string(index(id)); });
   return text + "}";
@@ -50,12 +50,12 @@ std::optional<std::string> check_membership(std::span<const MembershipOutcome> o
     const std::string who = "process " + std::to_string(index(rank));
     if (!has_quorum) {
       if (outcome.is_member && outcome.view == latest && !outcome.failed)
-        return who + " does not know that it is isolated in " + text_of(latest.members);
+        return who + " does not know that it is isolated in " + listed(latest.members);
       continue;
     }
     if (!outcome.is_member) return who + " is no member in the end";
     if (outcome.view.members != lasting)
-      return who + " ends in " + text_of(outcome.view.members) + ", not in " + text_of(lasting);
+      return who + " ends in " + listed(outcome.view.members) + ", not in " + listed(lasting);
     if (outcome.view != latest) return who + " ends in another epoch than others";
   }
   return std::nullopt;

@@ -16,13 +16,13 @@ namespace resprout::sim {
 namespace {
 
 // What the members keep: the list of them all, or their neighborhoods.
-class WholeViews {
+class WholeSide {
  public:
   using Machine = protocols::LargeMembership;
   static constexpr auto install = protocols::MembershipEventKind::install;
   static_assert(Machine::Ids::capacity == memberships_max);
 
-  explicit WholeViews(std::int32_t procs) : all_(Machine::Ids::first(procs)) {}
+  explicit WholeSide(std::int32_t procs) : all_(Machine::Ids::first(procs)) {}
   Machine founder(const protocols::MembershipConfig& config, Rank self) const {
     return Machine::founder(config, self, all_);
   }
@@ -43,12 +43,12 @@ class WholeViews {
   Machine::Ids living_;
 };
 
-class LocalViews {
+class LocalSide {
  public:
   using Machine = protocols::LargeLocalMembership;
   static constexpr auto install = protocols::LocalEventKind::install;
 
-  explicit LocalViews(std::int32_t procs) : first_(protocols::LocalView::first(procs)) {}
+  explicit LocalSide(std::int32_t procs) : first_(protocols::LocalView::first(procs)) {}
   Machine founder(const protocols::MembershipConfig& config, Rank self) const {
     return Machine::founder(config, self, first_);
   }
@@ -248,8 +248,8 @@ class MembershipSimulation final : public Simulation {
 
 Made make_membership(const Machinery& machinery) {
   if (machinery.spec.has_local_views)
-    return std::make_unique<MembershipSimulation<LocalViews>>(machinery);
-  return std::make_unique<MembershipSimulation<WholeViews>>(machinery);
+    return std::make_unique<MembershipSimulation<LocalSide>>(machinery);
+  return std::make_unique<MembershipSimulation<WholeSide>>(machinery);
 }
 
 }  // namespace resprout::sim

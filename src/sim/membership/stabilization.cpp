@@ -13,7 +13,7 @@
 namespace resprout::sim {
 namespace {
 
-using Machine = protocols::LargeMembership;
+using Protocol = protocols::LargeMembership;
 using protocols::MembershipEventKind;
 using protocols::MembershipKind;
 
@@ -77,8 +77,8 @@ struct Occasion {
   Time at;
   std::int64_t order;
   Kind kind;
-  std::int32_t about;                                 // the group, or the receiver
-  std::shared_ptr<const Machine::Message> message{};  // arrival, handling
+  std::int32_t about;                                  // the group, or the receiver
+  std::shared_ptr<const Protocol::Message> message{};  // arrival, handling
 };
 struct Later {
   bool operator()(const Occasion& a, const Occasion& b) const {
@@ -89,7 +89,7 @@ struct Later {
 class Occasions {
  public:
   void add(Time at, Kind kind, std::int32_t about,
-           std::shared_ptr<const Machine::Message> message = nullptr) {
+           std::shared_ptr<const Protocol::Message> message = nullptr) {
     queue_.push({at, order_++, kind, about, std::move(message)});
   }
   bool is_empty() const { return queue_.empty(); }
@@ -127,18 +127,18 @@ void begin_all(const Talk& talk, Duration latency, Occasions& occasions) {
     occasions.add(Time{latency * group / talk.groups()}, Kind::begin, group);
 }
 
-class World {
+class Stabilizing {
  public:
-  explicit World(const StabilizationScene& scene)
+  explicit Stabilizing(const StabilizationScene& scene)
       : scene_(scene),
         config_{{scene.radix}, 0},
         torus_(scene.procs),
         switch_(scene.latency, scene.service),
         talk_(scene.talkers > 0 ? scene.procs : 0, std::max(scene.talkers, 1)),
         busy_until_(static_cast<std::size_t>(scene.procs)) {
-    const auto all = Machine::Ids::first(scene.procs);
+    const auto all = Protocol::Ids::first(scene.procs);
     for (std::int32_t id = 0; id < scene.procs; ++id) {
-      machines_.push_back(Machine::founder(config_, rank_at(id), all));
+      machines_.push_back(Protocol::founder(config_, rank_at(id), all));
       machines_.back().start({});
       while (machines_.back().poll_event()) continue;
       while (machines_.back().poll_send()) continue;
@@ -149,7 +149,7 @@ class World {
     warm_up();
     begin_ = now_;
     // The root is told, and takes its time for it.
-    auto told = std::make_shared<Machine::Message>();
+    auto told = std::make_shared<Protocol::Message>();
     told->kind = MembershipKind::report;
     occasions_.add(now_ + scene_.processing, Kind::handling, 0, told);
     while (missing_ > 0) {
@@ -173,7 +173,7 @@ class World {
   }
 
   void act(const Occasion& occasion) {
-    Machine& machine = machines_[static_cast<std::size_t>(occasion.about)];
+    Protocol& machine = machines_[static_cast<std::size_t>(occasion.about)];
     if (occasion.kind == Kind::arrival && takes_time(*occasion.message)) {
       Time& busy = busy_until_[static_cast<std::size_t>(occasion.about)];
       busy = std::max(busy, now_) + scene_.processing;
@@ -188,11 +188,11 @@ class World {
   }
 
   // The paper's O_cp: for updating the tree, once at each process.
-  static bool takes_time(const Machine::Message& message) {
+  static bool takes_time(const Protocol::Message& message) {
     return message.kind == MembershipKind::propose;
   }
 
-  void drain(Machine& machine) {
+  void drain(Protocol& machine) {
     while (const auto event = machine.poll_event()) {
       if (event->kind == MembershipEventKind::decide) result_.stabilized = now_ - begin_;
       if (event->kind != MembershipEventKind::install) continue;
@@ -203,11 +203,11 @@ class World {
       ++result_.messages;
       if (message->to == scene_.victim) continue;
       occasions_.add(arrival_of(*message), Kind::arrival, index(message->to),
-                     std::make_shared<const Machine::Message>(*message));
+                     std::make_shared<const Protocol::Message>(*message));
     }
   }
 
-  Time arrival_of(const Machine::Message& message) {
+  Time arrival_of(const Protocol::Message& message) {
     switch (scene_.network) {
       case NetworkKind::uniform:
         return now_ + scene_.latency;
@@ -224,7 +224,7 @@ class World {
   TorusOfMidplanes torus_;
   SerializingSwitch switch_;
   Talk talk_;
-  std::vector<Machine> machines_;
+  std::vector<Protocol> machines_;
   std::vector<Time> busy_until_;
   Occasions occasions_;
   Time now_{};
@@ -238,7 +238,7 @@ class World {
 Stabilization stabilize(const StabilizationScene& scene) {
   RESPROUT_INVARIANT(scene.procs >= 2 && index(scene.victim) > 0 &&
                      index(scene.victim) < scene.procs);
-  return World(scene).run();
+  return Stabilizing(scene).run();
 }
 
 Duration contention_latency(std::int32_t nodes, std::int32_t children, Duration latency,

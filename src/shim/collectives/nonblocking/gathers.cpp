@@ -12,7 +12,7 @@ namespace {
 constexpr int everybody = -1;
 
 // What the call says; of `all` only where it is significant.
-struct Arguments {
+struct GatherArguments {
   const void* sendbuf;
   int sendcount;
   MPI_Datatype sendtype;
@@ -34,7 +34,7 @@ struct Arguments {
 
 class Gather final : public Collective {
  public:
-  Gather(runtime::Session& session, const Arguments& arguments)
+  Gather(runtime::Session& session, const GatherArguments& arguments)
       : Collective(session),
         root_(arguments.root),
         except_(arguments.sendbuf == MPI_IN_PLACE ? rank() : -1),
@@ -71,7 +71,7 @@ class Gather final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-MakeCollective make_gather(const Arguments& arguments) {
+MakeCollective make_gather(const GatherArguments& arguments) {
   return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     const runtime::Members& all = session.everybody();
     if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;

@@ -11,21 +11,21 @@ using namespace resprout::shim;
 
 namespace {
 
-constexpr int everybody = -1;
+constexpr int all_ranks = -1;
 
-// `root`: who wants the result, or `everybody`.
+// `root`: who wants the result, or `all_ranks`.
 class Reduce final : public Collective {
  public:
   Reduce(MPI_Comm comm, runtime::Session& session, const void* sendbuf, void* recvbuf,
          const Reduction& reduction, int root)
       : Collective(session),
         comm_(comm),
-        recvbuf_(root == everybody || root == rank() ? recvbuf : nullptr),
+        recvbuf_(root == all_ranks || root == rank() ? recvbuf : nullptr),
         root_(root),
         reduction_(reduction),
         stand_ins_(stand_ins_of(*communicator_of(comm))) {
     input_ = reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
-    if (!commutes(reduction.op()) && root > 0) root_ = everybody;
+    if (!commutes(reduction.op()) && root > 0) root_ = all_ranks;
     if (stand_ins_ || reduction_.combiner().is_for_program()) leave_to_program();
   }
 
@@ -43,7 +43,7 @@ class Reduce final : public Collective {
     const auto& spec = reduce_spec(session(), reduction_.bytes());
     if (stand_ins_)
       started.allgather(spec, row_for_stand_ins(session(), input_));
-    else if (root_ == everybody)
+    else if (root_ == all_ranks)
       started.allreduce(spec, input_, reduction_.combiner());
     else
       started.reduce(spec, root_, input_, reduction_.combiner());
@@ -70,7 +70,7 @@ class Reduce final : public Collective {
 MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, int root) {
   return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    if (!is_valid_reduction(count, datatype, op) || root < everybody ||
+    if (!is_valid_reduction(count, datatype, op) || root < all_ranks ||
         root >= session.everybody().size())
       return nullptr;
     return std::make_shared<Reduce>(comm, session, sendbuf, recvbuf, Reduction(op, datatype, count),
@@ -80,7 +80,7 @@ MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 
 Startable allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                     MPI_Op op) {
-  return {make_reduce(sendbuf, recvbuf, count, datatype, op, everybody),
+  return {make_reduce(sendbuf, recvbuf, count, datatype, op, all_ranks),
           sides_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
 }
 

@@ -12,7 +12,7 @@ using namespace resprout::shim;
 namespace {
 
 // What the call says; of `all` only at the root.
-struct Arguments {
+struct ScatterArguments {
   Pieces all;
   MPI_Datatype sendtype;
   void* recvbuf;
@@ -30,7 +30,7 @@ struct Arguments {
 
 class Scatter final : public Collective {
  public:
-  Scatter(MPI_Comm comm, runtime::Session& session, const Arguments& arguments)
+  Scatter(MPI_Comm comm, runtime::Session& session, const ScatterArguments& arguments)
       : Collective(session),
         root_(arguments.root),
         sendtype_(rank() == root_ ? arguments.sendtype : MPI_DATATYPE_NULL),
@@ -95,7 +95,7 @@ class Scatter final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-Startable scatter(const Arguments& arguments) {
+Startable scatter(const ScatterArguments& arguments) {
   const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     const runtime::Members& all = session.everybody();
     if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
