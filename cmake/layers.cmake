@@ -12,6 +12,19 @@ function(resprout_collect out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
+# Where UNITY_BUILD is set, the sources of a folder are one: they share most of what they include.
+# What is private to a file therefore has a name that no other one of its folder has.
+function(resprout_unite_folders name)
+  get_target_property(sources ${name} SOURCES)
+  foreach(source ${sources})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src)
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # resprout_add_layer(NAME FOLDERS folder... LINKS target...): a static library of src/folder...;
 # afterwards ${folder}_library names it.
 function(resprout_add_layer name)
@@ -22,6 +35,7 @@ function(resprout_add_layer name)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC resprout_common ${arg_LINKS})
     set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+    resprout_unite_folders(${name})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE resprout_common ${arg_LINKS})
@@ -87,6 +101,7 @@ function(resprout_add_c_library name)
   cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
   resprout_collect(sources ${arg_FOLDER})
   add_library(lib${name} SHARED ${sources})
+  resprout_unite_folders(lib${name})
   target_link_libraries(lib${name} PRIVATE resprout_common ${arg_LINKS})
   target_link_options(lib${name} PRIVATE -static-libgcc -static-libstdc++ LINKER:--no-undefined)
   check_linker_flag(CXX LINKER:--exclude-libs,ALL RESPROUT_CAN_EXCLUDE_LIBS)  # not every linker can

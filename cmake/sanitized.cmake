@@ -31,7 +31,8 @@ function(resprout_add_sanitized_tests name)
                            -fno-omit-frame-pointer -O1 -g1)
     target_link_options(${name}_${sanitizer} PRIVATE ${RESPROUT_SANITIZE_${sanitizer}})
     set_target_properties(${name}_${sanitizer} PROPERTIES
-                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sanitized)
+                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/sanitized
+                          UNITY_BUILD ON UNITY_BUILD_MODE GROUP)  # what they test, by folders
     add_dependencies(${name}_sanitized ${name}_${sanitizer})
   endforeach()
 endfunction()

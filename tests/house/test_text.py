@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from sources import CPP, TEXT, files, name
+from sources import CPP, TEXT, cpp_code, files, name
 
 # Put together, so that this file does not match itself.
 UNFINISHED = re.compile(
@@ -14,6 +14,18 @@ UNFINISHED = re.compile(
 MACHINE_PATH = re.compile(
     r"(?<![\w.$}/~<-])/(root|home/(?!me\b|user\b)\w+|Users/\w+|work|workspace)\b"
 )
+
+
+# Not of constructors that are inherited.
+USING = re.compile(r"^[ \t]*using (?!.*\b(\w+)::\1;)[\w:]+::(\w+);$", re.MULTILINE)
+
+
+def unused_names(text: str) -> list[str]:
+    """What a source says that it uses by its short name, and does not."""
+    code = cpp_code(text)
+    rest = USING.sub("", code)
+    words = [using[2] for using in USING.finditer(code)]
+    return [word for word in words if not re.search(rf"(?<!::)\b{word}\b", rest)]
 
 
 def matches(pattern: re.Pattern[str]) -> list[str]:
@@ -72,3 +84,18 @@ def test_a_machines_path_is_seen(text):
 )
 def test_other_paths_are_left_alone(text):
     assert not MACHINE_PATH.search(text)
+
+
+# clang-tidy looks for them only in the file that it is given, which includes those of a folder.
+def test_what_a_source_declares_to_be_used_is_used():
+    assert not {name(f): words for f in files({".cpp"}) if (words := unused_names(f.read_text()))}
+
+
+@pytest.mark.parametrize("use", ["", "int b = 0;  // f", "g::f(1);", "fg();"])
+def test_what_nobody_uses_is_seen(use):
+    assert unused_names(f"using a::f;\n{use}\n") == ["f"]
+
+
+@pytest.mark.parametrize("use", ["f();", "x<f> y;", "using g::h;\nh(f);"])
+def test_what_somebody_uses_is_left_alone(use):
+    assert not unused_names(f"using a::f;\n{use}\n")

@@ -15,8 +15,10 @@ def installed(tmp_path_factory) -> Path:
     """A folder into which the wheel was unpacked."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-    # What is looked at here is what a wheel carries: not optimized, it takes less time.
+    # What is looked at here is what a wheel carries: not optimized, a folder's sources compiled as
+    # one, it takes less time.
     command += ["--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0"]
+    command += ["--config-settings=cmake.define.CMAKE_UNITY_BUILD=ON"]
     command += ["--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
