@@ -2,9 +2,9 @@
 
 All parts run, whatever fails; the exit status says whether all passed. A part is the linters, the
 C++ unit tests, or one folder below tests/ that has `test_*.py` files: a new folder joins by being
-there. Name parts to run only those: `run_all.py unit house`. Two parts run side by side: real MPI
-jobs mostly wait for each other, so theirs comes first, beside all others; once it is over, two of
-those that are left. What a part says is printed when it is over.
+there. Name parts to run only those: `run_all.py unit house`. Three parts run side by side: real MPI
+jobs mostly wait for each other, so theirs, which are in two parts, come first, beside all others.
+What a part says is printed when it is over.
 """
 
 import argparse
@@ -28,9 +28,10 @@ RESULTS = BUILD / "results"
 # The folders that come first: quick ones, then long ones, so that none of these runs alone at the
 # end. All others follow in the order of their names.
 FIRST = ["python", "house", "install", "sanitized", "swarm", "exhaustive"]
-# The part that takes longest, and waits more than it computes.
+# The folder that takes longest, and waits more than it computes, and in how many parts it runs.
 WAITS = "mpi"
-SIDE_BY_SIDE = 2
+PARTS_THAT_WAIT = 2
+SIDE_BY_SIDE = 3
 # A part that takes longer than this hangs.
 PART_SECONDS_MAX = 40 * 60
 # What a doctest program says at its end.
@@ -116,10 +117,18 @@ def all_parts() -> list[Part]:
     unit.command += ["--no-tests=error", "--output-junit", str(unit.results)]
     folders = {test.parent.relative_to(ROOT / "tests").parts[0] for test in python_tests()}
     for name in [n for n in FIRST if n in folders] + sorted(folders - set(FIRST)):
-        part = Part(name, [])
-        part.command = [sys.executable, "-m", "pytest", "-q", "--durations=3", f"tests/{name}"]
-        part.command += [f"--junitxml={part.results}"]
-        parts.append(part)
+        if name == WAITS:
+            files = sorted(str(test) for test in python_tests() if test.parent.name == WAITS)
+            shares = [
+                (f"{name}-{i + 1}", files[i::PARTS_THAT_WAIT]) for i in range(PARTS_THAT_WAIT)
+            ]
+        else:
+            shares = [(name, [f"tests/{name}"])]
+        for share, tests in shares:
+            part = Part(share, [])
+            part.command = [sys.executable, "-m", "pytest", "-q", "--durations=3", *tests]
+            part.command += [f"--junitxml={part.results}"]
+            parts.append(part)
     return parts
 
 
@@ -137,12 +146,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="*", help=f"only these: {', '.join(parts)}")
     chosen = parser.parse_args().part or list(parts)
+    if WAITS in chosen:
+        at = chosen.index(WAITS)
+        chosen[at : at + 1] = [name for name in parts if name.startswith(f"{WAITS}-")]
     unknown = [name for name in chosen if name not in parts]
     if unknown:
         parser.error(f"no part {unknown[0]!r}; there are {', '.join(parts)}")
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Part("all", [])
-    queue = sorted(chosen, key=lambda name: name != WAITS)
+    queue = sorted(chosen, key=lambda name: not name.startswith(f"{WAITS}-"))
     print(f"running {', '.join(chosen)}; what each says meanwhile is in {RESULTS}", flush=True)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         running = [pool.submit(run_unless_interrupted, parts[name]) for name in queue]

@@ -4,14 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import covering
 import jobs
 import pytest
 
-CASES = [
-    (degree, method)
-    for degree in (2, 3)
-    for method in ("all-to-all", "msg-plus-hash", "async", "async-hash")
-]
+CASES = covering.with_every_value((2, 3), ("all-to-all", "msg-plus-hash", "async", "async-hash"))
 Row = dict[str, Any]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import covering
 import hosts
 import jobs
 import namespaces
@@ -60,22 +61,12 @@ def check(folder: Path, victims: set[int], sentence: str, ended: jobs.Ended) -> 
             assert {loss["rank"] for loss in part["losses"]} == victims, f"{part}\n{ended}"
 
 
-@pytest.mark.parametrize(
-    "waits",
-    [
-        ("allreduce", "recv"),
-        ("anybody", "host"),
-        ("ssend", "probe"),
-        ("waitall", "ibarrier"),
-        ("agree", "agree"),
-        ("shrink", "shrink"),
-    ],
-    ids="-".join,
-)
-@pytest.mark.parametrize("is_healed", [False, True], ids=["cut", "healed"])
-def test_who_is_cut_off_gets_an_error_and_lives(
-    waits: tuple[str, str], is_healed: bool, tmp_path: Path
-) -> None:
+WAITS = ["allreduce-recv", "anybody-host", "ssend-probe", "waitall-ibarrier", "agree-agree",
+         "shrink-shrink"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("waits", "then"), covering.with_every_value(WAITS, ["cut", "healed"]))
+def test_who_is_cut_off_gets_an_error_and_lives(waits: str, then: str, tmp_path: Path) -> None:
     """Its host's two ranks, whatever they wait in; also if the network comes back meanwhile."""
     victims = {4, 5}
 
@@ -83,12 +74,14 @@ def test_who_is_cut_off_gets_an_error_and_lives(
         wait_for(job, tmp_path, "works", set(range(RANKS)))
         namespaces.cut("C")
         wait_for(job, tmp_path, "saved", victims)
-        if is_healed:
+        if then == "healed":
             namespaces.heal("C")
         go_on_without(job, tmp_path, victims)
 
     try:
-        ended = jobs.run(hosts.mpirun(program(tmp_path, *waits), tmp_path, {}), meanwhile=cut)
+        ended = jobs.run(
+            hosts.mpirun(program(tmp_path, *waits.split("-")), tmp_path, {}), meanwhile=cut
+        )
     finally:
         namespaces.heal("C")
     check(tmp_path, victims, "hears of too few others", ended)
