@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,13 @@ struct Piece {
   }
   std::size_t block_bytes() const { return runtime::block_bytes(layout.packed_bytes); }
 };
+
+// Of all of them together, packed.
+inline std::size_t bytes_of(std::span<const Piece> pieces) {
+  std::size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.layout.packed_bytes;
+  return bytes;
+}
 
 // Refers to the arrays of the call. What the arguments mean is looked at only when a piece is asked
 // for: where an argument is not significant it may be anything.

@@ -133,8 +133,7 @@ void Flips::at_checkpoint(Regions& regions) {
 }
 
 void Flips::at_collective(std::span<const Piece> given, MPI_Comm comm, const char* call) {
-  std::size_t bytes = 0;
-  for (const Piece& piece : given) bytes += piece.layout.packed_bytes;
+  const std::size_t bytes = bytes_of(given);
   if (bytes == 0) return;
   const std::scoped_lock lock(mutex_);
   ++collectives_;

@@ -11,12 +11,6 @@
 namespace resprout::shim {
 namespace {
 
-std::size_t bytes_of(std::span<const Piece> pieces) {
-  std::size_t bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.layout.packed_bytes;
-  return bytes;
-}
-
 // One behind the other; `storage` holds them where they do not lie so.
 std::span<const std::byte> packed(std::span<const Piece> pieces, std::vector<std::byte>& storage) {
   if (pieces.size() == 1) return packed(pieces[0].buffer, pieces[0].layout, storage);
