@@ -1,6 +1,9 @@
 #include "shim/collectives/neighbors.hpp"
 
 #include <map>
+#include <utility>
+
+#include "shim/remade/graph.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -42,20 +45,12 @@ Neighbors in_graph(MPI_Comm comm) {
   return neighbors;
 }
 
-Neighbors in_distributed_graph(MPI_Comm comm) {
-  int sources = 0;
-  int destinations = 0;
-  int is_weighted = 0;
-  MPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &is_weighted);
+Neighbors in_distributed_graph(OwnEdges edges) {
   Neighbors neighbors;
-  neighbors.sources.resize(static_cast<std::size_t>(sources));
-  neighbors.destinations.resize(static_cast<std::size_t>(destinations));
-  std::vector<int> weights_in(neighbors.sources);
-  std::vector<int> weights_out(neighbors.destinations);
-  MPI_Dist_graph_neighbors(comm, sources, neighbors.sources.data(), weights_in.data(), destinations,
-                           neighbors.destinations.data(), weights_out.data());
-  neighbors.numbers_in = counted(neighbors.sources);
-  neighbors.numbers_out = counted(neighbors.destinations);
+  neighbors.numbers_in = counted(edges.sources);
+  neighbors.numbers_out = counted(edges.destinations);
+  neighbors.sources = std::move(edges.sources);
+  neighbors.destinations = std::move(edges.destinations);
   return neighbors;
 }
 
@@ -66,7 +61,7 @@ Neighbors neighbors_of(MPI_Comm comm) {
   if (comm != MPI_COMM_NULL) MPI_Topo_test(comm, &topology);
   if (topology == MPI_CART) return in_grid(comm);
   if (topology == MPI_GRAPH) return in_graph(comm);
-  if (topology == MPI_DIST_GRAPH) return in_distributed_graph(comm);
+  if (topology == MPI_DIST_GRAPH) return in_distributed_graph(*graph_of(comm)->own);
   return {};
 }
 
