@@ -7,6 +7,7 @@
 
 #include "runtime/copy.hpp"
 #include "shim/fast_thread_local.hpp"
+#include "shim/type_order.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -57,9 +58,10 @@ Layout layout_of(MPI_Datatype datatype, int count) {
   PMPI_Type_size(datatype, &size);
   PMPI_Type_get_extent(datatype, &lb, &extent);
   PMPI_Type_get_true_extent(datatype, &layout.true_lb, &true_extent);
-  layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size;
-  if (layout.is_dense && combiner_of(datatype) == MPI_COMBINER_NAMED)
-    last_plain = {datatype, static_cast<std::size_t>(size)};
+  const bool is_named = combiner_of(datatype) == MPI_COMBINER_NAMED;
+  layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size &&
+                    (is_named || is_in_order(datatype));
+  if (layout.is_dense && is_named) last_plain = {datatype, static_cast<std::size_t>(size)};
   if (count == 0) return layout;
   layout.packed_bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
   layout.spread_bytes = static_cast<std::size_t>(extent * (count - 1) + true_extent);

@@ -21,7 +21,7 @@ namespace resprout::shim {
 struct Layout {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   int count = 0;
-  bool is_dense = false;         // no gaps, starts at the buffer's address
+  bool is_dense = false;         // no gaps, in order, starts at the buffer's address
   MPI_Aint true_lb = 0;          // bytes from the buffer's address to the first byte
   std::size_t packed_bytes = 0;  // size of all elements
   std::size_t spread_bytes = 0;  // first byte to last byte

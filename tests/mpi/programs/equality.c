@@ -331,7 +331,7 @@ static void check_own_operators(void) {
 
 static void check_layouts(void) {
   static const int counts[] = {0, 1, 2, 33, 5000};
-  MPI_Datatype vector, indexed, shifted, spaced;
+  MPI_Datatype vector, indexed, shifted, spaced, column, transposed;
   int lengths[] = {2, 1, 3}, places[] = {7, 0, 3};
   MPI_Type_vector(3, 2, 4, MPI_INT, &vector);
   vector = committed(vector);
@@ -342,20 +342,26 @@ static void check_layouts(void) {
   int start = 5;
   MPI_Type_create_indexed_block(1, 6, &start, MPI_INT, &shifted);
   shifted = resized(shifted, 4, 48);
+  MPI_Type_vector(3, 1, 2, MPI_INT, &column);
+  MPI_Type_create_hvector(2, 1, sizeof(int), column, &transposed);
+  transposed = committed(transposed);
+  MPI_Type_free(&column);
   make_reducible_types();
   check_own_operators();
   /* Each has six ints an element: so many of one kind may be sent, and received as another. */
-  MPI_Datatype six[] = {vector, indexed, spaced, shifted};
+  MPI_Datatype six[] = {vector, indexed, spaced, shifted, transposed};
+  enum { kinds = sizeof six / sizeof *six };
   for (int c = 0; c < 5; ++c) {
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < kinds; ++i) {
       check_bcast("a broadcast", MPI_INT, 6 * counts[c], six[i], counts[c]);
-      for (int k = 0; k < 4; ++k) check_bcast("a broadcast", six[k], counts[c], six[i], counts[c]);
+      for (int k = 0; k < kinds; ++k)
+        check_bcast("a broadcast", six[k], counts[c], six[i], counts[c]);
     }
     check_bcast("a broadcast", record, counts[c], record, counts[c]);
     check_bcast("a broadcast", MPI_DOUBLE_INT, counts[c], MPI_DOUBLE_INT, counts[c]);
     check_bcast("a broadcast", gappy_matrix, counts[c], matrix, counts[c]);
   }
-  for (int i = 0; i < 4; ++i) MPI_Type_free(&six[i]);
+  for (int i = 0; i < kinds; ++i) MPI_Type_free(&six[i]);
   MPI_Type_free(&matrix);
   MPI_Type_free(&gappy_matrix);
   MPI_Type_free(&record);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ranks_max = 16, guard = 64, ints_in_unit = 6, type_count = 5, slack_units = 4 };
+enum { ranks_max = 16, guard = 64, ints_in_unit = 6, type_count = 6, slack_units = 4 };
 
 enum Function {
   gather,
@@ -295,7 +295,7 @@ static struct Type made(MPI_Datatype from, MPI_Aint lb, MPI_Aint extent) {
 }
 
 static void make_types(void) {
-  MPI_Datatype vector, indexed, spaced, shifted, matrix;
+  MPI_Datatype vector, indexed, spaced, shifted, column, transposed, matrix;
   int lengths[] = {2, 1, 3}, places[] = {7, 0, 3}, start = 5;
   types[0] = (struct Type){MPI_INT, ints_in_unit, sizeof(int)};
   MPI_Type_vector(3, 2, 4, MPI_INT, &vector);
@@ -306,6 +306,10 @@ static void make_types(void) {
   types[3] = made(spaced, 0, 40);
   MPI_Type_create_indexed_block(1, 6, &start, MPI_INT, &shifted);
   types[4] = made(shifted, 4, 48);
+  MPI_Type_vector(3, 1, 2, MPI_INT, &column);
+  MPI_Type_create_hvector(2, 1, sizeof(int), column, &transposed);
+  types[5] = made(transposed, 0, 24); /* without gaps, but in another order */
+  MPI_Type_free(&column);
   MPI_Type_vector(4, 1, 2, MPI_UINT32_T, &matrix);
   gappy_matrix = made(matrix, 0, 32);
   MPI_Op_create(multiply, 0, &product);
