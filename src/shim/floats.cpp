@@ -3,6 +3,9 @@
 #include <array>
 
 #include "shim/payload.hpp"
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#  include <mpi-ext.h>
+#endif
 
 namespace resprout::shim {
 namespace {
@@ -20,6 +23,15 @@ std::optional<FloatForm> predefined_form(MPI_Datatype datatype) {
     FloatForm form;
   };
   const std::array rows{
+#if defined(__FLT16_MAX__) && defined(MPIX_C_FLOAT16)
+      Row{MPIX_C_FLOAT16, {FloatKind::half, 1}},
+      Row{MPIX_C_SHORT_FLOAT_COMPLEX, {FloatKind::half, 2}},
+      Row{MPIX_CXX_SHORT_FLOAT_COMPLEX, {FloatKind::half, 2}},
+#endif
+#if defined(__FLT16_MAX__) && defined(MPI_REAL2) && defined(MPI_COMPLEX4)
+      Row{MPI_REAL2, {FloatKind::half, 1}},
+      Row{MPI_COMPLEX4, {FloatKind::half, 2}},
+#endif
       Row{MPI_FLOAT, {FloatKind::single, 1}},
       Row{MPI_DOUBLE, {FloatKind::twice, 1}},
       Row{MPI_LONG_DOUBLE, {FloatKind::extended, 1}},
@@ -49,7 +61,9 @@ std::optional<FloatForm> parametrized_form(MPI_Datatype datatype, std::size_t by
   if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX)
     return std::nullopt;
   const std::size_t parts = combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1;
-  return FloatForm{bytes == parts * sizeof(float) ? FloatKind::single : FloatKind::twice, parts};
+  for (const FloatKind kind : {FloatKind::single, FloatKind::twice, FloatKind::extended})
+    if (bytes_of({kind, parts}) == bytes) return FloatForm{kind, parts};
+  return std::nullopt;
 }
 
 }  // namespace

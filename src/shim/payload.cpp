@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -62,9 +63,11 @@ Layout layout_of(MPI_Datatype datatype, int count) {
   layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size &&
                     (is_named || is_in_order(datatype));
   if (layout.is_dense && is_named) last_plain = {datatype, static_cast<std::size_t>(size)};
-  if (count == 0) return layout;
+  if (count == 0 || size == 0) return layout;
   layout.packed_bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
-  layout.spread_bytes = static_cast<std::size_t>(extent * (count - 1) + true_extent);
+  const MPI_Aint to_last = extent * (count - 1);
+  layout.true_lb += std::min(to_last, MPI_Aint{0});
+  layout.spread_bytes = static_cast<std::size_t>(std::abs(to_last) + true_extent);
   return layout;
 }
 
@@ -110,6 +113,16 @@ void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& l
   }
   std::vector<std::byte> storage;
   unpack(repacked(payload, layout, storage), buffer, layout);
+}
+
+void gather_up_part(std::span<const std::byte> payload, const Layout& all, int first, void* buffer,
+                    const Layout& part) {
+  if (part.packed_bytes == 0) return;
+  MPI_Aint lb = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(all.datatype, &lb, &extent);
+  const auto begin = static_cast<std::size_t>(extent * first + part.true_lb - all.true_lb);
+  gather_up(payload.subspan(begin, part.spread_bytes), buffer, part);
 }
 
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,

@@ -22,7 +22,7 @@ struct Layout {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   int count = 0;
   bool is_dense = false;         // no gaps, in order, starts at the buffer's address
-  MPI_Aint true_lb = 0;          // bytes from the buffer's address to the first byte
+  MPI_Aint true_lb = 0;          // bytes from the buffer's address to the first byte of all
   std::size_t packed_bytes = 0;  // size of all elements
   std::size_t spread_bytes = 0;  // first byte to last byte
 };
@@ -40,6 +40,9 @@ std::span<const std::byte> spread(const void* buffer, const Layout& layout);
 void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout);
 // May lie in that buffer itself: the only contribution to a sum in place is its result.
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout);
+// Of the elements of `payload` those from `first` on that the receive buffer has room for.
+void gather_up_part(std::span<const std::byte> payload, const Layout& all, int first, void* buffer,
+                    const Layout& part);
 
 // From spread to packed.
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/replication/compared.hpp"
 
@@ -12,23 +13,16 @@ using namespace resprout::shim;
 
 namespace {
 
-// The elements of this process begin at element `first` of the sum, which has `all` of them.
-int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, const Layout& all,
-                   const Layout& mine, int first, MPI_Op op) {
-  MPI_Aint lb = 0;
-  MPI_Aint extent = 0;
-  PMPI_Type_get_extent(all.datatype, &lb, &extent);
+// This process gets `count` of the elements of the sum, which has `all`, from `first` on.
+int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI_Datatype datatype,
+                   MPI_Op op, int all, int first, int count) {
+  Reduction reduction(op, datatype, all);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  MpiCombiner combiner(op, all);
-  const auto consume = [&](std::span<const std::byte> sum) {
-    if (mine.count == 0) return;
-    const auto begin = static_cast<std::size_t>(first * extent);
-    gather_up(sum.subspan(begin, mine.spread_bytes), recvbuf, mine);
-  };
-  const runtime::Outcome outcome =
-      call.session().allreduce(call.lock(), reduce_spec(call.session(), all.packed_bytes),
-                               spread(input, all), combiner, consume);
-  return call.finish(outcome, combiner.code());
+  const runtime::Outcome outcome = call.session().allreduce(
+      call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
+      reduction.combiner(),
+      [&](std::span<const std::byte> sum) { reduction.write_part(sum, first, count, recvbuf); });
+  return call.finish(outcome, reduction.code());
 }
 
 bool is_valid(const CollectiveCall& call, const int* recvcounts, MPI_Datatype datatype, MPI_Op op) {
@@ -54,8 +48,7 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
   const int* own = recvcounts + call.rank();
   const int first = std::accumulate(recvcounts, own, 0);
   const int sum = std::accumulate(own, recvcounts + call.size(), first);
-  return reduce_scatter(call, sendbuf, recvbuf, layout_of(datatype, sum), layout_of(datatype, *own),
-                        first, op);
+  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, sum, first, *own);
 }
 
 extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
@@ -69,6 +62,6 @@ extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int 
   if (!is_ours)
     return call.leave_to(
         [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
-  return reduce_scatter(call, sendbuf, recvbuf, layout_of(datatype, recvcount * call.size()),
-                        layout_of(datatype, recvcount), recvcount * call.rank(), op);
+  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, recvcount * call.size(),
+                        recvcount * call.rank(), recvcount);
 }

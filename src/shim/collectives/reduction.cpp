@@ -46,4 +46,15 @@ void Reduction::write(std::span<const std::byte> result, void* buffer) const {
     gather_up(result, buffer, layout_);
 }
 
+void Reduction::write_part(std::span<const std::byte> result, int first, int count,
+                           void* buffer) const {
+  if (form_) {
+    const SumForm before{form_->element, static_cast<std::size_t>(first)};
+    const SumForm part{form_->element, static_cast<std::size_t>(count)};
+    write_numbers(result.subspan(before.sum_bytes()), buffer, part);
+  } else {
+    gather_up_part(result, layout_, first, buffer, layout_of(layout_.datatype, count));
+  }
+}
+
 }  // namespace resprout::shim

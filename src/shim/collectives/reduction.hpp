@@ -61,6 +61,8 @@ class Reduction {
   }
   // Writes a result into a receive buffer.
   void write(std::span<const std::byte> result, void* buffer) const;
+  // Of a result the elements from `first` on.
+  void write_part(std::span<const std::byte> result, int first, int count, void* buffer) const;
   // It can be combined in parts, in any order of ranks.
   bool can_be_sliced() const { return !form_ && layout_.is_dense && elements_.is_commutative(); }
   const Layout& layout() const { return layout_; }

@@ -247,11 +247,10 @@ void MaskedCollective::recall_reduction() {
     put_result(combined(recalled->contributions, end));
 }
 
-// Nothing: it is none of those that have to be reproducible, which do not give parts to ranks.
+// Nothing: it is none of those that have to be reproducible.
 std::optional<SumForm> MaskedCollective::form_of_sum() const {
   const Layout& given = sides_->given()[0].layout;
-  if (sides_->pattern.kind != What::reduction || sides_->got()[0].layout.count != given.count)
-    return std::nullopt;
+  if (sides_->pattern.kind != What::reduction) return std::nullopt;
   return reproducible_form(sides_->pattern.op, given.datatype, given.count);
 }
 
@@ -261,7 +260,10 @@ void MaskedCollective::put_sum(const std::vector<std::vector<std::byte>>& others
   std::vector<std::byte> sum =
       sums_of(by_.said(name(Of::contributions, sides_->rank(), 0)).data(), form);
   for (const auto& other : others) combiner.combine(sums_of(other.data(), form), sum);
-  write_numbers(sum, sides_->got()[0].buffer, form);
+  const Layout& given = sides_->given()[0].layout;
+  const Piece& mine = sides_->got()[0];
+  Reduction(sides_->pattern.op, given.datatype, given.count)
+      .write_part(sum, sides_->pattern.first, mine.layout.count, mine.buffer);
 }
 
 // Of the ranks before `end`, in the grouping that our reductions over trees have: partial results
@@ -293,11 +295,7 @@ std::vector<std::byte> MaskedCollective::combined(const std::vector<std::vector<
 
 void MaskedCollective::put_result(std::span<const std::byte> sum) {
   const Piece& mine = sides_->got()[0];
-  MPI_Aint lb = 0;
-  MPI_Aint extent = 0;
-  PMPI_Type_get_extent(mine.layout.datatype, &lb, &extent);
-  const auto begin = static_cast<std::size_t>(sides_->pattern.first * extent);
-  gather_up(sum.subspan(begin, mine.layout.spread_bytes), mine.buffer, mine.layout);
+  gather_up_part(sum, sides_->given()[0].layout, sides_->pattern.first, mine.buffer, mine.layout);
 }
 
 }  // namespace resprout::shim

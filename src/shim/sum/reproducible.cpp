@@ -1,26 +1,34 @@
 #include "shim/sum/reproducible.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "shim/sum/grid_sum.hpp"
 
 namespace resprout::shim {
+namespace {
 
-std::size_t SumForm::sum_bytes() const { return numbers * sizeof(GridSum); }
+// What the library has functions for.
+template <typename F>
+using Computed = std::conditional_t<sizeof(F) < sizeof(float), double, F>;
+
+}  // namespace
+
+std::size_t SumForm::sum_bytes() const { return numbers() * sizeof(GridSum); }
 
 std::optional<SumForm> sum_form(MPI_Op op, MPI_Datatype datatype, int count) {
   if (op != MPI_SUM) return std::nullopt;
   const std::optional<FloatForm> form = float_form(datatype);
   if (!form) return std::nullopt;
-  return SumForm{form->kind, form->parts * static_cast<std::size_t>(count)};
+  return SumForm{*form, static_cast<std::size_t>(count)};
 }
 
 std::vector<std::byte> sums_of(const void* buffer, const SumForm& form) {
   std::vector<std::byte> sums(form.sum_bytes());
-  with_type(form.kind, [&]<typename F>(F) {
+  with_type(form.element.kind, [&]<typename F>(F) {
     const auto* const numbers = static_cast<const F*>(buffer);
-    for (std::size_t i = 0; i < form.numbers; ++i) {
-      const GridSum sum(numbers[i]);
+    for (std::size_t i = 0; i < form.numbers(); ++i) {
+      const GridSum sum(static_cast<Computed<F>>(numbers[i]));
       std::memcpy(sums.data() + i * sizeof sum, &sum, sizeof sum);
     }
   });
@@ -28,12 +36,12 @@ std::vector<std::byte> sums_of(const void* buffer, const SumForm& form) {
 }
 
 void write_numbers(std::span<const std::byte> sums, void* buffer, const SumForm& form) {
-  with_type(form.kind, [&]<typename F>(F) {
+  with_type(form.element.kind, [&]<typename F>(F) {
     auto* const numbers = static_cast<F*>(buffer);
-    for (std::size_t i = 0; i < form.numbers; ++i) {
+    for (std::size_t i = 0; i < form.numbers(); ++i) {
       GridSum sum;
       std::memcpy(&sum, sums.data() + i * sizeof sum, sizeof sum);
-      numbers[i] = sum.value<F>();
+      numbers[i] = static_cast<F>(sum.value<Computed<F>>());
     }
   });
 }

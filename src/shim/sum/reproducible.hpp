@@ -19,9 +19,10 @@ namespace resprout::shim {
 
 // How the numbers of a sum lie in memory.
 struct SumForm {
-  FloatKind kind;
-  std::size_t numbers;  // all of them, real and imaginary parts
+  FloatForm element;
+  std::size_t elements;
 
+  std::size_t numbers() const { return element.parts * elements; }
   std::size_t sum_bytes() const;
 };
 
@@ -30,7 +31,7 @@ std::optional<SumForm> sum_form(MPI_Op op, MPI_Datatype datatype, int count);
 
 // The numbers at `buffer`, each as a sum of its own.
 std::vector<std::byte> sums_of(const void* buffer, const SumForm& form);
-// Writes the numbers that the sums amount to.
+// Writes the numbers that the first sums amount to, as many as the form has.
 void write_numbers(std::span<const std::byte> sums, void* buffer, const SumForm& form);
 
 class SumCombiner final : public runtime::Combiner {

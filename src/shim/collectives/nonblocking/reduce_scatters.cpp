@@ -4,6 +4,7 @@
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
 
 using namespace resprout;
@@ -34,37 +35,30 @@ class ReduceScatter final : public Collective {
                 MPI_Datatype datatype, MPI_Op op)
       : Collective(session),
         recvbuf_(recvbuf),
-        op_(op),
-        all_(layout_of(datatype, shares.before(size()))),
-        mine_(layout_of(datatype, shares.of(rank()))),
-        combiner_(op, all_),
-        input_(spread(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, all_)) {
-    MPI_Aint lb = 0;
-    MPI_Aint extent = 0;
-    PMPI_Type_get_extent(datatype, &lb, &extent);
-    first_byte_ = static_cast<std::size_t>(shares.before(rank()) * extent);
-    if (combiner_.is_for_program()) leave_to_program();
+        first_(shares.before(rank())),
+        count_(shares.of(rank())),
+        reduction_(op, datatype, shares.before(size())),
+        input_(reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf)) {
+    if (reduction_.combiner().is_for_program()) leave_to_program();
   }
 
-  bool uses(MPI_Datatype datatype) const override { return all_.datatype == datatype; }
-  bool uses(MPI_Op op) const override { return op_ == op; }
+  bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
+  bool uses(MPI_Op op) const override { return reduction_.op() == op; }
 
  private:
   void begin(runtime::Started& started) override {
-    started.allreduce(reduce_spec(session(), all_.packed_bytes), input_, combiner_);
+    started.allreduce(reduce_spec(session(), reduction_.bytes()), input_, reduction_.combiner());
   }
   void take(std::span<const std::byte> sum) override {
-    if (mine_.count > 0) gather_up(sum.subspan(first_byte_, mine_.spread_bytes), recvbuf_, mine_);
+    reduction_.write_part(sum, first_, count_, recvbuf_);
   }
-  int code() const override { return combiner_.code(); }
+  int code() const override { return reduction_.code(); }
 
   void* const recvbuf_;
-  const MPI_Op op_;
-  const Layout all_;
-  const Layout mine_;
-  MpiCombiner combiner_;
+  const int first_;  // element of the sum that is for this process
+  const int count_;
+  Reduction reduction_;
   const std::span<const std::byte> input_;
-  std::size_t first_byte_ = 0;
 };
 
 MakeCollective make_reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
