@@ -326,13 +326,14 @@ def _is_network(text: str) -> bool:
     return "/" in text
 
 
+# As src/shim/options.cpp reads it.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
 def _is_missing(value: str) -> bool:
     if value in ("nothing", "last"):
         return True
-    try:
-        return math.isfinite(float(value))
-    except ValueError:
-        return False
+    return _NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
 
 
 # As src/shim/collectives/carrier.hpp has it.

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <locale>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -226,12 +226,12 @@ string parse_missing(string_view value, Options& options) {
     options.missing.what = value == "last" ? Missing::What::last : Missing::What::nothing;
     return {};
   }
-  const string text(value);
-  char* end = nullptr;
   options.missing.what = Missing::What::value;
-  options.missing.value = std::strtold(text.c_str(), &end);
-  if (end == text.c_str() || *end != 0 || !std::isfinite(options.missing.value))
-    return "'" + text + "' is not valid: give nothing, last or a number";
+  std::istringstream text{string(value)};
+  text.imbue(std::locale::classic());  // the program may have another one
+  text >> std::noskipws >> options.missing.value;
+  if (text.fail() || text.peek() != std::istringstream::traits_type::eof())
+    return "'" + text.str() + "' is not valid: give nothing, last or a number";
   return {};
 }
 

@@ -47,6 +47,8 @@ def test_all_known_variables_are_accepted() -> None:
         ("--sum", "exactly", "any, reproducible"),
         ("--collectives", "mine", "auto, native, resprout"),
         ("--missing", "something", "nothing, last, or a number"),
+        ("--missing", "1_000", "nothing, last, or a number"),
+        ("--missing", " 7", "nothing, last, or a number"),
         ("--transport", "pigeon", "auto, shm, tcp"),
         ("--network", "10.0.0.1", "10.0.0.0/8"),
         ("--heartbeat-period", "0", "whole milliseconds"),

@@ -12,6 +12,15 @@
 namespace resprout::shim {
 namespace {
 
+// What Fortran's real numbers of 16 bytes are.
+#ifdef __SIZEOF_FLOAT128__
+#  define RESPROUT_QUAD
+__extension__ typedef __float128 Quad;
+#elif __LDBL_MANT_DIG__ == 113
+#  define RESPROUT_QUAD
+using Quad = long double;
+#endif
+
 template <typename T>
 T converted(long double number) {
   using Limits = std::numeric_limits<T>;
@@ -27,11 +36,20 @@ T converted(long double number) {
 }
 
 template <typename T>
-void fill(long double number, void* buffer, int count) {
+void fill_elements(const T& element, void* buffer, int count) {
   auto* const elements = static_cast<unsigned char*>(buffer);
-  const T element = converted<T>(number);
   for (int i = 0; i < count; ++i)
     std::memcpy(elements + static_cast<std::size_t>(i) * sizeof element, &element, sizeof element);
+}
+
+template <typename T>
+void fill(long double number, void* buffer, int count) {
+  fill_elements(converted<T>(number), buffer, count);
+}
+
+template <typename T>
+void fill_truth(long double number, void* buffer, int count) {
+  fill_elements(static_cast<T>(converted<bool>(number)), buffer, count);
 }
 
 void fill_floats(const FloatForm& form, long double number, void* buffer, int count) {
@@ -69,6 +87,22 @@ bool is_one_of(MPI_Datatype datatype, const MPI_Datatype (&list)[n]) {
   return false;
 }
 
+// Fortran's .true. is 1, or a number whose last bit is.
+Fill truth_value(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return fill_truth<std::uint8_t>;
+    case 2:
+      return fill_truth<std::uint16_t>;
+    case 4:
+      return fill_truth<std::uint32_t>;
+    case 8:
+      return fill_truth<std::uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
 Fill find_fill(MPI_Datatype datatype) {
   const MPI_Datatype with_sign[] = {
       MPI_SIGNED_CHAR, MPI_CHAR,    MPI_SHORT,    MPI_INT,      MPI_LONG,     MPI_LONG_LONG,
@@ -78,13 +112,29 @@ Fill find_fill(MPI_Datatype datatype) {
                                        MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
                                        MPI_UINT16_T,      MPI_UINT32_T,           MPI_UINT64_T,
                                        MPI_BYTE};
-  const MPI_Datatype truth[] = {MPI_C_BOOL, MPI_CXX_BOOL};
+  const MPI_Datatype truth[] = {MPI_C_BOOL,   MPI_CXX_BOOL,
+#ifdef MPI_LOGICAL1
+                                MPI_LOGICAL1,
+#endif
+#ifdef MPI_LOGICAL2
+                                MPI_LOGICAL2,
+#endif
+#ifdef MPI_LOGICAL4
+                                MPI_LOGICAL4,
+#endif
+#ifdef MPI_LOGICAL8
+                                MPI_LOGICAL8,
+#endif
+                                MPI_LOGICAL};
   int size = 0;
   if (PMPI_Type_size(datatype, &size) != MPI_SUCCESS) return nullptr;
   const auto bytes = static_cast<std::size_t>(size);
   if (is_one_of(datatype, with_sign)) return whole(bytes, true);
   if (is_one_of(datatype, without_sign)) return whole(bytes, false);
-  if (is_one_of(datatype, truth) && bytes == sizeof(bool)) return fill<bool>;
+  if (is_one_of(datatype, truth)) return truth_value(bytes);
+#if defined(MPI_REAL16) && defined(RESPROUT_QUAD)
+  if (datatype == MPI_REAL16 && bytes == sizeof(Quad)) return fill<Quad>;
+#endif
   return combiner_of(datatype) == MPI_COMBINER_F90_INTEGER ? whole(bytes, true) : nullptr;
 }
 

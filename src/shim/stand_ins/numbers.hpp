@@ -10,8 +10,8 @@ namespace resprout::shim {
 
 // Writes `count` elements that are `number`; real parts of complex ones. Where the type has no
 // fractions, rounded towards zero; where it is too narrow, the nearest that it has; -1 is all bits
-// in one without a sign, too. False, and nothing is written: the datatype is no number of MPI's, or
-// one of Fortran that C does not have.
+// in one without a sign, too. Of truth values every number but zero is the true one. False, and
+// nothing is written: the datatype is no number of MPI's.
 bool fill_with(long double number, void* buffer, int count, MPI_Datatype datatype);
 
 }  // namespace resprout::shim

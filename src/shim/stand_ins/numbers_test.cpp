@@ -6,7 +6,11 @@
 #include <limits>
 
 #include "doctest/doctest.h"
+#include "shim/floats.hpp"
 #include "shim/testing/mpi_of_one.hpp"
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#  include <mpi-ext.h>
+#endif
 
 using namespace resprout::shim;
 
@@ -83,6 +87,38 @@ TEST_CASE("numbers that Fortran asks for by their precision are numbers") {
   CHECK(filled<std::complex<float>>(1.5L, complex) == std::complex<float>(1.5F));
   CHECK(filled<std::int32_t>(1.5L, whole) == 1);
 }
+
+TEST_CASE("what is no zero is Fortran's .true.") {
+  need_mpi();
+  CHECK(filled<std::int32_t>(7, MPI_LOGICAL) == 1);
+  CHECK(filled<std::int32_t>(-1, MPI_LOGICAL) == 1);
+  CHECK(filled<std::int32_t>(0.5L, MPI_LOGICAL) == 0);
+#ifdef MPI_LOGICAL1
+  CHECK(filled<std::int8_t>(256, MPI_LOGICAL1) == 1);
+#endif
+#ifdef MPI_LOGICAL8
+  CHECK(filled<std::int64_t>(2, MPI_LOGICAL8) == 1);
+#endif
+}
+
+#if defined(MPI_REAL16) && defined(__SIZEOF_FLOAT128__)
+TEST_CASE("long real numbers of Fortran are what the MPI adds") {
+  need_mpi();
+  __extension__ typedef __float128 Quad;
+  const Quad addend = filled<Quad>(1.5L, MPI_REAL16);
+  Quad sum = filled<Quad>(-0.25L, MPI_REAL16);
+  PMPI_Reduce_local(&addend, &sum, 1, MPI_REAL16, MPI_SUM);
+  CHECK(static_cast<double>(sum) == 1.25);
+}
+#endif
+
+#if defined(MPIX_C_FLOAT16) && defined(__FLT16_MAX__)
+TEST_CASE("short numbers are the nearest that there are") {
+  need_mpi();
+  CHECK(static_cast<float>(filled<Half>(1.0001L, MPIX_C_FLOAT16)) == 1.0F);
+  CHECK(static_cast<float>(filled<Half>(1e6L, MPIX_C_FLOAT16)) == Limits<float>::infinity());
+}
+#endif
 
 TEST_CASE("what is no number is left alone") {
   need_mpi();
