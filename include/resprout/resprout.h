@@ -22,8 +22,9 @@ extern "C" {
  * reduction or a barrier all those who were not left out, of a broadcast or a scatter its root.
  * What makes communicators of `comm` is one, too; of MPI_COMM_WORLD so is MPI_Init. Empty if that
  * operation had no result, or if there was none yet; where there is one process it is always that.
- * The group is the caller's to free. All processes that an operation gave a result to are told the
- * same. Call it from the thread that called the operation, or after it. */
+ * The group is the caller's to free. All processes that an operation gave a result to (of a gather
+ * or a reduction to one its root alone) are told the same. Call it from the thread that called the
+ * operation, or after it. MPI_ERR_COMM if `comm` is of two groups. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 
 /* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction.
@@ -37,7 +38,8 @@ typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int c
 
 /* `function` stands in for those who are missing in the reductions on `comm` that begin from now on
  * (persistent ones: that are started), in place of what RESPROUT_MISSING says; null: no longer. All
- * processes of `comm` call it, between the same two operations. */
+ * processes of `comm` call it, between the same two operations. MPI_ERR_COMM if it is of two
+ * groups. */
 int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
     __attribute__((weak));
 

@@ -37,7 +37,8 @@ extern "C" int resprout_contributors(MPI_Comm comm, MPI_Group* group) {
   constexpr const char* name = "resprout_contributors";
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return finish(MPI_COMM_WORLD, name, MPI_ERR_COMM);
-  if (group == nullptr || communicator_of(comm)->is_inter) return finish(comm, name, MPI_ERR_ARG);
+  if (communicator_of(comm)->is_inter) return finish(comm, name, MPI_ERR_COMM);
+  if (group == nullptr) return finish(comm, name, MPI_ERR_ARG);
   const std::vector<int> ranks = contributors_of(*world, comm);
   MPI_Group everybody = MPI_GROUP_NULL;
   int code = group_of(comm, &everybody);

@@ -7,6 +7,7 @@
  * lost       for RESPROUT_ON_LOSS=error: rank 1 dies, and every call returns the loss
  */
 #include <mpi.h>
+#include <resprout/resprout.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,6 +90,10 @@ static void go_between(void) {
   CHECK(MPI_Gather(out, 1, MPI_INT, in, 1, MPI_INT, root, between) == MPI_SUCCESS);
   if (rank == 0)
     for (int r = 0; r < remote; ++r) CHECK(in[r] == 100 * (first + r));
+  MPI_Group group;
+  MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+  CHECK(class_of(resprout_contributors(between, &group)) == MPI_ERR_COMM);
+  CHECK(class_of(resprout_on_missing(between, NULL, NULL)) == MPI_ERR_COMM);
   MPI_Comm_free(&between);
   MPI_Comm_free(&half);
 }
