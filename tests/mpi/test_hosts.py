@@ -32,6 +32,19 @@ def check(folder: Path, victims: set[int], ended: jobs.Ended) -> None:
     hosts.check(folder, RANKS, victims, ended)
 
 
+def test_reproducible_sums_have_the_bits_that_one_host_gives(tmp_path: Path) -> None:
+    folders = [tmp_path / "apart", tmp_path / "together"]
+    for folder in folders:
+        folder.mkdir()
+    program = [[str(jobs.PROGRAMS / "sums"), str(folder), "all"] for folder in folders]
+    apart = jobs.run(mpirun(program[0], tmp_path, {"RESPROUT_SUM": "reproducible"}))
+    together = jobs.resprout_run(RANKS, program[1], ["--sum", "reproducible"])
+    assert apart.status == 0 and together.status == 0, f"{apart}{together}"
+    for rank in range(RANKS):
+        bits = [(folder / f"sums-{rank}").read_bytes() for folder in folders]
+        assert bits[0] and bits[0] == bits[1], f"rank {rank}"
+
+
 def test_without_a_loss_every_result_contains_everybody(tmp_path: Path) -> None:
     ended = jobs.run(mpirun(mixed(tmp_path, 300), tmp_path, {}))
     assert ended.status == 0, str(ended)
