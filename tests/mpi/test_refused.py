@@ -1,5 +1,6 @@
-"""Of what is made for all members of a communicator, once one is lost: what is refused."""
+"""What is refused: of what is made for all once one is lost, and what replicas cannot carry."""
 
+import sys
 from pathlib import Path
 
 import jobs
@@ -25,3 +26,18 @@ def test_after_a_loss_communicators_are_made_and_graphs_windows_and_files_refuse
         assert operations[name]["errors"] == 0, f"{name}: {ended}"
     for name in REFUSED:
         assert operations[name]["errors"] == ranks - 1, f"{name}: {ended}"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--verify", "async"], ["--on-replica-loss", "stand-in"]],
+    ids=["plain", "verified", "stand-in"],
+)
+def test_replicas_cannot_revoke_and_a_line_says_so(options: list[str]) -> None:
+    source = "from mpi4py import MPI; w = MPI.COMM_WORLD; w.rank or w.Revoke(); w.recv(tag=5)"
+    words = ["--replicas", "2", *options]
+    ended = jobs.resprout_run(2, [sys.executable, "-c", source], words)
+    assert ended.status == 2, str(ended)
+    said = "rank 0: MPIX_Comm_revoke would end calls in one replica that end well in another"
+    assert ended.err.count(said) == 1, str(ended)
+    assert "run it without --replicas" in ended.err

@@ -25,6 +25,14 @@ void wait_until_said(const std::string& note) {
 }  // namespace
 
 void refuse_unverifiable(const char* call, const char* why) {
+  refuse_call(call, why,
+              World::current()->options().stands_in()
+                  ? "so replicas cannot stand in for each other; run it with --on-replica-loss "
+                    "end-plane"
+                  : "so it cannot be verified; run it with --verify none, or without --replicas");
+}
+
+void refuse_call(const char* call, const char* why, const char* remedy) {
   const World& world = *World::current();
   // One rank speaks for all that get here, if they share the folder.
   const std::string note = world.options().run_directory + "/refused";
@@ -32,10 +40,6 @@ void refuse_unverifiable(const char* call, const char* why) {
   if (file < 0) {
     wait_until_said(note);
   } else {
-    const char* const remedy =
-        world.options().stands_in()
-            ? "so replicas cannot stand in for each other; run it with --on-replica-loss end-plane"
-            : "so it cannot be verified; run it with --verify none, or without --replicas";
     std::fprintf(stderr, "resprout: rank %d: %s %s, %s\n", world.rank(), call, why, remedy);
     if (write(file, "said\n", 5) != 5) unlink(note.c_str());
     close(file);

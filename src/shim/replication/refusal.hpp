@@ -11,6 +11,7 @@
 namespace resprout::shim {
 
 // Says which call it is and what to do, and ends the job. `call`: its MPI name.
+[[noreturn]] void refuse_call(const char* call, const char* why, const char* remedy);
 [[noreturn]] void refuse_unverifiable(const char* call, const char* why);
 
 // Nothing happens unless messages are verified, or replicas stand in for each other.

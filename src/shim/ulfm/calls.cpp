@@ -12,6 +12,7 @@
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/replication/refusal.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/agreement.hpp"
@@ -79,6 +80,10 @@ int agree(MPI_Comm comm, int* flag, runtime::Lock lock) {
 extern "C" int MPIX_Comm_revoke(MPI_Comm comm) {
   Call call(comm, "comm_revoke");
   if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (World::current()->options().is_replicated())
+    refuse_call("MPIX_Comm_revoke", "would end calls in one replica that end well in another",
+                "and a program that runs in replicas sees no loss to call it for; run it without "
+                "--replicas");
   revoke(comm);
   return MPI_SUCCESS;
 }
