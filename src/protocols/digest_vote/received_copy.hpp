@@ -46,6 +46,8 @@ class ReceivedCopy {
   // Why it is not over yet.
   const char* waits_for(const Context& context) const;
   bool is_over() const { return end_ != End::open; }
+  // It was sent: something of it has come.
+  bool has_heard() const { return opinions_.heard() != 0; }
   // It waits for what this replica of the sender owes it.
   bool awaits_share_of(const Context& context, std::int32_t sender) const;
   // The digest that two origins agree on; nothing: not known, or there is none.

@@ -107,7 +107,7 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
   const int number = number_of(to);
   RESPROUT_INVARIANT(is_known(number) && size <= frame_bytes_max);
   bool is_expected = false;  // somebody will send it out
-  bool is_patient = channel == Channel::votes && setup_.linger.ns > 0;
+  bool is_patient = channel == Channel::votes && setup_.linger.ns > 0 && !is_hurried_.load();
   {
     const std::scoped_lock lock(mutex_);
     Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
@@ -350,6 +350,7 @@ void PlaneLinks::end_of(const Link& link) {
 void PlaneLinks::lose_process(int number) {
   if (is_gone(number)) return;
   is_process_lost_[static_cast<std::size_t>(number)] = true;
+  is_hurried_.store(true);
   setup_.on_process_lost(replica_of(number));
 }
 

@@ -19,7 +19,8 @@
 //  2. Frames come only from processes that know the job's secret, under the name they proved.
 //  3. A plane, or a process, is said to be lost once, and nothing is heard of it afterwards.
 //  4. What is patient goes out at most `Linger::ns` later, or with what is said to the same process
-//     meanwhile and is not, or when somebody drives.
+//     meanwhile and is not, or when somebody drives. Nothing is after the loss of a process: more
+//     is waited for then.
 //
 // Thread rule: `send` and `drive` from any thread; the callbacks come from the thread of the links,
 // which sleeps while nothing comes, or from one that drives, one at a time. No MPI in it.
@@ -196,6 +197,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   std::int64_t look_at_ = 0;
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
+  std::atomic<bool> is_hurried_{false};  // nothing is patient any more
   std::atomic<std::uint64_t> rejected_{0};
   std::atomic<std::uint64_t> placed_{0};
   std::mutex driving_;  // guards what is above, between connect and leave

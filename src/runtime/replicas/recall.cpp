@@ -61,12 +61,14 @@ void Recall::ask(const MessageName& name, std::int32_t whose) {
   ask_next(name, at->second);
 }
 
-Recall::Answer Recall::take(const MessageName& name, std::vector<std::byte>& bytes) {
+Recall::Answer Recall::take(const MessageName& name, std::vector<std::byte>& bytes,
+                            bool* is_of_own_plane) {
   const auto at = questions_.find(name);
   RESPROUT_INVARIANT(at != questions_.end());
   const Answer answer = at->second.answer;
   if (answer == Answer::none) return answer;
   bytes = std::move(at->second.bytes);
+  if (is_of_own_plane != nullptr) *is_of_own_plane = at->second.is_of_own_plane;
   questions_.erase(at);
   return answer;
 }
@@ -146,6 +148,7 @@ void Recall::handle_answer(const Head& head, Replica from, std::span<const std::
   }
   question.bytes.assign(bytes.begin(), bytes.end());
   question.answer = Answer::here;
+  question.is_of_own_plane = from.plane == setup_.self.plane;
   question.asked.reset();
 }
 

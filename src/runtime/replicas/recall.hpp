@@ -74,14 +74,17 @@ class Recall {
   std::size_t kept_bytes() const { return spoken_.bytes(); }
   // REQUIRES: it was kept, and this process has not said yet that it has all of that collective.
   const std::vector<std::byte>& said(const MessageName& name) const;
+  // Null: it was not, or is forgotten. Valid until the next call that changes something.
+  const std::vector<std::byte>* find(const MessageName& name) const { return spoken_.find(name); }
 
   // --- what it misses
   enum class Answer : std::uint8_t { none, here, refused, hopeless };
   // `whose`: the rank that says it. Of a result: its own. Nothing if it was asked for already.
   void ask(const MessageName& name, std::int32_t whose);
-  // Forgets the question unless there is no answer yet. `here`: `bytes` are what it asked for.
-  // REQUIRES: it was asked for.
-  Answer take(const MessageName& name, std::vector<std::byte>& bytes);
+  // Forgets the question unless there is no answer yet. `here`: `bytes` are what it asked for, and
+  // `is_of_own_plane` says whose it was. REQUIRES: it was asked for.
+  Answer take(const MessageName& name, std::vector<std::byte>& bytes,
+              bool* is_of_own_plane = nullptr);
   // It has come in another way.
   void drop(const MessageName& name) { questions_.erase(name); }
 
@@ -108,6 +111,7 @@ class Recall {
   void handle(Replica from, std::span<const std::byte> frame);
   void lose(Replica replica);
   bool is_alive(Replica replica) const { return alive_[number_of(replica)]; }
+  std::int32_t planes() const { return setup_.planes; }
 
  private:
   enum class Kind : std::uint32_t {
@@ -131,6 +135,7 @@ class Recall {
     std::optional<Replica> asked;  // nothing: answered, or hopeless
     Answer answer = Answer::none;
     bool was_refused = false;
+    bool is_of_own_plane = false;
     std::vector<std::byte> bytes;
   };
   struct Listening {

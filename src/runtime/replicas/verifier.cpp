@@ -93,6 +93,12 @@ void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_await
   say(lock);
 }
 
+void Verifier::abstain(const MessageName& name) {
+  const std::scoped_lock lock(mutex_);
+  votes_.abstain(name);
+  ++unverified_;
+}
+
 void Verifier::take_own_copy(const MessageName& name, std::uint64_t digest) {
   std::unique_lock lock(mutex_);
   if (is_repeating_) return;
@@ -113,13 +119,25 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
   return other ? std::move(*other) : Delivery{};
 }
 
-void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
+bool Verifier::is_coming(const MessageName& name) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = records_.find(name);
+  RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
+  if (at->second.is_delivered || votes_.has_heard(name)) return true;
+  ask_if_late();
+  return false;
+}
+
+void Verifier::finish_own(const Meanwhile& meanwhile) {
   std::unique_lock lock(mutex_);
   votes_.end();
   wait_until(lock, meanwhile, [&] { return votes_.are_all_over() && saying_ == 0; });
-  lock.unlock();
+}
+
+void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
+  finish_own(meanwhile);
   barrier();
-  lock.lock();
+  std::unique_lock lock(mutex_);
   votes_.finish_own_plane();
   wait_until(lock, meanwhile, [&] { return votes_.are_planes_over(); });
 }
@@ -144,16 +162,20 @@ template <typename Condition>
 void Verifier::wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
                           Condition condition) {
   Idle idle(idle_);
-  std::int64_t ask_at = coarse_ns() + late_ns_;
+  ask_at_ = coarse_ns() + late_ns_;
   while (!condition()) {
     lock.unlock();
     meanwhile();
     idle.pause();
     lock.lock();
-    if (coarse_ns() < ask_at) continue;
-    votes_.ask_who_is_late();
-    ask_at = coarse_ns() + late_ns_;
+    ask_if_late();
   }
+}
+
+void Verifier::ask_if_late() {
+  if (coarse_ns() < ask_at_) return;
+  votes_.ask_who_is_late();
+  ask_at_ = coarse_ns() + late_ns_;
 }
 
 // --- the links
@@ -173,6 +195,12 @@ void Verifier::lose_plane(std::int32_t plane) {
   say(lock);
 }
 
+void Verifier::lose(Replica process) {
+  std::unique_lock lock(mutex_);
+  votes_.lose(process);
+  say(lock);
+}
+
 // --- what the votes say
 // ---------------------------------------------------------------------------
 
@@ -189,6 +217,8 @@ void Verifier::note(const MessageName& name, const VoteEvent& event,
       // It is another call that this process is in.
       if (name.stream.of == Stream::Of::contributions && bytes.size() != record.bytes)
         record.is_tainted = true;
+      // Of what does not come inside of the plane it was not known.
+      if (name.stream.of == Stream::Of::messages) record.bytes = bytes.size();
       record.delivery =
           std::make_unique<Delivery>(Delivery{Delivery::What::other, {bytes.begin(), bytes.end()}});
       break;

@@ -80,9 +80,13 @@ class Verifier {
   void take_own_copy(const MessageName& name, std::uint64_t digest);
   // Both at once. True: it is the program's, and there is nothing to wait for; else wait() for it.
   bool receive_copy(const Expected& expected, std::uint64_t digest);
+  // What this rank has got from a collective is made of what others have said (Votes::abstain).
+  void abstain(const MessageName& name);
   // Until the program may have the message: with an eager method until it is verified. REQUIRES: it
   // was received with is_awaited, and is waited for once.
   Delivery wait(const MessageName& name, const Meanwhile& meanwhile);
+  // It was sent, as something of it has come. REQUIRES: as wait.
+  bool is_coming(const MessageName& name);
 
   // Until it is known of all that this process has received whether it is right, and said what is
   // not.
@@ -96,11 +100,14 @@ class Verifier {
   // For the links: a frame of votes with all that belongs to it, from an authenticated process.
   void handle(Replica from, std::span<const std::byte> frame);
   void lose_plane(std::int32_t plane);
+  void lose(Replica process);
 
   // For MPI_Finalize, when this process sends and receives no more: until all that it has received
   // is verified, what was found is said, and nobody will ask it for anything.
   // `barrier`: of the own plane, without the lock.
   void finish(const Meanwhile& meanwhile, const std::function<void()>& barrier);
+  // The first half of that: others may ask it for something.
+  void finish_own(const Meanwhile& meanwhile);
 
   // All that it has received so far is what another replica has, too.
   bool is_agreed() const;
@@ -145,6 +152,7 @@ class Verifier {
   static Finding finding_of(const MessageName& name, const Record& record);
   // Releases the lock and says what was found under it.
   void say(std::unique_lock<std::mutex>& lock);
+  void ask_if_late();
   template <typename Condition>
   void wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
                   Condition condition);
@@ -161,6 +169,7 @@ class Verifier {
   std::vector<Finding> unsaid_;
   int saying_ = 0;  // threads that are saying what they have found
   bool is_repeating_ = false;
+  std::int64_t ask_at_ = 0;
   std::uint64_t verified_ = 0;
   std::uint64_t unverified_ = 0;
   LoadHistory history_;

@@ -24,6 +24,7 @@ struct VoteFrame {
     ask_end,     // the sender of this frame wants to hear when its reader has sent all
     all_sent,    // what has not come from there before this frame never comes
     absent,      // the sender of this frame has no such message, and never will
+    abstain,     // what it has of that name is made of what others have said
   };
   MessageName name;
   protocols::VoteMessage message{};
@@ -48,7 +49,7 @@ inline std::optional<VoteFrame> read_vote_frame(std::span<const std::byte> bytes
   if (bytes.size() < sizeof(frame)) return std::nullopt;
   std::memcpy(&frame, bytes.data(), sizeof(frame));
   using Kind = VoteFrame::Kind;
-  if (frame.kind >= Kind::over && frame.kind <= Kind::absent) return frame;
+  if (frame.kind >= Kind::over && frame.kind <= Kind::abstain) return frame;
   const auto is_process = [&](Rank rank) {
     return index(rank) >= 0 && index(rank) < config.procs();
   };

@@ -31,9 +31,13 @@ std::int32_t origin_of(const VoteMessage& message) {
 
 Votes::Votes(const Setup& setup, VoteNetwork& network, OnVote on_vote, AlsoSaid also_said)
     : setup_(setup),
-      comparison_{setup.config.is_lazy() ? protocols::VoteMethod::async_hash
-                                         : protocols::VoteMethod::msg_plus_hash,
+      comparison_{setup.config.is_lazy() && !setup.stands_in()
+                      ? protocols::VoteMethod::async_hash
+                      : protocols::VoteMethod::msg_plus_hash,
                   setup.config.degree, setup.config.unproven},
+      careful_{setup.config.sends_digests() ? protocols::VoteMethod::msg_plus_hash
+                                            : protocols::VoteMethod::all_to_all,
+               setup.config.degree, setup.config.unproven},
       network_(network),
       on_vote_(std::move(on_vote)),
       also_said_(std::move(also_said)) {}
@@ -42,14 +46,40 @@ Replica Votes::replica(const Stream& stream, Rank rank) const {
   return {config().replica(rank), config().is_sender(rank) ? stream.sender : stream.receiver};
 }
 
-Votes::Suspected Votes::suspected(std::uint32_t absent) const {
+Votes::Suspected Votes::suspected(const Stream& stream, std::uint32_t absent) const {
   Suspected suspected;
-  const std::uint32_t planes = lost_planes_ | absent;
-  if (planes == 0) return suspected;
-  for (std::int32_t i = 0; i < config().procs(); ++i)
-    if ((planes >> config().replica(rank_at(i)) & 1) != 0)
+  if ((lost_planes_ | absent) == 0 && lost_.empty()) return suspected;
+  for (std::int32_t i = 0; i < config().procs(); ++i) {
+    const Replica process = replica(stream, rank_at(i));
+    if ((absent >> process.plane & 1) != 0 || is_lost(process))
       suspected.ranks[suspected.count++] = rank_at(i);
+  }
   return suspected;
+}
+
+bool Votes::is_whole(const Stream& stream) const {
+  if (lost_planes_ != 0) return false;
+  return std::ranges::none_of(lost_, [&](Replica lost) {
+    return lost.rank == stream.sender || lost.rank == stream.receiver;
+  });
+}
+
+Votes::Flow& Votes::flow_of(const Stream& stream) {
+  const auto [at, is_new] = flows_.try_emplace(stream);
+  if (is_new) watch(stream);
+  return at->second;
+}
+
+// Whose death this process has to hear of has a connection from here, which breaks. To its siblings
+// it has one.
+void Votes::watch(const Stream& stream) {
+  const bool is_due = setup_.stands_in() && is_receiver(stream) && !is_sender(stream);
+  if (!is_due || !watched_.insert(stream.sender).second) return;
+  VoteFrame frame{.name = {stream, 1}};
+  frame.kind = VoteFrame::Kind::over;
+  for (std::int32_t plane = 0; plane < config().degree; ++plane)
+    if (const Replica sender{plane, stream.sender}; plane != setup_.self.plane && !is_lost(sender))
+      network_.send(sender, frame, {});
 }
 
 // --- this process
@@ -57,13 +87,14 @@ Votes::Suspected Votes::suspected(std::uint32_t absent) const {
 
 void Votes::send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes) {
   Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), digest}};
-  made.has_bytes = setup_.keeps_copies;
+  made.has_bytes = keeps(name.stream);
   if (made.has_bytes) {
     made.bytes.assign(bytes.begin(), bytes.end());
     keep(bytes.size());
   }
   const bool has_copy = made.has_bytes || !config_of(name.stream).sends_digests();
-  start(name, std::move(made), has_copy ? Copy(bytes) : std::nullopt, setup_.keeps_copies);
+  const bool keeps_bytes = made.has_bytes;
+  start(name, std::move(made), has_copy ? Copy(bytes) : std::nullopt, keeps_bytes);
 }
 
 void Votes::send(const MessageName& name, std::uint64_t digest) {
@@ -74,7 +105,7 @@ void Votes::send(const MessageName& name, std::uint64_t digest) {
 
 void Votes::start(const MessageName& name, Sent made, const Copy& copy, bool keeps) {
   RESPROUT_INVARIANT(is_sender(name.stream));
-  Flow& flow = flows_[name.stream];
+  Flow& flow = flow_of(name.stream);
   made.machine.start();
   drain(name, made, copy);
   SentDigest* digest = keeps ? nullptr : flow.digests.make(name.number);
@@ -87,12 +118,12 @@ void Votes::start(const MessageName& name, Sent made, const Copy& copy, bool kee
     RESPROUT_INVARIANT(is_new);
   }
   hand_in_early(flow, name.number);
-  forget(flow);
+  forget(name.stream, flow);
 }
 
 void Votes::receive(const MessageName& name, DigestOf digest_of) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
-  Flow& flow = flows_[name.stream];
+  Flow& flow = flow_of(name.stream);
   Received made{.machine = {config_of(name.stream), config().receiver(setup_.self.plane)},
                 .digest_of = std::move(digest_of)};
   const auto [at, is_new] = flow.received.emplace(name.number, std::move(made));
@@ -100,7 +131,7 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   load_max_.open = std::max(load_max_.open, ++open_);
   ++unconfirmed_;
   ++unsettled_;
-  const Suspected suspects = suspected();
+  const Suspected suspects = suspected(name.stream);
   at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, at->second);
   if (Plain* plain = flow.plain.find(name.number); plain != nullptr && plain->heard != 0) {
@@ -118,7 +149,7 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
   Flow& flow = flows_[name.stream];
   const auto at = flow.received.find(name.number);
   RESPROUT_INVARIANT(at != flow.received.end());
-  const Suspected suspects = suspected(at->second.absent);
+  const Suspected suspects = suspected(name.stream, at->second.absent);
   at->second.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}},
                                     own_copy_of(digest));
   drain(name, at->second);
@@ -130,7 +161,7 @@ void Votes::take_own_copy(const MessageName& name, std::uint64_t digest) {
 
 void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes) {
   const Stream& stream = frame.name.stream;
-  if (from.plane < 0 || from.plane >= config().degree || is_lost(from.plane)) return;
+  if (from.plane < 0 || from.plane >= config().degree || is_lost(from)) return;
   if (frame.kind == VoteFrame::Kind::plane_over) return finish_plane(from.plane);
   if (frame.kind == VoteFrame::Kind::all_sent) return take_end(from);
   if (frame.kind == VoteFrame::Kind::ask_end) {
@@ -145,12 +176,21 @@ void Votes::handle(Replica from, const VoteFrame& frame, std::span<const std::by
     Flow& flow = flows_[stream];
     std::uint64_t& over = flow.over[static_cast<std::size_t>(from.plane)];
     over = std::max(over, frame.name.number);
-    forget(flow);
+    forget(stream, flow);
+    return;
+  }
+  if (frame.kind == VoteFrame::Kind::abstain) {
+    const bool is_from_sibling = is_sender(stream) && is_receiver(stream) &&
+                                 from.rank == setup_.self.rank && from != setup_.self;
+    if (!is_from_sibling) return;
+    Flow& flow = flow_of(stream);
+    take_abstention(flow, {from, frame, bytes});
+    note_own_progress(stream, flow);
     return;
   }
   if (replica(stream, frame.message.from) != from) return;
   if (replica(stream, frame.message.to) != setup_.self) return;
-  Flow& flow = flows_[stream];
+  Flow& flow = flow_of(stream);
   take_vote(flow, {from, frame, bytes});
   note_own_progress(stream, flow);
 }
@@ -161,12 +201,14 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
   const VoteMessage& message = arrived.frame.message;
   if (config().is_sender(message.to)) {
     const auto at = flow.sent.find(number);
-    if (at != flow.sent.end()) {
-      at->second.machine.handle_message(message);
-      return drain(arrived.frame.name, at->second, at->second.copy());
-    }
+    if (at != flow.sent.end()) return answer(arrived.frame.name, at->second, message);
     const SentDigest* digest = flow.digests.find(number);
-    if (digest != nullptr && digest->is_sent) return answer(arrived.frame.name, *digest, message);
+    if (digest != nullptr && digest->is_sent) {
+      Sent made{.machine = {config_of(arrived.frame.name.stream),
+                            config().sender(setup_.self.plane), digest->digest},
+                .is_native_due = false};
+      return answer(arrived.frame.name, made, message);
+    }
   } else if (!maybe_take_plain(flow, arrived)) {
     const auto at = flow.received.find(number);
     if (at != flow.received.end())
@@ -180,11 +222,12 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
   keep(arrived.bytes.size());
 }
 
-void Votes::answer(const MessageName& name, const SentDigest& sent, const VoteMessage& question) {
-  Sent made{.machine = {config_of(name.stream), config().sender(setup_.self.plane), sent.digest},
-            .is_native_due = false};
-  made.machine.handle_message(question);
-  drain(name, made, std::nullopt);
+void Votes::answer(const MessageName& name, Sent& sent, const VoteMessage& question) {
+  std::optional<std::vector<std::byte>> kept;
+  const bool is_kept_elsewhere = setup_.stands_in() && name.stream.of == Stream::Of::messages;
+  if (is_kept_elsewhere && question.kind == VoteKind::pull) kept = setup_.said(name);
+  sent.machine.handle_message(question);
+  drain(name, sent, kept ? Copy(*kept) : sent.copy());
 }
 
 void Votes::take(const MessageName& name, Received& received, const VoteMessage& message,
@@ -195,7 +238,7 @@ void Votes::take(const MessageName& name, Received& received, const VoteMessage&
     if (origin < 0 || !received.digest_of) return;
     heard.digests[static_cast<std::size_t>(origin)] = received.digest_of(bytes);
   }
-  const Suspected suspects = suspected(received.absent);
+  const Suspected suspects = suspected(name.stream, received.absent);
   const Disposition disposition =
       received.machine.handle_message({.suspects = {suspects.ranks.data(), suspects.count}}, heard);
   if (disposition == Disposition::keep) {
@@ -216,29 +259,48 @@ void Votes::hand_in_early(Flow& flow, std::uint64_t number) {
   flow.early.erase(at);
   for (const Early& early : frames) {
     drop(early.bytes.size());
-    if (!is_lost(early.from.plane)) take_vote(flow, {early.from, early.frame, early.bytes});
+    if (is_lost(early.from)) continue;
+    const Arrived arrived{early.from, early.frame, early.bytes};
+    if (early.frame.kind == VoteFrame::Kind::abstain)
+      take_abstention(flow, arrived);
+    else
+      take_vote(flow, arrived);
   }
 }
 
 void Votes::lose_plane(std::int32_t plane) {
-  if (is_lost(plane)) return;
-  end_plain();
+  if ((lost_planes_ >> plane & 1) != 0) return;
+  for (auto& [stream, flow] : flows_) end_plain(stream, flow);
   lost_planes_ |= 1U << plane;
-  for (auto& [stream, flow] : flows_) {
-    for (auto& [number, received] : flow.received) {
-      const Suspected suspects = suspected(received.absent);
-      received.machine.handle_suspicion({.suspects = {suspects.ranks.data(), suspects.count}});
-      drain({stream, number}, received);
-    }
-    note_own_progress(stream, flow);
+  for (auto& [stream, flow] : flows_) note_loss(stream, flow);
+}
+
+void Votes::lose(Replica process) {
+  if (is_lost(process)) return;
+  const auto is_of = [&](const Stream& stream) {
+    return stream.sender == process.rank || stream.receiver == process.rank;
+  };
+  for (auto& [stream, flow] : flows_)
+    if (is_of(stream)) end_plain(stream, flow);
+  lost_.insert(process);
+  for (auto& [stream, flow] : flows_)
+    if (is_of(stream)) note_loss(stream, flow);
+}
+
+void Votes::note_loss(const Stream& stream, Flow& flow) {
+  for (auto& [number, received] : flow.received) {
+    const Suspected suspects = suspected(stream, received.absent);
+    received.machine.handle_suspicion({.suspects = {suspects.ranks.data(), suspects.count}});
+    drain({stream, number}, received);
   }
+  note_own_progress(stream, flow);
 }
 
 // --- what machines want
 // ---------------------------------------------------------------------------
 
 void Votes::drain(const MessageName& name, Sent& sent, const Copy& copy) {
-  const Suspected suspects = suspected();
+  const Suspected suspects = suspected(name.stream);
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   while (const auto message = sent.machine.poll_send(context)) {
     const bool is_native =
@@ -249,7 +311,7 @@ void Votes::drain(const MessageName& name, Sent& sent, const Copy& copy) {
 }
 
 void Votes::drain(const MessageName& name, Received& received) {
-  const Suspected suspects = suspected(received.absent);
+  const Suspected suspects = suspected(name.stream, received.absent);
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   const auto copy_of = [&](std::int32_t origin) -> Copy {
     if (origin < 0 || (received.has_bytes >> origin & 1) == 0) return std::nullopt;
@@ -279,6 +341,10 @@ std::optional<std::uint64_t> Votes::verdict_of(const MessageName& name) const {
   return flows_.at(name.stream).received.at(name.number).machine.verdict();
 }
 
+bool Votes::has_heard(const MessageName& name) const {
+  return flows_.at(name.stream).received.at(name.number).machine.has_heard();
+}
+
 // `copy`: if it is one and it is here. Else its receiver learns that it is not.
 void Votes::send_out(const MessageName& name, const VoteMessage& message, Copy copy) {
   VoteFrame frame{.name = name, .message = message};
@@ -290,7 +356,7 @@ void Votes::send_out(const MessageName& name, const VoteMessage& message, Copy c
   const Replica to = replica(name.stream, message.to);
   // A process that is both ends has its own share before it asks, and then asks others.
   RESPROUT_INVARIANT(to != setup_.self);
-  if (!is_lost(to.plane)) network_.send(to, frame, copy.value_or(std::span<const std::byte>{}));
+  if (!is_lost(to)) network_.send(to, frame, copy.value_or(std::span<const std::byte>{}));
 }
 
 // --- what is over
@@ -300,7 +366,9 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
   if (is_receiver(stream)) {
     std::uint64_t& own = flow.over[static_cast<std::size_t>(setup_.self.plane)];
     for (;; ++own) {
-      if (const Plain* plain = flow.plain.find(own); plain == nullptr || !plain->is_over) {
+      const Plain* plain = flow.plain.find(own);
+      const bool is_over = (plain != nullptr && plain->is_over) || flow.abstained.contains(own);
+      if (!is_over) {
         const auto at = flow.received.find(own);
         if (at == flow.received.end() || !at->second.machine.is_over()) break;
         untold_bytes_ += at->second.held_bytes();
@@ -314,7 +382,7 @@ void Votes::note_own_progress(const Stream& stream, Flow& flow) {
     if (own - flow.told >= untold_max) tell(stream, flow);
     if (untold_messages_ >= untold_of_all_max || untold_bytes_ >= untold_bytes_max) tell_all();
   }
-  forget(flow);
+  forget(stream, flow);
 }
 
 void Votes::tell_all() {
@@ -334,14 +402,14 @@ void Votes::tell(const Stream& stream, Flow& flow) {
     const Replica to = replica(stream, rank_at(i));
     const bool is_told_already =
         !config().is_sender(rank_at(i)) && stream.sender == stream.receiver;
-    if (to != setup_.self && !is_told_already && !is_lost(to.plane)) network_.send(to, frame, {});
+    if (to != setup_.self && !is_told_already && !is_lost(to)) network_.send(to, frame, {});
   }
 }
 
 void Votes::finish_own_plane() {
   RESPROUT_INVARIANT(are_all_over());
   for (std::int32_t plane = 0; plane < config().degree; ++plane) {
-    if (plane == setup_.self.plane || is_lost(plane)) continue;
+    if (plane == setup_.self.plane || is_lost({plane, setup_.self.rank})) continue;
     VoteFrame frame;
     frame.kind = VoteFrame::Kind::plane_over;
     network_.send({plane, setup_.self.rank}, frame, {});
@@ -351,24 +419,25 @@ void Votes::finish_own_plane() {
 
 void Votes::finish_plane(std::int32_t plane) {
   planes_over_ |= 1U << plane;
-  for (auto& [stream, flow] : flows_) forget(flow);
+  for (auto& [stream, flow] : flows_) forget(stream, flow);
 }
 
 bool Votes::are_planes_over() const {
   for (std::int32_t plane = 0; plane < config().degree; ++plane)
-    if (!is_lost(plane) && !is_plane_over(plane)) return false;
+    if (!is_lost({plane, setup_.self.rank}) && !is_plane_over(plane)) return false;
   return true;
 }
 
-void Votes::forget(Flow& flow) {
+void Votes::forget(const Stream& stream, Flow& flow) {
   std::uint64_t below = std::numeric_limits<std::uint64_t>::max();
   for (std::int32_t plane = 0; plane < config().degree; ++plane)
-    if (!is_lost(plane) && !is_plane_over(plane))
+    if (!is_lost({plane, stream.receiver}) && !is_plane_over(plane))
       below = std::min(below, flow.over[static_cast<std::size_t>(plane)]);
   if (below <= flow.forgotten) return;
   flow.forgotten = below;
   flow.digests.drop_below(below);
   flow.plain.drop_below(below);
+  flow.abstained.erase(flow.abstained.begin(), flow.abstained.lower_bound(below));
   const auto erase_from = [&](auto& numbered, auto bytes_of) {
     const auto end = numbered.lower_bound(flow.forgotten);
     for (auto at = numbered.begin(); at != end; ++at) drop(bytes_of(at->second));

@@ -10,14 +10,17 @@
 //  1. A machine, and the bytes that it may be asked for, stay until every living receiver has said
 //     that it is over and asks no more. So no question comes to nobody.
 //  2. Frames that come before the call that they belong to wait for it.
-//  3. A plane that has lost a process is lost as a whole (docs/adr/010): nobody in it is told
-//     anything, or heard.
+//  3. Who is lost is told nothing, and not heard: a plane as a whole (docs/adr/010), or single
+//     processes, where siblings stand in for them (docs/adr/025). There a stream of which a process
+//     is lost is *careful*: nothing of it is the program's before it is verified, whatever the
+//     method, as what comes from another plane would take corruption with it. What is compared only
+//     is so from the start.
 //  4. Of a lazy method most messages are *plain* where one sender of another plane owes this
 //  process
 //     something, a digest or, with two replicas, its copy: this process has its own copy and has
 //     heard, or waits for, that share, and it is equal. They have no machine. When anything else
-//     happens to one, a machine is made and told what has happened. While a plane is lost nothing
-//     is plain but what is over.
+//     happens to one, a machine is made and told what has happened. Of a stream of which a process
+//     is lost nothing is plain but what is over.
 //  5. Who has ended, and sends and receives nothing more, says so to who asks, behind all that it
 //     has sent; and who is asked about a message that it does not have, says that. So what never
 //     comes is known not to come: its receiver goes on as if the sender in that plane, and the
@@ -68,6 +71,11 @@ class Votes {
     // What a process has sent is kept, for those who have to ask for it. Without it they learn that
     // there is nothing, and a wrong copy stays what it is.
     bool keeps_copies = true;
+    // Processes are lost one by one, and the messages that this one has sent are kept elsewhere:
+    // the bytes of one, or nothing, if they are not there any more. Must not call back.
+    std::function<std::optional<std::vector<std::byte>>(const MessageName&)> said = {};
+
+    bool stands_in() const { return said != nullptr; }
   };
   // What a machine says of a message that this process receives. `bytes`: of the copy that is
   // delivered or repairs, unless it is the own plane's, which the caller has.
@@ -113,6 +121,11 @@ class Votes {
   // REQUIRES: as receive().
   bool maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest);
 
+  // What this process has under this name is made of what others have said, and proves nothing:
+  // its siblings compare theirs without it. In place of send and receive. REQUIRES: it is both
+  // ends, and siblings stand in for the lost.
+  void abstain(const MessageName& name);
+
   // This process sends and receives nothing more.
   void end();
   // Whoever owes something that has not come is asked, once, whether it will.
@@ -121,6 +134,7 @@ class Votes {
   // A frame that has come. What cannot be from there is passed over.
   void handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes);
   void lose_plane(std::int32_t plane);
+  void lose(Replica process);
 
   // No message that this process receives is open.
   bool are_all_over() const { return open_ == 0; }
@@ -134,6 +148,8 @@ class Votes {
   void forgive() { unconfirmed_ = unsettled_; }
   // Of what two replicas agree on; nothing if none do. REQUIRES: called by OnVote, for its message.
   std::optional<std::uint64_t> verdict_of(const MessageName& name) const;
+  // Something of it has come. REQUIRES: it was received, and was not over before.
+  bool has_heard(const MessageName& name) const;
   // For MPI_Finalize: all messages are over that processes of this plane receive. Says so to the
   // siblings, which stand for their planes. Messages that nobody receives are over hereby, too.
   void finish_own_plane();
@@ -204,7 +220,8 @@ class Votes {
     // By replica of the receiver: it asks no more about what is before this number.
     std::array<std::uint64_t, protocols::degree_max> over{1, 1, 1};
     std::uint64_t told = 1;
-    std::uint64_t forgotten = 1;  // all before it
+    std::uint64_t forgotten = 1;        // all before it
+    std::set<std::uint64_t> abstained;  // of which this process has nothing to compare
   };
   struct Suspected {
     std::array<Rank, 2 * protocols::degree_max> ranks{};
@@ -214,21 +231,34 @@ class Votes {
   const protocols::DigestVoteConfig& config() const { return setup_.config; }
   // What is compared only is compared by digests.
   const protocols::DigestVoteConfig& config_of(const Stream& stream) const {
-    return stream.of == Stream::Of::messages ? setup_.config : comparison_;
+    if (stream.of != Stream::Of::messages) return comparison_;
+    return setup_.stands_in() && !is_whole(stream) ? careful_ : setup_.config;
   }
   // The bytes of a copy; nothing: they are not here.
   using Copy = std::optional<std::span<const std::byte>>;
   void start(const MessageName& name, Sent made, const Copy& copy, bool keeps);
+  bool keeps(const Stream& stream) const {
+    return setup_.keeps_copies && !(setup_.stands_in() && stream.of == Stream::Of::messages);
+  }
   bool is_sender(const Stream& stream) const { return stream.sender == setup_.self.rank; }
   bool is_receiver(const Stream& stream) const { return stream.receiver == setup_.self.rank; }
   Replica replica(const Stream& stream, Rank rank) const;
-  bool is_lost(std::int32_t plane) const { return (lost_planes_ >> plane & 1) != 0; }
+  bool is_lost(Replica process) const {
+    return (lost_planes_ >> process.plane & 1) != 0 || lost_.contains(process);
+  }
+  // Nobody of it is lost.
+  bool is_whole(const Stream& stream) const;
   bool is_plane_over(std::int32_t plane) const { return (planes_over_ >> plane & 1) != 0; }
   void finish_plane(std::int32_t plane);
   // `absent`: planes that are as good as lost, bit k: plane k.
-  Suspected suspected(std::uint32_t absent = 0) const;
+  Suspected suspected(const Stream& stream, std::uint32_t absent = 0) const;
+  Flow& flow_of(const Stream& stream);
+  void watch(const Stream& stream);
+  void note_loss(const Stream& stream, Flow& flow);
 
-  bool may_be_plain() const { return lost_planes_ == 0 && ended_.empty() && config().is_lazy(); }
+  bool may_be_plain(const Stream& stream) const {
+    return ended_.empty() && config_of(stream).is_lazy() && is_whole(stream);
+  }
   protocols::VoteKind kind_of_share(const Stream& stream) const {
     return config_of(stream).sends_digests() ? protocols::VoteKind::digest
                                              : protocols::VoteKind::data;
@@ -243,7 +273,7 @@ class Votes {
   std::uint8_t take_early_copies(Flow& flow, const MessageName& name, const Label& label,
                                  std::uint64_t digest);
   void make_machine(const MessageName& name, Flow& flow, Plain& plain);
-  void end_plain();
+  void end_plain(const Stream& stream, Flow& flow);
 
   // Of votes_absent.cpp.
   bool owes_any(Replica sender, const Stream& stream, Flow& flow) const;
@@ -252,10 +282,11 @@ class Votes {
   bool maybe_say_absent(Replica from, const VoteFrame& question);
   void give_up_if_due(const MessageName& name, Received& received, Replica sender);
   void give_up(const MessageName& name, Received& received, std::int32_t plane);
+  void go_on_without(const MessageName& name, Received& received, std::int32_t plane);
   void take_absence(const MessageName& name, Replica from);
+  void take_abstention(Flow& flow, const Arrived& arrived);
 
-  void answer(const MessageName& name, const SentDigest& sent,
-              const protocols::VoteMessage& question);
+  void answer(const MessageName& name, Sent& sent, const protocols::VoteMessage& question);
   void take_vote(Flow& flow, const Arrived& arrived);
   void take(const MessageName& name, Received& received, const protocols::VoteMessage& message,
             std::span<const std::byte> bytes);
@@ -269,18 +300,21 @@ class Votes {
   void note_own_progress(const Stream& stream, Flow& flow);
   void tell(const Stream& stream, Flow& flow);
   void tell_all();
-  void forget(Flow& flow);
+  void forget(const Stream& stream, Flow& flow);
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { bytes_ -= bytes; }
 
   const Setup setup_;
   const protocols::DigestVoteConfig comparison_;
+  const protocols::DigestVoteConfig careful_;  // the eager method that has the same shares
   VoteNetwork& network_;
   const OnVote on_vote_;
   const AlsoSaid also_said_;
   std::unordered_map<Stream, Flow, StreamHash> flows_;
-  std::uint32_t lost_planes_ = 0;  // bit k: plane k
-  std::uint32_t planes_over_ = 0;  // likewise
+  std::uint32_t lost_planes_ = 0;   // bit k: plane k
+  std::set<Replica> lost_;          // beside these
+  std::set<std::int32_t> watched_;  // ranks whose replicas have a connection from here
+  std::uint32_t planes_over_ = 0;   // likewise
   bool has_ended_ = false;
   std::vector<Replica> curious_;  // will hear when it has
   std::set<Replica> asked_;

@@ -1,4 +1,5 @@
-// What a plane does not have: invariant 5 of votes.hpp.
+// What a plane does not have: invariant 5 of votes.hpp; and what proves nothing.
+#include "core/invariant.hpp"
 #include "runtime/replicas/votes.hpp"
 
 namespace resprout::runtime {
@@ -11,7 +12,7 @@ using protocols::VoteKind;
 void Votes::say(Replica to, VoteFrame::Kind kind, const MessageName& name) {
   VoteFrame frame{.name = name};
   frame.kind = kind;
-  if (!is_lost(to.plane)) network_.send(to, frame, {});
+  if (!is_lost(to)) network_.send(to, frame, {});
 }
 
 void Votes::end() {
@@ -39,7 +40,7 @@ void Votes::ask_who_is_late() {
     if (!is_receiver(stream)) continue;
     for (std::int32_t plane = 0; plane < config().degree; ++plane) {
       const Replica sender{plane, stream.sender};
-      const bool may_owe = plane != setup_.self.plane && !is_lost(plane);
+      const bool may_owe = plane != setup_.self.plane && !is_lost(sender);
       if (!may_owe || asked_.contains(sender) || !owes_any(sender, stream, flow)) continue;
       asked_.insert(sender);
       say(sender, VoteFrame::Kind::ask_end);
@@ -54,7 +55,7 @@ bool Votes::owes_any(Replica sender, const Stream& stream, Flow& flow) const {
     owes = owes || (plain.has_own && !plain.is_over && (due >> sender.plane & 1) != 0);
   });
   for (const auto& [number, received] : flow.received) {
-    const Suspected suspects = suspected(received.absent);
+    const Suspected suspects = suspected(stream, received.absent);
     const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
     owes = owes || received.machine.awaits_share_of(context, sender.plane);
   }
@@ -63,7 +64,7 @@ bool Votes::owes_any(Replica sender, const Stream& stream, Flow& flow) const {
 
 void Votes::take_end(Replica sender) {
   if (ended_.contains(sender)) return;
-  end_plain();
+  for (auto& [stream, flow] : flows_) end_plain(stream, flow);
   ended_.insert(sender);
   for (auto& [stream, flow] : flows_) {
     for (auto& [number, received] : flow.received)
@@ -73,8 +74,8 @@ void Votes::take_end(Replica sender) {
 }
 
 void Votes::give_up_if_due(const MessageName& name, Received& received, Replica sender) {
-  if (name.stream.sender != sender.rank || is_lost(sender.plane)) return;
-  const Suspected suspects = suspected(received.absent);
+  if (name.stream.sender != sender.rank || is_lost(sender)) return;
+  const Suspected suspects = suspected(name.stream, received.absent);
   const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
   if (received.machine.awaits_share_of(context, sender.plane))
     give_up(name, received, sender.plane);
@@ -91,11 +92,38 @@ void Votes::take_absence(const MessageName& name, Replica from) {
 
 void Votes::give_up(const MessageName& name, Received& received, std::int32_t plane) {
   if (received.machine.is_over() || (received.absent >> plane & 1) != 0) return;
-  received.absent |= static_cast<std::uint8_t>(1U << plane);
   also_said_.absent(name, plane);
-  const Suspected suspects = suspected(received.absent);
+  go_on_without(name, received, plane);
+}
+
+void Votes::go_on_without(const MessageName& name, Received& received, std::int32_t plane) {
+  received.absent |= static_cast<std::uint8_t>(1U << plane);
+  const Suspected suspects = suspected(name.stream, received.absent);
   received.machine.handle_suspicion({.suspects = {suspects.ranks.data(), suspects.count}});
   drain(name, received);
+}
+
+// --- who has nothing to compare
+// ------------------------------------------------------------------------------------
+
+void Votes::abstain(const MessageName& name) {
+  RESPROUT_INVARIANT(is_sender(name.stream) && is_receiver(name.stream));
+  Flow& flow = flow_of(name.stream);
+  flow.abstained.insert(name.number);
+  for (std::int32_t plane = 0; plane < config().degree; ++plane)
+    if (plane != setup_.self.plane) say({plane, setup_.self.rank}, VoteFrame::Kind::abstain, name);
+  note_own_progress(name.stream, flow);
+}
+
+void Votes::take_abstention(Flow& flow, const Arrived& arrived) {
+  const MessageName& name = arrived.frame.name;
+  if (name.number < flow.forgotten || flow.abstained.contains(name.number)) return;
+  const auto at = flow.received.find(name.number);
+  if (at == flow.received.end()) {
+    flow.early[name.number].push_back({arrived.from, arrived.frame, {}});
+  } else if (!at->second.machine.is_over()) {
+    go_on_without(name, at->second, arrived.from.plane);
+  }
 }
 
 }  // namespace resprout::runtime

@@ -48,8 +48,8 @@ VoteMessage Votes::own_copy_of(std::uint64_t digest) const {
 
 bool Votes::maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
-  if (!may_be_plain()) return false;
-  Flow& flow = flows_[name.stream];
+  if (!may_be_plain(name.stream)) return false;
+  Flow& flow = flow_of(name.stream);
   Plain* plain = flow.plain.make(name.number);
   if (plain == nullptr || (plain->heard != 0 && plain->share != digest)) return false;
   RESPROUT_INVARIANT(!plain->has_own);
@@ -99,7 +99,8 @@ bool Votes::maybe_take_plain(Flow& flow, const Arrived& arrived) {
     make_machine(name, flow, *plain);
     return false;
   }
-  if (!may_be_plain() || from < 0 || is_copy || flow.received.contains(name.number)) return false;
+  if (!may_be_plain(name.stream) || from < 0 || is_copy || flow.received.contains(name.number))
+    return false;
   plain = flow.plain.make(name.number);
   if (plain == nullptr || plain->heard != 0) return false;
   plain->heard = static_cast<std::uint8_t>(1U << from);
@@ -146,21 +147,20 @@ void Votes::make_machine(const MessageName& name, Flow& flow, Plain& plain) {
 }
 
 // What waits for its share gets a machine, and shares that came too early wait like all else.
-void Votes::end_plain() {
-  if (lost_planes_ != 0) return;
-  for (auto& [stream, flow] : flows_)
-    flow.plain.for_each([&, &stream = stream, &flow = flow](std::uint64_t number, Plain& plain) {
-      const MessageName name{stream, number};
-      if (plain.has_own && !plain.is_over) {
-        make_machine(name, flow, plain);
-      } else if (plain.heard != 0 && !plain.has_own) {
-        const std::int32_t plane = std::countr_zero(plain.heard);
-        VoteFrame frame{.name = name, .message = share_of(stream, plane, plain.share)};
-        std::vector<Early>& early = flow.early[number];
-        early.insert(early.begin(), {{plane, stream.sender}, frame, {}});
-        plain = {};
-      }
-    });
+void Votes::end_plain(const Stream& stream, Flow& flow) {
+  if (!may_be_plain(stream)) return;
+  flow.plain.for_each([&](std::uint64_t number, Plain& plain) {
+    const MessageName name{stream, number};
+    if (plain.has_own && !plain.is_over) {
+      make_machine(name, flow, plain);
+    } else if (plain.heard != 0 && !plain.has_own) {
+      const std::int32_t plane = std::countr_zero(plain.heard);
+      VoteFrame frame{.name = name, .message = share_of(stream, plane, plain.share)};
+      std::vector<Early>& early = flow.early[number];
+      early.insert(early.begin(), {{plane, stream.sender}, frame, {}});
+      plain = {};
+    }
+  });
 }
 
 }  // namespace resprout::runtime

@@ -301,7 +301,7 @@ TEST_CASE("a frame is read back as it was written, and what is none is refused")
        {+[](VoteFrame& f) { f.message.from = rank_at(4); },
         +[](VoteFrame& f) { f.message.to = no_rank; }, +[](VoteFrame& f) { f.message.origins = 4; },
         +[](VoteFrame& f) { f.name.number = 0; },
-        +[](VoteFrame& f) { f.kind = static_cast<VoteFrame::Kind>(6); },
+        +[](VoteFrame& f) { f.kind = static_cast<VoteFrame::Kind>(7); },
         +[](VoteFrame& f) { f.message.kind = static_cast<protocols::VoteKind>(6); }}) {
     VoteFrame wrong = frame;
     spoil(wrong);

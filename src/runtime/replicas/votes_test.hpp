@@ -65,7 +65,8 @@ class World {
     bool is_same = false;  // sender and receiver are one rank
     std::uint64_t messages = 1;
     bool keeps_copies = true;
-    std::size_t bytes = 3;  // of each message
+    std::size_t bytes = 3;   // of each message
+    bool stands_in = false;  // processes are lost one by one, and what they have sent is kept
   };
 
   World(const Case& given, std::uint64_t seed) : given_(given), random_(seed) {
@@ -86,6 +87,9 @@ class World {
     fewer_ = {planes, messages};
   }
 
+  // Its rank compares nothing. REQUIRES: sender and receiver are one, of one message.
+  void abstain(std::int32_t plane) { abstainer_ = plane; }
+
   // Its programs do nothing more, until they are killed.
   void stop(std::int32_t plane) { stopped_ = plane; }
 
@@ -100,6 +104,15 @@ class World {
       process->is_alive = false;
       for (auto& [to, frames] : process->out) cut(frames);
     }
+  }
+
+  // The same of one process. What it has given to MPI may still arrive; but from the moment that
+  // its plane knows of its loss, nothing of that is received any more.
+  void kill(Replica victim) {
+    Process& dead = *find(victim);
+    dead.is_alive = false;
+    for (auto& [to, frames] : dead.out) frames.resize(random_.below(frames.size() + 1));
+    for (const auto& process : processes_) process->processes_to_hear.push_back(victim);
   }
 
   // Until nothing can happen any more; `meanwhile` is called before each step.
@@ -155,10 +168,8 @@ class World {
   struct Process final : VoteNetwork {
     Process(World& world, Replica replica)
         : self(replica),
-          votes({.config = world.given_.config,
-                 .self = replica,
-                 .keeps_copies = world.given_.keeps_copies},
-                *this, [this](auto& name, auto& event, auto bytes) { note(name, event, bytes); },
+          votes(setup_of(world, replica, kept), *this,
+                [this](auto& name, auto& event, auto bytes) { note(name, event, bytes); },
                 {.agreed =
                      [this, &of = world.given_.config](const MessageName& name) {
                        const int all = of.sends_digests() ? 2 : of.degree;
@@ -175,6 +186,18 @@ class World {
                        had[name.number].absent.push_back(plane);
                      }}) {}
 
+    static Votes::Setup setup_of(const World& world, Replica replica,
+                                 const std::map<std::uint64_t, Bytes>& kept) {
+      Votes::Setup setup{.config = world.given_.config,
+                         .self = replica,
+                         .keeps_copies = world.given_.keeps_copies};
+      if (world.given_.stands_in)
+        setup.said = [&kept](const MessageName& name) -> std::optional<Bytes> {
+          const auto at = kept.find(name.number);
+          return at != kept.end() ? std::optional(at->second) : std::nullopt;
+        };
+      return setup;
+    }
     void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override {
       out[to].push_back({frame, {bytes.begin(), bytes.end()}});
     }
@@ -193,6 +216,7 @@ class World {
     Replica self;
     bool is_alive = true;
     std::map<std::uint64_t, Had> had;
+    std::map<std::uint64_t, Bytes> kept;  // that it has sent
     Votes votes;
     std::uint64_t sent = 0;
     std::uint64_t posted = 0;
@@ -202,6 +226,8 @@ class World {
     std::deque<Bytes> native;  // what MPI has on its way to this receiver
     std::map<Replica, std::deque<OnWire>> out;
     std::vector<std::int32_t> to_hear;  // lost planes
+    std::vector<Replica> processes_to_hear;
+    std::set<Replica> heard;
   };
 
   Process* find(Replica replica) {
@@ -239,10 +265,17 @@ class World {
 
   void collect(Process& process, std::vector<std::function<void()>>& actions) {
     collect_ends(process, actions);
-    const bool does_anything = process.is_alive && process.self.plane != stopped_;
+    const bool is_abstainer = process.self.plane == abstainer_;
+    if (is_abstainer && process.sent == 0)
+      actions.push_back([&] {
+        process.sent = 1;
+        process.votes.abstain(name(1));
+      });
+    const bool does_anything = process.is_alive && process.self.plane != stopped_ && !is_abstainer;
     if (does_anything && process.self.rank == sender_rank && process.sent < messages_of(process))
       actions.push_back([&] { send_next(process); });
     if (does_anything && process.self.rank == receiver_rank()) {
+      if (process.heard.contains({process.self.plane, sender_rank})) process.native.clear();
       if (process.posted < messages_of(process))
         actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
       if (process.taken < process.posted && !process.native.empty())
@@ -265,6 +298,13 @@ class World {
         process.to_hear.pop_back();
         process.votes.lose_plane(lost);
       });
+    if (process.is_alive && !process.processes_to_hear.empty())
+      actions.push_back([&process] {
+        const Replica lost = process.processes_to_hear.back();
+        process.processes_to_hear.pop_back();
+        process.heard.insert(lost);
+        process.votes.lose(lost);
+      });
   }
 
   void send_next(Process& process) {
@@ -272,6 +312,7 @@ class World {
     Bytes bytes = what_is_meant(number);
     bytes.resize(given_.bytes);
     if (corrupted_ == std::pair(process.self.plane, number)) bytes[1] ^= std::byte{0x10};
+    process.kept[number] = bytes;
     process.votes.send(name(number), digest_of(bytes), bytes);
     if (damaged_ == process.self.plane) bytes[0] ^= std::byte{1};
     find({process.self.plane, receiver_rank()})->native.push_back(bytes);
@@ -309,6 +350,7 @@ class World {
   std::pair<std::int32_t, std::uint64_t> corrupted_{-1, 0};
   std::int32_t damaged_ = -1;
   std::int32_t stopped_ = -1;
+  std::int32_t abstainer_ = -1;
   std::pair<std::set<std::int32_t>, std::uint64_t> fewer_;
 };
 
