@@ -104,7 +104,7 @@ OPTIONS = (
         "end-plane",
         "What follows when a plane loses a rank: it ends, and the others go on; or it goes on "
         "without it, the rank's replicas stand in for it, and the job goes on as long as each rank "
-        "has one that lives (docs/replication.md).",
+        "has one that lives; with --verify what these say is compared (docs/replication.md).",
     ),
     Option(
         "--verify",
@@ -143,7 +143,8 @@ OPTIONS = (
         "30",
         "How long two of three planes that are at their end and agree wait for the third before it "
         "is ended, with --verify async or async-hash, and a plane at its checkpoint for one that "
-        "has to go back, or all planes for each other (docs/replication.md).",
+        "has to go back, or all planes for each other (docs/replication.md). Not with "
+        "--on-replica-loss stand-in.",
         reaches_ranks=False,
     ),
     Option(

@@ -238,11 +238,7 @@ extern "C" int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Messa
   if (!call.is_ours()) return PMPI_Imrecv(buf, count, datatype, message, request);
   const Matched from = forget_matched(*message);
   VerifiedReceive verified({"imrecv", buf, count, datatype}, *message, from.source);
-  if (from.is_of_lost) {
-    MPI_Status recalled{};
-    const int code = verified.recover(drop(message), &recalled);
-    return code == MPI_SUCCESS ? receives()->start_received(recalled, request) : call.finish(code);
-  }
+  if (from.is_of_lost) return call.finish(verified.recover_started(drop(message), request));
   const int code = PMPI_Imrecv(buf, count, datatype, message, request);
   if (code != MPI_SUCCESS) return call.finish(code);
   verified.go_on_as(*request);

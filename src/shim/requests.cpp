@@ -237,7 +237,10 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
     return is_own;
   });
   *flag = is_done ? 1 : 0;
-  return is_done && !is_own ? look_until_complete(request, *flag, status) : code;
+  if (is_done && !is_own) code = look_until_complete(request, *flag, status);
+  if (Receives* receiver = receives(); is_done && receiver != nullptr)
+    receiver->wait_for_recalled(request, status);
+  return code;
 }
 
 extern "C" int MPI_Request_free(MPI_Request* request) {

@@ -165,6 +165,7 @@ bool tick() {
 void handle_loss(const runtime::Loss& loss) {
   LiveWorld* world = live.load();
   Masking* by = masking.load();
+  if (by != nullptr) by->lose(loss.rank);  // before any call meets it
   if (by == nullptr && !is_masking_over() && world->options().is_replicated())
     end_with_plane(*world, loss);
   const bool is_seen_here = runtime::is_proven(loss.kind) && world->is_on_own_host(loss.rank);
@@ -175,7 +176,6 @@ void handle_loss(const runtime::Loss& loss) {
   // It may live, and then MPI does not hear of it.
   if (!runtime::is_proven(loss.kind)) note_living_failure(loss.rank);
   if (!world->options().is_replicated()) return world->report().note_loss(loss);
-  if (by != nullptr) by->lose(loss.rank);
   world->report().note_loss_of_plane(loss);
 }
 
@@ -257,8 +257,8 @@ void end() {
   LiveWorld* world = live.load();
   runtime::Engine& engine = world->engine();
   finish_send_halves();
-  close_masking();
-  const VerificationFigures figures = close_verification();
+  const VerificationFigures figures =
+      world->options().stands_in() ? close_masking() : close_verification();
   if (world->options().verify) world->report().note_verification(figures);
   {
     runtime::Lock lock = engine.lock();

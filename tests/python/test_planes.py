@@ -142,6 +142,11 @@ def test_what_several_processes_found_is_said_once_by_who_saw_most() -> None:
         "message 3 of rank 1 to rank 2 (tag 7, 24 bytes, recv) is not the same in all planes: that "
         "of plane 1 is wrong; plane 1, which has worked with it, is excluded"
     )
+    (line,) = describe([corruption("stand_in", "outvoted")])
+    assert line.endswith(
+        "that of plane 1 is wrong; rank 2 of plane 1, which has worked with it, ends, and its "
+        "replicas stand in for it"
+    )
 
 
 def test_of_programs_without_mpi_the_launcher_s_word_counts() -> None:
@@ -451,8 +456,17 @@ def test_a_fault_names_its_plane() -> None:
         (["--on-replica-loss", "stand-in"], "--on-replica-loss needs --replicas 2 or 3"),
         (["--replicas", "2", "--on-replica-loss", "wait"], "end-plane, stand-in"),
         (
-            ["--replicas", "2", "--on-replica-loss", "stand-in", "--verify", "async"],
-            "--on-replica-loss stand-in does not go together with --verify async",
+            [
+                "--replicas",
+                "2",
+                "--on-replica-loss",
+                "stand-in",
+                "--verify",
+                "async",
+                "--straggler-wait",
+                "5",
+            ],
+            "--on-replica-loss stand-in does not go together with --straggler-wait",
         ),
     ],
 )

@@ -37,7 +37,8 @@ class Corruption:
     end: str
     """outvoted; undecided: nobody can tell which copy is right; lost: nobody has the right one."""
     then: str
-    """go_on; go_back: its plane goes to a checkpoint; exclude: it ends; abort: the job does."""
+    """go_on; go_back: its plane goes to a checkpoint; exclude: it ends; abort: the job does;
+    stand_in: the process ends, and its siblings stand in for it."""
     rank: int
     replica: int
     found_ns: int
@@ -164,6 +165,9 @@ def _verdict(found: Corruption) -> str:
     wrong = f"that of plane {planes} is wrong"
     if found.then == "exclude":
         return f"{wrong}; plane {found.replica}, which has worked with it, is excluded"
+    if found.then == "stand_in":
+        who = f"rank {found.rank} of plane {found.replica}"
+        return f"{wrong}; {who}, which has worked with it, ends, and its replicas stand in for it"
     if found.then == "go_back":
         return f"{wrong}; plane {found.replica}, which has worked with it, goes back"
     return f"{wrong}, and was replaced" if found.replaced else wrong

@@ -67,6 +67,12 @@ runtime::Decisions::Setup decisions_setup(const Options& options, int rank) {
   return setup;
 }
 
+runtime::Votes::Setup with_kept(runtime::Votes::Setup votes, const Options& options,
+                                const Company::Setup& company) {
+  if (options.verify) votes.said = company.said;
+  return votes;
+}
+
 // Where nothing is verified nothing is voted on, whatever the method.
 protocols::DigestVoteConfig vote_config(const Options& options) {
   const auto method = options.verify.value_or(protocols::VoteMethod::async_hash);
@@ -77,13 +83,18 @@ protocols::DigestVoteConfig vote_config(const Options& options) {
 
 // What is asked for later is kept: by the eager method that sends digests, where a majority can
 // say which copy is right. A lazy one has delivered by then, and whoever has all copies asks
-// nobody.
+// nobody. Where siblings stand in collectives are eager, and messages are kept anyway.
 runtime::Votes::Setup votes_setup(const Options& options, int rank) {
   runtime::Votes::Setup setup;
   setup.config = vote_config(options);
   setup.self = {options.replica, rank};
-  setup.keeps_copies = options.replicas > 2 && !setup.config.is_lazy();
+  setup.keeps_copies = options.replicas > 2 && (options.stands_in() || !setup.config.is_lazy());
   return setup;
+}
+
+std::uint64_t copies_of_a_byte(const Options& options) {
+  const bool sends_copies = !vote_config(options).sends_digests();
+  return sends_copies ? static_cast<std::uint64_t>(options.replicas - 1) : 0;
 }
 
 bool is_lazy(const Options& options) { return vote_config(options).is_lazy(); }
@@ -96,7 +107,8 @@ Company::Company(const Options& options, Setup setup)
           links_setup(options, setup_),
           [this](runtime::Replica from, auto frame) { verifier.handle(from, frame); },
           [this](std::int32_t plane) { lose_plane(plane); }),
-      verifier(votes_setup(options, setup_.rank), links, setup_.on_finding),
+      verifier(with_kept(votes_setup(options, setup_.rank), options, setup_), links,
+               setup_.on_finding),
       lag(lag_setup(options, setup_.rank, verifier), links),
       decisions(decisions_setup(options, setup_.rank), links),
       states({plane_, setup_.rank}, planes_) {

@@ -5,7 +5,9 @@
 // Thread rule: made and left by the thread that calls MPI, everything else as its parts have it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,8 @@ class Company {
     runtime::Verifier::OnFinding on_finding;
     // Processes are lost one by one; empty: with their planes.
     std::function<void(runtime::Replica)> on_process_lost = {};
+    // As Votes::Setup has it; used if anything is verified.
+    std::function<std::optional<std::vector<std::byte>>(const runtime::MessageName&)> said = {};
   };
   // Listens for the others, and hears nothing yet. Throws std::system_error or std::runtime_error.
   Company(const Options& options, Setup setup);
@@ -59,5 +63,7 @@ class Company {
 // What crosses planes with this method, and is kept.
 runtime::Votes::Setup votes_setup(const Options& options, int rank);
 bool is_lazy(const Options& options);
+// Other planes keep so many of each byte that is sent.
+std::uint64_t copies_of_a_byte(const Options& options);
 
 }  // namespace resprout::shim

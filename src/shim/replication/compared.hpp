@@ -69,6 +69,8 @@ class Comparison {
   void start();
   // It is over: with an eager method returns when what it has got is verified.
   void end();
+  // In place of end: what it has got, or is about to get, is what others have said (masked.hpp).
+  void abstain();
 
  private:
   runtime::MessageName name(runtime::Stream::Of of) const;
@@ -87,16 +89,11 @@ class Compared {
   // `describe(sides)` says what the arguments mean. Called before anything is sent or received.
   template <typename Description>
   Compared(MPI_Comm comm, const char* call, const Description& describe)
-      : flipped_(comm, call, describe), masked_(comm, call, describe) {
-    Comparing* by = comparing.load(std::memory_order_acquire);
-    if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
-      return;
-    comparison_ = std::make_unique<Comparison>(*by, comm, call);
-    if (Sides* sides = comparison_->sides()) describe(*sides);
-    comparison_->start();
-  }
+      : flipped_(comm, call, describe),
+        comparison_(started(comm, call, describe)),
+        masked_(comm, call, describe, comparison_.get()) {}
   ~Compared() {
-    if (comparison_) [[unlikely]]
+    if (comparison_ && !masked_.is_masked()) [[unlikely]]
       comparison_->end();
   }
   // It is for `masked.hpp` alone.
@@ -105,9 +102,21 @@ class Compared {
   Compared& operator=(const Compared&) = delete;
 
  private:
+  template <typename Description>
+  static std::unique_ptr<Comparison> started(MPI_Comm comm, const char* call,
+                                             const Description& describe) {
+    Comparing* by = comparing.load(std::memory_order_acquire);
+    if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
+      return nullptr;
+    auto comparison = std::make_unique<Comparison>(*by, comm, call);
+    if (Sides* sides = comparison->sides()) describe(*sides);
+    comparison->start();
+    return comparison;
+  }
+
   const FlippedGiven flipped_;  // before all else that looks at it
-  const Masked masked_;
-  std::unique_ptr<Comparison> comparison_;
+  const std::unique_ptr<Comparison> comparison_;
+  const Masked masked_;  // keeps what is right by then
 };
 
 }  // namespace resprout::shim

@@ -53,8 +53,7 @@ Entry made(MPI_Comm comm, const char* call, const Describe& describe) {
   if (!is_used() || comm == MPI_COMM_NULL) return nullptr;
   Comparing* by = comparer();
   if (!describe && masking.load(std::memory_order_acquire) == nullptr) return nullptr;
-  return std::make_shared<ComparedRequest>(by, comm, call,
-                                           describe ? describe : Describe(sides_of::barrier()));
+  return std::make_shared<ComparedRequest>(by, comm, call, describe);
 }
 
 void erase(MPI_Request request) {
@@ -67,14 +66,15 @@ void erase(MPI_Request request) {
 ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
                                  const Describe& describe)
     : comm_(comm), call_(call) {
-  if (may_flip_given()) to_flip_ = sides_to_flip(comm);
+  if (describe && may_flip_given()) to_flip_ = sides_to_flip(comm);
   if (to_flip_) describe_with(describe, &*to_flip_);
-  if (by != nullptr) {
+  if (by != nullptr && describe) {
     comparison_.emplace(*by, comm, call);
     describe_with(describe, comparison_->sides());
-  } else if (Masking* masks = masking.load()) {
+  }
+  if (Masking* masks = masking.load()) {
     masked_ = std::make_shared<MaskedCollective>(*masks, comm, call);
-    describe_with(describe, masked_->sides());
+    describe_with(describe ? describe : Describe(sides_of::barrier()), masked_->sides());
   }
 }
 
@@ -112,8 +112,11 @@ void ComparedRequest::start() {
 
 void ComparedRequest::end() {
   is_started_ = false;
-  if (comparison_) comparison_->end();
-  if (masked_) masked_->end();
+  Comparison* comparison = comparison_ ? &*comparison_ : nullptr;
+  if (masked_)
+    masked_->end(comparison);
+  else if (comparison != nullptr)
+    comparison->end();
 }
 
 ComparedStart::ComparedStart(MPI_Comm comm, const char* call, const Describe& describe)

@@ -19,11 +19,11 @@
 
 namespace resprout::shim {
 
-// What is kept of it between two calls. Where siblings stand in for who is lost it is not compared,
-// but completed by what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
+// What is kept of it between two calls. Where siblings stand in for who is lost it is completed by
+// what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
 class ComparedRequest {
  public:
-  // `by`: null: it is not compared.
+  // `by`: null: it is not compared; nor is what carries no data.
   ComparedRequest(Comparing* by, MPI_Comm comm, const char* call, const Describe& describe);
   ~ComparedRequest();
   ComparedRequest(const ComparedRequest&) = delete;

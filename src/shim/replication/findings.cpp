@@ -96,14 +96,14 @@ void Findings::give_up() {
   tainted_.reset();
 }
 
-const char* Findings::text_of(Then then) {
+const char* Findings::text_of(Then then) const {
   switch (then) {
     case Then::go_on:
       return "go_on";
     case Then::go_back:
       return "go_back";
     case Then::exclude:
-      return "exclude";
+      return setup_.has_stand_in ? "stand_in" : "exclude";
     case Then::abort:
       return "abort";
   }
@@ -119,11 +119,20 @@ Findings::Then Findings::what_follows(const Finding& finding) const {
 // What has come out of a collective was used by then whatever the method, and so were checkpoints.
 Findings::Then Findings::what_follows_without_checkpoint(const Finding& finding) const {
   const bool is_own_wrong = (finding.wrong_planes >> setup_.replica & 1) != 0;
-  if (finding.is_tainted || (is_own_wrong && !is_replaceable(finding))) return Then::exclude;
+  if (finding.is_tainted || (is_own_wrong && !is_replaceable(finding))) return if_wrong();
   if (finding.end == Finding::End::outvoted) return Then::go_on;
-  if (finding.end == Finding::End::lost && is_own_wrong) return Then::exclude;
+  if (finding.end == Finding::End::lost && is_own_wrong) return if_wrong();
   if (newcomer_ >= 0) return newcomer_ == setup_.replica ? Then::exclude : Then::go_on;
+  return if_undecided();
+}
+
+Findings::Then Findings::if_undecided() const {
   return setup_.on_corruption == OnCorruption::abort ? Then::abort : Then::go_on;
+}
+
+Findings::Then Findings::if_wrong() const {
+  const bool is_alone = setup_.has_stand_in && !setup_.has_stand_in();
+  return is_alone ? if_undecided() : Then::exclude;
 }
 
 void Findings::leave_note(const Finding& finding, Then then) {

@@ -3,13 +3,15 @@
 // Each finding leaves corrupted-<rank>-<n>.json in the run directory (docs/report.md has its
 // names). A process that has worked with what a majority has out-voted, or with what nobody can
 // decide about, goes back to its last checkpoint, and its plane with it (checkpoints.hpp). If there
-// is none, the former has no future: its plane ends, and its siblings go on. The latter ends the
-// job, unless the user wants to hear of it only.
+// is none, the former has no future: its plane ends, and its siblings go on; where they stand in
+// for the lost it ends alone, if one of them lives. The latter ends the job, unless the user wants
+// to hear of it only.
 //
 // Thread rule: from any thread.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -29,6 +31,9 @@ class Findings {
     int rank = 0;
     int replica = 0;
     OnCorruption on_corruption = OnCorruption::abort;
+    // Where siblings stand in: whether one lives, so that this process may end alone. Else nobody
+    // can tell what is right. Empty: its plane ends.
+    std::function<bool()> has_stand_in = {};
   };
   explicit Findings(Setup setup) : setup_(std::move(setup)) {}
 
@@ -54,8 +59,10 @@ class Findings {
   enum class Then { go_on, go_back, exclude, abort };
   Then what_follows(const runtime::Finding& finding) const;
   Then what_follows_without_checkpoint(const runtime::Finding& finding) const;
+  Then if_undecided() const;
+  Then if_wrong() const;
   void leave_note(const runtime::Finding& finding, Then then);
-  static const char* text_of(Then then);
+  const char* text_of(Then then) const;
 
   const Setup setup_;
   std::atomic<int> noted_{0};

@@ -10,6 +10,7 @@
 #include "shim/collectives/reduction.hpp"
 #include "shim/communicator.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/world.hpp"
 
@@ -47,9 +48,9 @@ void Masked::enter(MaskedCollective& collective) {
   active = &collective;
 }
 
-void Masked::leave(MaskedCollective& collective) {
+void Masked::leave(MaskedCollective& collective, Comparison* comparison) {
   active = nullptr;
-  collective.end();
+  collective.end(comparison);
 }
 
 bool Masked::is_of_neighbors(MaskedCollective& collective) {
@@ -123,6 +124,7 @@ void MaskedCollective::keep_for_neighbors() {
   for (std::size_t i = 0; i < ways.size(); ++i) keep(ways[i].part, packed_bytes(given[i]));
   awaited_.resize(sides_->ways_in().size());
   std::iota(awaited_.begin(), awaited_.end(), std::size_t{0});
+  is_own_ = true;
 }
 
 std::vector<int> MaskedCollective::missing() const {
@@ -140,31 +142,40 @@ bool MaskedCollective::is_complete(const std::vector<int>& missing) const {
   return missing.empty() && !(is_remade_ && is_reduction(kind));
 }
 
-void MaskedCollective::end() {
+// What proves nothing is known not to before anybody is waited for. What others may take is
+// compared before.
+void MaskedCollective::end(Comparison* comparison) {
   if (World::current() == nullptr) return;
   const std::vector<int> lost = missing();
   if (!sides_) {
     if (!lost.empty() && world_ranks_.size() > 1)
       by_.end_here(mpi_name_of(call_),
                    "is on a communicator of which other planes do not know, and a rank is lost");
+    if (comparison != nullptr) comparison->end();
     return;
   }
   const Pattern& pattern = sides_->pattern;
   const auto& got = sides_->got();
-  if (pattern.kind == What::neighbors) {
-    by_.wait_for([&] { return maybe_put_neighbors(); });
-  } else if (!is_complete(lost)) {
-    if (pattern.kind == What::other)
-      by_.end_here(mpi_name_of(call_), "has no stand-ins, and a rank is lost");
-    else if (is_reduction(pattern.kind))
-      recall_reduction();
-    else
-      put_blocks(lost);
-  }
+  const bool is_of_neighbors = pattern.kind == What::neighbors;
+  const bool has_all = is_of_neighbors || is_complete(lost);
+  if (is_of_neighbors) by_.wait_for([&] { return maybe_put_neighbors(); });
+  const bool is_own = got.empty() || (is_of_neighbors ? is_own_ : has_all);
+  if (comparison != nullptr) is_own ? comparison->end() : comparison->abstain();
+  if (!has_all) fill(lost);
   if (is_reduction(pattern.kind) && !got.empty())
     by_.keep(name(Of::results, sides_->rank(), 0), elements_of(got[0]),
              {{world_ranks_[static_cast<std::size_t>(sides_->rank())]}});
   by_.note_collective(communicator_, number_);
+}
+
+void MaskedCollective::fill(const std::vector<int>& missing) {
+  const What kind = sides_->pattern.kind;
+  if (kind == What::other)
+    by_.end_here(mpi_name_of(call_), "has no stand-ins, and a rank is lost");
+  else if (is_reduction(kind))
+    recall_reduction();
+  else
+    put_blocks(missing);
 }
 
 void MaskedCollective::put_block(int rank, int part, const Piece& piece) {
@@ -182,11 +193,13 @@ bool MaskedCollective::maybe_put_neighbors() {
 bool MaskedCollective::maybe_put_neighbor(std::size_t i) {
   const auto [rank, part] = sides_->ways_in()[i];
   const MessageName wanted = name(Of::contributions, rank, part);
-  const auto block =
-      rank == sides_->rank()
-          ? by_.said(wanted)
-          : by_.maybe_recall(wanted, world_ranks_[static_cast<std::size_t>(rank)], call_);
+  bool is_of_own_plane = true;
+  const auto block = rank == sides_->rank()
+                         ? by_.said(wanted)
+                         : by_.maybe_recall(wanted, world_ranks_[static_cast<std::size_t>(rank)],
+                                            call_, &is_of_own_plane);
   if (block) take_block(*block, sides_->got()[i]);
+  is_own_ = is_own_ && is_of_own_plane;
   return block.has_value();
 }
 

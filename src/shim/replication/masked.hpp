@@ -9,6 +9,10 @@
 //
 // Neighborhood collectives are nobody's but this: each block is asked for, of the living, too.
 //
+// With verification (compared.hpp) what is kept was verified before, and what this rank gets is
+// compared with its replicas where it was all made inside of this plane. What others have said
+// proves nothing.
+//
 // Thread rule: as MPI's collectives: one at a time on a communicator.
 #pragma once
 
@@ -31,6 +35,8 @@ struct Outcome;
 
 namespace resprout::shim {
 
+class Comparison;
+
 class MaskedCollective {
  public:
   // `call`: its lower-case MPI name, a string literal.
@@ -45,8 +51,9 @@ class MaskedCollective {
   void note(const runtime::Session& session, const runtime::Outcome& outcome);
   // Of a neighborhood collective: takes what has come. True: all has.
   bool maybe_put_neighbors();
-  // It is over, as far as the living have come: on a thread of the program.
-  void end();
+  // It is over, as far as the living have come: on a thread of the program. `comparison`: its own,
+  // that ends, too; null: it is not compared.
+  void end(Comparison* comparison);
 
  private:
   using Of = runtime::Stream::Of;
@@ -56,6 +63,7 @@ class MaskedCollective {
   // Of the communicator, ascending.
   std::vector<int> missing() const;
   bool is_complete(const std::vector<int>& missing) const;
+  void fill(const std::vector<int>& missing);
   void put_block(int rank, int part, const Piece& piece);
   void put_blocks(const std::vector<int>& missing);
   void keep_for_neighbors();
@@ -76,6 +84,7 @@ class MaskedCollective {
   bool is_delivered_ = true;          // as the session has run it last
   std::vector<int> missing_;          // likewise: ranks of the communicator
   std::vector<std::size_t> awaited_;  // blocks of neighbors
+  bool is_own_ = true;                // all of these so far are of this plane
 };
 
 // For the blocking one that this thread is in. Nothing where nobody stands in.
@@ -84,9 +93,11 @@ void note_outcome(const runtime::Session& session, const runtime::Outcome& outco
 // A blocking one, from entry to return.
 class Masked {
  public:
-  // `describe(sides)` says what the arguments mean.
+  // `describe(sides)` says what the arguments mean. `comparison`: as MaskedCollective::end has it.
   template <typename Description>
-  Masked(MPI_Comm comm, const char* call, const Description& describe) {
+  Masked(MPI_Comm comm, const char* call, const Description& describe,
+         Comparison* comparison = nullptr)
+      : comparison_(comparison) {
     Masking* by = masking.load(std::memory_order_acquire);
     if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
       return;
@@ -96,8 +107,9 @@ class Masked {
   }
   ~Masked() {
     if (collective_) [[unlikely]]
-      leave(*collective_);
+      leave(*collective_, comparison_);
   }
+  bool is_masked() const { return collective_ != nullptr; }
   // There is nothing to do for it, but to wait for its end.
   bool is_of_neighbors() const { return collective_ && is_of_neighbors(*collective_); }
   Masked(const Masked&) = delete;
@@ -105,9 +117,10 @@ class Masked {
 
  private:
   static void enter(MaskedCollective& collective);
-  static void leave(MaskedCollective& collective);
+  static void leave(MaskedCollective& collective, Comparison* comparison);
   static bool is_of_neighbors(MaskedCollective& collective);
 
+  Comparison* const comparison_;
   std::unique_ptr<MaskedCollective> collective_;
 };
 

@@ -14,9 +14,11 @@
 #include "runtime/idle.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/native/progress_hook.hpp"
+#include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
+#include "shim/replication/room.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -27,27 +29,37 @@ using runtime::Recall;
 using runtime::Replica;
 using runtime::Stream;
 
+Findings::Setup findings_setup(const Options& options, int rank,
+                               std::function<bool()> has_stand_in) {
+  return {.run_directory = options.run_directory,
+          .rank = rank,
+          .replica = options.replica,
+          .on_corruption = options.on_corruption,
+          .has_stand_in = std::move(has_stand_in)};
+}
+
 }  // namespace
 
 Masking::Masking(const Options& options, const std::string& address, int rank, int ranks)
     : rank_(rank),
       ranks_(ranks),
       plane_(options.replica),
-      company_(std::in_place, options,
-               Company::Setup{
-                   .meeting = std::filesystem::path(options.run_directory).parent_path().string(),
-                   .address = address,
-                   .rank = rank,
-                   .ranks = ranks,
-                   .on_finding = {},
-                   .on_process_lost =
-                       [this](Replica replica) {
-                         {
-                           const std::scoped_lock lock(mutex_);
-                           recall_.lose(replica);
-                         }
-                         if (replica.rank == rank_) decisions().lose_plane(replica.plane);
-                       }}),
+      verifies_(options.verify.has_value()),
+      findings_(findings_setup(options, rank, [this] { return has_living_sibling(); })),
+      company_(
+          std::in_place, options,
+          Company::Setup{
+              .meeting = std::filesystem::path(options.run_directory).parent_path().string(),
+              .address = address,
+              .rank = rank,
+              .ranks = ranks,
+              .on_finding = [this](const runtime::Finding& finding) { note(finding); },
+              .on_process_lost = [this](Replica replica) { lose(replica); },
+              .said = [this](const MessageName& name) -> std::optional<std::vector<std::byte>> {
+                const std::scoped_lock lock(mutex_);
+                const auto* bytes = recall_.find(name);
+                return bytes != nullptr ? std::optional(*bytes) : std::nullopt;
+              }}),
       recall_({.self = {options.replica, rank}, .planes = options.replicas, .ranks = ranks},
               company_->links) {
   company_->links.listen(runtime::Channel::recalls, [this](Replica from, auto frame) {
@@ -58,8 +70,33 @@ Masking::Masking(const Options& options, const std::string& address, int rank, i
 }
 
 void Masking::lose(int world_rank) {
+  const std::scoped_lock lock(leaving_);
+  if (company_) lose(Replica{plane_, world_rank});
+}
+
+// The thread of the links, which calls it, too, ends before the company.
+void Masking::lose(Replica replica) {
+  {
+    const std::scoped_lock lock(mutex_);
+    recall_.lose(replica);
+  }
+  company_->verifier.lose(replica);
+  if (replica.rank != rank_) return;
+  company_->decisions.lose_plane(replica.plane);
+  company_->lag.lose_plane(replica.plane);
+}
+
+// Whoever waits for what nobody has any more says so, and ends: nothing is corrupted.
+void Masking::note(const runtime::Finding& finding) {
+  const bool is_mere_loss = finding.end == runtime::Finding::End::lost && finding.wrong_planes == 0;
+  if (!is_mere_loss) findings_.note(finding);
+}
+
+bool Masking::has_living_sibling() {
   const std::scoped_lock lock(mutex_);
-  recall_.lose({plane_, world_rank});
+  for (std::int32_t plane = 0; plane < recall_.planes(); ++plane)
+    if (plane != plane_ && recall_.is_alive({plane, rank_})) return true;
+  return false;
 }
 
 void Masking::keep(const MessageName& name, std::span<const std::byte> bytes,
@@ -102,11 +139,12 @@ std::vector<std::byte> Masking::recall(const MessageName& name, std::int32_t who
 }
 
 std::optional<std::vector<std::byte>> Masking::maybe_recall(const MessageName& name,
-                                                            std::int32_t whose, const char* call) {
+                                                            std::int32_t whose, const char* call,
+                                                            bool* is_of_own_plane) {
   std::vector<std::byte> bytes;
   std::unique_lock lock(mutex_);
   recall_.ask(name, whose);
-  const Recall::Answer answer = recall_.take(name, bytes);
+  const Recall::Answer answer = recall_.take(name, bytes, is_of_own_plane);
   lock.unlock();
   if (answer == Recall::Answer::none) return std::nullopt;
   if (answer != Recall::Answer::here)
@@ -151,7 +189,9 @@ void Masking::meanwhile() {
 
 // First all living replicas of this rank, then somebody of every rank. Who is gone has no question
 // any more: it is dead, or has heard all this.
-void Masking::finish() {
+VerificationFigures Masking::finish() {
+  company_->lag.finish();
+  company_->verifier.finish_own([this] { meanwhile(); });
   const auto name_of_end = [](std::int32_t rank) {
     return MessageName{{0, rank, rank, 0, Stream::Of::checkpoints}, 1};
   };
@@ -170,7 +210,11 @@ void Masking::finish() {
       });
   // Whoever asks from here on shall see that it is gone, though it may wait for its plane yet.
   company_->links.leave();
+  const VerificationFigures figures{.votes = company_->verifier.figures(),
+                                    .history = company_->verifier.history()};
+  const std::scoped_lock lock(leaving_);
   company_.reset();
+  return figures;
 }
 
 void Masking::end_here(const std::string& what, const char* why) const {
@@ -195,6 +239,8 @@ namespace {
 
 struct Open {
   std::unique_ptr<Masking> masking;
+  std::unique_ptr<Room> room;  // null: nothing is verified
+  Comparing comparing;
   std::unique_ptr<Messages> messages;
   std::unique_ptr<Decided> decided;
   std::unique_ptr<Receives> receives;
@@ -212,6 +258,8 @@ Open& open_one() {
   return *instance;
 }
 
+void go_on_with_masking() { open_one().masking->meanwhile(); }
+
 }  // namespace
 
 void open_masking(const Options& options, const std::string& address) {
@@ -227,10 +275,21 @@ void open_masking(const Options& options, const std::string& address) {
     std::fprintf(stderr, "resprout: replicas cannot meet: %s\n", error.what());
     std::_Exit(2);
   }
-  open.messages = std::make_unique<Messages>(
-      Messages::Setup{.masking = open.masking.get(), .rank = rank, .meanwhile = [] {}});
-  open.decided = std::make_unique<Decided>(open.masking->decisions(),
-                                           [by = open.masking.get()] { by->meanwhile(); });
+  Company& company = open.masking->company();
+  Messages::Setup messages{
+      .masking = open.masking.get(), .rank = rank, .meanwhile = go_on_with_masking};
+  if (options.verify) {
+    open.room = std::make_unique<Room>(company.lag, copies_of_a_byte(options), go_on_with_masking);
+    messages.verifier = &company.verifier;
+    messages.room = open.room.get();
+    open.comparing.verifier = &company.verifier;
+    open.comparing.room = open.room.get();
+    open.comparing.keeps_given = votes_setup(options, rank).keeps_copies;
+    open.comparing.rank = rank;
+    open.comparing.meanwhile = go_on_with_masking;
+  }
+  open.messages = std::make_unique<Messages>(std::move(messages));
+  open.decided = std::make_unique<Decided>(company.decisions, go_on_with_masking);
   open.receives = std::make_unique<Receives>(*open.decided, open.messages.get());
   if (!add_progress_hook(look_after_receives, Rounds::some)) {
     std::fprintf(stderr,
@@ -239,6 +298,7 @@ void open_masking(const Options& options, const std::string& address) {
     std::_Exit(2);
   }
   masking.store(open.masking.get());
+  if (options.verify) comparing.store(&open.comparing);
   verified_messages.store(open.messages.get());
   decided.store(open.decided.get());
   decided_receives.store(open.receives.get());
@@ -246,18 +306,21 @@ void open_masking(const Options& options, const std::string& address) {
 
 bool is_masking_over() { return is_over.load(); }
 
-void close_masking() {
+VerificationFigures close_masking() {
   Open& open = open_one();
-  if (open.masking == nullptr) return;
+  if (open.masking == nullptr) return {};
   open.receives->close([&] { open.masking->meanwhile(); });
   decided_receives.store(nullptr);
   remove_progress_hook(look_after_receives);
   open.decided->finish();
   decided.store(nullptr);
-  open.masking->finish();
+  comparing.store(nullptr);
+  VerificationFigures figures = open.masking->finish();
+  figures.skipped = open.messages->skipped() + open.comparing.skipped.load();
   is_over.store(true);
   verified_messages.store(nullptr);
   masking.store(nullptr);
+  return figures;
 }
 
 }  // namespace resprout::shim

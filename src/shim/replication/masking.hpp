@@ -7,6 +7,9 @@
 // part of a collective, is asked for and put where it belongs (messages.hpp, masked.hpp). A process
 // whose program does what cannot be done so ends; its siblings stand in for it, too.
 //
+// With --verify what replicas say is compared as far as they live (docs/adr/025). A message of the
+// lost is then the vote's to give (messages.hpp); who has worked with wrong data ends alone.
+//
 // Thread rule: from any thread.
 #pragma once
 
@@ -27,6 +30,8 @@
 #include "runtime/replicas/recall.hpp"
 #include "shim/options.hpp"
 #include "shim/replication/company.hpp"
+#include "shim/replication/findings.hpp"
+#include "shim/replication/verification.hpp"
 
 namespace resprout::shim {
 
@@ -56,9 +61,10 @@ class Masking {
   // it, this process ends.
   std::vector<std::byte> recall(const runtime::MessageName& name, std::int32_t whose,
                                 const char* call);
-  // The same, as far as it is there by now.
+  // The same, as far as it is there by now. `is_of_own_plane`: written if it is.
   std::optional<std::vector<std::byte>> maybe_recall(const runtime::MessageName& name,
-                                                     std::int32_t whose, const char* call);
+                                                     std::int32_t whose, const char* call,
+                                                     bool* is_of_own_plane = nullptr);
   // What rank `lost` of this plane would have sent next (Recall::first_heard).
   std::optional<runtime::Recall::Headline> first_heard(
       std::int32_t lost, std::uint64_t communicator, std::int32_t tag,
@@ -68,10 +74,12 @@ class Masking {
   // `step` is called with the recall, locked, now and then, until it returns true.
   void wait_until(const std::function<bool(runtime::Recall&)>& step);
 
-  // Waits until nobody can ask this process for anything any more, and leaves.
-  void finish();
+  // Waits until all that this process has received is verified, and nobody can ask it for anything
+  // any more; and leaves.
+  VerificationFigures finish();
 
-  runtime::Decisions& decisions() { return company_->decisions; }
+  // REQUIRES: it has not left.
+  Company& company() { return *company_; }
   // What is done while a call waits for what crosses planes.
   void meanwhile();
 
@@ -79,9 +87,15 @@ class Masking {
   [[noreturn]] void end_here(const std::string& what, const char* why) const;
 
  private:
+  void lose(runtime::Replica replica);
+  void note(const runtime::Finding& finding);
+  bool has_living_sibling();
+
   const int rank_;
   const int ranks_;
   const std::int32_t plane_;
+  const bool verifies_;
+  Findings findings_;
   std::mutex mutex_;  // guards what follows, but for the company
   std::unordered_map<std::uint64_t, std::uint64_t> collectives_;
   // Of each stream: all up to this number was received, and these beyond it.
@@ -90,6 +104,7 @@ class Masking {
     std::set<std::uint64_t> beyond;
   };
   std::unordered_map<runtime::Stream, Received, runtime::StreamHash> received_;
+  std::mutex leaving_;              // taken first: no loss is noted while it leaves
   std::optional<Company> company_;  // until it has left
   runtime::Recall recall_;
 };
@@ -105,7 +120,7 @@ std::string mpi_name_of(const char* call);
 
 // For MPI_Init and MPI_Finalize. Nothing unless the options ask for it.
 void open_masking(const Options& options, const std::string& address);
-void close_masking();
+VerificationFigures close_masking();
 // Nobody needs anybody any more: who is lost in MPI_Finalize is lost to nobody.
 bool is_masking_over();
 

@@ -19,6 +19,8 @@ using runtime::Recall;
 using runtime::ReceivedStreams;
 using runtime::Stream;
 
+constexpr const char* nobody_left = "waits for a rank of which no replica is left";
+
 // Else the MPI library is asked to say what is wrong with them.
 bool is_message(int count, MPI_Datatype datatype, int peer) {
   return count >= 0 && datatype != MPI_DATATYPE_NULL && peer >= 0;
@@ -73,27 +75,22 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   const int receiver = world_rank_of(sending.comm, sending.dest);
   if (receiver == MPI_UNDEFINED) return;
   const Stream stream{*communicator, setup_.rank, receiver, sending.tag, Stream::Of::messages};
-  if (setup_.masking != nullptr) return keep(buffer, stream);
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   if (setup_.room != nullptr) setup_.room->wait_and_count_sent(layout.packed_bytes);
+  const bool needs_bytes = setup_.sends_bytes || setup_.masking != nullptr;
   std::vector<std::byte> storage;
   std::span<const std::byte> bytes;
-  if (setup_.sends_bytes) bytes = packed(buffer.data, layout, storage);
-  // Packed once, if that has to be.
-  const std::uint64_t digest = setup_.sends_bytes && !layout.is_dense
-                                   ? digest_of_packed(bytes, buffer.datatype).low
-                                   : digest_of(buffer.data, layout).low;
+  if (needs_bytes) bytes = packed(buffer.data, layout, storage);
   std::unique_lock lock(mutex_);
   const MessageName name = sent_.next(stream);
+  if (setup_.masking != nullptr) setup_.masking->keep(name, bytes, {{stream.receiver}});
   lock.unlock();
+  if (setup_.verifier == nullptr) return;
+  // Packed once, if that has to be.
+  const std::uint64_t digest = needs_bytes && !layout.is_dense
+                                   ? digest_of_packed(bytes, buffer.datatype).low
+                                   : digest_of(buffer.data, layout).low;
   setup_.verifier->send(name, digest, bytes);
-}
-
-void Messages::keep(const SendBuffer& buffer, const Stream& stream) {
-  std::vector<std::byte> storage;
-  const auto bytes = packed(buffer.data, layout_of(buffer.datatype, buffer.count), storage);
-  const std::scoped_lock lock(mutex_);
-  setup_.masking->keep(sent_.next(stream), bytes, {{stream.receiver}});
 }
 
 int code_of_send(int code) {
@@ -141,10 +138,16 @@ bool Messages::maybe_withdraw(Ticket ticket, const MPI_Status& status) {
 }
 
 void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
-  if (setup_.masking != nullptr) return note_received(ticket, status);
+  if (setup_.room != nullptr) setup_.room->count_received();
+  if (setup_.masking != nullptr) {
+    std::unique_lock lock(mutex_);
+    const bool is_recovered = recovered_.contains(ticket);
+    lock.unlock();
+    if (is_recovered) look_at(ticket, buffer, status);
+    if (is_recovered || setup_.verifier == nullptr) return note_received(ticket, status);
+  }
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   const std::size_t bytes = std::min(bytes_in(status), layout.packed_bytes);
-  if (setup_.room != nullptr) setup_.room->count_received();
   const Arrived arrived{buffer.call, bytes, digest_of_received(buffer.data, layout, bytes).low,
                         predefined_for(buffer.datatype)};
   std::optional<MessageName> name;
@@ -182,6 +185,7 @@ std::optional<MessageName> Messages::hand_in(const MessageName& name, const Arri
   };
   const bool is_through = setup_.verifier->receive_copy(
       {name, arrived.call, arrived.bytes, digest_of_copy}, arrived.digest);
+  if (is_through && setup_.masking != nullptr) setup_.masking->note_received(name);
   return is_through ? std::nullopt : std::optional(name);
 }
 
@@ -195,29 +199,40 @@ std::optional<MessageName> Messages::wait_for_name(Ticket ticket) {
     setup_.meanwhile();
     idle.pause();
     lock.lock();
-    look_at_wildcards();
+    look_at_wildcards(lock);
     hand_in_named();
   }
 }
 
-void Messages::look_at_wildcards() {
-  for (const auto& [request, entry] : requests_) {
-    if (!entry.ticket || !wild_.contains(*entry.ticket)) continue;
+// Without the lock: MPI's progress may look for what wildcards take.
+void Messages::look_at_wildcards(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::pair<MPI_Request, Ticket>> wild;
+  for (const auto& [request, entry] : requests_)
+    if (entry.ticket && wild_.contains(*entry.ticket)) wild.emplace_back(request, *entry.ticket);
+  lock.unlock();
+  std::vector<std::pair<Ticket, Decided::From>> resolved;
+  for (const auto& [request, ticket] : wild) {
     if (Receives* by = receives(); by != nullptr && by->is_active(request)) {
-      if (const auto taken = by->taken_by(request)) resolve(*entry.ticket, *taken);
+      if (const auto taken = by->taken_by(request)) resolved.emplace_back(ticket, *taken);
       continue;
     }
     int flag = 0;
     MPI_Status status;
     if (PMPI_Request_get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0)
-      resolve(*entry.ticket, {status.MPI_SOURCE, status.MPI_TAG});
+      resolved.emplace_back(ticket, Decided::From{status.MPI_SOURCE, status.MPI_TAG});
   }
+  lock.lock();
+  for (const auto& [ticket, taken] : resolved) resolve(ticket, taken);
 }
 
 void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI_Status& status) {
   const runtime::Verifier::Delivery delivery = setup_.verifier->wait(name, setup_.meanwhile);
   if (delivery.what == runtime::Verifier::Delivery::What::other)
     put(delivery.bytes, buffer, status);
+  if (setup_.masking == nullptr) return;
+  if (delivery.what == runtime::Verifier::Delivery::What::lost)
+    setup_.masking->end_here(mpi_name_of(buffer.call), nobody_left);
+  setup_.masking->note_received(name);
 }
 
 // --- what others stand in for
@@ -225,6 +240,7 @@ void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI
 
 void Messages::note_received(Ticket ticket, const MPI_Status& status) {
   const std::scoped_lock lock(mutex_);
+  recovered_.erase(ticket);
   resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});  // unless that was decided
   unnamed_.insert(ticket);
   std::erase_if(unnamed_, [&](Ticket done) {
@@ -281,18 +297,52 @@ bool Messages::maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Sta
   const std::optional<MessageName> name = name_in_gap(ticket);
   lock.unlock();
   if (!name) return false;
-  const auto bytes = setup_.masking->maybe_recall(*name, name->stream.sender, buffer.call);
-  if (!bytes) return false;
-  put(*bytes, buffer, status);
+  if (setup_.verifier != nullptr) {
+    if (!is_coming(*name, ticket, buffer)) return false;
+  } else {
+    const auto bytes = setup_.masking->maybe_recall(*name, name->stream.sender, buffer.call);
+    if (!bytes) return false;
+    put(*bytes, buffer, status);
+  }
   status.MPI_TAG = name->stream.tag;
   status.MPI_ERROR = MPI_SUCCESS;
   return true;
 }
 
+// Its own sender is lost: the vote asks others for the data.
+bool Messages::is_coming(const MessageName& name, Ticket ticket, const ReceiveBuffer& buffer) {
+  std::unique_lock lock(mutex_);
+  const bool is_new = recovered_.emplace(ticket, name).second;
+  lock.unlock();
+  if (is_new) {
+    const auto digest_of_copy =
+        [datatype = predefined_for(buffer.datatype)](std::span<const std::byte> copy) {
+          return digest_of_packed(copy, datatype).low;
+        };
+    setup_.verifier->receive({name, buffer.call, 0, digest_of_copy}, true);
+  }
+  return setup_.verifier->is_coming(name);
+}
+
+void Messages::look_at(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
+  using What = runtime::Verifier::Delivery::What;
+  std::unique_lock lock(mutex_);
+  const auto at = recovered_.find(ticket);
+  if (at == recovered_.end() || !at->second) return;
+  const MessageName name = *std::exchange(at->second, std::nullopt);
+  lock.unlock();
+  const auto delivery = setup_.verifier->wait(name, setup_.meanwhile);
+  if (delivery.what == What::lost) setup_.masking->end_here(mpi_name_of(buffer.call), nobody_left);
+  if (delivery.what == What::undecided)
+    setup_.masking->end_here(mpi_name_of(buffer.call),
+                             "waits for a lost rank, of which two replicas say different things");
+  put(delivery.bytes, buffer, status);
+}
+
 bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
   if (setup_.masking == nullptr) return false;
   setup_.masking->wait_for([&] { return maybe_recover(ticket, buffer, status); });
-  note_received(ticket, status);
+  complete(ticket, buffer, status);
   return true;
 }
 
@@ -315,6 +365,26 @@ bool Messages::recover(MPI_Request before, MPI_Request after, MPI_Status& status
   }
   if (after == MPI_REQUEST_NULL) release(entry);
   return true;
+}
+
+bool Messages::wait_until_sent(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
+  if (setup_.verifier == nullptr) return false;
+  setup_.masking->wait_for([&] { return maybe_recover(ticket, buffer, status); });
+  return true;
+}
+
+// Siblings say what they have received when they complete it: to wait for that here would be too
+// early.
+int VerifiedReceive::recover_started(int code, MPI_Request* request) {
+  if (!ticket_ || !is_loss(code)) return code;
+  const bool is_open = messages_->wait_until_sent(*ticket_, buffer_, status_);
+  if (!is_open) messages_->recover(*ticket_, buffer_, status_);
+  status_.MPI_SOURCE = source_;
+  Receives::Call call{buffer_.data, buffer_.count, buffer_.datatype, source_, status_.MPI_TAG};
+  if (is_open) call.message = ticket_;
+  const int started = receives()->start_received(status_, request, call);
+  if (is_open && started == MPI_SUCCESS) go_on_as(*request);
+  return started;
 }
 
 int VerifiedReceive::recover(int code, MPI_Status* of_program) {

@@ -52,8 +52,8 @@ class Messages {
   using Ticket = runtime::ReceivedStreams::Ticket;
 
   struct Setup {
-    runtime::Verifier* verifier = nullptr;
-    Masking* masking = nullptr;       // instead of a verifier: siblings stand in for the lost
+    runtime::Verifier* verifier = nullptr;  // null: nothing is verified; then masking is there
+    Masking* masking = nullptr;             // siblings stand in for the lost
     Room* room = nullptr;             // null: it may be as far ahead of its replicas as it likes
     bool sends_bytes = false;         // to other planes, or keeps them for those who ask
     int rank = 0;                     // of this process in the world
@@ -76,8 +76,13 @@ class Messages {
   // been. True: it has come.
   bool recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
   // The same, but for the source in its status, of what the program completes later. Does not wait;
-  // true: it has come.
+  // true: it has come. With a verifier it was sent, and what it is is known when it is completed.
   bool maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+  // With a verifier: until it was sent; it is there when it is completed. False: there is none.
+  bool wait_until_sent(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
+  // The program asks what has come without completing it: with a verifier returns when the message
+  // is there, and says its size. Nothing if MPI has it.
+  void look_at(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
   // The message that a receive, posted now, would take of a lost process, if it was sent.
   std::optional<runtime::Recall::Headline> first_of_lost(MPI_Comm comm, int source, int tag);
 
@@ -135,8 +140,9 @@ class Messages {
   };
 
   std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);
-  void keep(const SendBuffer& buffer, const runtime::Stream& stream);
   void note_received(Ticket ticket, const MPI_Status& status);
+  // The verifier gives a message that the own plane does not have.
+  bool is_coming(const runtime::MessageName& name, Ticket ticket, const ReceiveBuffer& buffer);
   void decide_any_tag(std::int32_t lost);
   std::optional<runtime::Recall::Headline> first_heard(std::int32_t lost,
                                                        std::uint64_t communicator,
@@ -147,7 +153,7 @@ class Messages {
   void resolve(Ticket ticket, Decided::From taken);
   bool maybe_withdraw(Ticket ticket, const MPI_Status& status);
   // Asks MPI what has come for wildcards whose completion the program has not asked for.
-  void look_at_wildcards();
+  void look_at_wildcards(std::unique_lock<std::mutex>& lock);
   // Whatever has a name by now goes to the verifier.
   void hand_in_named();
   // Nothing: there is nothing to wait for.
@@ -161,8 +167,10 @@ class Messages {
   std::mutex mutex_;  // guards what follows
   runtime::SentStreams sent_;
   runtime::ReceivedStreams received_;
-  std::map<Ticket, MPI_Comm> wild_;    // it is not known what has come
-  std::set<Ticket> unnamed_;           // with masking: have come, and have no name yet
+  std::map<Ticket, MPI_Comm> wild_;  // it is not known what has come
+  std::set<Ticket> unnamed_;         // with masking: have come, and have no name yet
+  // Likewise: the verifier gives them; nothing of those that it has given.
+  std::map<Ticket, std::optional<runtime::MessageName>> recovered_;
   std::map<Ticket, Arrived> arrived_;  // and have no name yet
   // Whoever completes them waits. Nothing: as hand_in says.
   std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_;
@@ -206,6 +214,8 @@ class VerifiedReceive {
   // MPI ended it with this code: what the call returns. `of_program` is written if it came all the
   // same.
   int recover(int code, MPI_Status* of_program);
+  // The same of what the program completes later, under the request that it gets.
+  int recover_started(int code, MPI_Request* request);
   // Nothing: it is not verified.
   std::optional<Messages::Ticket> ticket() const { return ticket_; }
   // MPI has started it.

@@ -152,16 +152,16 @@ int Receives::start_in_place_of(MPI_Request send) {
   return PMPI_Start(&entry->stand_in);
 }
 
-int Receives::start_received(const MPI_Status& status, MPI_Request* request) {
+int Receives::start_received(const MPI_Status& status, MPI_Request* request, const Call& call) {
   const Hold hold(*this);
   const int tag = next_tag();
   const int code = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, own_, request);
   if (code != MPI_SUCCESS) return code;
-  const auto entry = std::make_shared<Entry>();
+  const EntryPtr entry = add(call, *request, tag);
   entry->is_active = true;
   entry->is_done = true;
+  entry->is_recalled = call.message.has_value();
   entry->status = status;
-  entries_[*request] = entry;
   return PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, own_);
 }
 
@@ -256,6 +256,20 @@ int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status
   if (after == MPI_REQUEST_NULL) entries_.erase(before);
   copy_status(entry->status, &status);
   return entry->code;
+}
+
+// Not while it holds: others may need it meanwhile.
+void Receives::wait_for_recalled(MPI_Request request, MPI_Status* status) {
+  EntryPtr entry;
+  {
+    const Hold hold(*this);
+    entry = find(request);
+  }
+  if (!entry || !entry->is_active || !entry->is_recalled) return;
+  const Call& call = entry->call;
+  stood_in_for_->look_at(*call.message, {"recv", call.buffer, call.count, call.datatype},
+                         entry->status);
+  copy_status(entry->status, status);
 }
 
 bool Receives::describe(MPI_Request request, MPI_Status* status) {
@@ -360,19 +374,6 @@ void Receives::take_news() {
   decides_ = decides_ || news.decides;
 }
 
-// Where siblings stand in, what wildcards take: those that were started first have the first
-// choice.
-void Receives::find_out() {
-  if (stood_in_for_ == nullptr) return;
-  std::optional<Order::Pattern> in_vain;
-  for (const EntryPtr& entry : open_) {
-    const Order::Pattern asked = order_.pattern_of(entry->ticket);
-    if (decides_ && !order_.is_decided(entry->ticket) && in_vain != asked && !maybe_find(*entry))
-      in_vain = asked;
-    tell_messages(*entry);
-  }
-}
-
 // What it finds MPI may give to nobody else.
 bool Receives::maybe_find(Entry& entry) {
   const auto [communicator, source, tag] = order_.pattern_of(entry.ticket);
@@ -384,18 +385,6 @@ bool Receives::maybe_find(Entry& entry) {
   tell_messages(entry);
   give();
   return true;
-}
-
-void Receives::tell_messages(const Entry& entry) {
-  const Order::Pattern& taken = order_.pattern_of(entry.ticket);
-  if (!entry.call.message || !order_.is_decided(entry.ticket)) return;
-  if (taken.source == Order::nobody) return stood_in_for_->decide(*entry.call.message, {});
-  if (taken.source == Order::any || taken.tag == Order::any) return;
-  stood_in_for_->decide(*entry.call.message, {taken.source, taken.tag});
-}
-
-bool Receives::is_of_lost(const Call& call, int source) const {
-  return stood_in_for_ != nullptr && is_stood_in_for(call.comm, source);
 }
 
 void Receives::give() {
@@ -438,19 +427,6 @@ void Receives::collect() {
     name_source(entry.call.comm, &statuses[at]);
     entry.is_recalled = is_loss(error) && stood_in_for_ != nullptr && entry.call.message;
     if (!entry.is_recalled) note_received(entry, statuses[at], error);
-  }
-}
-
-void Receives::recall() {
-  for (const EntryPtr& entry : open_) {
-    if (!entry->is_recalled || entry->is_done) continue;
-    const Call& call = entry->call;
-    MPI_Status status{};
-    if (!stood_in_for_->maybe_recover(*call.message,
-                                      {"recv", call.buffer, call.count, call.datatype}, status))
-      continue;
-    status.MPI_SOURCE = order_.pattern_of(entry->ticket).source;
-    note_received(*entry, status, MPI_SUCCESS);
   }
 }
 

@@ -66,8 +66,9 @@ class Receives {
   int start_again(MPI_Request request, std::optional<std::uint64_t> message = {});
   // MPI_Start of a persistent send whose receiver is lost: it is complete at once.
   int start_in_place_of(MPI_Request send);
-  // MPI_Imrecv of a message that is in its buffer already.
-  int start_received(const MPI_Status& status, MPI_Request* request);
+  // MPI_Imrecv of a message that is in its buffer already; or, if `call` has a ticket, is there
+  // when the program completes it.
+  int start_received(const MPI_Status& status, MPI_Request* request, const Call& call);
   // A handle for a message that MPI does not have: that of an empty one from this process itself.
   MPI_Message stand_in_message();
   // For MPI_Cancel. False: it is no wildcard, nothing was done.
@@ -86,6 +87,9 @@ class Receives {
   // It is complete, and the program asks without completing it: writes the status. False: it is
   // none of these.
   bool describe(MPI_Request request, MPI_Status* status);
+  // Where it is complete, and a sibling of its sender gives the message, until that is here, as
+  // describe().
+  void wait_for_recalled(MPI_Request request, MPI_Status* status);
   // What it takes, as far as that is decided. Its source is MPI_PROC_NULL: nothing, it was
   // cancelled.
   std::optional<Decided::From> taken_by(MPI_Request request);

@@ -148,12 +148,6 @@ class Verification final {
             .rank = rank_,
             .meanwhile = go_on_with_mpi};
   }
-  static std::uint64_t copies_of_a_byte(const Options& options) {
-    return votes_setup(options, 0).config.sends_digests()
-               ? 0
-               : static_cast<std::uint64_t>(options.replicas - 1);
-  }
-
   // From here on the calls of the program are verified, where any are.
   void go_on() {
     links_in_use.store(&company_->links);

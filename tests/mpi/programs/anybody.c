@@ -13,7 +13,7 @@
 enum { ways = 12, ranks_max = 8, each = 2, all_max = each * ranks_max, tag_of = 40 };
 
 struct message {
-  int source, number, step;
+  int source, number, step, nothing; /* no gap: replicas compare all bytes */
   unsigned long state;
 };
 
@@ -176,7 +176,7 @@ static void matched(int way, int tag, int count) {
 static void exchanging(int tag) {
   MPI_Status status;
   for (int k = 1; k < size; ++k) {
-    const struct message message = {rank, 0, step, state};
+    const struct message message = {rank, 0, step, 0, state};
     MPI_Sendrecv(&message, (int)sizeof message, MPI_BYTE, (rank + k) % size, tag + k,
                  RECEIVE(room, MPI_ANY_SOURCE, tag + k), &status);
     next_of[room->source] = 0;
@@ -192,7 +192,7 @@ static void one_step(void) {
   memset(next_of, 0, sizeof next_of);
   linger();
   for (int number = 0; number < each && way != 9; ++number) {
-    out[number] = (struct message){rank, number, step, state};
+    out[number] = (struct message){rank, number, step, 0, state};
     for (int to = 0; to < size; ++to)
       if (to != rank)
         MPI_Isend(&out[number], (int)sizeof out[number], MPI_BYTE, to, tag, MPI_COMM_WORLD,

@@ -66,7 +66,7 @@ def is_outvoted(flip: Entry, corruption: Entry) -> bool:
     if corruption["then"] == "go_back" and not wrong:
         return True
     # Whose plane ends with it needs the right data no more.
-    is_over = corruption["end"] == OUTVOTED or corruption["then"] == "exclude"
+    is_over = corruption["end"] == OUTVOTED or corruption["then"] in ("exclude", "stand_in")
     return is_over and list(wrong) == [flip["replica"]]
 
 

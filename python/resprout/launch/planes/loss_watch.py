@@ -43,6 +43,15 @@ class LossWatch:
         return self._has_lost
 
 
+def has_given_up(directory: Path) -> bool:
+    """Whether a process has ended the job, as nobody can tell which data are right."""
+    for path in directory.glob("corrupted-*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            if json.loads(path.read_text())["then"] == "abort":
+                return True
+    return False
+
+
 @dataclass(frozen=True)
 class NewLoss:
     """A rank that was lost, as it looks now."""

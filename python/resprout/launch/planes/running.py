@@ -14,7 +14,7 @@ from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Setting
 from resprout.launch.planes import words
-from resprout.launch.planes.loss_watch import LossNews, LossWatch
+from resprout.launch.planes.loss_watch import LossNews, LossWatch, has_given_up
 from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.returns import Again, Returns
@@ -109,6 +109,8 @@ class Running:
         if self._stands_in:
             self._see_who_is_lost()
         ended = [self._current[replica] for replica in self._stragglers.look(self._ends)]
+        if self._stands_in:
+            ended += [replica for replica in self._planes_in_doubt() if replica not in self._ends]
         pending = self._starts_again.pending
         if pending is not None and self._starts_again.is_in_vain(self._how()):
             ended += [i for i, launch in enumerate(self._launches) if launch.again == pending]
@@ -176,6 +178,14 @@ class Running:
             if replica not in self._ends:
                 for loss in news():
                     self._lose(replica, loss.rank, loss.how)
+
+    def _planes_in_doubt(self) -> list[int]:
+        """Where a process has ended as nobody can tell which data are right: so does the job."""
+        return [
+            replica
+            for replica in range(len(self._plans))
+            if has_given_up(self._launches[replica].start.directory)
+        ]
 
     def _lose(self, replica: int, rank: int, how: str) -> None:
         if not self._living.lose(replica, rank):

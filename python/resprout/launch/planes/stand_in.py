@@ -16,12 +16,11 @@ def check_stand_in(texts: Mapping[str, str | None]) -> None:
     """Refuse what planes with gaps do not go together with."""
     if texts.get("--on-replica-loss") != "stand-in":
         return
-    verify = texts.get("--verify")
-    if verify not in (None, "none"):
+    if texts.get("--straggler-wait") is not None:
         raise UserError(
-            f"--on-replica-loss stand-in does not go together with --verify {verify}: in a plane "
-            "with a gap replicas do not all compute; use --verify none, or --on-replica-loss "
-            "end-plane"
+            "--on-replica-loss stand-in does not go together with --straggler-wait: what a plane "
+            "that is behind has yet to say may be missed in another one, so it is waited for; "
+            "leave it out, or use --on-replica-loss end-plane"
         )
 
 
