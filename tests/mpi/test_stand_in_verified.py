@@ -81,6 +81,16 @@ def test_one_of_three_living_is_put_right_beside_gaps(method: str, which: str) -
         assert all(found["replaced"] for found in ended.report["corruptions"]), str(ended)
 
 
+# It may be known by then that the message is wrong.
+def test_who_has_worked_with_wrong_data_ends_alone_and_is_stood_in_for() -> None:
+    ended, results = verified("async-hash", 3, 3, *flip(1, 1, "message=150"))
+    lost = check(ended, results, expected(3), 3)
+    assert planes_of_the_wrong(ended) == {1}, str(ended)
+    tainted = {found["rank"] for found in ended.report["corruptions"] if found["tainted"]}
+    assert lost == {(1, rank) for rank in tainted}, str(ended)
+    assert "excluded" not in [plane["how"] for plane in ended.report["planes"]]
+
+
 @pytest.mark.parametrize("method", SOME)
 def test_two_of_three_that_differ_are_found(method: str) -> None:
     options = [*kill(0, 2, "allreduce#10"), *flip(1, 2, "message=100")]
