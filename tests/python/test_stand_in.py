@@ -19,6 +19,7 @@ from resprout.launch.planes.stand_in import Living, listed, settled
 from resprout.launch.planes.words import tell_of_gap
 from resprout.launch.run import is_worth_a_word
 from resprout.report.as_json import to_json
+from resprout.report.corruptions import Corruption
 from resprout.report.merge import Loss, Report, merge
 from resprout.report.planes import describe_planes, replicas_left
 from resprout.report.ranks import Parts, RankPart, SeenLoss
@@ -296,6 +297,17 @@ def test_the_report_says_which_rank_is_protected_least(left: tuple[int, ...], wo
 def job_of(*planes: PlaneEnd, left: tuple[int, ...]) -> Report:
     report = replace(decide(planes).report, exit_status=0, planes=planes, replicas=len(planes))
     return replace(report, on_replica_loss="stand-in", replicas_left=left)
+
+
+def test_of_a_job_that_a_corruption_ended_nobody_says_who_was_left() -> None:
+    whole = plane(0, "whole", {0: 0, 1: 0})
+    found = Corruption(
+        of="message", call="recv", sender=1, receiver=0, tag=7, communicator="world", number=3,
+        bytes=24, wrong_replicas=(), tainted=False, replaced=False, end="undecided", then="abort",
+        rank=0, replica=1, found_ns=1,
+    )  # fmt: skip
+    report = replace(job_of(whole, whole, left=(1, 0)), corruptions=(found,))
+    assert not any("left" in line for line in describe_planes(report))
 
 
 def test_the_report_has_all_losses_of_planes_with_gaps() -> None:

@@ -29,6 +29,8 @@ def describe_planes(report: Report) -> Iterator[str]:
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
     yield from corruptions.describe(report.corruptions)
     yield from _verified(report)
+    if any(found.then == "abort" for found in report.corruptions):
+        return  # it has ended all that were left
     left = report.replicas - len(lost) - len(behind)
     if any(report.replicas_left):
         yield replicas_left(report.replicas_left)
