@@ -103,9 +103,6 @@ void Votes::go_on_without(const MessageName& name, Received& received, std::int3
   drain(name, received);
 }
 
-// --- who has nothing to compare
-// ------------------------------------------------------------------------------------
-
 void Votes::abstain(const MessageName& name) {
   RESPROUT_INVARIANT(is_sender(name.stream) && is_receiver(name.stream));
   Flow& flow = flow_of(name.stream);
