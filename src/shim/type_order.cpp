@@ -1,7 +1,5 @@
 #include "shim/type_order.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,10 +10,9 @@
 namespace resprout::shim {
 namespace {
 
-bool is_for_mpi_to_free(int combiner) {
-  const std::array predefined{MPI_COMBINER_NAMED, MPI_COMBINER_F90_REAL, MPI_COMBINER_F90_COMPLEX,
-                              MPI_COMBINER_F90_INTEGER};
-  return std::find(predefined.begin(), predefined.end(), combiner) != predefined.end();
+bool is_predefined(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 // How a derived datatype was made, and of what.
@@ -26,7 +23,7 @@ class Recipe {
     int addresses = 0;
     int datatypes = 0;
     PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner_);
-    if (is_for_mpi_to_free(combiner_)) return;
+    if (is_predefined(combiner_)) return;
     integers_.resize(static_cast<std::size_t>(integers));
     addresses_.resize(static_cast<std::size_t>(addresses));
     parts_.resize(static_cast<std::size_t>(datatypes));
@@ -35,7 +32,7 @@ class Recipe {
   }
   ~Recipe() {
     for (MPI_Datatype& part : parts_)
-      if (!is_for_mpi_to_free(combiner_of(part))) PMPI_Type_free(&part);
+      if (!is_predefined(combiner_of(part))) PMPI_Type_free(&part);
   }
   Recipe(const Recipe&) = delete;
   Recipe& operator=(const Recipe&) = delete;
@@ -121,12 +118,8 @@ bool ascends_indexed(const Recipe& made, bool has_one_length, bool has_addresses
 
 bool is_in_order(MPI_Datatype datatype) {
   const Recipe made(datatype);
+  if (is_predefined(made.combiner())) return true;
   switch (made.combiner()) {
-    case MPI_COMBINER_NAMED:
-    case MPI_COMBINER_F90_REAL:
-    case MPI_COMBINER_F90_COMPLEX:
-    case MPI_COMBINER_F90_INTEGER:
-      return true;
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
       return is_in_order(made.part(0));

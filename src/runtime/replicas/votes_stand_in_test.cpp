@@ -33,64 +33,68 @@ void run(World& world, const std::vector<std::pair<int, Replica>>& deaths) {
   });
 }
 
-}  // namespace
-
-TEST_CASE("whichever processes are lost, the living get what is meant, and nobody is accused") {
-  for_each_case([](const World::Case& any) {
+// Of each case a thousand runs of 5 messages: `check(given, seed)`.
+template <typename Check>
+void for_each_run(const Check& check) {
+  for_each_case([&](const World::Case& any) {
     const World::Case given = standing_in(any, 5);
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
       CAPTURE(seed);
-      Random random(seed);
-      World world(given, seed);
-      run(world, random_deaths(world, given, random));
-      REQUIRE(world.all(&Votes::are_all_over));
-      world.for_each_receiver([&](const World::Process& process) {
-        REQUIRE(process.had.size() == 5);
-        for (const auto& [number, had] : process.had) {
-          CHECK(!had.has(VoteEventKind::mismatch));
-          REQUIRE(had.data);
-          CHECK(*had.data == what_is_meant(number));
-          REQUIRE(had.has(VoteEventKind::finish));
-          const int agreeing = had.find(VoteEventKind::finish)->agreeing;
-          CHECK((agreeing >= 2 || world.living_senders() < 2));
-        }
-      });
+      check(given, seed);
     }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("whichever processes are lost, the living get what is meant, and nobody is accused") {
+  for_each_run([](const World::Case& given, std::uint64_t seed) {
+    Random random(seed);
+    World world(given, seed);
+    run(world, random_deaths(world, given, random));
+    REQUIRE(world.all(&Votes::are_all_over));
+    world.for_each_receiver([&](const World::Process& process) {
+      REQUIRE(process.had.size() == 5);
+      for (const auto& [number, had] : process.had) {
+        CHECK(!had.has(VoteEventKind::mismatch));
+        REQUIRE(had.data);
+        CHECK(*had.data == what_is_meant(number));
+        REQUIRE(had.has(VoteEventKind::finish));
+        const int agreeing = had.find(VoteEventKind::finish)->agreeing;
+        CHECK((agreeing >= 2 || world.living_senders() < 2));
+      }
+    });
   });
 }
 
 TEST_CASE(
     "one corruption among random deaths is found where two senders live, and no other accused") {
-  for_each_case([](const World::Case& any) {
-    const World::Case given = standing_in(any, 5);
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-      CAPTURE(seed);
-      Random random(seed);
-      World world(given, seed);
-      const auto replica =
-          static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(given.config.degree)));
-      world.corrupt(replica, 3);
-      run(world, random_deaths(world, given, random));
-      REQUIRE(world.all(&Votes::are_all_over));
-      const bool was_sent = world.find({replica, World::sender_rank})->sent >= 3;
-      const bool is_alive = world.find({replica, World::sender_rank})->is_alive;
-      world.for_each_receiver([&](const World::Process& process) {
-        for (const auto& [number, had] : process.had) {
-          const bool is_right = had.data && *had.data == what_is_meant(number);
-          CHECK((is_right || number == 3));
-          CHECK((number == 3 || !had.has(VoteEventKind::mismatch)));
-          for (const VoteEvent& event : had.events)
-            if (event.kind == VoteEventKind::outvote) CHECK(index(event.origin) == replica);
-          if (number != 3 || !was_sent || !is_alive || world.living_senders() < 2) continue;
-          const auto share = given.config.share(replica, process.self.plane);
-          CHECK((share == protocols::Share::none || had.has(VoteEventKind::mismatch)));
-          if (world.living_senders() == 3) {
-            CHECK(is_right);
-            CHECK(had.has(VoteEventKind::finish));
-          }
+  for_each_run([](const World::Case& given, std::uint64_t seed) {
+    Random random(seed);
+    World world(given, seed);
+    const auto replica =
+        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(given.config.degree)));
+    world.corrupt(replica, 3);
+    run(world, random_deaths(world, given, random));
+    REQUIRE(world.all(&Votes::are_all_over));
+    const bool was_sent = world.find({replica, World::sender_rank})->sent >= 3;
+    const bool is_alive = world.find({replica, World::sender_rank})->is_alive;
+    world.for_each_receiver([&](const World::Process& process) {
+      for (const auto& [number, had] : process.had) {
+        const bool is_right = had.data && *had.data == what_is_meant(number);
+        CHECK((is_right || number == 3));
+        CHECK((number == 3 || !had.has(VoteEventKind::mismatch)));
+        for (const VoteEvent& event : had.events)
+          if (event.kind == VoteEventKind::outvote) CHECK(index(event.origin) == replica);
+        if (number != 3 || !was_sent || !is_alive || world.living_senders() < 2) continue;
+        const auto share = given.config.share(replica, process.self.plane);
+        CHECK((share == protocols::Share::none || had.has(VoteEventKind::mismatch)));
+        if (world.living_senders() == 3) {
+          CHECK(is_right);
+          CHECK(had.has(VoteEventKind::finish));
         }
-      });
-    }
+      }
+    });
   });
 }
 
