@@ -20,7 +20,6 @@
 #include "shim/communicator.hpp"
 #include "shim/cut_off.hpp"
 #include "shim/errors.hpp"
-#include "shim/inject/flips.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
@@ -275,7 +274,7 @@ void end() {
   world->report().note_transport("rejected_connections",
                                  world->job().lifeline->rejected_connections() +
                                      world->job().transport->rejected_connections());
-  if (Flips* flips = armed_flips.load()) world->report().note_faults_left(flips->left());
+  world->report().note_faults_left(faults_left());
   world->report().note_finalized();
   close_revocations();
   close_natives();

@@ -52,6 +52,16 @@ def test_strict_gives_3_if_a_rank_was_lost(tmp_path: Path) -> None:
     assert jobs.resprout_run(4, program, ["--strict"]).status == 0
 
 
+def test_faults_that_do_not_come_about_are_said(tmp_path: Path) -> None:
+    faults = ["kill:rank=1,at=scann#4", "stop:rank=2,at=100s"]
+    program = [MIXED, str(tmp_path), "1", "20", "2"]
+    ended = jobs.resprout_run(4, program, [f"--inject={fault}" for fault in faults])
+    assert ended.status == 0, str(ended)
+    assert ended.report["faults_left"] == faults
+    for fault in faults:
+        assert f"{fault} did not come about" in ended.err, str(ended)
+
+
 @pytest.mark.parametrize("what", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_launcher_ends_the_job(what: signal.Signals) -> None:
     with jobs.started([jobs.RESPROUT, "run", "-n", "4", "--", ENDINGS, "forever"]) as job:

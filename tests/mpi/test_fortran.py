@@ -101,6 +101,22 @@ def test_the_kernel_in_fortran_does_not_call_it_right_after_a_loss(kernel: Path)
 
 
 @fortran.needs_compiler
+def test_siblings_that_are_compared_stand_in_for_ranks_of_the_kernel_in_fortran(
+    kernel: Path,
+) -> None:
+    (right,) = said(jobs.resprout_run(4, [kernel, "S", "3"]))
+    options = ["--replicas", "2", "--on-replica-loss", "stand-in", "--verify", "msg-plus-hash"]
+    options += ["--inject", "kill:rank=1,at=alltoall#3"]
+    options += ["--inject", "kill:rank=2,replica=1,at=allreduce#2"]
+    ended = jobs.resprout_run(4, [kernel, "S", "3"], options)
+    (line,) = said(ended)
+    assert line.partition(" seconds=")[0] == right.partition(" seconds=")[0], str(ended)
+    assert [plane["how"] for plane in ended.report["planes"]] == ["gaps", "gaps"], str(ended)
+    assert ended.report["corruptions"] == [], str(ended)
+    assert ended.report["verification"]["verified"] > 0, str(ended)
+
+
+@fortran.needs_compiler
 @pytest.mark.parametrize(
     ("ranks", "arguments", "complaint"),
     [

@@ -64,6 +64,18 @@ def test_the_twin_in_python_has_the_digest_of_the_one_in_c() -> None:
     assert digest_of(c, "ep", 4) == digest_of(python, "ep", 4)
 
 
+def test_siblings_that_are_compared_stand_in_for_ranks_of_the_twin_in_python() -> None:
+    program = [sys.executable, TWIN, "S", ITERATIONS]
+    right = digest_of(jobs.resprout_run(4, program), "ep", 4)
+    options = ["--replicas", "2", "--on-replica-loss", "stand-in", "--verify", "async-hash"]
+    options += ["--inject", "kill:rank=0,at=allreduce#2"]
+    options += ["--inject", "kill:rank=2,replica=1,at=allreduce#1"]
+    ended = jobs.resprout_run(4, program, options)
+    assert digest_of(ended, "ep", 4) == right
+    assert [plane["how"] for plane in ended.report["planes"]] == ["gaps", "gaps"], str(ended)
+    assert ended.report["corruptions"] == [], str(ended)
+
+
 @pytest.mark.parametrize(("victim", "call"), [(0, "iallreduce#2"), (2, "allreduce#1")])
 def test_random_points_are_as_random_without_those_of_a_lost_rank(victim: int, call: str) -> None:
     fault = f"kill:rank={victim},at={call}"

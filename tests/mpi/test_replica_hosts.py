@@ -293,15 +293,17 @@ def kill_process(folder: Path, plane: int, rank: int) -> None:
     os.kill(int(started.read_text().split()[0]), signal.SIGKILL)
 
 
-def test_siblings_on_other_hosts_stand_in_for_processes_that_die(folder: Path) -> None:
+@pytest.mark.parametrize("method", VERIFY)
+def test_siblings_on_other_hosts_stand_in_for_processes_that_die(folder: Path, method: str) -> None:
     def kill_some() -> None:
         kill_process(folder, 0, 1)
         kill_process(folder, 1, 2)
         kill_process(folder, 0, 3)
 
-    ended = run(folder, "--replicas", "2", *STAND_IN, fault=kill_some)
+    ended = run(folder, "--replicas", "2", *STAND_IN, "--verify", method, fault=kill_some)
     check_output(ended)
     assert how(ended) == ["gaps", "gaps"], str(ended)
+    assert ended.report["corruptions"] == [], str(ended)
     assert ended.report["replicas_left"] == [2, 1, 1, 1]
 
 

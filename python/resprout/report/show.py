@@ -1,5 +1,6 @@
 """The report for people: a table on a terminal, plain lines elsewhere."""
 
+import re
 import sys
 from collections.abc import Iterable
 from typing import TextIO
@@ -87,12 +88,22 @@ def _flips(report: Report) -> Iterable[str]:
     if (unnamed := len(report.flipped) - _NAMED_FLIPS) > 0:
         yield f"{unnamed} more flips (injected)"
     for fault in report.faults_left:
-        why = "it has sent fewer messages, or that one was empty"
-        if "collective=" in fault:
-            why = "it has given anything to fewer collectives"
-        if "where=memory" in fault:
-            why = "it has called resprout_checkpoint less often, or has protected nothing"
-        yield f"{fault} did not come about: {why}"
+        yield f"{fault} did not come about: {_why_left(fault)}"
+
+
+def _why_left(fault: str) -> str:
+    if not fault.startswith("flip"):
+        call = re.search(r"at=([a-z_]+)#", fault)
+        if call is None:
+            return "it had called MPI_Finalize before"
+        return (
+            f"it has called MPI_{call[1].capitalize()} less often, or Resprout does not count that"
+        )
+    if "collective=" in fault:
+        return "it has given anything to fewer collectives"
+    if "where=memory" in fault:
+        return "it has called resprout_checkpoint less often, or has protected nothing"
+    return "it has sent fewer messages, or that one was empty"
 
 
 def _flip_sentence(flip: Flipped, report: Report) -> str:

@@ -69,6 +69,11 @@ class Lifeline::Impl final : public Findings {
   void leave();
   // What another thread wants to be done about `rank` on the lifeline's.
   enum class Request : std::uint8_t { look_at, ask, say_at_work, report_silent };
+  struct Asked {
+    Request what;
+    int rank;
+    std::int64_t at_ns;  // when something was seen that made somebody ask
+  };
   void request(Request what, int rank);
   std::uint64_t rejected() const { return overlay_ ? overlay_->rejected() : 0; }
   std::uint64_t accusations() const { return overlay_ ? overlay_->accusations() : 0; }
@@ -96,7 +101,7 @@ class Lifeline::Impl final : public Findings {
   void run();
   void wait_and_handle(std::int64_t until);
   void handle_wake();
-  void handle_request(Request what, int rank);
+  void handle_request(const Asked& asked);
   void handle_time(std::int64_t now);
   void tick(std::int64_t now);
   void tick_soon();
@@ -131,7 +136,7 @@ class Lifeline::Impl final : public Findings {
   std::mutex mutex_;  // for what follows
   std::condition_variable connected_changed_;
   bool is_connected_ = false;
-  std::vector<std::pair<Request, int>> requests_;
+  std::vector<Asked> requests_;
 };
 
 PeerAddress Lifeline::Impl::listen() {
@@ -201,7 +206,7 @@ void Lifeline::Impl::leave() {
 void Lifeline::Impl::request(Request what, int rank) {
   {
     const std::lock_guard guard(mutex_);
-    requests_.emplace_back(what, rank);
+    requests_.push_back({what, rank, realtime_ns()});
   }
   wake();
 }
@@ -262,29 +267,29 @@ void Lifeline::Impl::wait_and_handle(std::int64_t until) {
 void Lifeline::Impl::handle_wake() {
   std::uint64_t count;
   if (read(wake_.get(), &count, sizeof count) < 0) return;
-  std::vector<std::pair<Request, int>> requests;
+  std::vector<Asked> requests;
   {
     const std::lock_guard guard(mutex_);
     requests.swap(requests_);
   }
-  for (const auto& [what, rank] : requests)
-    if (roster_->contains(rank) && roster_->is_alive(rank)) handle_request(what, rank);
+  for (const Asked& asked : requests)
+    if (roster_->contains(asked.rank) && roster_->is_alive(asked.rank)) handle_request(asked);
 }
 
-void Lifeline::Impl::handle_request(Request what, int rank) {
-  switch (what) {
+void Lifeline::Impl::handle_request(const Asked& asked) {
+  switch (asked.what) {
     case Request::look_at:
-      siblings_->look_at(rank);
-      overlay_->look_at(rank, monotonic_ns());
+      siblings_->look_at(asked.rank, asked.at_ns);
+      overlay_->look_at(asked.rank, monotonic_ns());
       break;
     case Request::ask:
-      overlay_->ask_whether_at_work(rank);
+      overlay_->ask_whether_at_work(asked.rank);
       break;
     case Request::say_at_work:
-      overlay_->say_at_work(rank);
+      overlay_->say_at_work(asked.rank);
       break;
     case Request::report_silent:
-      overlay_->report_silent_link(rank, monotonic_ns());
+      overlay_->report_silent_link(asked.rank, monotonic_ns());
       break;
   }
 }

@@ -50,10 +50,10 @@ bool Siblings::has_ended(const Sibling& sibling) {
 }
 
 void Siblings::handle_death(int rank) {
-  if (const Sibling* sibling = find(rank)) report_end(*sibling);
+  if (const Sibling* sibling = find(rank)) report_end(*sibling, realtime_ns());
 }
 
-void Siblings::report_end(const Sibling& sibling) {
+void Siblings::report_end(const Sibling& sibling, std::int64_t detected_ns) {
   if (sibling.page.is_open() && sibling.page->goodbye.load() != 0) {
     findings_.handle_left(sibling.rank);
     return;
@@ -62,13 +62,14 @@ void Siblings::report_end(const Sibling& sibling) {
   findings_.handle_loss({.rank = sibling.rank,
                          .kind = ended_by != 0 ? LossKind::hung : LossKind::exited,
                          .found_by = ended_by != 0 ? static_cast<int>(ended_by) - 1 : options_.rank,
-                         .detected_ns = realtime_ns()});
+                         .detected_ns = detected_ns});
 }
 
 void Siblings::handle_time(std::int64_t now, std::int64_t starved_ns) {
   // Findings come back as `forget`, which changes the list.
   for (const int rank : ranks()) {
-    if (const Sibling* it = find(rank); it != nullptr && !it->pidfd.is_open()) look_at(rank);
+    if (const Sibling* it = find(rank); it != nullptr && !it->pidfd.is_open())
+      look_at(rank, realtime_ns());
     Sibling* const sibling = find(rank);
     if (sibling == nullptr || !sibling->page.is_open()) continue;
     if (starved_ns > 0) sibling->silence.forgive({now}, starved_ns);
@@ -85,14 +86,14 @@ void Siblings::handle_time(std::int64_t now, std::int64_t starved_ns) {
   }
 }
 
-void Siblings::look_at(int rank) {
+void Siblings::look_at(int rank, std::int64_t seen_ns) {
   const Sibling* const sibling = find(rank);
   if (sibling == nullptr) return;
-  if (pulses_.has_died(rank) || has_ended(*sibling)) report_end(*sibling);
+  if (pulses_.has_died(rank) || has_ended(*sibling)) report_end(*sibling, seen_ns);
 }
 
 void Siblings::look_at_pulses() {
-  pulses_.for_each_stopped([this](int rank) { look_at(rank); });
+  pulses_.for_each_stopped([this](int rank) { look_at(rank, realtime_ns()); });
 }
 
 void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {

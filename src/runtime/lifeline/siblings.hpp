@@ -42,7 +42,7 @@ class Siblings {
   // could not run before.
   void handle_time(std::int64_t now, std::int64_t starved_ns);
   // There is reason to look at `rank` now.
-  void look_at(int rank);
+  void look_at(int rank, std::int64_t seen_ns);
   // Finds whoever has died by now, though its event may still be to come.
   void look_at_pulses();
   // Others have declared `rank` lost. It ends by itself when it learns so; if it is stopped it
@@ -67,7 +67,7 @@ class Siblings {
   std::vector<int> ranks() const;
   Sibling* find(int rank);
   static bool has_ended(const Sibling& sibling);
-  void report_end(const Sibling& sibling);
+  void report_end(const Sibling& sibling, std::int64_t detected_ns);
   void maybe_end(Sibling& sibling, std::int64_t now);
 
   const LifelineOptions& options_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -30,6 +31,7 @@ struct Armed {
   std::vector<Fault> timed;  // earliest first
   std::mutex mutex;          // guards what follows
   std::vector<Fault> counted;
+  std::vector<std::string> left;  // the texts of those that have not fired
   std::map<std::string, std::uint64_t> entries;
 };
 
@@ -49,6 +51,11 @@ void leave_note(const Fault& fault) {
 }
 
 void fire(const Fault& fault, Context context) {
+  {
+    const std::scoped_lock lock(armed().mutex);
+    std::vector<std::string>& left = armed().left;
+    if (const auto it = std::ranges::find(left, fault.text); it != left.end()) left.erase(it);
+  }
   leave_note(fault);
   switch (fault.kind) {
     case Fault::Kind::kill:
@@ -112,12 +119,24 @@ void arm_faults(const Options& options, int rank) {
       continue;
     }
     (fault.at_s ? faults.timed : faults.counted).push_back(fault);
+    faults.left.push_back(fault.text);
   }
   std::stable_sort(faults.timed.begin(), faults.timed.end(),
                    [](const Fault& a, const Fault& b) { return *a.at_s < *b.at_s; });
   if (has_flips) armed_flips.store(new Flips(options.faults, rank, options.run_directory));
   if (!faults.counted.empty()) detail::counts_calls.store(true);
   if (!faults.timed.empty()) start_timer();
+}
+
+std::vector<std::string> faults_left() {
+  std::vector<std::string> texts;
+  {
+    const std::scoped_lock lock(armed().mutex);
+    texts = armed().left;
+  }
+  if (Flips* flips = armed_flips.load())
+    std::ranges::copy(flips->left(), std::back_inserter(texts));
+  return texts;
 }
 
 void detail::count_entry(const char* call) {

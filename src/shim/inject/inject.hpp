@@ -5,10 +5,12 @@
 // of each call when they are entered. Just before it fires, a fault leaves injected-<rank>.json in
 // the run directory: {"fault": "kill:rank=3,at=2s", "fired_ns": ...} (CLOCK_REALTIME).
 //
-// Thread rule: `arm_faults` once; `entering` from any thread.
+// Thread rule: `arm_faults` once; all others from any thread.
 #pragma once
 
 #include <atomic>
+#include <string>
+#include <vector>
 
 #include "shim/options.hpp"
 
@@ -17,6 +19,8 @@ namespace resprout::shim {
 // From here on the faults of `options` that are for world rank `rank` will happen; times count from
 // now.
 void arm_faults(const Options& options, int rank);
+// The texts of those that have not happened, corruption too.
+std::vector<std::string> faults_left();
 
 namespace detail {
 extern std::atomic<bool> counts_calls;

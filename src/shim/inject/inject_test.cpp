@@ -109,6 +109,17 @@ TEST_CASE("timed faults fire by themselves: kill, stop, exit") {
   CHECK(WEXITSTATUS(ended) == 7);
 }
 
+TEST_CASE("what has not fired is left") {
+  const Options options =
+      with_faults({at_call(Fault::Kind::kill, "bcast", 2),
+                   at_call(Fault::Kind::kill, "bcast", 1, 1), at_time(Fault::Kind::kill, 60)});
+  const int status = fate_of(options, [] {
+    entering("bcast");
+    if (faults_left().size() != 2) _exit(1);
+  });
+  CHECK(is_survivor(status));
+}
+
 TEST_CASE("before it fires, a fault leaves a note") {
   const resprout::runtime::testing::ScratchFolder directory;
   fate_of(with_faults({at_call(Fault::Kind::kill, "recv", 1)}, directory.path()),

@@ -91,7 +91,7 @@ def classify(report: Mapping[str, Any], is_right: bool) -> Found:
     return Found(
         jobs=1,
         injected=len(flips),
-        left=len(report["faults_left"]),
+        left=sum(fault.startswith("flip") for fault in report["faults_left"]),
         detected=detected,
         corrected=sum(corrected),
         missed=len(flips) - detected,
