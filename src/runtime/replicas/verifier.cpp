@@ -61,8 +61,7 @@ bool Verifier::receive_copy(const Expected& expected, std::uint64_t digest) {
   const bool is_plain = maybe_receive_plain(expected, digest);
   if (!is_plain) {
     add_record(expected, true);
-    votes_.receive(expected.name, expected.digest_of);
-    votes_.take_own_copy(expected.name, digest);
+    votes_.receive(expected.name, expected.digest_of, digest);
   }
   say(lock);
   return is_plain;
@@ -87,8 +86,7 @@ void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_await
   votes_.send(what.name, digest);
   if (is_awaited || !maybe_receive_plain(what, digest)) {
     add_record(what, is_awaited);
-    votes_.receive(what.name, what.digest_of);
-    votes_.take_own_copy(what.name, digest);
+    votes_.receive(what.name, what.digest_of, digest);
   }
   say(lock);
 }

@@ -121,7 +121,8 @@ void Votes::start(const MessageName& name, Sent made, const Copy& copy, bool kee
   forget(name.stream, flow);
 }
 
-void Votes::receive(const MessageName& name, DigestOf digest_of) {
+void Votes::receive(const MessageName& name, DigestOf digest_of,
+                    std::optional<std::uint64_t> own) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
   Flow& flow = flow_of(name.stream);
   Received made{.machine = {config_of(name.stream), config().receiver(setup_.self.plane)},
@@ -132,8 +133,13 @@ void Votes::receive(const MessageName& name, DigestOf digest_of) {
   ++unconfirmed_;
   ++unsettled_;
   const Suspected suspects = suspected(name.stream);
-  at->second.machine.start({.suspects = {suspects.ranks.data(), suspects.count}});
+  const Context context{.suspects = {suspects.ranks.data(), suspects.count}};
+  at->second.machine.start(context);
   drain(name, at->second);
+  if (own) {
+    at->second.machine.handle_message(context, own_copy_of(*own));
+    drain(name, at->second);
+  }
   if (Plain* plain = flow.plain.find(name.number); plain != nullptr && plain->heard != 0) {
     RESPROUT_INVARIANT(!plain->has_own);
     const VoteMessage share = share_of(name.stream, std::countr_zero(plain->heard), plain->share);

@@ -112,13 +112,16 @@ class Votes {
   void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
   // The same of what is compared only: of contributions and results.
   void send(const MessageName& name, std::uint64_t digest);
-  // This process has started to receive the message. REQUIRES: likewise.
-  void receive(const MessageName& name, DigestOf digest_of);
-  // And here is the copy of its own plane. REQUIRES: receive() was said.
+  // This process has started to receive the message. `own`: the digest of the copy of its own
+  // plane, if that is here: it counts before what others have said. REQUIRES: likewise.
+  void receive(const MessageName& name, DigestOf digest_of,
+               std::optional<std::uint64_t> own = std::nullopt);
+  // Or here it is. REQUIRES: receive() was said without, and the sender in this plane lives: else
+  // the others may have said enough.
   void take_own_copy(const MessageName& name, std::uint64_t digest);
 
-  // Both at once, if the message is plain: then its copy is the program's. Else nothing is done.
-  // REQUIRES: as receive().
+  // receive() with the own copy, if the message is plain: then its copy is the program's. Else
+  // nothing is done. REQUIRES: as receive().
   bool maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest);
 
   // What this process has under this name is made of what others have said, and proves nothing:

@@ -223,7 +223,8 @@ class World {
     std::uint64_t taken = 0;
     bool has_ended = false;
     int asked = 0;
-    std::deque<Bytes> native;  // what MPI has on its way to this receiver
+    std::deque<Bytes> native;   // what MPI has on its way to this receiver
+    std::size_t completed = 0;  // so many of these it has received
     std::map<Replica, std::deque<OnWire>> out;
     std::vector<std::int32_t> to_hear;  // lost planes
     std::vector<Replica> processes_to_hear;
@@ -275,13 +276,10 @@ class World {
     if (does_anything && process.self.rank == sender_rank && process.sent < messages_of(process))
       actions.push_back([&] { send_next(process); });
     if (does_anything && process.self.rank == receiver_rank()) {
-      if (process.heard.contains({process.self.plane, sender_rank})) process.native.clear();
-      if (process.posted < messages_of(process))
-        actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
-      if (process.taken < process.posted && !process.native.empty())
-        actions.push_back([&] { take_next(process); });
-      if (process.taken == process.posted && !process.native.empty())
-        actions.push_back([&] { receive_next(process); });
+      if (given_.stands_in)
+        collect_receives_of_mortals(process, actions);
+      else
+        collect_receives(process, actions);
     }
     for (auto& [to, frames] : process.out) {
       Process* receiver = find(to);
@@ -305,6 +303,35 @@ class World {
         process.heard.insert(lost);
         process.votes.lose(lost);
       });
+  }
+
+  void collect_receives(Process& process, std::vector<std::function<void()>>& actions) {
+    if (process.posted < messages_of(process))
+      actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
+    if (process.taken < process.posted && !process.native.empty())
+      actions.push_back([&] { take_next(process); });
+    if (process.taken == process.posted && !process.native.empty())
+      actions.push_back([&] { receive_next(process); });
+  }
+
+  // What MPI has received before the loss of the sender was known is there, also if that becomes
+  // known before the program asks for it. What it has not is left to the siblings.
+  void collect_receives_of_mortals(Process& process, std::vector<std::function<void()>>& actions) {
+    const bool is_orphan = process.heard.contains({process.self.plane, sender_rank});
+    if (is_orphan) process.native.resize(std::min(process.native.size(), process.completed));
+    if (process.completed < process.native.size())
+      actions.push_back([&] { ++process.completed; });
+    if (process.completed > 0) {
+      actions.push_back([&] {
+        --process.completed;
+        receive_next(process);
+      });
+    } else if (is_orphan && process.posted < messages_of(process)) {
+      actions.push_back([&] {
+        process.votes.receive(name(++process.posted), digest_of);
+        ++process.taken;
+      });
+    }
   }
 
   void send_next(Process& process) {
@@ -339,8 +366,9 @@ class World {
       ++process.taken;
     } else {
       had.events.pop_back();
-      process.votes.receive(name(++process.posted), digest_of);
-      take_next(process);
+      process.native.pop_front();
+      ++process.taken;
+      process.votes.receive(name(++process.posted), digest_of, digest);
     }
   }
 
