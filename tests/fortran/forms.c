@@ -269,6 +269,57 @@ static void strings(void) {
   expect(access(path, F_OK) != 0);
 }
 
+// One of all, each of whom writes its rank behind the last one's.
+static void files(void) {
+  const char* directory = getenv("TMPDIR");
+  const char* job = getenv("PMIX_NAMESPACE");
+  char path[512];
+  memset(path, ' ', sizeof path);
+  const int used = snprintf(path, sizeof path, "%s/fortran_file_%s", directory ? directory : "/tmp",
+                            job ? job : "of_one");
+  path[used] = ' ';
+  const integer amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+  integer file = -1, got = -1, status[status_integers], group = -1, members = -1, request;
+  MPI_Offset at_byte = 0, offset = -1;
+  const integer no_info = MPI_Info_c2f(MPI_INFO_NULL);
+  mpi_file_open_(&world, path, &amode, &no_info, &file, &ierror, sizeof path);
+  expect(ierror == MPI_SUCCESS);
+  call(mpi_file_get_amode_, &file, &got);
+  expect(got == amode);
+  call(mpi_file_get_group_, &file, &group);
+  call(mpi_group_size_, &group, &members);
+  expect(members == size);
+  call(mpi_file_set_size_, &file, &at_byte);
+  mpi_file_set_view_(&file, &at_byte, &number_type, &number_type, "native  ", &no_info, &ierror,
+                     (size_t)8);
+  expect(ierror == MPI_SUCCESS);
+  call(mpi_file_write_ordered_, &file, &rank, at(1), &number_type, status);
+  call(mpi_file_write_ordered_begin_, &file, &rank, at(1), &number_type);
+  call(mpi_file_write_ordered_end_, &file, &rank, status);
+  call(mpi_barrier_, &world);
+  call(mpi_file_get_position_shared_, &file, &offset);
+  expect(offset == 2 * size);
+  call(mpi_barrier_, &world);
+  offset = size;
+  call(mpi_file_seek_shared_, &file, &offset, at(MPI_SEEK_SET));
+  call(mpi_file_read_ordered_, &file, &got, at(1), &number_type, status);
+  expect(got == rank);
+  offset = size;
+  call(mpi_file_seek_shared_, &file, &offset, at(MPI_SEEK_SET));
+  call(mpi_file_read_shared_, &file, &got, at(1), &number_type, status);
+  expect(got >= 0 && got < size);
+  call(mpi_barrier_, &world);
+  offset = size;
+  call(mpi_file_seek_shared_, &file, &offset, at(MPI_SEEK_SET));
+  call(mpi_file_iread_shared_, &file, &got, at(1), &number_type, &request);
+  call(mpi_wait_, &request, status);
+  expect(got >= 0 && got < size);
+  call(mpi_file_close_, &file);
+  expect(file == MPI_File_c2f(MPI_FILE_NULL));
+  path[used] = '\0';
+  expect(access(path, F_OK) != 0);
+}
+
 // mpi_f08 has the same arguments; the error code may be left out.
 static void f08(void) {
   integer mine = 1, all = 0, status[status_integers];
@@ -296,6 +347,7 @@ int main(void) {
   bottom();
   communicators();
   strings();
+  files();
   f08();
   mpi_finalize_(&ierror);
   expect(ierror == MPI_SUCCESS);

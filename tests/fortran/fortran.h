@@ -55,6 +55,10 @@ void mpi_allgatherv_(), mpi_allreduce_(), mpi_allreduce_f08_(), mpi_allreduce_in
     mpi_type_create_hindexed_(), mpi_type_free_(), mpi_wait_(), mpi_waitall_(), mpi_waitany_(),
     mpi_waitsome_(), mpix_comm_agree_(), mpix_comm_get_failed_(), mpix_comm_is_revoked_(),
     mpix_comm_ishrink_(), mpix_comm_revoke_(), mpix_comm_shrink_();
+void mpi_file_close_(), mpi_file_get_amode_(), mpi_file_get_group_(),
+    mpi_file_get_position_shared_(), mpi_file_iread_shared_(), mpi_file_read_ordered_(),
+    mpi_file_read_shared_(), mpi_file_seek_shared_(), mpi_file_set_size_(), mpi_file_set_view_(),
+    mpi_file_write_ordered_(), mpi_file_write_ordered_begin_(), mpi_file_write_ordered_end_();
 void mpi_comm_disconnect_(), mpi_comm_spawn_(), mpi_comm_spawn_multiple_();
 double mpi_wtime_();
 

@@ -121,8 +121,7 @@ void Votes::start(const MessageName& name, Sent made, const Copy& copy, bool kee
   forget(name.stream, flow);
 }
 
-void Votes::receive(const MessageName& name, DigestOf digest_of,
-                    std::optional<std::uint64_t> own) {
+void Votes::receive(const MessageName& name, DigestOf digest_of, std::optional<std::uint64_t> own) {
   RESPROUT_INVARIANT(is_receiver(name.stream));
   Flow& flow = flow_of(name.stream);
   Received made{.machine = {config_of(name.stream), config().receiver(setup_.self.plane)},

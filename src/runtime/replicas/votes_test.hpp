@@ -319,8 +319,7 @@ class World {
   void collect_receives_of_mortals(Process& process, std::vector<std::function<void()>>& actions) {
     const bool is_orphan = process.heard.contains({process.self.plane, sender_rank});
     if (is_orphan) process.native.resize(std::min(process.native.size(), process.completed));
-    if (process.completed < process.native.size())
-      actions.push_back([&] { ++process.completed; });
+    if (process.completed < process.native.size()) actions.push_back([&] { ++process.completed; });
     if (process.completed > 0) {
       actions.push_back([&] {
         --process.completed;

@@ -1,11 +1,11 @@
 #include "shim/files/calls.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
 
+#include "shim/files/error_class.hpp"
 #include "shim/files/shadows.hpp"
 #include "shim/peers.hpp"
 #include "shim/world.hpp"
@@ -28,24 +28,6 @@ bool is_inter(MPI_Comm comm) {
   return flag != 0;
 }
 
-int class_of(int error) {
-  switch (error) {
-    case EACCES:
-    case EPERM:
-      return MPI_ERR_ACCESS;
-    case EDQUOT:
-      return MPI_ERR_QUOTA;
-    case ENAMETOOLONG:
-      return MPI_ERR_BAD_FILE;
-    case ENOSPC:
-      return MPI_ERR_NO_SPACE;
-    case EROFS:
-      return MPI_ERR_READ_ONLY;
-    default:
-      return MPI_ERR_IO;
-  }
-}
-
 void tell(const char* name, int error) {
   std::fprintf(stderr, "resprout: rank %d: no file beside %s for another plane: %s\n",
                World::current()->rank(), name, std::strerror(error));
@@ -53,7 +35,7 @@ void tell(const char* name, int error) {
 
 // What errors of calls without an open file come to.
 int fail(int error) {
-  const int code = class_of(error);
+  const int code = class_of_errno(error);
   PMPI_File_call_errhandler(MPI_FILE_NULL, code);
   return code;
 }

@@ -32,6 +32,8 @@ KINDS = {
     "aint": ("const MPI_Aint*", "*{a}"),
     "aints": ("const MPI_Aint*", "{a}"),
     "count": ("const MPI_Count*", "*{a}"),
+    "offset": ("const MPI_Offset*", "*{a}"),
+    "offset>": ("MPI_Offset*", "{a}"),
     # A LOGICAL is true if its lowest bit is set; C writes 0 or 1.
     "logical": (READ, "*{a}"),
     "logicals": (READ, "{a}"),

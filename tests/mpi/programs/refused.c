@@ -81,17 +81,29 @@ static void make_communicators(void) {
     if (is_whole) MPI_Win_free(&win);             \
   } while (0)
 
-static void make_windows_and_files(void) {
+static void make_windows(void) {
   int memory[4];
   void* base;
-  MPI_File handle;
   EXPECT_WIN(Win_create, memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD);
   EXPECT_WIN(Win_allocate, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base);
   EXPECT_WIN(Win_allocate_shared, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base);
   EXPECT_WIN(Win_create_dynamic, MPI_INFO_NULL, MPI_COMM_WORLD);
-  expect("File_open", MPI_File_open(MPI_COMM_WORLD, file, MPI_MODE_CREATE | MPI_MODE_RDWR,
-                                    MPI_INFO_NULL, &handle));
+}
+
+/* Each member opens it for itself, or the MPI library does for all, which it cannot after a loss.
+ */
+static void make_files(void) {
+  MPI_File handle;
+  MPI_Info together;
+  const int amode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+  const int code = MPI_File_open(MPI_COMM_WORLD, file, amode, MPI_INFO_NULL, &handle);
+  expect_success("File_open", code);
+  MPI_File_close(&handle);
+  MPI_Info_create(&together);
+  MPI_Info_set(together, "resprout_open", "together");
+  expect("File_open", MPI_File_open(MPI_COMM_WORLD, file, amode, together, &handle));
   if (is_whole) MPI_File_close(&handle);
+  MPI_Info_free(&together);
 }
 
 int main(int argc, char** argv) {
@@ -101,12 +113,14 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   make_communicators();
-  make_windows_and_files();
+  make_windows();
+  make_files();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == size - 1) kill(getpid(), SIGKILL);
   is_whole = 0;
   make_communicators();
-  make_windows_and_files();
+  make_windows();
+  make_files();
   /* What was made before goes on. */
   int mine = 1, all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, made[0]);

@@ -1,0 +1,305 @@
+#include "shim/files/apart.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/specs.hpp"
+#include "shim/communicator.hpp"
+#include "shim/errors.hpp"
+#include "shim/files/error_class.hpp"
+#include "shim/files/quiet_opening.hpp"
+#include "shim/remade/remade.hpp"
+#include "shim/remade/roll_call.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// What members say: nothing; or, of what one of them does for all, the class of the error that came
+// of it; or a number.
+constexpr std::uint64_t nothing = 0;
+constexpr std::uint64_t done = 1;
+constexpr std::uint64_t numbers = 1024;  // no class is as high
+
+class Most final : public runtime::Combiner {
+ public:
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    std::memcpy(&a, lower.data(), sizeof a);
+    std::memcpy(&b, upper.data(), sizeof b);
+    b = std::max(a, b);
+    std::memcpy(upper.data(), &b, sizeof b);
+  }
+  bool is_commutative() const override { return true; }
+  bool is_for_program() const override { return false; }
+};
+
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+std::uint64_t done_with(int code) { return done + static_cast<std::uint64_t>(class_of(code)); }
+int class_in(std::uint64_t heard) { return static_cast<int>(heard - done); }
+
+std::uint64_t any_number() {
+  std::random_device device;
+  return numbers + device();
+}
+
+void free_unless_named(MPI_Datatype* type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(type);
+}
+
+// How many elements of the file's view `count` of `datatype` are.
+std::int64_t elements(MPI_File fh, int count, MPI_Datatype datatype) {
+  MPI_Offset displacement = 0;
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  std::array<char, MPI_MAX_DATAREP_STRING + 1> representation{};
+  PMPI_File_get_view(fh, &displacement, &etype, &filetype, representation.data());
+  int bytes = 0;
+  int element_bytes = 0;
+  PMPI_Type_size(datatype, &bytes);
+  PMPI_Type_size(etype, &element_bytes);
+  free_unless_named(&etype);
+  free_unless_named(&filetype);
+  return element_bytes > 0 ? std::int64_t{count} * bytes / element_bytes : 0;
+}
+
+// Elements from the view's beginning to the file's end.
+MPI_Offset end_of(MPI_File fh) {
+  MPI_Offset own = 0;
+  MPI_Offset end = 0;
+  PMPI_File_get_position(fh, &own);
+  PMPI_File_seek(fh, 0, MPI_SEEK_END);
+  PMPI_File_get_position(fh, &end);
+  PMPI_File_seek(fh, own, MPI_SEEK_SET);
+  return end;
+}
+
+// Those that are open. Never destroyed: threads may be here when the process ends.
+struct Open {
+  std::mutex mutex;
+  std::map<MPI_File, std::shared_ptr<Apart>> by_handle;
+};
+
+Open& opened() {
+  static auto* instance = new Open;
+  return *instance;
+}
+
+}  // namespace
+
+Apart::Apart(runtime::Session& session, MPI_Group group, std::string name, int amode)
+    : session_(session), group_(group), name_(std::move(name)), amode_(amode) {}
+
+Apart::~Apart() {
+  PMPI_Group_free(&group_);
+  runtime::Engine& engine = World::current()->engine();
+  runtime::Lock lock = engine.lock();
+  session_.barrier(lock);
+  engine.close_session(lock, session_);
+}
+
+// Of those who are known to live.
+bool Apart::is_first() {
+  const runtime::Lock lock = World::current()->engine().lock();
+  return index(session_.members().self()) == 0;
+}
+
+// The most that any member says.
+std::uint64_t Apart::hear(std::uint64_t said) {
+  runtime::Lock lock = World::current()->engine().lock();
+  std::array<std::byte, sizeof said> word{};
+  std::memcpy(word.data(), &said, sizeof said);
+  Most most;
+  session_.agree(
+      lock, reduce_spec(session_, sizeof said), word, most,
+      [&](std::span<const std::byte> all) { std::memcpy(&said, all.data(), sizeof said); });
+  return session_.is_revoked() ? done_with(proc_failed()) : said;  // revoked: cut off
+}
+
+int Apart::fail(MPI_File fh, int error) {
+  const int code = class_of_errno(error);
+  PMPI_File_call_errhandler(fh, code);
+  return code;
+}
+
+int Apart::by_one(MPI_File fh, const std::function<int()>& act) {
+  hear(done);
+  std::uint64_t said = nothing;
+  std::uint64_t heard = nothing;
+  while (heard == nothing) {  // who was the first is lost
+    if (is_first()) said = done_with(act());
+    heard = hear(said);
+  }
+  const int all = class_in(heard);
+  if (all != MPI_SUCCESS && said == nothing) PMPI_File_call_errhandler(fh, all);
+  return all;
+}
+
+int Apart::open(MPI_Info info, MPI_File* fh) {
+  const QuietOpening quiet;
+  bool is_open = false;
+  const auto open_as = [&](int amode) {
+    const int code = PMPI_File_open(MPI_COMM_SELF, name_.c_str(), amode, info, fh);
+    is_open = code == MPI_SUCCESS;
+    return code;
+  };
+  int amode = amode_ & ~MPI_MODE_DELETE_ON_CLOSE;
+  if ((amode & MPI_MODE_RDWR) == 0) amode &= ~MPI_MODE_SEQUENTIAL;  // places are told it
+  const int made = by_one(MPI_FILE_NULL, [&] { return open_as(amode); });
+  if (made != MPI_SUCCESS) return made;
+  const int mine = is_open ? MPI_SUCCESS : class_of(open_as(amode & ~MPI_MODE_EXCL));
+  const int all = class_in(hear(done_with(mine)));
+  if (all != MPI_SUCCESS) {
+    if (is_open) PMPI_File_close(fh);
+    if (mine == MPI_SUCCESS) PMPI_File_call_errhandler(MPI_FILE_NULL, all);
+    return all;
+  }
+  MPI_Offset begin = 0;
+  PMPI_File_get_position(*fh, &begin);  // the end, with MPI_MODE_APPEND
+  std::array<char, 40> suffix{};
+  std::snprintf(suffix.data(), suffix.size(), ".resprout-%016" PRIx64, hear(any_number()));
+  pointer_.emplace(name_ + suffix.data(), begin);
+  return MPI_SUCCESS;
+}
+
+int Apart::close(MPI_File* fh) {
+  const int code = class_of(PMPI_File_close(fh));
+  hear(done);  // nobody has it open any more
+  if (is_first()) pointer_->remove();
+  if ((amode_ & MPI_MODE_DELETE_ON_CLOSE) == 0) return code;
+  return by_one(MPI_FILE_NULL, [&] {
+    const int deleted = PMPI_File_delete(name_.c_str(), MPI_INFO_NULL);
+    // Who did it was lost before it could say so.
+    return class_of(deleted) == MPI_ERR_NO_SUCH_FILE ? MPI_SUCCESS : deleted;
+  });
+}
+
+int Apart::set_view(MPI_File fh, const std::function<int()>& act) {
+  const int code = act();
+  constexpr std::uint64_t is_used = done + 1;
+  if (hear(pointer_->is_there() ? is_used : done) == is_used) {
+    const int moved = seek_pointer(fh, 0, MPI_SEEK_SET);
+    if (code == MPI_SUCCESS) return moved;
+  }
+  return code;
+}
+
+int Apart::move_pointer(MPI_File fh, int count, MPI_Datatype datatype, const Access& access) {
+  const std::int64_t steps = elements(fh, count, datatype);
+  std::int64_t at = 0;
+  const int error = pointer_->move([&](std::int64_t before) { return before + steps; }, &at);
+  return error != 0 ? fail(fh, error) : access(at);
+}
+
+int Apart::move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Access& access) {
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(session_.everybody().size()));
+  const auto self = static_cast<std::size_t>(index(session_.everybody().self()));
+  steps[self] = elements(fh, count, datatype);
+  {
+    runtime::Lock lock = World::current()->engine().lock();
+    BitwiseOr any;
+    const std::vector<std::int64_t> mine = steps;
+    session_.allreduce(lock, reduce_spec(session_, std::as_bytes(std::span(mine)).size()),
+                       std::as_bytes(std::span(mine)), any, [&](std::span<const std::byte> all) {
+                         std::memcpy(steps.data(), all.data(), all.size());
+                       });
+  }
+  std::int64_t total = 0;
+  for (const std::int64_t of_member : steps) total += of_member;
+  const auto move = [&]() -> std::uint64_t {
+    std::int64_t before = 0;
+    const int error = pointer_->move([&](std::int64_t at) { return at + total; }, &before);
+    return error != 0 ? done_with(class_of_errno(error))
+                      : numbers + static_cast<std::uint64_t>(before);
+  };
+  std::uint64_t heard = nothing;
+  while (heard == nothing) heard = hear(is_first() ? move() : nothing);
+  if (heard < numbers) {
+    PMPI_File_call_errhandler(fh, class_in(heard));
+    return class_in(heard);
+  }
+  auto at = static_cast<std::int64_t>(heard - numbers);
+  for (std::size_t member = 0; member < self; ++member) at += steps[member];
+  return access(at);
+}
+
+int Apart::seek_pointer(MPI_File fh, MPI_Offset offset, int whence) {
+  return by_one(fh, [&] {
+    const MPI_Offset from = whence == MPI_SEEK_END ? end_of(fh) : 0;
+    const bool is_known =
+        whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END;
+    if (!is_known) return MPI_ERR_ARG;
+    std::int64_t before = 0;
+    const int error = pointer_->move(
+        [&](std::int64_t at) { return (whence == MPI_SEEK_CUR ? at : from) + offset; }, &before);
+    return error != 0 ? fail(fh, error) : MPI_SUCCESS;
+  });
+}
+
+int Apart::pointer(MPI_File fh, MPI_Offset* offset) {
+  std::int64_t at = 0;
+  const int error = pointer_->move([](std::int64_t before) { return before; }, &at);
+  *offset = at;
+  return error != 0 ? fail(fh, error) : MPI_SUCCESS;
+}
+
+int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int amode, MPI_Info info,
+               MPI_File* fh) {
+  if (filename == nullptr)
+    return call.leave_to([&] { return PMPI_File_open(MPI_COMM_SELF, filename, amode, info, fh); });
+  runtime::Session& session = World::current()->engine().open_session(
+      call.lock(), call.session().next_child(), call.communicator().world_ranks);
+  call.lock().unlock();
+  MPI_Group group = MPI_GROUP_NULL;
+  group_of(comm, &group);
+  const auto apart = std::make_shared<Apart>(session, group, filename, amode);
+  const int code = apart->open(info, fh);
+  if (code != MPI_SUCCESS) return code;
+  const std::lock_guard guard(opened().mutex);
+  opened().by_handle[*fh] = apart;
+  return MPI_SUCCESS;
+}
+
+bool is_opened_together(MPI_Info info) {
+  if (info == MPI_INFO_NULL) return false;
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int is_given = 0;
+  PMPI_Info_get(info, "resprout_open", MPI_MAX_INFO_VAL, value.data(), &is_given);
+  return is_given != 0 && std::strcmp(value.data(), "together") == 0;
+}
+
+std::shared_ptr<Apart> apart_of(MPI_File fh) {
+  const std::lock_guard guard(opened().mutex);
+  const auto found = opened().by_handle.find(fh);
+  return found != opened().by_handle.end() ? found->second : nullptr;
+}
+
+std::shared_ptr<Apart> take_apart(MPI_File fh) {
+  const std::lock_guard guard(opened().mutex);
+  auto node = opened().by_handle.extract(fh);
+  return node.empty() ? nullptr : std::move(node.mapped());
+}
+
+}  // namespace resprout::shim
