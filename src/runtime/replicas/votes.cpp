@@ -218,6 +218,8 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
     const auto at = flow.received.find(number);
     if (at != flow.received.end())
       return take(arrived.frame.name, at->second, message, arrived.bytes);
+    if (setup_.stands_in() && message.kind == VoteKind::inquiry)
+      return say_that_nothing_is_known(arrived);
   } else {
     return;
   }
@@ -225,6 +227,13 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
   flow.early[number].push_back(
       {arrived.from, arrived.frame, {arrived.bytes.begin(), arrived.bytes.end()}});
   keep(arrived.bytes.size());
+}
+
+void Votes::say_that_nothing_is_known(const Arrived& arrived) {
+  VoteFrame frame{.name = arrived.frame.name};
+  frame.message = {.from = config().receiver(setup_.self.plane), .to = arrived.frame.message.from};
+  frame.message.kind = VoteKind::opinions;
+  network_.send(arrived.from, frame, {});
 }
 
 void Votes::answer(const MessageName& name, Sent& sent, const VoteMessage& question) {

@@ -25,7 +25,10 @@
 //     has sent; and who is asked about a message that it does not have, says that. So what never
 //     comes is known not to come: its receiver goes on as if the sender in that plane, and the
 //     receiver, were lost, for this message alone. So planes that do not do the same come to ends.
-//  6. A machine of a sender that has sent its shares knows nothing but its digest: it is made
+//  6. Where siblings stand in, who is asked what it knows of a message that it has not begun to
+//     receive says that it knows nothing: it may wait for another message, for which the one who
+//     asks is to answer it.
+//  7. A machine of a sender that has sent its shares knows nothing but its digest: it is made
 //     for each question, unless bytes are kept.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 4; docs/protocols/digest_vote.md.
@@ -289,6 +292,7 @@ class Votes {
   void take_absence(const MessageName& name, Replica from);
   void take_abstention(Flow& flow, const Arrived& arrived);
 
+  void say_that_nothing_is_known(const Arrived& arrived);
   void answer(const MessageName& name, Sent& sent, const protocols::VoteMessage& question);
   void take_vote(Flow& flow, const Arrived& arrived);
   void take(const MessageName& name, Received& received, const protocols::VoteMessage& message,

@@ -119,6 +119,25 @@ TEST_CASE("once a sender is lost nothing is given out before it is verified, wha
   }
 }
 
+TEST_CASE("who waits for a message does not wait until a sibling receives it, too") {
+  for (const VoteMethod method : methods) {
+    CAPTURE(static_cast<int>(method));
+    World world(standing_in({{method, 2}, false, 1, false}, 1), 1);
+    World::Process& receiver = *world.find({0, world.receiver_rank()});
+    World::Process& sender = *world.find({1, World::sender_rank});
+    const MessageName name{{1, World::sender_rank, world.receiver_rank(), 5, Stream::Of::messages},
+                           1};
+    receiver.votes.lose({0, World::sender_rank});
+    receiver.votes.receive(name, digest_of);
+    sender.kept[1] = what_is_meant(1);
+    sender.votes.send(name, digest_of(sender.kept[1]), sender.kept[1]);
+    world.deliver_all();
+    REQUIRE(receiver.had[1].has(VoteEventKind::finish));
+    CHECK(receiver.had[1].find(VoteEventKind::finish)->agreeing == 1);
+    CHECK(*receiver.had[1].data == what_is_meant(1));
+  }
+}
+
 TEST_CASE("a stream whose processes all live stays plain while those of others are lost") {
   const World::Case given = standing_in({{VoteMethod::async_hash, 2}, false, 1, false}, 1);
   World world(given, 1);

@@ -130,6 +130,19 @@ class World {
     run([](int) {});
   }
 
+  // Whatever has been sent, and is sent because of that.
+  void deliver_all() {
+    for (bool is_any = true; is_any;) {
+      is_any = false;
+      for (const auto& process : processes_)
+        for (auto& [to, frames] : process->out)
+          for (; !frames.empty(); frames.pop_front()) {
+            is_any = true;
+            find(to)->votes.handle(process->self, frames.front().frame, frames.front().bytes);
+          }
+    }
+  }
+
   void finish() {
     for (const auto& process : processes_)
       if (process->is_alive) process->votes.finish_own_plane();
