@@ -25,11 +25,12 @@ namespace {
 
 bool is_whole(CollectiveCall& call) { return call.session().members().size() == call.size(); }
 
-// Not in planes of replicas, which have files of their own, and not where nobody is to go on after
-// a loss. With a hint the MPI library opens it.
+// Not where nobody is to go on after a loss, as in planes of replicas but where siblings stand in.
+// With a hint the MPI library opens it.
 bool opens_apart(CollectiveCall& call, MPI_Info info) {
   const Options& options = World::current()->options();
-  if (options.is_replicated() || !ulfm::is_active() || is_opened_together(info)) return false;
+  if (options.is_replicated() && !options.stands_in()) return false;
+  if (!ulfm::is_active() || is_opened_together(info)) return false;
   return options.on_loss != OnLoss::error || is_whole(call);
 }
 

@@ -17,6 +17,7 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/files/calls.hpp"
 #include "shim/files/error_class.hpp"
 #include "shim/files/quiet_opening.hpp"
 #include "shim/remade/remade.hpp"
@@ -58,6 +59,12 @@ int class_in(std::uint64_t heard) { return static_cast<int>(heard - done); }
 std::uint64_t any_number() {
   std::random_device device;
   return numbers + device();
+}
+
+// Tells the file's error handler.
+int fail_as(MPI_File fh, int code) {
+  PMPI_File_call_errhandler(fh, code);
+  return code;
 }
 
 void free_unless_named(MPI_Datatype* type) {
@@ -138,11 +145,7 @@ std::uint64_t Apart::hear(std::uint64_t said) {
   return session_.is_revoked() ? done_with(proc_failed()) : said;  // revoked: cut off
 }
 
-int Apart::fail(MPI_File fh, int error) {
-  const int code = class_of_errno(error);
-  PMPI_File_call_errhandler(fh, code);
-  return code;
-}
+int Apart::fail(MPI_File fh, int error) { return fail_as(fh, class_of_errno(error)); }
 
 int Apart::by_one(MPI_File fh, const std::function<int()>& act) {
   hear(done);
@@ -157,11 +160,13 @@ int Apart::by_one(MPI_File fh, const std::function<int()>& act) {
   return all;
 }
 
-int Apart::open(MPI_Info info, MPI_File* fh) {
+int Apart::open(MPI_Info info, MPI_File* fh, int obstacle) {
   const QuietOpening quiet;
   bool is_open = false;
   const auto open_as = [&](int amode) {
-    const int code = PMPI_File_open(MPI_COMM_SELF, name_.c_str(), amode, info, fh);
+    const int code = obstacle == MPI_SUCCESS
+                         ? PMPI_File_open(MPI_COMM_SELF, name_.c_str(), amode, info, fh)
+                         : fail_as(MPI_FILE_NULL, obstacle);
     is_open = code == MPI_SUCCESS;
     return code;
   };
@@ -236,10 +241,7 @@ int Apart::move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Ac
   };
   std::uint64_t heard = nothing;
   while (heard == nothing) heard = hear(is_first() ? move() : nothing);
-  if (heard < numbers) {
-    PMPI_File_call_errhandler(fh, class_in(heard));
-    return class_in(heard);
-  }
+  if (heard < numbers) return fail_as(fh, class_in(heard));
   auto at = static_cast<std::int64_t>(heard - numbers);
   for (std::size_t member = 0; member < self; ++member) at += steps[member];
   return access(at);
@@ -274,9 +276,13 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
   call.lock().unlock();
   MPI_Group group = MPI_GROUP_NULL;
   group_of(comm, &group);
-  const auto apart = std::make_shared<Apart>(session, group, filename, amode);
-  const int code = apart->open(info, fh);
+  const Shadows::Place place = place_of(filename, amode);
+  const auto apart =
+      std::make_shared<Apart>(session, group, place.path.empty() ? filename : place.path, amode);
+  const int code =
+      apart->open(info, fh, place.error != 0 ? class_of_errno(place.error) : MPI_SUCCESS);
   if (code != MPI_SUCCESS) return code;
+  note_open(filename, amode, place);
   const std::lock_guard guard(opened().mutex);
   opened().by_handle[*fh] = apart;
   return MPI_SUCCESS;

@@ -36,7 +36,8 @@ class Apart {
 
   // All of these give MPI_SUCCESS or the class of an error, of which the file's error handler has
   // heard.
-  int open(MPI_Info info, MPI_File* fh);
+  // `obstacle`: the class of an error that is in this member's way, or MPI_SUCCESS.
+  int open(MPI_Info info, MPI_File* fh, int obstacle);
   int close(MPI_File* fh);
   // When all are here one of them calls this for all: what it returned there.
   int by_one(MPI_File fh, const std::function<int()>& act);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shim/files/error_class.hpp"
+#include "shim/files/quiet_opening.hpp"
 #include "shim/files/shadows.hpp"
 #include "shim/peers.hpp"
 #include "shim/world.hpp"
@@ -26,6 +27,17 @@ bool is_inter(MPI_Comm comm) {
   int flag = 0;
   PMPI_Comm_test_inter(comm, &flag);
   return flag != 0;
+}
+
+bool is_of_one(MPI_Comm comm) {
+  int size = 0;
+  if (comm != MPI_COMM_NULL && World::current() != nullptr) PMPI_Comm_size(comm, &size);
+  return size == 1;
+}
+
+bool is_written(int amode) {
+  constexpr int writing = MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+  return (amode & writing) != 0;
 }
 
 void tell(const char* name, int error) {
@@ -52,26 +64,35 @@ void share(MPI_Comm comm, Shadows::Place& place) {
 
 }  // namespace
 
-int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+Shadows::Place place_of(const char* filename, int amode) {
   const auto own = shadows();
-  if (!own || comm == MPI_COMM_NULL || filename == nullptr || is_inter(comm))
+  if (!own) return {};
+  Shadows::Place place = is_written(amode) ? own->to_write(filename) : own->to_read(filename);
+  if (place.error != 0) tell(filename, place.error);
+  return place;
+}
+
+void note_open(const char* filename, int amode, const Shadows::Place& place) {
+  if (place.path.empty() || !is_written(amode)) return;
+  const bool is_deleted = (amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
+  is_deleted ? shadows()->note_deleted(filename) : shadows()->note_opened(filename);
+}
+
+int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  std::optional<QuietOpening> quiet;
+  if (is_of_one(comm)) quiet.emplace();
+  if (!shadows() || comm == MPI_COMM_NULL || filename == nullptr || is_inter(comm))
     return PMPI_File_open(comm, filename, amode, info, fh);
-  constexpr int writing = MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
-  const bool is_written = (amode & writing) != 0;
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   Shadows::Place place;
-  if (rank == 0) place = is_written ? own->to_write(filename) : own->to_read(filename);
+  if (rank == 0) place = place_of(filename, amode);
   share(comm, place);
-  if (place.was_made) amode &= ~MPI_MODE_EXCL;
-  if (rank == 0 && place.error != 0) tell(filename, place.error);
   if (place.error != 0) return fail(place.error);
   const char* path = place.path.empty() ? filename : place.path.c_str();
-  const int code = PMPI_File_open(comm, path, amode, info, fh);
-  if (place.path.empty()) return code;
-  if (code != MPI_SUCCESS || rank != 0 || !is_written) return code;
-  const bool is_deleted = (amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
-  is_deleted ? own->note_deleted(filename) : own->note_opened(filename);
+  const int how = place.was_made ? amode & ~MPI_MODE_EXCL : amode;
+  const int code = PMPI_File_open(comm, path, how, info, fh);
+  if (code == MPI_SUCCESS && rank == 0) note_open(filename, amode, place);
   return code;
 }
 

@@ -63,6 +63,10 @@ def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list
     return plans
 
 
+STATUS_TORN = 5
+"""Files that were written through MPI lack what lost ranks should have written."""
+
+
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     """Run all planes to their ends. REQUIRES: the main thread."""
     relay = Relay(len(plans), stands_in=plans[0].stands_in)
@@ -83,13 +87,19 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         relay.join()
         planes = running.planes()
         chosen = decide(planes)
-        shadows.settle(directory, chosen.replica)
+        # Where no plane has kept all its ranks none has all that was written.
+        has_whole = any(plane.how == "whole" for plane in planes)
+        is_torn = chosen.how == "gaps" and not has_whole and shadows.leave(directory)
+        if not is_torn:
+            shadows.settle(directory, chosen.replica)
     # Of lost ranks for which others stood in it need not complain.
     if chosen.is_lost or (chosen.status != 0 and chosen.how != "gaps"):
         sys.stderr.flush()
         with contextlib.suppress(OSError):
             os.write(2, running.own_words(chosen.replica))
     report = _report_of(plans, planes, strict)
+    if is_torn and report.exit_status == 0:
+        report = replace(report, exit_status=STATUS_TORN)
     if not plans[0].stands_in:
         return report
     return replace(report, on_replica_loss="stand-in", replicas_left=running.replicas_left())

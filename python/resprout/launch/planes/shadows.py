@@ -43,6 +43,20 @@ def settle(directory: Path, replica: int) -> None:
             _try(path.unlink, f"cannot remove {path}")
 
 
+def leave(directory: Path) -> bool:
+    """Leave what all planes have where it is, as none has all of it, and say so. False: nothing
+    was written.
+    """
+    written = list(_read(directory / "files"))
+    for shadowed in written:
+        others = " and ".join(str(path) for path in shadowed.shadows)
+        _say(
+            f"{shadowed.file} may lack what ranks should have written that plane 0 has lost; "
+            f"what other planes have is in {others}"
+        )
+    return bool(written)
+
+
 def _put(shadowed: Shadowed, replica: int) -> None:
     shadow, done = shadowed.of(replica), shadowed.done.get(replica)
     if shadow.exists():
