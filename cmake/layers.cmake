@@ -12,8 +12,9 @@ function(resprout_collect out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Where UNITY_BUILD is set, the sources of a folder are one: they share most of what they include.
-# What is private to a file therefore has a name that no other one of its folder has.
+# With RESPROUT_UNITE, or where UNITY_BUILD is set, the sources of a folder are one: they share most
+# of what they include. What is private to a file therefore has a name that no other one of its
+# folder has.
 function(resprout_unite_folders name)
   get_target_property(sources ${name} SOURCES)
   foreach(source ${sources})
@@ -23,6 +24,13 @@ function(resprout_unite_folders name)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+  if(RESPROUT_UNITE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # A source that is included by another one is no header.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+  endif()
 endfunction()
 
 # resprout_add_layer(NAME FOLDERS folder... LINKS target...): a static library of src/folder...;

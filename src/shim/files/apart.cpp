@@ -29,8 +29,8 @@ namespace {
 
 // What members say: nothing; or, of what one of them does for all, the class of the error that came
 // of it; or a number.
-constexpr std::uint64_t nothing = 0;
-constexpr std::uint64_t done = 1;
+constexpr std::uint64_t said_nothing = 0;
+constexpr std::uint64_t said_done = 1;
 constexpr std::uint64_t numbers = 1024;  // no class is as high
 
 class Most final : public runtime::Combiner {
@@ -53,8 +53,8 @@ int class_of(int code) {
   return error_class;
 }
 
-std::uint64_t done_with(int code) { return done + static_cast<std::uint64_t>(class_of(code)); }
-int class_in(std::uint64_t heard) { return static_cast<int>(heard - done); }
+std::uint64_t done_with(int code) { return said_done + static_cast<std::uint64_t>(class_of(code)); }
+int class_in(std::uint64_t heard) { return static_cast<int>(heard - said_done); }
 
 std::uint64_t any_number() {
   std::random_device device;
@@ -148,15 +148,15 @@ std::uint64_t Apart::hear(std::uint64_t said) {
 int Apart::fail(MPI_File fh, int error) { return fail_as(fh, class_of_errno(error)); }
 
 int Apart::by_one(MPI_File fh, const std::function<int()>& act) {
-  hear(done);
-  std::uint64_t said = nothing;
-  std::uint64_t heard = nothing;
-  while (heard == nothing) {  // who was the first is lost
+  hear(said_done);
+  std::uint64_t said = said_nothing;
+  std::uint64_t heard = said_nothing;
+  while (heard == said_nothing) {  // who was the first is lost
     if (is_first()) said = done_with(act());
     heard = hear(said);
   }
   const int all = class_in(heard);
-  if (all != MPI_SUCCESS && said == nothing) PMPI_File_call_errhandler(fh, all);
+  if (all != MPI_SUCCESS && said == said_nothing) PMPI_File_call_errhandler(fh, all);
   return all;
 }
 
@@ -191,7 +191,7 @@ int Apart::open(MPI_Info info, MPI_File* fh, int obstacle) {
 
 int Apart::close(MPI_File* fh) {
   const int code = class_of(PMPI_File_close(fh));
-  hear(done);  // nobody has it open any more
+  hear(said_done);  // nobody has it open any more
   if (is_first()) pointer_->remove();
   if ((amode_ & MPI_MODE_DELETE_ON_CLOSE) == 0) return code;
   return by_one(MPI_FILE_NULL, [&] {
@@ -203,8 +203,8 @@ int Apart::close(MPI_File* fh) {
 
 int Apart::set_view(MPI_File fh, const std::function<int()>& act) {
   const int code = act();
-  constexpr std::uint64_t is_used = done + 1;
-  if (hear(pointer_->is_there() ? is_used : done) == is_used) {
+  constexpr std::uint64_t is_used = said_done + 1;
+  if (hear(pointer_->is_there() ? is_used : said_done) == is_used) {
     const int moved = seek_pointer(fh, 0, MPI_SEEK_SET);
     if (code == MPI_SUCCESS) return moved;
   }
@@ -239,8 +239,8 @@ int Apart::move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Ac
     return error != 0 ? done_with(class_of_errno(error))
                       : numbers + static_cast<std::uint64_t>(before);
   };
-  std::uint64_t heard = nothing;
-  while (heard == nothing) heard = hear(is_first() ? move() : nothing);
+  std::uint64_t heard = said_nothing;
+  while (heard == said_nothing) heard = hear(is_first() ? move() : said_nothing);
   if (heard < numbers) return fail_as(fh, class_in(heard));
   auto at = static_cast<std::int64_t>(heard - numbers);
   for (std::size_t member = 0; member < self; ++member) at += steps[member];

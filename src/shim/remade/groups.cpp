@@ -26,7 +26,7 @@ using namespace resprout::shim;
 
 namespace {
 
-constexpr const char* name = "comm_create_group";
+constexpr const char* call_name = "comm_create_group";
 
 // World ranks of the group's members; empty if some are none of `comm`.
 std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
@@ -109,10 +109,10 @@ extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
   const int self = World::current()->rank();
   if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end()) return native();
   pass_on_revocations();
-  entering(name);
+  entering(call_name);
   settle_decisions();
-  World::current()->report().count_call(name);
+  World::current()->report().count_call(call_name);
   *newcomm = MPI_COMM_NULL;
-  if (is_revoked(comm)) return finish(comm, name, ulfm::revoked_class());
-  return finish(comm, name, create(comm, group, tag, world_ranks, newcomm));
+  if (is_revoked(comm)) return finish(comm, call_name, ulfm::revoked_class());
+  return finish(comm, call_name, create(comm, group, tag, world_ranks, newcomm));
 }
