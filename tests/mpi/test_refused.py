@@ -28,6 +28,8 @@ def test_after_a_loss_communicators_are_made_and_graphs_windows_and_files_togeth
     ended = jobs.resprout_run(ranks, program)
     assert ended.status == 0 and ended.lost == {ranks - 1}, str(ended)
     assert ended.out == f"{ranks - 1} go on\n", str(ended)
+    said = "resprout_open: alone is neither apart nor together; it is apart"
+    assert ended.err.count(said) == 2, str(ended)
     operations = ended.report["operations"]
     for name in MADE:
         assert operations[name]["errors"] == 0, f"{name}: {ended}"

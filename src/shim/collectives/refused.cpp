@@ -30,7 +30,8 @@ bool is_whole(CollectiveCall& call) { return call.session().members().size() == 
 bool opens_apart(CollectiveCall& call, MPI_Info info) {
   const Options& options = World::current()->options();
   if (options.is_replicated() && !options.stands_in()) return false;
-  if (!ulfm::is_active() || is_opened_together(info)) return false;
+  const bool speaks = index(call.session().members().self()) == 0;
+  if (!ulfm::is_active() || is_opened_together(info, speaks)) return false;
   return options.on_loss != OnLoss::error || is_whole(call);
 }
 

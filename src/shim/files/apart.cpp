@@ -288,12 +288,17 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
   return MPI_SUCCESS;
 }
 
-bool is_opened_together(MPI_Info info) {
+bool is_opened_together(MPI_Info info, bool speaks) {
   if (info == MPI_INFO_NULL) return false;
   std::array<char, MPI_MAX_INFO_VAL + 1> value{};
   int is_given = 0;
   PMPI_Info_get(info, "resprout_open", MPI_MAX_INFO_VAL, value.data(), &is_given);
-  return is_given != 0 && std::strcmp(value.data(), "together") == 0;
+  if (is_given == 0 || std::strcmp(value.data(), "apart") == 0) return false;
+  if (std::strcmp(value.data(), "together") == 0) return true;
+  if (speaks)
+    std::fprintf(stderr, "resprout: resprout_open: %s is neither apart nor together; it is apart\n",
+                 value.data());
+  return false;
 }
 
 std::shared_ptr<Apart> apart_of(MPI_File fh) {

@@ -77,8 +77,9 @@ class Apart {
 int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int amode, MPI_Info info,
                MPI_File* fh);
 
-// The hint `resprout_open=together`: the MPI library is to open it.
-bool is_opened_together(MPI_Info info);
+// The hint `resprout_open=together`: the MPI library is to open it. `speaks`: if it is neither that
+// nor `apart`, which it is then, this process says so.
+bool is_opened_together(MPI_Info info, bool speaks);
 
 // Null: it is one of MPI's own.
 std::shared_ptr<Apart> apart_of(MPI_File fh);

@@ -94,16 +94,19 @@ static void make_windows(void) {
  */
 static void make_files(void) {
   MPI_File handle;
-  MPI_Info together;
+  MPI_Info hint;
   const int amode = MPI_MODE_CREATE | MPI_MODE_RDWR;
   const int code = MPI_File_open(MPI_COMM_WORLD, file, amode, MPI_INFO_NULL, &handle);
   expect_success("File_open", code);
   MPI_File_close(&handle);
-  MPI_Info_create(&together);
-  MPI_Info_set(together, "resprout_open", "together");
-  expect("File_open", MPI_File_open(MPI_COMM_WORLD, file, amode, together, &handle));
+  MPI_Info_create(&hint);
+  MPI_Info_set(hint, "resprout_open", "together");
+  expect("File_open", MPI_File_open(MPI_COMM_WORLD, file, amode, hint, &handle));
   if (is_whole) MPI_File_close(&handle);
-  MPI_Info_free(&together);
+  MPI_Info_set(hint, "resprout_open", "alone");
+  expect_success("File_open", MPI_File_open(MPI_COMM_WORLD, file, amode, hint, &handle));
+  MPI_File_close(&handle);
+  MPI_Info_free(&hint);
 }
 
 int main(int argc, char** argv) {
