@@ -40,15 +40,6 @@ RESPROUT_FAST_THREAD_LOCAL int making_depth = 0;  // of those that make communic
 RESPROUT_FAST_THREAD_LOCAL bool is_quiet = false;
 RESPROUT_FAST_THREAD_LOCAL MPI_Comm in_error = MPI_COMM_NULL;
 
-// A class is its own code: mostly there is nothing to look up.
-int class_of(int code) {
-  if (code == MPI_SUCCESS || code == ulfm::revoked_class() || code == ulfm::proc_failed_class())
-    return code;
-  int found = MPI_SUCCESS;
-  PMPI_Error_class(code, &found);
-  return found;
-}
-
 // A reference that MPI_Errhandler_free may undo. REQUIRES: the mutex is held.
 MPI_Errhandler referenced(MPI_Errhandler handler) {
   MPI_Errhandler reference = handler;
@@ -146,6 +137,15 @@ MPI_Errhandler wrapped(MPI_Errhandler of_program) {
 bool is_installed() { return wrappings().anchor != MPI_COMM_NULL; }
 
 }  // namespace
+
+// A class is its own code: mostly there is nothing to look up.
+int class_of(int code) {
+  if (code == MPI_SUCCESS || code == ulfm::revoked_class() || code == ulfm::proc_failed_class())
+    return code;
+  int found = MPI_SUCCESS;
+  PMPI_Error_class(code, &found);
+  return found;
+}
 
 void install_error_handlers() {
   ulfm::prepare();

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from resprout.launch.planes.outcome import PlaneEnd
 
 STATUS_STRICT = 3
+# Files that were written through MPI are nowhere whole.
+STATUS_TORN = 5
 # As a shell has it for SIGKILL: which signal it really was, nobody knows.
 STATUS_KILLED = 137
 

@@ -45,9 +45,7 @@ runtime::Lock& CollectiveCall::lock() {
 
 bool is_interruption(int code) {
   if (code == MPI_SUCCESS) return false;
-  int error_class = MPI_ERR_OTHER;
-  PMPI_Error_class(code, &error_class);
-  switch (error_class) {  // the program's own mistakes
+  switch (class_of(code)) {  // the program's own mistakes
     case MPI_ERR_BUFFER:
     case MPI_ERR_COUNT:
     case MPI_ERR_TYPE:

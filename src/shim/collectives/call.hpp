@@ -37,6 +37,8 @@ class CollectiveCall {
   // In the communicator, which may have lost members. REQUIRES: is_ours().
   int rank() const { return session_->everybody().comm_rank(session_->everybody().self()); }
   int size() const { return session_->everybody().size(); }
+  // All have agreed that nobody is lost.
+  bool is_whole() const { return session_->members().size() == size(); }
 
   // The call is MPI's business after all, because its arguments are not valid, say.
   template <typename Native>

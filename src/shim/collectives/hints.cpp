@@ -5,7 +5,6 @@
 // `resprout_bcast`, with a spec as for RESPROUT_BCAST, and `resprout_collectives`, with auto,
 // native or resprout. Programs that run without Resprout lose nothing by it: unknown keys are
 // ignored.
-#include <array>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/info_value.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout;
@@ -23,13 +23,6 @@ namespace {
 
 constexpr const char* bcast_key = "resprout_bcast";
 constexpr const char* collectives_key = "resprout_collectives";
-
-std::optional<std::string> value_of(MPI_Info info, const char* key) {
-  std::array<char, MPI_MAX_INFO_VAL + 1> text{};
-  int is_given = 0;
-  PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, text.data(), &is_given);
-  return is_given != 0 ? std::optional<std::string>(text.data()) : std::nullopt;
-}
 
 bool is_right(const char* key, const std::string& wrong) {
   if (!wrong.empty()) std::fprintf(stderr, "resprout: %s: %s\n", key, wrong.c_str());

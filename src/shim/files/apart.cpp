@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/bitwise_or.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
@@ -20,8 +21,8 @@
 #include "shim/files/calls.hpp"
 #include "shim/files/error_class.hpp"
 #include "shim/files/quiet_opening.hpp"
+#include "shim/payload.hpp"
 #include "shim/remade/remade.hpp"
-#include "shim/remade/roll_call.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -47,12 +48,6 @@ class Most final : public runtime::Combiner {
   bool is_for_program() const override { return false; }
 };
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  PMPI_Error_class(code, &error_class);
-  return error_class;
-}
-
 std::uint64_t done_with(int code) { return said_done + static_cast<std::uint64_t>(class_of(code)); }
 int class_in(std::uint64_t heard) { return static_cast<int>(heard - said_done); }
 
@@ -61,19 +56,8 @@ std::uint64_t any_number() {
   return numbers + device();
 }
 
-// Tells the file's error handler.
-int fail_as(MPI_File fh, int code) {
-  PMPI_File_call_errhandler(fh, code);
-  return code;
-}
-
 void free_unless_named(MPI_Datatype* type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(type);
+  if (combiner_of(*type) != MPI_COMBINER_NAMED) PMPI_Type_free(type);
 }
 
 // How many elements of the file's view `count` of `datatype` are.
@@ -145,8 +129,6 @@ std::uint64_t Apart::hear(std::uint64_t said) {
   return session_.is_revoked() ? done_with(proc_failed()) : said;  // revoked: cut off
 }
 
-int Apart::fail(MPI_File fh, int error) { return fail_as(fh, class_of_errno(error)); }
-
 int Apart::by_one(MPI_File fh, const std::function<int()>& act) {
   hear(said_done);
   std::uint64_t said = said_nothing;
@@ -215,7 +197,7 @@ int Apart::move_pointer(MPI_File fh, int count, MPI_Datatype datatype, const Acc
   const std::int64_t steps = elements(fh, count, datatype);
   std::int64_t at = 0;
   const int error = pointer_->move([&](std::int64_t before) { return before + steps; }, &at);
-  return error != 0 ? fail(fh, error) : access(at);
+  return error != 0 ? fail_as(fh, class_of_errno(error)) : access(at);
 }
 
 int Apart::move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Access& access) {
@@ -256,7 +238,7 @@ int Apart::seek_pointer(MPI_File fh, MPI_Offset offset, int whence) {
     std::int64_t before = 0;
     const int error = pointer_->move(
         [&](std::int64_t at) { return (whence == MPI_SEEK_CUR ? at : from) + offset; }, &before);
-    return error != 0 ? fail(fh, error) : MPI_SUCCESS;
+    return error != 0 ? fail_as(fh, class_of_errno(error)) : MPI_SUCCESS;
   });
 }
 
@@ -264,7 +246,7 @@ int Apart::pointer(MPI_File fh, MPI_Offset* offset) {
   std::int64_t at = 0;
   const int error = pointer_->move([](std::int64_t before) { return before; }, &at);
   *offset = at;
-  return error != 0 ? fail(fh, error) : MPI_SUCCESS;
+  return error != 0 ? fail_as(fh, class_of_errno(error)) : MPI_SUCCESS;
 }
 
 int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int amode, MPI_Info info,
@@ -286,19 +268,6 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
   const std::lock_guard guard(opened().mutex);
   opened().by_handle[*fh] = apart;
   return MPI_SUCCESS;
-}
-
-bool is_opened_together(MPI_Info info, bool speaks) {
-  if (info == MPI_INFO_NULL) return false;
-  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-  int is_given = 0;
-  PMPI_Info_get(info, "resprout_open", MPI_MAX_INFO_VAL, value.data(), &is_given);
-  if (is_given == 0 || std::strcmp(value.data(), "apart") == 0) return false;
-  if (std::strcmp(value.data(), "together") == 0) return true;
-  if (speaks)
-    std::fprintf(stderr, "resprout: resprout_open: %s is neither apart nor together; it is apart\n",
-                 value.data());
-  return false;
 }
 
 std::shared_ptr<Apart> apart_of(MPI_File fh) {

@@ -64,7 +64,6 @@ class Apart {
  private:
   bool is_first();
   std::uint64_t hear(std::uint64_t said);
-  int fail(MPI_File fh, int error);
 
   runtime::Session& session_;
   MPI_Group group_;
@@ -76,10 +75,6 @@ class Apart {
 // MPI_File_open. `call`: that of the program, under the engine's lock.
 int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int amode, MPI_Info info,
                MPI_File* fh);
-
-// The hint `resprout_open=together`: the MPI library is to open it. `speaks`: if it is neither that
-// nor `apart`, which it is then, this process says so.
-bool is_opened_together(MPI_Info info, bool speaks);
 
 // Null: it is one of MPI's own.
 std::shared_ptr<Apart> apart_of(MPI_File fh);

@@ -5,9 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "shim/collectives/if_whole.hpp"
+#include "shim/files/apart.hpp"
 #include "shim/files/error_class.hpp"
 #include "shim/files/quiet_opening.hpp"
 #include "shim/files/shadows.hpp"
+#include "shim/info_value.hpp"
 #include "shim/peers.hpp"
 #include "shim/world.hpp"
 
@@ -45,13 +48,6 @@ void tell(const char* name, int error) {
                World::current()->rank(), name, std::strerror(error));
 }
 
-// What errors of calls without an open file come to.
-int fail(int error) {
-  const int code = class_of_errno(error);
-  PMPI_File_call_errhandler(MPI_FILE_NULL, code);
-  return code;
-}
-
 // What the first rank of `comm` has found out is for all of them.
 void share(MPI_Comm comm, Shadows::Place& place) {
   int said[] = {place.error, static_cast<int>(place.path.size()), place.was_made ? 1 : 0};
@@ -78,6 +74,13 @@ void note_open(const char* filename, int amode, const Shadows::Place& place) {
   is_deleted ? shadows()->note_deleted(filename) : shadows()->note_opened(filename);
 }
 
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+namespace {
+
+// By the MPI library, for all.
 int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   std::optional<QuietOpening> quiet;
   if (is_of_one(comm)) quiet.emplace();
@@ -88,7 +91,7 @@ int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   Shadows::Place place;
   if (rank == 0) place = place_of(filename, amode);
   share(comm, place);
-  if (place.error != 0) return fail(place.error);
+  if (place.error != 0) return fail_as(MPI_FILE_NULL, class_of_errno(place.error));
   const char* path = place.path.empty() ? filename : place.path.c_str();
   const int how = place.was_made ? amode & ~MPI_MODE_EXCL : amode;
   const int code = PMPI_File_open(comm, path, how, info, fh);
@@ -96,9 +99,36 @@ int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   return code;
 }
 
-}  // namespace resprout::shim
+// With a hint the MPI library opens it.
+bool is_opened_together(CollectiveCall& call, MPI_Info info) {
+  const auto hint = info != MPI_INFO_NULL ? value_of(info, "resprout_open") : std::nullopt;
+  if (!hint || *hint == "apart") return false;
+  if (*hint == "together") return true;
+  if (index(call.session().members().self()) == 0)
+    std::fprintf(stderr, "resprout: resprout_open: %s is neither apart nor together; it is apart\n",
+                 hint->c_str());
+  return false;
+}
 
-using namespace resprout::shim;
+// Not where nobody is to go on after a loss, as in planes of replicas but where siblings stand in.
+bool opens_apart(CollectiveCall& call, MPI_Info info) {
+  const Options& options = World::current()->options();
+  if (options.is_replicated() && !options.stands_in()) return false;
+  if (!ulfm::is_active() || is_opened_together(call, info)) return false;
+  return options.on_loss != OnLoss::error || call.is_whole();
+}
+
+}  // namespace
+
+extern "C" int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
+                             MPI_File* fh) {
+  return if_whole(
+      comm, "file_open", [&] { return open_file(comm, filename, amode, info, fh); },
+      [&](CollectiveCall& call) -> std::optional<int> {
+        if (!opens_apart(call, info)) return {};
+        return open_apart(call, comm, filename, amode, info, fh);
+      });
+}
 
 extern "C" int MPI_File_delete(const char* filename, MPI_Info info) {
   const GuardedCall call("file_delete");
@@ -106,7 +136,7 @@ extern "C" int MPI_File_delete(const char* filename, MPI_Info info) {
   if (!own) return PMPI_File_delete(filename, info);
   const Shadows::Place place = own->to_write(filename);
   if (place.error != 0) tell(filename, place.error);
-  if (place.error != 0) return fail(place.error);
+  if (place.error != 0) return fail_as(MPI_FILE_NULL, class_of_errno(place.error));
   if (place.path.empty()) return PMPI_File_delete(filename, info);
   const int code = PMPI_File_delete(place.path.c_str(), info);
   if (code == MPI_SUCCESS) own->note_deleted(filename);

@@ -14,7 +14,4 @@ Shadows::Place place_of(const char* filename, int amode);
 // This plane has opened it there.
 void note_open(const char* filename, int amode, const Shadows::Place& place);
 
-// As PMPI_File_open: of the program's file, or of what this plane has in its place.
-int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh);
-
 }  // namespace resprout::shim

@@ -25,4 +25,10 @@ inline int class_of_errno(int error) {
   }
 }
 
+// Tells the file's error handler, of MPI_FILE_NULL that of calls without an open file.
+inline int fail_as(MPI_File fh, int error_class) {
+  PMPI_File_call_errhandler(fh, error_class);
+  return error_class;
+}
+
 }  // namespace resprout::shim

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "shim/files/lock.hpp"
 #include "shim/report/json.hpp"
 
 #define XXH_INLINE_ALL
@@ -74,15 +75,8 @@ void FileNote::open(const std::string& path) {
     error_ = errno;
     return;
   }
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  while (::fcntl(fd_, F_OFD_SETLKW, &lock) != 0)
-    if (errno != EINTR) {
-      error_ = errno;
-      return;
-    }
-  read();
+  error_ = lock_whole(fd_);
+  if (error_ == 0) read();
 }
 
 FileNote::~FileNote() {

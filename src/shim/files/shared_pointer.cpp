@@ -6,25 +6,14 @@
 #include <cerrno>
 
 #include "runtime/net/fd.hpp"
+#include "shim/files/lock.hpp"
 
 namespace resprout::shim {
-namespace {
-
-bool lock(int fd) {
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  while (::fcntl(fd, F_OFD_SETLKW, &whole) != 0)
-    if (errno != EINTR) return false;
-  return true;
-}
-
-}  // namespace
-
 int SharedPointer::move(const std::function<std::int64_t(std::int64_t)>& to,
                         std::int64_t* before) const {
   const runtime::Fd fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd.is_open() || !lock(fd.get())) return errno;
+  if (!fd.is_open()) return errno;
+  if (const int error = lock_whole(fd.get()); error != 0) return error;
   std::int64_t at = begin_;
   constexpr auto bytes = static_cast<ssize_t>(sizeof at);
   const ssize_t got = ::pread(fd.get(), &at, sizeof at, 0);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
+#include "shim/collectives/bitwise_or.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/collectives/bitwise_or.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"

@@ -3,13 +3,10 @@
 #include <cstring>
 #include <utility>
 
+#include "shim/collectives/bitwise_or.hpp"
 #include "shim/collectives/specs.hpp"
 
 namespace resprout::shim {
-
-void BitwiseOr::combine(std::span<const std::byte> lower, std::span<std::byte> upper) {
-  for (std::size_t i = 0; i < upper.size(); ++i) upper[i] |= lower[i];
-}
 
 RollCall::RollCall(runtime::Session& session, std::size_t bytes_each, bool may_drain)
     : session_(session),

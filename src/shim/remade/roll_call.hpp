@@ -19,14 +19,6 @@
 
 namespace resprout::shim {
 
-// The OR of what all say.
-class BitwiseOr final : public runtime::Combiner {
- public:
-  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override;
-  bool is_commutative() const override { return true; }
-  bool is_for_program() const override { return false; }
-};
-
 class RollCall {
  public:
   // Each of the members of `session`, lost or not, may say `bytes_each`; who does not says zeros.

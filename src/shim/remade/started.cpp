@@ -9,6 +9,7 @@
 
 #include "resprout/resprout.h"
 #include "runtime/engine.hpp"
+#include "shim/collectives/bitwise_or.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"

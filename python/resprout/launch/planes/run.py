@@ -21,7 +21,7 @@ from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.running import Running
 from resprout.launch.planes.survey import check, survey
 from resprout.report.corruptions import Verification
-from resprout.report.merge import STATUS_STRICT, Report
+from resprout.report.merge import STATUS_STRICT, STATUS_TORN, Report
 from resprout.report.ranks import Flipped
 
 _SHARED = Path("/dev/shm")
@@ -61,10 +61,6 @@ def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list
             variables["RESPROUT_INJECT"] = ";".join(map(str, mine))
         plans.append(replace(plan, variables=variables, planes=replicas))
     return plans
-
-
-STATUS_TORN = 5
-"""Files that were written through MPI lack what lost ranks should have written."""
 
 
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
