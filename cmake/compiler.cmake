@@ -27,6 +27,8 @@ target_include_directories(resprout_common INTERFACE ${PROJECT_SOURCE_DIR}/src
 target_include_directories(resprout_common SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/third_party)
 target_compile_options(resprout_common INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        $<$<BOOL:${RESPROUT_WERROR}>:-Werror>)
+# Sources are named from here, so that no path of the build is in what is built.
+target_compile_options(resprout_common INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 foreach(warning -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
   target_compile_options(resprout_common INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${warning}>)
 endforeach()

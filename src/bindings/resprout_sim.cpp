@@ -1,6 +1,7 @@
 // The C interface: arguments in and structures out, all else is sim/logp/simulation.hpp.
 #include "bindings/resprout_sim.h"
 
+#include <cstdio>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "bindings/refusal.hpp"
+#include "core/invariant.hpp"
 #include "registry/spec.hpp"
 #include "sim/exact/exact_broadcast.hpp"
 #include "sim/logp/simulation.hpp"
@@ -274,4 +276,9 @@ const resprout_traced_death* resprout_simulation_deaths(const resprout_simulatio
                                                         size_t* count) {
   *count = simulation->deaths.size();
   return simulation->deaths.data();
+}
+
+void resprout::say_broken(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "resprout: a defect of Resprout: at %s:%d this does not hold: %s\n", file,
+               line, condition);
 }

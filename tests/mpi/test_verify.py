@@ -110,12 +110,6 @@ SUM_OF_WHICH_ONE_IS_WRONG = [
 ]
 
 
-def check_contribution(ended: jobs.Ended) -> None:
-    given = [one for one in corruptions(ended) if one["of"] == "contribution"]
-    assert {(one["sender"], one["call"]) for one in given} == {(2, "allreduce")}
-    assert all(one["wrong_replicas"] == [1] for one in corruptions(ended)), str(ended)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_what_only_one_replica_gives_to_a_collective_is_found(method: str) -> None:
     two = run(2, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
@@ -132,8 +126,9 @@ def test_of_three_replicas_it_is_replaced_before_the_collective_runs(method: str
     ended = run(3, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
     assert ended.status == 0, str(ended)
     assert how(ended) == ["whole"] * 3, str(ended)
-    check_contribution(ended)
-    assert {one["of"] for one in corruptions(ended)} == {"contribution"}
+    found = {(one["of"], one["sender"], one["call"]) for one in corruptions(ended)}
+    assert found == {("contribution", 2, "allreduce")}, str(ended)
+    assert all(one["wrong_replicas"] == [1] for one in corruptions(ended)), str(ended)
     assert [one["replaced"] for one in corruptions(ended) if one["replica"] == 1] == [True]
 
 
@@ -142,7 +137,9 @@ def test_with_a_lazy_method_the_plane_that_has_given_it_is_excluded(method: str)
     ended = run(3, method, program=SUM_OF_WHICH_ONE_IS_WRONG)
     assert ended.status == 0, str(ended)
     assert how(ended) == ["whole", "excluded", "whole"], str(ended)
-    check_contribution(ended)
+    # The plane may end by what came of it before it has said what it has given.
+    assert {one["call"] for one in corruptions(ended)} == {"allreduce"}, str(ended)
+    assert all(one["wrong_replicas"] == [1] for one in corruptions(ended)), str(ended)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -98,11 +98,14 @@ def test_what_only_one_replica_gives_to_a_started_collective_is_found(
     three = run(3, method, program)
     assert three.status == 0, str(three)
     assert how(three) == ["whole", of_the_wrong, "whole"], str(three)
-    given = [one for one in corruptions(three) if one["of"] == "contribution"]
-    assert {(one["sender"], one["call"], one["number"]) for one in given} == {(2, call, 2)}
-    assert all(one["wrong_replicas"] == [1] for one in corruptions(three)), str(three)
+    found = corruptions(three)
+    assert all(one["wrong_replicas"] == [1] for one in found), str(three)
+    given = {(one["sender"], one["call"], one["number"]) for one in found if one["sender"] == 2}
     if of_the_wrong == "whole":  # it was replaced before anything came of it
-        assert corruptions(three) == given, str(three)
+        assert given == {(2, call, 2)}, str(three)
+        assert {one["of"] for one in found} == {"contribution"}, str(three)
+    else:  # the plane may end by what came of it before it has said what it has given
+        assert {(one["call"], one["number"]) for one in found} == {(call, 2)}, str(three)
 
 
 @pytest.mark.parametrize("fault", ["kill", "stop"])

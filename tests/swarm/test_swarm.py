@@ -1,6 +1,6 @@
 """Random operations with random faults in an asynchronous world: every promise is kept.
 
-All protocols, 1 to 64 processes, all roots; more than 600,000 operations in all. A failing one
+All protocols, 1 to 64 processes, all roots; more than 380,000 operations in all. A failing one
 prints the command that replays it.
 """
 
@@ -13,9 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("RESPROUT_BUILD", ROOT / "build" / "release"))
-RUNS = 52_000
+RUNS = 32_000
 # A run of these takes as long as two of any other, and more.
-RUNS_OF_LOCAL_MEMBERSHIP = 20_000
+RUNS_OF_LOCAL_MEMBERSHIP = 12_000
 RELIABLE = ["reliable-broadcast", "reliable-gossip"]
 MAY_FAIL = ["ftco-broadcast", *RELIABLE, "membership", "local-membership"]
 WITH_DETECTOR = [

@@ -98,6 +98,8 @@ def _loss_to_json(loss: Loss, started_ns: int) -> dict[str, Any]:
 
 def check_writable(path: Path) -> None:
     """Fail before the job starts, not after it."""
+    if str(path) == "-":
+        raise UserError("--report: - is no file; for behind the program's output say /dev/stdout")
     try:
         with path.open("a", encoding="utf-8"):
             pass

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "core/invariant.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -68,3 +70,10 @@ void leave_status(int status) {
 }
 
 }  // namespace resprout::shim
+
+void resprout::say_broken(const char* condition, const char* file, int line) {
+  const char* rank = shim::rank_in_environment();
+  dprintf(STDERR_FILENO,
+          "resprout: rank %s ends by a defect of Resprout: at %s:%d this does not hold: %s\n",
+          rank == nullptr ? "?" : rank, file, line, condition);
+}

@@ -2,7 +2,8 @@
 //
 // A rank's process leaves its exit status as exit-<rank> in the run directory, whether it ever was
 // an MPI program or not. One that leaves none was killed by a signal. Which process is the rank's
-// own, and not a child of it, stands in started-<rank>, where the launcher has put its id.
+// own, and not a child of it, stands in started-<rank>, where the launcher has put its id. One that
+// a broken invariant of ours ends says so on stderr (core/invariant.hpp).
 #pragma once
 
 namespace resprout::shim {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/invariant.hpp"
 #include "sim/exhaustive/cases.hpp"
 
 namespace resprout::sim {
@@ -137,5 +138,10 @@ int run(const Case& given) {
 
 }  // namespace
 }  // namespace resprout::sim
+
+void resprout::say_broken(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "resprout_explore: at %s:%d this does not hold: %s\n", file, line,
+               condition);
+}
 
 int main(int, char** argv) { return resprout::sim::run(resprout::sim::parse(argv + 1)); }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/invariant.hpp"
 #include "sim/swarm/run.hpp"
 
 namespace resprout::sim {
@@ -83,16 +84,27 @@ void print(const char* name, const RunReport& report) {
       static_cast<unsigned long long>(report.failures));
 }
 
+struct Running {
+  const char* protocol = "";
+  std::uint64_t seed = 0;
+};
+Running running;  // for who has no more to say than this: a broken invariant
+
+void print_replay() {
+  std::printf("replay: resprout_swarm --protocol %s --seed %llu --runs 1 --verbose\n",
+              running.protocol, static_cast<unsigned long long>(running.seed));
+}
+
 // Runs seeds from `seed` on and returns what happened until the first violation.
 RunReport run_seeds(const SwarmProtocol& protocol, std::uint64_t seed, std::uint64_t runs,
                     bool verbose) {
   RunReport total;
   for (std::uint64_t i = 0; i < runs && total.violation.empty(); ++i) {
-    total.add(protocol.run(seed + i, verbose ? &std::cout : nullptr));
-    if (!total.violation.empty())
-      std::printf("%s: %s\nreplay: resprout_swarm --protocol %s --seed %llu --runs 1 --verbose\n",
-                  protocol.name, total.violation.c_str(), protocol.name,
-                  static_cast<unsigned long long>(seed + i));
+    running = {protocol.name, seed + i};
+    total.add(protocol.run(running.seed, verbose ? &std::cout : nullptr));
+    if (total.violation.empty()) continue;
+    std::printf("%s: %s\n", protocol.name, total.violation.c_str());
+    print_replay();
   }
   return total;
 }
@@ -120,5 +132,12 @@ int run(const Options& options) {
 
 }  // namespace
 }  // namespace resprout::sim
+
+void resprout::say_broken(const char* condition, const char* file, int line) {
+  std::printf("%s: at %s:%d this does not hold: %s\n", sim::running.protocol, file, line,
+              condition);
+  sim::print_replay();
+  std::fflush(stdout);
+}
 
 int main(int, char** argv) { return resprout::sim::run(resprout::sim::parse(argv + 1)); }
