@@ -3,8 +3,8 @@
 All parts run, whatever fails; the exit status says whether all passed. A part is the linters, the
 C++ unit tests, or one folder below tests/ that has `test_*.py` files: a new folder joins by being
 there. Name parts to run only those: `run_all.py unit house`. Three parts run side by side: real MPI
-jobs mostly wait for each other, so theirs, which are in two parts, come first, beside all others.
-What a part says is printed when it is over.
+jobs mostly wait for each other, so two of theirs run beside one of the others as long as there are
+any. What a part says is printed when it is over.
 """
 
 import argparse
@@ -25,12 +25,13 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 BUILD = ROOT / "build" / "release"
 RESULTS = BUILD / "results"
-# The folders that come first: quick ones, then long ones, so that none of these runs alone at the
-# end. All others follow in the order of their names.
-FIRST = ["python", "house", "install", "sanitized", "swarm", "exhaustive"]
 # The folder that takes longest, and waits more than it computes, and in how many parts it runs.
 WAITS = "mpi"
-PARTS_THAT_WAIT = 2
+PARTS_THAT_WAIT = 4
+# The parts that come first, so that two that wait are under way, and no long one is left at last.
+# All others follow in the order of their names.
+FIRST = ["mpi-1", "mpi-2", "lint", "unit", "python", "house", "mpi-3", "mpi-4",
+         "install", "sanitized", "swarm", "exhaustive"]  # fmt: skip
 SIDE_BY_SIDE = 3
 # A part that takes longer than this hangs.
 PART_SECONDS_MAX = 40 * 60
@@ -116,7 +117,7 @@ def all_parts() -> list[Part]:
     unit.command = [f"{BIN}/ctest", "--test-dir", str(BUILD), "--output-on-failure"]
     unit.command += ["--no-tests=error", "--output-junit", str(unit.results)]
     folders = {test.parent.relative_to(ROOT / "tests").parts[0] for test in python_tests()}
-    for name in [n for n in FIRST if n in folders] + sorted(folders - set(FIRST)):
+    for name in sorted(folders):
         if name == WAITS:
             files = sorted(str(test) for test in python_tests() if test.parent.name == WAITS)
             shares = [
@@ -129,7 +130,7 @@ def all_parts() -> list[Part]:
             part.command = [sys.executable, "-m", "pytest", "-q", "--durations=3", *tests]
             part.command += [f"--junitxml={part.results}"]
             parts.append(part)
-    return parts
+    return sorted(parts, key=lambda part: [*FIRST, part.name].index(part.name))
 
 
 def run_unless_interrupted(part: Part) -> None:
@@ -154,10 +155,9 @@ def main() -> int:
         parser.error(f"no part {unknown[0]!r}; there are {', '.join(parts)}")
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Part("all", [])
-    queue = sorted(chosen, key=lambda name: not name.startswith(f"{WAITS}-"))
     print(f"running {', '.join(chosen)}; what each says meanwhile is in {RESULTS}", flush=True)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        running = [pool.submit(run_unless_interrupted, parts[name]) for name in queue]
+        running = [pool.submit(run_unless_interrupted, parts[name]) for name in chosen]
         try:
             wait(running)
             for future in running:

@@ -8,6 +8,7 @@ import pytest
 UNDER_WAY = jobs.PROGRAMS / "under_way"
 FORMS = {"nonblocking": "ibcast", "persistent": "bcast_init"}
 BLOCK_FORMS = {"nonblocking": "iscan", "persistent": "scan_init"}
+SIBLINGS = ("--replicas", "2", "--verify", "async-hash", "--on-replica-loss", "stand-in")
 
 
 def check(mode: str, ranks: int, *more: str | Path, options: tuple[str, ...] = ()) -> jobs.Ended:
@@ -65,6 +66,15 @@ def test_what_needs_no_operator_goes_on_while_ranks_compute(ranks: int, tmp_path
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_persistent_requests_start_again_and_again(ranks: int) -> None:
     check("persistent", ranks)
+
+
+# mpi4py is such a program.
+@pytest.mark.parametrize("options", [(), ("--collectives", "resprout"), SIBLINGS])
+def test_persistent_requests_start_when_the_arrays_of_their_call_are_gone(
+    options: tuple[str, ...],
+) -> None:
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "arrays_gone", "3"], options)
+    assert (ended.status, ended.out) == (0, "right\n"), str(ended)
 
 
 @pytest.mark.parametrize("ranks", [3, 4])

@@ -23,10 +23,15 @@ int keep(MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
+// Of others MPI says that it is a mistake, and they stay.
+bool may_be_freed(MPI_Comm comm) {
+  return comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+}
+
 // `native()` is MPI's own call.
 template <typename Native>
 int end(MPI_Comm* comm, Native native) {
-  if (comm == nullptr || *comm == MPI_COMM_NULL) return native();
+  if (comm == nullptr || !may_be_freed(*comm)) return native();
   leave_send_halves(*comm);
   const Parting parting = close_communicator(*comm);
   if (Receives* by = receives(); by != nullptr && by->is_needed(*comm)) {

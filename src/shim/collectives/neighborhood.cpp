@@ -94,6 +94,14 @@ int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& 
   return call.finish(code);
 }
 
+// What goes to neighbors, and what comes from them, for longer than the call.
+Pieces kept_out(const Pieces& pieces, MPI_Comm comm) {
+  return pieces.kept(static_cast<int>(neighbors_of(comm).destinations.size()));
+}
+Pieces kept_in(const Pieces& pieces, MPI_Comm comm) {
+  return pieces.kept(static_cast<int>(neighbors_of(comm).sources.size()));
+}
+
 #endif
 
 }  // namespace
@@ -245,14 +253,14 @@ extern "C" int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount,
                                             const int recvcounts[], const int displs[],
                                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                             MPI_Request* request) {
-  return init(comm, "neighbor_allgatherv_init", request,
-              sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                           Pieces(recvbuf, recvcounts, displs, recvtype)),
-              [&] {
-                return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
-                                                     recvcounts, displs, recvtype, comm, info,
-                                                     request);
-              });
+  return init(
+      comm, "neighbor_allgatherv_init", request,
+      sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                   kept_in(Pieces(recvbuf, recvcounts, displs, recvtype), comm)),
+      [&] {
+        return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                             displs, recvtype, comm, info, request);
+      });
 }
 
 extern "C" int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -273,8 +281,9 @@ extern "C" int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendco
                                            const int rdispls[], MPI_Datatype recvtype,
                                            MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return init(comm, "neighbor_alltoallv_init", request,
-              sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
-                                          Pieces(recvbuf, recvcounts, rdispls, recvtype)),
+              sides_of::neighbor_alltoall(
+                  comm, kept_out(Pieces(sendbuf, sendcounts, sdispls, sendtype), comm),
+                  kept_in(Pieces(recvbuf, recvcounts, rdispls, recvtype), comm)),
               [&] {
                 return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                                     recvcounts, rdispls, recvtype, comm, info,
@@ -288,8 +297,9 @@ extern "C" int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendco
                                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                            MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return init(comm, "neighbor_alltoallw_init", request,
-              sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
-                                          Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
+              sides_of::neighbor_alltoall(
+                  comm, kept_out(Pieces(sendbuf, sendcounts, sdispls, sendtypes), comm),
+                  kept_in(Pieces(recvbuf, recvcounts, rdispls, recvtypes), comm)),
               [&] {
                 return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
                                                     recvbuf, recvcounts, rdispls, recvtypes, comm,

@@ -3,6 +3,29 @@
 #include <algorithm>
 
 namespace resprout::shim {
+namespace {
+
+// What `array` refers to from now on, if it is there at all.
+template <typename T>
+void keep(const T*& array, std::vector<T>& own, int size) {
+  if (array == nullptr) return;
+  own.assign(array, array + size);
+  array = own.data();
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+bool is_of_one_group(MPI_Comm comm) {
+  int is_inter = 1;
+  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS &&
+         is_inter == 0;
+}
+
+}  // namespace
 
 bool Pieces::are_valid(int size) const {
   const bool has_displs = displs_ != nullptr || byte_displs_ != nullptr;
@@ -26,6 +49,34 @@ Piece Pieces::of(int rank) const {
 MPI_Aint Pieces::displacement_of(int rank) const {
   if (byte_displs_ != nullptr) return byte_displs_[rank];
   return displs_ != nullptr ? displs_[rank] : MPI_Aint{count_} * rank;
+}
+
+Pieces Pieces::kept(int size) const {
+  Pieces copy = *this;
+  if (buffer_ == MPI_IN_PLACE) return copy;  // they mean nothing
+  const auto own = std::make_shared<Arrays>();
+  keep(copy.counts_, own->counts, size);
+  keep(copy.displs_, own->displs, size);
+  keep(copy.byte_displs_, own->byte_displs, size);
+  keep(copy.datatypes_, own->datatypes, size);
+  copy.own_ = own;
+  return copy;
+}
+
+Pieces kept(const Pieces& pieces, MPI_Comm comm) {
+  return is_of_one_group(comm) ? pieces.kept(size_of(comm)) : pieces;
+}
+
+Pieces kept_at(int root, const Pieces& pieces, MPI_Comm comm) {
+  if (!is_of_one_group(comm)) return pieces;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank == root ? kept(pieces, comm) : pieces;
+}
+
+KeptCounts kept(const int* counts, MPI_Comm comm) {
+  if (counts == nullptr || !is_of_one_group(comm)) return nullptr;
+  return std::make_shared<const std::vector<int>>(counts, counts + size_of(comm));
 }
 
 PieceList::PieceList(const Pieces& pieces, int size) {

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -53,8 +54,16 @@ class Pieces {
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
   Piece of(int rank) const;
+  // The same, with arrays of its own, of so many entries.
+  Pieces kept(int size) const;
 
  private:
+  struct Arrays {
+    std::vector<int> counts;
+    std::vector<int> displs;
+    std::vector<MPI_Aint> byte_displs;
+    std::vector<MPI_Datatype> datatypes;
+  };
   MPI_Datatype datatype_of(int rank) const { return datatypes_ ? datatypes_[rank] : datatype_; }
   // In extents, or in bytes.
   MPI_Aint displacement_of(int rank) const;
@@ -66,7 +75,17 @@ class Pieces {
   const MPI_Aint* byte_displs_ = nullptr;
   MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
   const MPI_Datatype* datatypes_ = nullptr;
+  std::shared_ptr<const Arrays> own_;  // null: they are the call's
 };
+
+// For persistent collectives, which need them after the call: programs do not keep them for longer
+// (mpi4py). `root`: they are significant only there. As they are for two groups: that is the MPI
+// library's.
+Pieces kept(const Pieces& pieces, MPI_Comm comm);
+Pieces kept_at(int root, const Pieces& pieces, MPI_Comm comm);
+// A count for each rank. Null: for two groups, or where there are none.
+using KeptCounts = std::shared_ptr<const std::vector<int>>;
+KeptCounts kept(const int* counts, MPI_Comm comm);
 
 // What `Pieces` says of all ranks, looked at once: afterwards no MPI is needed, and no arrays of
 // the call. Of none: for where the arguments are not significant.

@@ -67,6 +67,19 @@ static int is_failed(int code) {
   return code != MPI_SUCCESS && strstr(text, "PROC_FAILED");
 }
 
+/* The communicators that MPI has made itself are not freed, and go on after the attempt. */
+static void check_that_it_stays(MPI_Comm comm) {
+  MPI_Comm handle = comm;
+  int sum = 0, one = 1, size;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  CHECK(class_of(MPI_Comm_free(&handle)) == MPI_ERR_COMM);
+  CHECK(class_of(MPI_Comm_disconnect(&handle)) == MPI_ERR_COMM);
+  CHECK(handle == comm);
+  CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size);
+  CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
+}
+
 static void own(void) {
   MPI_Errhandler got, mine;
   MPI_Comm dup, split;
@@ -79,6 +92,8 @@ static void own(void) {
   CHECK(got == MPI_ERRORS_RETURN);
   MPI_Errhandler_free(&got);
   CHECK(class_of(mistake(MPI_COMM_WORLD)) == MPI_ERR_RANK);
+  check_that_it_stays(MPI_COMM_WORLD);
+  check_that_it_stays(MPI_COMM_SELF);
 
   /* Inherited, however the communicator is made; still there after the program let go of it. */
   MPI_Comm_create_errhandler(hear, &mine);

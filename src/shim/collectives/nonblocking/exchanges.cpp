@@ -72,8 +72,8 @@ extern "C" int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], c
                                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                                   MPI_Info info, MPI_Request* request) {
-  const Pieces send(sendbuf, sendcounts, sdispls, sendtype);
-  const Pieces receive(recvbuf, recvcounts, rdispls, recvtype);
+  const Pieces send = kept(Pieces(sendbuf, sendcounts, sdispls, sendtype), comm);
+  const Pieces receive = kept(Pieces(recvbuf, recvcounts, rdispls, recvtype), comm);
   return init_collective(
       comm, "alltoallv_init", request, exchange(sendbuf, send, receive, false), [&] {
         return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
@@ -86,8 +86,8 @@ extern "C" int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], c
                                   const int recvcounts[], const int rdispls[],
                                   const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                                   MPI_Request* request) {
-  const Pieces send(sendbuf, sendcounts, sdispls, sendtypes);
-  const Pieces receive(recvbuf, recvcounts, rdispls, recvtypes);
+  const Pieces send = kept(Pieces(sendbuf, sendcounts, sdispls, sendtypes), comm);
+  const Pieces receive = kept(Pieces(recvbuf, recvcounts, rdispls, recvtypes), comm);
   return init_collective(
       comm, "alltoallw_init", request, exchange(sendbuf, send, receive, false), [&] {
         return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,

@@ -155,7 +155,7 @@ extern "C" int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype
                                 void* recvbuf, const int recvcounts[], const int displs[],
                                 MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                                 MPI_Request* request) {
-  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  const Pieces all = kept_at(root, Pieces(recvbuf, recvcounts, displs, recvtype), comm);
   return init_collective(
       comm, "gatherv_init", request, gather(sendbuf, sendcount, sendtype, all, root), [&] {
         return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -178,7 +178,7 @@ extern "C" int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datat
                                    void* recvbuf, const int recvcounts[], const int displs[],
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request* request) {
-  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  const Pieces all = kept(Pieces(recvbuf, recvcounts, displs, recvtype), comm);
   return init_collective(
       comm, "allgatherv_init", request, allgather(sendbuf, sendcount, sendtype, all), [&] {
         return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,

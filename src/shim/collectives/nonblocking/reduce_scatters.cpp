@@ -1,6 +1,7 @@
 // MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and their persistent forms.
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
@@ -14,10 +15,10 @@ namespace {
 
 // Whose elements are where in the sum: either a count for each rank, or one for all.
 struct Shares {
-  const int* counts;
-  int count;
+  KeptCounts counts;
+  int count = 0;
 
-  int of(int rank) const { return counts != nullptr ? counts[rank] : count; }
+  int of(int rank) const { return counts ? (*counts)[static_cast<std::size_t>(rank)] : count; }
   // Of the ranks below; -1 if that is more than an int, or a count is not valid.
   int before(int rank) const {
     std::int64_t sum = 0;
@@ -71,16 +72,19 @@ MakeCollective make_reduce_scatter(const void* sendbuf, void* recvbuf, const Sha
 }
 
 Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
-                         MPI_Datatype datatype, MPI_Op op) {
-  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
-  if (recvcounts != nullptr)
-    make = make_reduce_scatter(sendbuf, recvbuf, Shares{recvcounts, 0}, datatype, op);
-  return {make, sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op)};
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const KeptCounts counts = kept(recvcounts, comm);
+  if (!counts) return {[](MPI_Comm, runtime::Session&) { return nullptr; }};
+  return {make_reduce_scatter(sendbuf, recvbuf, Shares{.counts = counts}, datatype, op),
+          [=](Sides& sides) {
+            sides_of::reduce_scatter(sendbuf, recvbuf, counts->data(), datatype, op)(sides);
+          }};
 }
 
 Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                MPI_Datatype datatype, MPI_Op op) {
-  return {make_reduce_scatter(sendbuf, recvbuf, Shares{nullptr, recvcount}, datatype, op),
+  return {make_reduce_scatter(sendbuf, recvbuf, Shares{.counts = nullptr, .count = recvcount},
+                              datatype, op),
           sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)};
 }
 
@@ -90,7 +94,7 @@ extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                    MPI_Request* request) {
   return start_collective(comm, "ireduce_scatter", request,
-                          reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op), [&] {
+                          reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), [&] {
                             return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
                                                         comm, request);
                           });
@@ -112,7 +116,7 @@ extern "C" int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const
                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                        MPI_Info info, MPI_Request* request) {
   return init_collective(comm, "reduce_scatter_init", request,
-                         reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op), [&] {
+                         reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), [&] {
                            return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
                                                            op, comm, info, request);
                          });

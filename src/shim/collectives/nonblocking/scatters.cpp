@@ -146,7 +146,7 @@ extern "C" int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], co
                                  MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                                  MPI_Request* request) {
-  const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  const Pieces all = kept_at(root, Pieces(sendbuf, sendcounts, displs, sendtype), comm);
   return init_collective(comm, "scatterv_init", request,
                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, false}), [&] {
                            return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf,

@@ -276,11 +276,14 @@ int start_again(MPI_Request request) {
     call.ticket = entry.ticket;
   }
   call.masked = masked_collective(request);
-  const int code = PMPI_Start(&request);
-  if (code != MPI_SUCCESS) return code;
   entering(call.name);
   runtime::Lock lock = world->engine().lock();
   const std::shared_ptr<Collective> collective = made(make, call.comm, lock);
+  const int code = collective ? PMPI_Start(&request) : MPI_ERR_ARG;
+  if (code != MPI_SUCCESS) {
+    lock.unlock();
+    return code;
+  }
   {
     const Guard guard(table().mutex);
     Entry& entry = table().entries.at(request);
