@@ -66,6 +66,7 @@ def run_command(
     replica_hosts: Annotated[str | None, table_option("--replica-hosts")] = None,
     on_replica_loss: Annotated[str | None, table_option("--on-replica-loss")] = None,
     verify: Annotated[str | None, table_option("--verify")] = None,
+    clocks: Annotated[str | None, table_option("--clocks")] = None,
     on_corruption: Annotated[str | None, table_option("--on-corruption")] = None,
     shadow_lag: Annotated[str | None, table_option("--shadow-lag")] = None,
     straggler_wait: Annotated[str | None, table_option("--straggler-wait")] = None,
@@ -89,29 +90,20 @@ def run_command(
 ) -> int:
     from resprout.launch.run import Request, run
 
+    texts = {
+        "--bcast": bcast, "--allreduce": allreduce, "--collectives": collectives,
+        "--replicas": replicas, "--on-replica-loss": on_replica_loss, "--verify": verify,
+        "--clocks": clocks, "--on-corruption": on_corruption, "--shadow-lag": shadow_lag,
+        "--straggler-wait": straggler_wait, "--on-loss": on_loss, "--sum": sum_,
+        "--missing": missing, "--transport": transport, "--network": network,
+        "--heartbeat-period": heartbeat_period, "--heartbeat-timeout": heartbeat_timeout,
+        "--radix": radix,
+    }  # fmt: skip
     return run(
         Request(
             ranks=ranks,
             program=program,
-            texts={
-                "--bcast": bcast,
-                "--allreduce": allreduce,
-                "--collectives": collectives,
-                "--replicas": replicas,
-                "--on-replica-loss": on_replica_loss,
-                "--verify": verify,
-                "--on-corruption": on_corruption,
-                "--shadow-lag": shadow_lag,
-                "--straggler-wait": straggler_wait,
-                "--on-loss": on_loss,
-                "--sum": sum_,
-                "--missing": missing,
-                "--transport": transport,
-                "--network": network,
-                "--heartbeat-period": heartbeat_period,
-                "--heartbeat-timeout": heartbeat_timeout,
-                "--radix": radix,
-            },
+            texts=texts,
             order=order,
             inject=inject or [],
             report=report,

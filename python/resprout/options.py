@@ -117,6 +117,16 @@ OPTIONS = (
         "async-hash); by copies or by digests (docs/replication.md).",
     ),
     Option(
+        "--clocks",
+        "RESPROUT_CLOCKS",
+        "decided|own",
+        "decided, own",
+        "decided",
+        "Whether replicas that are compared, or stand in, read the system's clocks alike: what the "
+        "main thread of one reads all others read, too. Programs that ask for "
+        "MPI_THREAD_MULTIPLE, as mpi4py does, read their own (docs/replication.md).",
+    ),
+    Option(
         "--on-corruption",
         "RESPROUT_ON_CORRUPTION",
         "abort|report",
@@ -371,6 +381,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--replica-hosts": _one_of("apart", "shared"),
     "--on-replica-loss": _one_of("end-plane", "stand-in"),
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
+    "--clocks": _one_of("decided", "own"),
     "--on-corruption": _one_of("abort", "report"),
     "--shadow-lag": _is_shadow_lag,
     "--straggler-wait": _is_straggler_wait,

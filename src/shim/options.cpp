@@ -241,6 +241,12 @@ string parse_sum(string_view value, Options& options) {
   return parse_choice(value, table, options.sum);
 }
 
+// Read when the process begins (replication/clocks.cpp): `decided` is followed by two times then.
+string check_clocks(string_view value) {
+  if (value == "own" || value == "decided" || value.starts_with("decided:")) return {};
+  return "'" + string(value) + "' is not valid: give decided or own";
+}
+
 string parse_calibrated(string_view value, Options& options) {
   constexpr string_view measured = "auto:";
   if (!value.starts_with(measured)) return parse_collectives(value, options.collectives);
@@ -347,6 +353,7 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return o.allreduce = v, string{}; }},
     Variable{"RESPROUT_BCAST",
              [](string_view v, int, Options& o) { return o.bcast = v, string{}; }},
+    Variable{"RESPROUT_CLOCKS", [](string_view v, int, Options&) { return check_clocks(v); }},
     Variable{"RESPROUT_COLLECTIVES",
              [](string_view v, int, Options& o) { return parse_calibrated(v, o); }},
     Variable{"RESPROUT_HEARTBEAT_PERIOD_MS",

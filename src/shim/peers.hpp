@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include "shim/errors.hpp"
+#include "shim/inside_call.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -61,6 +62,7 @@ class GuardedCall {
   MPI_Comm comm_;
   int peer_ = MPI_PROC_NULL;
   bool is_ours_;
+  InsideCall inside_;
   QuietLosses quiet_;
 };
 

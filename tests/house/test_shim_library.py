@@ -7,9 +7,11 @@ from sources import BUILD
 
 LIBRARY = BUILD / "lib" / "libresprout.so"
 NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\d+)*")
-# Besides MPI's names and its own: what ends a process, and what of the library goes through it.
+# Besides MPI's names and its own: what ends a process, the clocks that replicas read alike, and
+# what of the library goes through it.
 EXPORTED = re.compile(
     r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit"
+    r"|clock|clock_gettime|getrusage|gettimeofday|time|times|timespec_get"
     r"|ompi_comm_revoke_local|ompi_comm_request_schedule_append"
     r"|opal_pointer_array_(test_and_)?set_item"
     r"|ompi_mpi_errors_are_fatal_comm_handler"

@@ -94,6 +94,7 @@ def test_a_wrong_value_in_the_environment_is_refused_too(
         ["run", "-n", "2", "--", "no-such-program"],
         ["run", "-n", "2", "--heartbeat-period", "2000", "--", "true"],
         ["run", "-n", "2", "--report", "-", "--", "true"],
+        ["run", "-n", "2", "--replicas", "2", "--clocks", "own", "--", "true"],
         ["no-such-command"],
         ["sim", "corrected-tree", "--procs", "4", "--format", "xml"],
         ["sim", "no-such-protocol", "--procs", "4"],

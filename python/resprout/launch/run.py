@@ -163,34 +163,47 @@ def _variables(request: Request) -> dict[str, str]:
             f"--heartbeat-period ({period} ms)"
         )
     replicas = replicas_of(request)
-    for flag in ("--verify", "--on-corruption"):
-        if replicas == 1 and request.texts.get(flag) not in (None, "none"):
-            raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
-    if replicas == 1 and request.texts.get("--on-replica-loss") is not None:
-        raise UserError("--on-replica-loss needs --replicas 2 or 3: there are no replicas to lose")
+    _check_what_replicas_do(request)
     has_tree_option = request.texts.get("--radix") is not None or request.order is not None
     if replicas > 1 and has_tree_option:
         flag = "--order" if request.texts.get("--radix") is None else "--radix"
         raise UserError(f"{flag} is for jobs without --replicas: planes agree on no views")
     if request.order is not None:
         variables[BY_FLAG["--order"].variable] = read_order(request.order)
-    verify = request.texts.get("--verify")
-    if request.texts.get("--shadow-lag") is not None and verify not in ("async", "async-hash"):
-        raise UserError(
-            "--shadow-lag needs --verify async or async-hash: without it replicas do not wait for "
-            "each other, with another method they do for every message"
-        )
-    if request.texts.get("--straggler-wait") is not None and verify in (None, "none"):
-        raise UserError(
-            "--straggler-wait needs --verify all-to-all, msg-plus-hash, async or async-hash: "
-            "without it planes do not wait for each other"
-        )
     # Each plane gets those that are meant for it.
     if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:
         variables["RESPROUT_INJECT"] = ";".join(map(str, faults))
     if request.verbose:
         variables["RESPROUT_VERBOSE"] = "1"
     return variables
+
+
+def _check_what_replicas_do(request: Request) -> None:
+    """Options that say something only together with others."""
+    replicas = replicas_of(request)
+    for flag in ("--verify", "--on-corruption"):
+        if replicas == 1 and request.texts.get(flag) not in (None, "none"):
+            raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
+    if replicas == 1 and request.texts.get("--on-replica-loss") is not None:
+        raise UserError("--on-replica-loss needs --replicas 2 or 3: there are no replicas to lose")
+    verify = request.texts.get("--verify")
+    is_compared = verify not in (None, "none")
+    stands_in = request.texts.get("--on-replica-loss") == "stand-in"
+    if request.texts.get("--clocks") is not None and not (is_compared or stands_in):
+        raise UserError(
+            "--clocks needs --verify all-to-all, msg-plus-hash, async or async-hash, or "
+            "--on-replica-loss stand-in: without them it does not matter what replicas read"
+        )
+    if request.texts.get("--shadow-lag") is not None and verify not in ("async", "async-hash"):
+        raise UserError(
+            "--shadow-lag needs --verify async or async-hash: without it replicas do not wait for "
+            "each other, with another method they do for every message"
+        )
+    if request.texts.get("--straggler-wait") is not None and not is_compared:
+        raise UserError(
+            "--straggler-wait needs --verify all-to-all, msg-plus-hash, async or async-hash: "
+            "without it planes do not wait for each other"
+        )
 
 
 def check_spec(flag: str, spec: str) -> str:

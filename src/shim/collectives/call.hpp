@@ -8,6 +8,7 @@
 #include "runtime/session.hpp"
 #include "shim/collectives/native.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/inside_call.hpp"
 #include "shim/payload.hpp"
 
 namespace resprout::shim {
@@ -71,6 +72,7 @@ class CollectiveCall {
   int finish_native(const runtime::Outcome& outcome, int code);
   bool has_native_everywhere();
 
+  InsideCall inside_;
   MPI_Comm comm_;
   Communicator* communicator_ = nullptr;
   const char* name_;

@@ -56,7 +56,8 @@ std::string Decided::name_of(std::uint32_t call) {
                                     "MPI_Waitany",
                                     "MPI_Waitsome",
                                     "MPI_Request_get_status",
-                                    "resprout_checkpoint"};
+                                    "resprout_checkpoint",
+                                    "a clock"};
   return call < names.size() ? names[call] : "an unknown call";
 }
 
@@ -84,6 +85,13 @@ std::optional<Bytes> Decided::poll(Call call, const std::function<std::optional<
 double Decided::wtime() {
   return value_of<double>(
       decide(Call::wtime, Decisions::Pace::at_once, [] { return bytes_of(PMPI_Wtime()); }));
+}
+
+void Decided::clock(std::span<std::byte> reading) {
+  const Bytes bytes = decide(Call::clock, Decisions::Pace::at_once,
+                             [&] { return Bytes(reading.begin(), reading.end()); });
+  RESPROUT_INVARIANT(bytes.size() == reading.size());
+  std::memcpy(reading.data(), bytes.data(), bytes.size());
 }
 
 std::string Decided::processor_name(const std::function<std::string()>& own) {

@@ -13,9 +13,11 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,7 @@ class Decided {
     waitsome,
     get_status,
     take_in,
+    clock,
   };
   static std::string name_of(std::uint32_t call);
 
@@ -47,6 +50,8 @@ class Decided {
       : decisions_(decisions), meanwhile_(std::move(meanwhile)) {}
 
   double wtime();
+  // What this process has read from a clock becomes what is decided.
+  void clock(std::span<std::byte> reading);
   // MPI_Get_processor_name of the replica that decides.
   std::string processor_name(const std::function<std::string()>& own);
 

@@ -14,6 +14,7 @@
 #include "runtime/idle.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/native/progress_hook.hpp"
+#include "shim/replication/clocks.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/messages.hpp"
@@ -301,6 +302,7 @@ void open_masking(const Options& options, const std::string& address) {
   if (options.verify) comparing.store(&open.comparing);
   verified_messages.store(open.messages.get());
   decided.store(open.decided.get());
+  open_clocks();
   decided_receives.store(open.receives.get());
 }
 
@@ -309,6 +311,7 @@ bool is_masking_over() { return is_over.load(); }
 VerificationFigures close_masking() {
   Open& open = open_one();
   if (open.masking == nullptr) return {};
+  close_clocks();
   open.receives->close([&] { open.masking->meanwhile(); });
   decided_receives.store(nullptr);
   remove_progress_hook(look_after_receives);

@@ -17,6 +17,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/replication/checkpoints.hpp"
+#include "shim/replication/clocks.hpp"
 #include "shim/replication/company.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
@@ -157,12 +158,14 @@ class Verification final {
     comparing.store(&comparing_);
     verified_messages.store(&messages_);
     decided.store(&decided_);
+    open_clocks();
     decided_receives.store(&receives_);
   }
 
   // Until all that any living plane has received is verified, and nobody will be asked for
   // anything. Empty `run_directory`: without notes for the launcher.
   void part(const std::string& run_directory) {
+    close_clocks();
     decided_receives.store(nullptr);
     remove_progress_hook(look_after_messages);
     decided_.finish();

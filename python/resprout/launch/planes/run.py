@@ -5,6 +5,7 @@ import os
 import secrets
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -54,13 +55,23 @@ def check_planes(mpi: Mpi, texts: Mapping[str, str | None]) -> None:
 def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list[Plan]:
     """One plan a plane."""
     plans = []
+    clocks = _clocks_of(plan)
     for replica in range(replicas):
         mine = [fault for fault in faults if fault.replica == replica]
-        variables = {**plan.variables, "RESPROUT_REPLICA": str(replica)}
+        variables = {**plan.variables, **clocks, "RESPROUT_REPLICA": str(replica)}
         if mine:
             variables["RESPROUT_INJECT"] = ";".join(map(str, mine))
         plans.append(replace(plan, variables=variables, planes=replicas))
     return plans
+
+
+def _clocks_of(plan: Plan) -> dict[str, str]:
+    """With decided clocks what all ranks read until they have MPI: from now on."""
+    is_verified = plan.variables.get("RESPROUT_VERIFY", "none") != "none"
+    is_own = plan.variables.get("RESPROUT_CLOCKS") == "own"
+    if is_own or not (is_verified or plan.stands_in):
+        return {}
+    return {"RESPROUT_CLOCKS": f"decided:{time.time_ns()}:{time.monotonic_ns()}"}
 
 
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:

@@ -1,0 +1,231 @@
+#include "shim/replication/clocks.hpp"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <span>
+#include <string_view>
+
+#include "shim/fast_thread_local.hpp"
+#include "shim/inside_call.hpp"
+#include "shim/replication/decided.hpp"
+
+namespace resprout::shim {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t reading_ns = 1000;  // so far time goes by with each, before MPI_Init
+
+enum class Whose : int {
+  own,     // the process's
+  stands,  // before MPI_Init
+  decided,
+};
+std::atomic<Whose> whose{Whose::own};
+pid_t process = 0;  // of the program, and not of what it has forked; its main thread has this id
+std::int64_t begin_real_ns = 0;
+std::int64_t begin_monotonic_ns = 0;
+std::int64_t readings = 0;
+
+// What the system has, behind ours.
+template <typename Pointer>
+Pointer behind(Pointer& found, const char* name) {
+  if (found == nullptr) found = reinterpret_cast<Pointer>(dlsym(RTLD_NEXT, name));
+  return found;
+}
+
+int own_clock(clockid_t clock, timespec* time) {
+  static decltype(&clock_gettime) found = nullptr;
+  return behind(found, "clock_gettime")(clock, time);
+}
+
+// The MPI library and what it stands on, and ourselves.
+bool is_of_library(const void* caller) {
+  constexpr std::array<std::string_view, 17> names{
+      "libresprout", "libmpi",  "libopen-", "libpmix", "libprrte", "libevent",
+      "libhwloc",    "libucp",  "libucs",   "libuct",  "libucm",   "libfabric",
+      "libpsm",      "libibve", "librdma",  "libmca",  "mca_"};
+  Dl_info where{};
+  if (dladdr(caller, &where) == 0 || where.dli_fname == nullptr) return false;
+  std::string_view file = where.dli_fname;
+  file.remove_prefix(file.rfind('/') + 1);
+  for (const std::string_view name : names)
+    if (file.starts_with(name)) return true;
+  return false;
+}
+
+// Looked up once for each place that reads a clock. REQUIRES: the main thread.
+bool is_program(const void* caller) {
+  struct Known {
+    const void* caller = nullptr;
+    bool is_program = false;
+  };
+  static std::array<Known, 64> known;
+  Known& one = known[reinterpret_cast<std::uintptr_t>(caller) >> 2 & (known.size() - 1)];
+  if (one.caller != caller) one = {caller, !is_of_library(caller)};
+  return one.is_program;
+}
+
+// Whose clock it is that is read from there.
+Whose whose_for(const void* caller) {
+  const Whose now = whose.load(std::memory_order_relaxed);
+  if (now == Whose::own || InsideCall::is_any()) return Whose::own;
+  if (gettid() != process || getpid() != process || !is_program(caller)) return Whose::own;
+  return now;
+}
+
+// What all replicas read where this one reads `value`.
+template <typename T>
+T decided_reading(T value) {
+  const InsideCall inside;
+  if (Decided* by = decided.load(std::memory_order_acquire))
+    by->clock(std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
+timespec from_ns(std::int64_t ns) { return {ns / second_ns, ns % second_ns}; }
+
+bool is_of_day(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+}
+bool is_of_processor(clockid_t clock) {
+  return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+}
+
+timespec standing_clock(clockid_t clock) {
+  const std::int64_t passed = ++readings * reading_ns;
+  if (is_of_processor(clock)) return from_ns(passed);
+  return from_ns((is_of_day(clock) ? begin_real_ns : begin_monotonic_ns) + passed);
+}
+
+// 0, or -1 and errno.
+int read_clock(clockid_t clock, timespec* time, const void* caller) {
+  const int code = own_clock(clock, time);
+  if (code != 0) return code;
+  switch (whose_for(caller)) {
+    case Whose::own:
+      break;
+    case Whose::stands:
+      *time = standing_clock(clock);
+      break;
+    case Whose::decided:
+      *time = decided_reading(*time);
+      break;
+  }
+  return 0;
+}
+
+std::int64_t processor_ns(const void* caller) {
+  timespec time{};
+  read_clock(CLOCK_PROCESS_CPUTIME_ID, &time, caller);
+  return time.tv_sec * second_ns + time.tv_nsec;
+}
+
+// RESPROUT_CLOCKS=decided:REALTIME:MONOTONIC, in ns: what the launcher makes of `decided`.
+[[gnu::constructor]] void begin_with_standing_clocks() {
+  constexpr std::string_view head = "decided:";
+  const char* text = getenv("RESPROUT_CLOCKS");
+  if (text == nullptr || !std::string_view(text).starts_with(head)) return;
+  char* end = nullptr;
+  begin_real_ns = std::strtoll(text + head.size(), &end, 10);
+  if (*end != ':') return;
+  begin_monotonic_ns = std::strtoll(end + 1, nullptr, 10);
+  process = getpid();
+  whose.store(Whose::stands);
+}
+
+}  // namespace
+
+void open_clocks() {
+  if (whose.load() == Whose::own) return;
+  int level = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  PMPI_Query_thread(&level);
+  PMPI_Is_thread_main(&is_main);
+  const bool is_one_thread = level != MPI_THREAD_MULTIPLE && is_main != 0 && gettid() == process;
+  whose.store(is_one_thread ? Whose::decided : Whose::own);
+}
+
+void close_clocks() { whose.store(Whose::own); }
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+#define RESPROUT_CALLER __builtin_return_address(0)
+
+extern "C" int clock_gettime(clockid_t clock, timespec* time) {
+  return read_clock(clock, time, RESPROUT_CALLER);
+}
+
+extern "C" int timespec_get(timespec* time, int base) {
+  if (base != TIME_UTC || read_clock(CLOCK_REALTIME, time, RESPROUT_CALLER) != 0) return 0;
+  return base;
+}
+
+extern "C" int gettimeofday(timeval* time, void* zone) {
+  if (zone != nullptr) std::memset(zone, 0, sizeof(struct timezone));
+  timespec exact{};
+  const int code = read_clock(CLOCK_REALTIME, &exact, RESPROUT_CALLER);
+  *time = {exact.tv_sec, exact.tv_nsec / 1000};
+  return code;
+}
+
+extern "C" time_t time(time_t* seconds) {
+  timespec exact{};
+  read_clock(CLOCK_REALTIME_COARSE, &exact, RESPROUT_CALLER);
+  if (seconds != nullptr) *seconds = exact.tv_sec;
+  return exact.tv_sec;
+}
+
+extern "C" clock_t clock() { return processor_ns(RESPROUT_CALLER) / (second_ns / CLOCKS_PER_SEC); }
+
+extern "C" clock_t times(tms* used) {
+  static decltype(&times) found = nullptr;
+  struct Reading {
+    clock_t passed;
+    tms used;
+  } reading{};
+  reading.passed = behind(found, "times")(&reading.used);
+  if (reading.passed == static_cast<clock_t>(-1)) return reading.passed;
+  switch (whose_for(RESPROUT_CALLER)) {
+    case Whose::own:
+      break;
+    case Whose::stands:
+      reading = {};
+      break;
+    case Whose::decided:
+      reading = decided_reading(reading);
+      break;
+  }
+  if (used != nullptr) *used = reading.used;
+  return reading.passed;
+}
+
+extern "C" int getrusage(int who, rusage* usage) {
+  static decltype(&getrusage) found = nullptr;
+  const int code = behind(found, "getrusage")(who, usage);
+  if (code != 0) return code;
+  switch (whose_for(RESPROUT_CALLER)) {
+    case Whose::own:
+      break;
+    case Whose::stands:
+      *usage = {};
+      break;
+    case Whose::decided:
+      *usage = decided_reading(*usage);
+      break;
+  }
+  return 0;
+}
