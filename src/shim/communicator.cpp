@@ -6,6 +6,7 @@
 #include "runtime/engine.hpp"
 #include "shim/collectives/lanes.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/departures.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/natives.hpp"
@@ -35,7 +36,8 @@ RESPROUT_FAST_THREAD_LOCAL Last last;
 int delete_attribute(MPI_Comm comm, int, void* value, void*) {
   generation.fetch_add(1, std::memory_order_relaxed);
   note_gone(comm);
-  delete static_cast<Communicator*>(value);
+  auto* communicator = static_cast<Communicator*>(value);
+  if (!communicator->is_departing) delete communicator;
   return MPI_SUCCESS;
 }
 
@@ -145,23 +147,45 @@ void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
   note_session(comm, *communicator->session);
 }
 
-Parting close_communicator(MPI_Comm comm) {
+namespace {
+
+bool is_whole(const runtime::Session& session) {
+  return session.members().size() == session.everybody().size();
+}
+
+// Nobody has to know whether all have come to the end of it.
+bool may_depart(const Communicator& communicator) {
+  return communicator.repair == nullptr && !communicator.session->is_revoked() &&
+         (communicator.session->has_begun() || communicator.remade) &&
+         !World::current()->options().is_replicated();
+}
+
+}  // namespace
+
+Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   World* world = World::current();
   if (world == nullptr) return Parting::alone;
   Communicator* communicator = communicator_of(comm);
   if (communicator->session == nullptr) return Parting::alone;
   runtime::Engine& engine = world->engine();
   runtime::Lock lock = engine.lock();
+  finish_departures(engine, lock);
   communicator->session->finish_tasks(lock);
   if (communicator->repair != nullptr) communicator->repair->finish_tasks(lock);
   leave_communicator(comm);
+  if (waits == PartingWaits::if_needed && may_depart(*communicator)) {
+    const Parting parting = is_whole(*communicator->session) ? Parting::alone : Parting::unclean;
+    forget_session(*communicator->session);
+    communicator->is_departing = true;
+    depart(std::unique_ptr<Communicator>(communicator));
+    return parting;
+  }
   // Nothing was ever said in it: nobody has to hear that it ends. But what carries the messages of
   // a remade one goes to others.
   if (communicator->session->has_begun() || communicator->remade)
     communicator->session->barrier(lock);
   bool is_clean = !communicator->session->is_revoked();
-  if (is_clean &&
-      communicator->session->members().size() < communicator->session->everybody().size()) {
+  if (is_clean && !is_whole(*communicator->session)) {
     lock.unlock();
     is_clean = communicator->remade && drain(communicator->remade->spare, *communicator->session);
     lock.lock();

@@ -88,6 +88,10 @@ struct Communicator {
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
   std::size_t acknowledged = 0;                                               // so many of them
   enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`
+  // departures.hpp has it now; of a remade one the handle may still be the program's.
+  bool is_departing = false;
+  bool is_unmade = false;
+  bool is_broken = false;  // what carries its messages, for good
 };
 
 // REQUIRES: MPI is initialized; `comm` is valid. Never null; lives as long as the communicator.
@@ -113,11 +117,13 @@ void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock);
 
 // For the wrappers that end a communicator, before MPI does.
 enum class Parting {
-  alone,    // it has no session: MPI's business
+  alone,    // it has no session (any more): MPI's business
   clean,    // all living members were there to part, and none of their messages is left
   unclean,  // it was revoked, or has lost members: there may be messages, here or on their way
 };
-Parting close_communicator(MPI_Comm comm);
+// Whether it is to wait for the other members; else it does where that has to be known.
+enum class PartingWaits { if_needed, always };
+Parting close_communicator(MPI_Comm comm, PartingWaits waits);
 
 // At MPI_Finalize: forgets everything.
 void forget_communicators();

@@ -19,6 +19,7 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/cut_off.hpp"
+#include "shim/departures.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
@@ -262,6 +263,7 @@ void end() {
   {
     runtime::Lock lock = engine.lock();
     engine.finish_tasks(lock);
+    finish_departures(engine, lock);
     runtime::Session* session = session_of(MPI_COMM_WORLD, lock);
     if (session != nullptr && session->is_revoked())
       session = repair_session_of(MPI_COMM_WORLD, lock);

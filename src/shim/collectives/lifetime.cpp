@@ -1,4 +1,5 @@
-// The calls that end a communicator: its session says goodbye first. One that receives of
+// The calls that end a communicator: its session says goodbye, most often after the call
+// (departures.hpp). One that receives of
 // replicas still need is left to MPI_Finalize, and so is one that was revoked or has lost members:
 // Open MPI would give its number to the next one it makes, in MPI_Finalize if not before, and with
 // it the messages that are still on their way. Those it may take for the new one's, or end the job
@@ -17,10 +18,9 @@ namespace {
 // All that the program hears of it is as if it were freed.
 int keep(MPI_Comm comm) {
   const int code = delete_attributes(comm);
-  if (code != MPI_SUCCESS) return code;
-  forget_requests_of(comm);
+  if (code == MPI_SUCCESS) forget_requests_of(comm);
   undescribe_communicator(comm);
-  return MPI_SUCCESS;
+  return code;
 }
 
 // Of others MPI says that it is a mistake, and they stay.
@@ -28,21 +28,31 @@ bool may_be_freed(MPI_Comm comm) {
   return comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
 }
 
-// `native()` is MPI's own call.
+// `native()` is MPI's own call. Where a callback of the program's fails the communicator stays, and
+// begins anew.
 template <typename Native>
-int end(MPI_Comm* comm, Native native) {
+int end(MPI_Comm* comm, PartingWaits waits, Native native) {
   if (comm == nullptr || !may_be_freed(*comm)) return native();
   leave_send_halves(*comm);
-  const Parting parting = close_communicator(*comm);
+  if (is_remade(*comm))
+    if (const int code = delete_attributes(*comm); code != MPI_SUCCESS) return code;
+  const Parting parting = close_communicator(*comm, waits);
   if (Receives* by = receives(); by != nullptr && by->is_needed(*comm)) {
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
   if (!is_remade(*comm) && parting != Parting::unclean) {
     forget_requests_of(*comm);
-    return native();
+    const MPI_Comm handle = *comm;
+    const int code = native();
+    if (code != MPI_SUCCESS) undescribe_communicator(handle);
+    return code;
   }
-  const int code = is_remade(*comm) ? unmake(*comm, parting == Parting::clean) : keep(*comm);
+  int code = MPI_SUCCESS;
+  if (is_remade(*comm))
+    unmake(*comm, parting == Parting::clean);
+  else
+    code = keep(*comm);
   if (code == MPI_SUCCESS) *comm = MPI_COMM_NULL;
   return code;
 }
@@ -50,9 +60,9 @@ int end(MPI_Comm* comm, Native native) {
 }  // namespace
 
 extern "C" int MPI_Comm_free(MPI_Comm* comm) {
-  return end(comm, [&] { return PMPI_Comm_free(comm); });
+  return end(comm, PartingWaits::if_needed, [&] { return PMPI_Comm_free(comm); });
 }
 
 extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
-  return end(comm, [&] { return PMPI_Comm_disconnect(comm); });
+  return end(comm, PartingWaits::always, [&] { return PMPI_Comm_disconnect(comm); });
 }

@@ -183,8 +183,13 @@ int Apart::close(MPI_File* fh) {
   });
 }
 
-int Apart::set_view(MPI_File fh, const std::function<int()>& act) {
-  const int code = act();
+int Apart::set_view(MPI_File fh, MPI_Offset disp, const std::function<int(MPI_Offset)>& act) {
+  if (disp == MPI_DISPLACEMENT_CURRENT && (amode_ & MPI_MODE_SEQUENTIAL) != 0) {
+    MPI_Offset at = 0;
+    if (const int code = pointer(fh, &at); code != MPI_SUCCESS) return code;
+    PMPI_File_get_byte_offset(fh, at, &disp);
+  }
+  const int code = act(disp);
   constexpr std::uint64_t is_used = said_done + 1;
   if (hear(pointer_->is_there() ? is_used : said_done) == is_used) {
     const int moved = seek_pointer(fh, 0, MPI_SEEK_SET);

@@ -41,8 +41,9 @@ class Apart {
   int close(MPI_File* fh);
   // When all are here one of them calls this for all: what it returned there.
   int by_one(MPI_File fh, const std::function<int()>& act);
-  // Views begin with their pointers at their beginning.
-  int set_view(MPI_File fh, const std::function<int()>& act);
+  // Views begin with their pointers at their beginning. `act`: MPI's call, with this displacement;
+  // MPI_DISPLACEMENT_CURRENT is where the shared pointer stands, for MPI_MODE_SEQUENTIAL alone.
+  int set_view(MPI_File fh, MPI_Offset disp, const std::function<int(MPI_Offset disp)>& act);
   // Moves the shared pointer, counted in elements of the view, by as many as `count` of `datatype`
   // are, and has these read or written behind where it stood.
   using Access = std::function<int(MPI_Offset at)>;

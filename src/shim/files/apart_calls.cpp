@@ -72,8 +72,12 @@ extern "C" int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
 
 extern "C" int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
                                  MPI_Datatype filetype, const char* datarep, MPI_Info info) {
-  const auto set = [&] { return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info); };
-  return choose(fh, "file_set_view", set, [&](Apart& apart) { return apart.set_view(fh, set); });
+  const auto set = [&](MPI_Offset from) {
+    return PMPI_File_set_view(fh, from, etype, filetype, datarep, info);
+  };
+  return choose(
+      fh, "file_set_view", [&] { return set(disp); },
+      [&](Apart& apart) { return apart.set_view(fh, disp, set); });
 }
 
 extern "C" int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {

@@ -25,6 +25,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
+#include "shim/departures.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/native/making.hpp"
@@ -109,7 +110,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   const Derivation derived = derivation();
   RollCall roll(call.session(), derived.said.size());
   const runtime::Outcome outcome = hear_all(call, comm, name, roll, derived.said);
-  call.lock();
+  finish_departures(World::current()->engine(), call.lock());
   if (call.session().is_revoked()) return call.finish(outcome);
   const auto is_whole = [&] { return call.session().members().size() == call.size(); };
   if (is_whole() && roll.is_peaceful() && !call.communicator().remade)

@@ -158,10 +158,9 @@ int remake(std::vector<int> world_ranks, RollCall& roll, std::uint64_t name, MPI
   return MPI_SUCCESS;
 }
 
-int unmake(MPI_Comm comm, bool is_clean) {
-  const int code = delete_attributes(comm);
-  if (code != MPI_SUCCESS) return code;
-  const Communicator& communicator = *communicator_of(comm);
+void unmake(MPI_Comm comm, bool is_clean) {
+  Communicator& communicator = *communicator_of(comm);
+  const bool is_departing = communicator.is_departing;
   const int spare = communicator.remade->spare;
   const std::vector<int> world_ranks = communicator.world_ranks;
   note_handle(spare, MPI_COMM_NULL);
@@ -169,11 +168,16 @@ int unmake(MPI_Comm comm, bool is_clean) {
   undescribe_communicator(comm);
   PMPI_Comm_set_name(comm, "");
   count.fetch_sub(1);
+  if (is_departing) {
+    const runtime::Lock lock = World::current()->engine().lock();
+    communicator.is_broken = is_broken;
+    communicator.is_unmade = true;
+    return;
+  }
   leave_spare(spare, world_ranks,
               is_broken  ? Leaving::broken
               : is_clean ? Leaving::clean
                          : Leaving::unclean);
-  return MPI_SUCCESS;
 }
 
 }  // namespace resprout::shim

@@ -52,7 +52,9 @@ int remake(std::vector<int> world_ranks, RollCall& roll, std::uint64_t name, MPI
 // For a call that MPI cannot do on it: says so in a line, and returns MPI_ERR_COMM through the
 // error handler. `name`: the lower-case MPI name.
 int refuse_remade(MPI_Comm comm, const char* name);
-// Instead of MPI_Comm_free. `is_clean`: all members part, after all that they had to say.
-int unmake(MPI_Comm comm, bool is_clean);
+// Instead of MPI_Comm_free. `is_clean`: all members part, after all that they had to say. Of one
+// that departs (departures.hpp) what carries its messages is not given back yet. REQUIRES: it has
+// no attributes any more.
+void unmake(MPI_Comm comm, bool is_clean);
 
 }  // namespace resprout::shim

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <utility>
 
-#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
 #include "shim/native/making.hpp"
+#include "shim/remade/drain.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -45,73 +45,6 @@ bool may_be_drained_by(const runtime::Session& session, const Spare& spare) {
            World::current()->is_lost(rank);
   });
 }
-
-// Behind everything else that this process has sent.
-constexpr int last_tag = 0x7ffffffe;
-
-class Drain {
- public:
-  Drain(MPI_Comm comm, const runtime::Session& session) : comm_(comm) {
-    for (int i = 0; i < session.members().size(); ++i) {
-      const int rank = session.members().world_rank(rank_at(i));
-      if (rank != World::current()->rank()) peers_.push_back(rank);
-    }
-  }
-
-  bool run() {
-    ulfm::acknowledge(comm_);
-    std::vector<MPI_Request> requests(peers_.size(), MPI_REQUEST_NULL);
-    for (std::size_t i = 0; i < peers_.size(); ++i)
-      PMPI_Irecv(nullptr, 0, MPI_BYTE, peers_[i], last_tag, comm_, &requests[i]);
-    for (const int peer : peers_)
-      if (!World::current()->is_lost(peer)) PMPI_Send(nullptr, 0, MPI_BYTE, peer, last_tag, comm_);
-    return std::all_of(requests.begin(), requests.end(),
-                       [&](MPI_Request& request) { return complete(request); }) &&
-           receive_all();
-  }
-
- private:
-  bool has_lost_peer() const {
-    return std::any_of(peers_.begin(), peers_.end(),
-                       [](int rank) { return World::current()->is_lost(rank); });
-  }
-
-  bool complete(MPI_Request& request) {
-    Patience patience;
-    for (;;) {
-      int is_done = 0;
-      if (PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-      if (is_done != 0) return true;
-      if (has_lost_peer()) return false;
-      patience.pause();
-    }
-  }
-
-  bool receive_all() {
-    for (;;) {
-      int is_there = 0;
-      int bytes = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      if (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &message, &status) !=
-          MPI_SUCCESS)
-        return false;
-      if (is_there == 0) return true;
-      PMPI_Get_count(&status, MPI_BYTE, &bytes);
-      std::vector<char> buffer(static_cast<std::size_t>(bytes));
-      MPI_Request request = MPI_REQUEST_NULL;
-      PMPI_Imrecv(buffer.data(), bytes, MPI_BYTE, &message, &request);
-      if (!complete(request)) {
-        kept.push_back(std::move(buffer));  // MPI may still write to it
-        return false;
-      }
-    }
-  }
-
-  MPI_Comm comm_;
-  std::vector<int> peers_;
-  static inline std::vector<std::vector<char>> kept;
-};
 
 }  // namespace
 
@@ -184,14 +117,17 @@ void leave_spare(int number, const std::vector<int>& world_ranks, Leaving how) {
   spare.left_by.erase(std::unique(spare.left_by.begin(), spare.left_by.end()), spare.left_by.end());
 }
 
-bool drain(int number, const runtime::Session& session) {
-  const QuietLosses quiet;
-  const bool is_clean = Drain(carrier(number), session).run();
+void note_drained(int number, bool is_clean) {
   const std::lock_guard guard(spares().mutex);
   if (is_clean)
     spares()[number].left_by.clear();
   else
     spares()[number].is_broken = true;
+}
+
+bool drain(int number, const runtime::Session& session) {
+  const bool is_clean = Drain(carrier(number), session).run();
+  note_drained(number, is_clean);
   return is_clean;
 }
 

@@ -63,5 +63,7 @@ void leave_spare(int spare, const std::vector<int>& world_ranks, Leaving how);
 // Receives whatever the members of the session have sent in it. False: somebody was lost meanwhile,
 // and it is broken. Collective over the members. REQUIRES: reserved; the lock is not held.
 bool drain(int spare, const runtime::Session& session);
+// What came of a drain of it that was not waited for (drain.hpp).
+void note_drained(int spare, bool is_clean);
 
 }  // namespace resprout::shim

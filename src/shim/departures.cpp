@@ -1,0 +1,118 @@
+#include "shim/departures.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/started.hpp"
+#include "runtime/task.hpp"
+#include "shim/collectives/lanes.hpp"
+#include "shim/native/natives.hpp"
+#include "shim/remade/drain.hpp"
+#include "shim/remade/spares.hpp"
+#include "shim/stand_ins/stand_ins.hpp"
+
+namespace resprout::shim {
+namespace {
+
+class Goodbye final : public runtime::Task {
+ public:
+  explicit Goodbye(runtime::Session& session) : started_(session) {}
+
+  bool advance() override {
+    if (!has_begun_) started_.barrier();
+    has_begun_ = true;
+    is_over_ = started_.advance(nullptr);
+    return is_over_;
+  }
+  bool is_for_program() const override { return false; }
+  bool is_over() const { return is_over_; }
+
+ private:
+  runtime::Started started_;
+  bool has_begun_ = false;
+  bool is_over_ = false;
+};
+
+class Departure {
+ public:
+  Departure(std::unique_ptr<Communicator> communicator, std::shared_ptr<Goodbye> goodbye)
+      : communicator_(std::move(communicator)), goodbye_(std::move(goodbye)) {}
+
+  // All have said goodbye.
+  bool is_over() const {
+    return goodbye_->is_over() && (!communicator_->remade || communicator_->is_unmade);
+  }
+  // Goes on with what is to be done then, without the lock. True: that is done.
+  bool advance() {
+    if (!communicator_->remade || communicator_->is_broken || is_whole() || is_revoked())
+      return true;
+    if (!drain_) drain_.emplace(communicator_->remade->carrier, session());
+    is_drained_ = drain_->advance();
+    return is_drained_.has_value();
+  }
+  // With the lock. REQUIRES: all of that is done.
+  void close(runtime::Engine& engine, runtime::Lock& lock) {
+    const bool is_clean = !is_revoked() && is_whole();
+    if (communicator_->native != MPI_COMM_NULL) leave_native(communicator_->native, is_clean);
+    if (communicator_->remade) give_back(is_clean);
+    engine.close_session(lock, session());
+  }
+
+ private:
+  runtime::Session& session() const { return *communicator_->session; }
+  bool is_whole() const { return session().members().size() == session().everybody().size(); }
+  bool is_revoked() const { return session().is_revoked(); }
+  void give_back(bool is_clean) {
+    const int spare = communicator_->remade->spare;
+    if (is_drained_) note_drained(spare, *is_drained_);
+    leave_spare(spare, communicator_->world_ranks,
+                communicator_->is_broken              ? Leaving::broken
+                : is_clean || is_drained_.has_value() ? Leaving::clean
+                                                      : Leaving::unclean);
+  }
+
+  std::unique_ptr<Communicator> communicator_;
+  std::shared_ptr<Goodbye> goodbye_;
+  std::optional<Drain> drain_;
+  std::optional<bool> is_drained_;
+};
+
+// Never destroyed: what is left at the end of the process needs nobody any more.
+std::vector<Departure>& departures() {
+  static auto* instance = new std::vector<Departure>;
+  return *instance;
+}
+
+}  // namespace
+
+void depart(std::unique_ptr<Communicator> communicator) {
+  runtime::Session& session = *communicator->session;
+  const auto goodbye = std::make_shared<Goodbye>(session);
+  departures().emplace_back(std::move(communicator), goodbye);
+  session.enqueue(goodbye);
+}
+
+// Those that are looked at without the lock are in the list no more.
+void finish_departures(runtime::Engine& engine, runtime::Lock& lock) {
+  std::vector<Departure> over;
+  std::erase_if(departures(), [&](Departure& one) {
+    if (!one.is_over()) return false;
+    over.push_back(std::move(one));
+    return true;
+  });
+  if (over.empty()) return;
+  lock.unlock();
+  std::vector<bool> is_done;
+  for (Departure& one : over) is_done.push_back(one.advance());
+  lock.lock();
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    if (is_done[i])
+      over[i].close(engine, lock);
+    else
+      departures().push_back(std::move(over[i]));
+  }
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,23 @@
+// Communicators that the program has freed here, and perhaps not everywhere yet: MPI_Comm_free
+// waits for nobody, as ranks may free theirs in any order. Their sessions go on beside the program
+// until all have said goodbye, for who is left may still need what is kept for it.
+//
+// What carried the messages of one that was made after a loss is drained then, and given back.
+//
+// Revoke, on MPI_Comm_free: lazily and loosely synchronized. Thread rule: under the engine's lock.
+#pragma once
+
+#include <memory>
+
+#include "runtime/engine.hpp"
+#include "shim/communicator.hpp"
+
+namespace resprout::shim {
+
+// REQUIRES: it has a session, which is not revoked, and no tasks; nobody asks for it any more.
+void depart(std::unique_ptr<Communicator> communicator);
+// Closes the sessions of those that all have left. Waits for nobody; the lock is released
+// meanwhile.
+void finish_departures(runtime::Engine& engine, runtime::Lock& lock);
+
+}  // namespace resprout::shim

@@ -1,0 +1,38 @@
+"""Communicators that each rank frees in an order of its own: MPI_Comm_free waits for nobody."""
+
+import covering
+import jobs
+import pytest
+
+PROGRAM = jobs.PROGRAMS / "partings"
+ROUNDS = 20
+
+
+@pytest.mark.parametrize(
+    ("ranks", "options"),
+    [
+        (2, ()),
+        (4, ()),
+        (7, ("--transport", "tcp")),
+        (5, ("--collectives", "resprout")),
+        (3, ("--collectives", "native")),
+    ],
+)
+def test_they_are_freed_in_any_order(ranks: int, options: tuple[str, ...]) -> None:
+    ended = jobs.resprout_run(ranks, [PROGRAM, ROUNDS], options)
+    assert (ended.status, ended.out, ended.lost) == (0, "parted\n", set()), str(ended)
+
+
+# Before the first one is freed, while they are used, and in rounds that come after a loss.
+CALLS = ["allreduce#3", "allreduce#40", "bcast#12", "barrier#9", "allreduce#100", "bcast#31"]
+
+
+@pytest.mark.parametrize("call", covering.a_share(CALLS, of_one=2))
+@pytest.mark.parametrize("victims", [(3,), (1, 2)])
+def test_so_are_those_that_have_lost_members_and_those_made_since(
+    victims: tuple[int, ...], call: str
+) -> None:
+    faults = [f"--inject=kill:rank={rank},at={call}" for rank in victims]
+    ended = jobs.resprout_run(5, [PROGRAM, ROUNDS], faults)
+    assert (ended.status, ended.out) == (0, "parted\n"), str(ended)
+    assert ended.lost == set(victims), str(ended)
