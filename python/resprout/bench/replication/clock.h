@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,9 +28,10 @@ enum { clock_words = 3, clock_seconds_max = 120 };
 
 static int64_t* clock_times;  // of this process; null: nobody asks
 
+// This process's own time: replicas may read the one of one of them from the library.
 static inline int64_t clock_now(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
