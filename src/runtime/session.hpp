@@ -161,6 +161,8 @@ class Session final : public Outlet {
   // Ranks of the communicator that all have agreed to go on with.
   const Members& members() const { return *members_; }
   const Members& everybody() const { return *everybody_; }
+  // All have agreed that nobody is lost.
+  bool is_whole() const { return members_->size() == everybody_->size(); }
   // Whose data are in the result of the last operation that was called here, as ranks of the
   // communicator, ascending; of a broadcast: its root's. Nobody's if there is no result.
   std::vector<int> contributors() const;

@@ -149,10 +149,6 @@ void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
 
 namespace {
 
-bool is_whole(const runtime::Session& session) {
-  return session.members().size() == session.everybody().size();
-}
-
 // Nobody has to know whether all have come to the end of it.
 bool may_depart(const Communicator& communicator) {
   return communicator.repair == nullptr && !communicator.session->is_revoked() &&
@@ -174,7 +170,7 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   if (communicator->repair != nullptr) communicator->repair->finish_tasks(lock);
   leave_communicator(comm);
   if (waits == PartingWaits::if_needed && may_depart(*communicator)) {
-    const Parting parting = is_whole(*communicator->session) ? Parting::alone : Parting::unclean;
+    const Parting parting = communicator->session->is_whole() ? Parting::alone : Parting::unclean;
     forget_session(*communicator->session);
     communicator->is_departing = true;
     depart(std::unique_ptr<Communicator>(communicator));
@@ -185,7 +181,7 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   if (communicator->session->has_begun() || communicator->remade)
     communicator->session->barrier(lock);
   bool is_clean = !communicator->session->is_revoked();
-  if (is_clean && !is_whole(*communicator->session)) {
+  if (is_clean && !communicator->session->is_whole()) {
     lock.unlock();
     is_clean = communicator->remade && drain(communicator->remade->spare, *communicator->session);
     lock.lock();

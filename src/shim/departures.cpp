@@ -46,7 +46,7 @@ class Departure {
   }
   // Goes on with what is to be done then, without the lock. True: that is done.
   bool advance() {
-    if (!communicator_->remade || communicator_->is_broken || is_whole() || is_revoked())
+    if (!communicator_->remade || communicator_->is_broken || session().is_whole() || is_revoked())
       return true;
     if (!drain_) drain_.emplace(communicator_->remade->carrier, session());
     is_drained_ = drain_->advance();
@@ -54,7 +54,7 @@ class Departure {
   }
   // With the lock. REQUIRES: all of that is done.
   void close(runtime::Engine& engine, runtime::Lock& lock) {
-    const bool is_clean = !is_revoked() && is_whole();
+    const bool is_clean = !is_revoked() && session().is_whole();
     if (communicator_->native != MPI_COMM_NULL) leave_native(communicator_->native, is_clean);
     if (communicator_->remade) give_back(is_clean);
     engine.close_session(lock, session());
@@ -62,7 +62,6 @@ class Departure {
 
  private:
   runtime::Session& session() const { return *communicator_->session; }
-  bool is_whole() const { return session().members().size() == session().everybody().size(); }
   bool is_revoked() const { return session().is_revoked(); }
   void give_back(bool is_clean) {
     const int spare = communicator_->remade->spare;

@@ -62,6 +62,11 @@ class Plan:
         return self.variables.get("RESPROUT_ON_REPLICA_LOSS") == "stand-in"
 
     @property
+    def verify(self) -> str:
+        """How replicas are compared, or `none`."""
+        return self.variables.get("RESPROUT_VERIFY", "none")
+
+    @property
     def is_on_several_hosts(self) -> bool:
         return self.hostfile is not None or bool(self.mpirun_args)
 

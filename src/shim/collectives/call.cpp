@@ -97,7 +97,7 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   World* world = World::current();
   const bool is_by_lanes = communicator_->lanes != nullptr && communicator_->lanes->is_last;
   if (!is_by_lanes) note_outcome(*session_, outcome);
-  const bool lacks_members = session_->members().size() < session_->everybody().size();
+  const bool lacks_members = !session_->is_whole();
   if (outcome.is_touched && !session_->is_revoked())
     note_recovery(comm_, name_, number_, session_->id(), outcome);
   const bool is_revoked = session_->is_revoked();

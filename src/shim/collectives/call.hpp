@@ -39,7 +39,7 @@ class CollectiveCall {
   int rank() const { return session_->everybody().comm_rank(session_->everybody().self()); }
   int size() const { return session_->everybody().size(); }
   // All have agreed that nobody is lost.
-  bool is_whole() const { return session_->members().size() == size(); }
+  bool is_whole() const { return session_->is_whole(); }
 
   // The call is MPI's business after all, because its arguments are not valid, say.
   template <typename Native>

@@ -244,7 +244,7 @@ void open(CollectiveCall& call) {
       call.lock(), reduce_spec(session, 1), std::as_bytes(std::span(&has_them, 1)), all,
       [&](std::span<const std::byte> result) { has_everybody = result[0] != std::byte{0}; }));
   // Who was left out may not have signed yet.
-  if (session.members().size() != session.everybody().size()) has_everybody = false;
+  if (!session.is_whole()) has_everybody = false;
   auto lanes = std::unique_ptr<CommunicatorLanes>(new CommunicatorLanes{
       std::move(opened.memory), std::move(slots),
       Lanes({call.size(), LaneMemory::broadcast_slots, LaneMemory::meeting_slots},

@@ -63,7 +63,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   of_parent.bind(session);
   RollCall roll(session, 0);
   roll.say(lock);
-  const bool is_whole = session.members().size() == session.everybody().size();
+  const bool is_whole = session.is_whole();
   bool is_for_mpi = !session.is_revoked() && is_whole && roll.is_peaceful() && !parent.remade;
   int code = MPI_SUCCESS;
   if (is_for_mpi) {

@@ -112,12 +112,12 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   const runtime::Outcome outcome = hear_all(call, comm, name, roll, derived.said);
   finish_departures(World::current()->engine(), call.lock());
   if (call.session().is_revoked()) return call.finish(outcome);
-  const auto is_whole = [&] { return call.session().members().size() == call.size(); };
-  if (is_whole() && roll.is_peaceful() && !call.communicator().remade)
+  if (call.is_whole() && roll.is_peaceful() && !call.communicator().remade)
     if (const auto code = make_natively(call, comm, made, of_mpi)) return *code;
   const World& world = *World::current();
   const bool is_told = world.options().on_loss == OnLoss::error && masking.load() == nullptr;
-  if (!ulfm::is_active() || (!is_whole() && is_told)) return call.finish(outcome, proc_failed());
+  if (!ulfm::is_active() || (!call.is_whole() && is_told))
+    return call.finish(outcome, proc_failed());
   return derive(call, outcome, comm, roll, derived, made);
 }
 

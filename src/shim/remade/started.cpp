@@ -66,7 +66,7 @@ class Remaking final : public Collective {
   bool go_on(runtime::Started& started, const runtime::Outcome&) override {
     if (session().is_revoked()) return false;
     if (stage_ == Stage::who_makes_it && who_ == Who::everybody && !is_remade(comm_)) {
-      const bool is_whole = session().members().size() == session().everybody().size();
+      const bool is_whole = session().is_whole();
       if (is_whole && roll_.is_peaceful()) {
         leave_to_mpi(started);
         return true;

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 #include <span>
 #include <string_view>
 
-#include "shim/fast_thread_local.hpp"
 #include "shim/inside_call.hpp"
 #include "shim/replication/decided.hpp"
 
@@ -39,15 +37,14 @@ std::int64_t begin_monotonic_ns = 0;
 std::int64_t readings = 0;
 
 // What the system has, behind ours.
-template <typename Pointer>
-Pointer behind(Pointer& found, const char* name) {
-  if (found == nullptr) found = reinterpret_cast<Pointer>(dlsym(RTLD_NEXT, name));
-  return found;
-}
-
-int own_clock(clockid_t clock, timespec* time) {
-  static decltype(&clock_gettime) found = nullptr;
-  return behind(found, "clock_gettime")(clock, time);
+template <typename Function>
+Function* behind(std::atomic<Function*>& found, const char* name) {
+  Function* function = found.load(std::memory_order_relaxed);
+  if (function == nullptr) {
+    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    found.store(function, std::memory_order_relaxed);
+  }
+  return function;
 }
 
 // The MPI library and what it stands on, and ourselves.
@@ -85,12 +82,15 @@ Whose whose_for(const void* caller) {
   return now;
 }
 
-// What all replicas read where this one reads `value`.
-template <typename T>
-T decided_reading(T value) {
+// What the program reads there where the process itself has read `value`: that, or what
+// `standing()` is before MPI_Init, or what is decided.
+template <typename T, typename Standing>
+T reading(T value, const void* caller, Standing standing) {
+  const Whose now = whose_for(caller);
+  if (now == Whose::stands) return standing();
   const InsideCall inside;
-  if (Decided* by = decided.load(std::memory_order_acquire))
-    by->clock(std::as_writable_bytes(std::span(&value, 1)));
+  Decided* by = now == Whose::decided ? decided.load(std::memory_order_acquire) : nullptr;
+  if (by != nullptr) by->clock(std::as_writable_bytes(std::span(&value, 1)));
   return value;
 }
 
@@ -111,19 +111,10 @@ timespec standing_clock(clockid_t clock) {
 
 // 0, or -1 and errno.
 int read_clock(clockid_t clock, timespec* time, const void* caller) {
-  const int code = own_clock(clock, time);
-  if (code != 0) return code;
-  switch (whose_for(caller)) {
-    case Whose::own:
-      break;
-    case Whose::stands:
-      *time = standing_clock(clock);
-      break;
-    case Whose::decided:
-      *time = decided_reading(*time);
-      break;
-  }
-  return 0;
+  static std::atomic<int (*)(clockid_t, timespec*)> found{nullptr};
+  const int code = behind(found, "clock_gettime")(clock, time);
+  if (code == 0) *time = reading(*time, caller, [&] { return standing_clock(clock); });
+  return code;
 }
 
 std::int64_t processor_ns(const void* caller) {
@@ -192,40 +183,21 @@ extern "C" time_t time(time_t* seconds) {
 extern "C" clock_t clock() { return processor_ns(RESPROUT_CALLER) / (second_ns / CLOCKS_PER_SEC); }
 
 extern "C" clock_t times(tms* used) {
-  static decltype(&times) found = nullptr;
-  struct Reading {
+  static std::atomic<clock_t (*)(tms*)> found{nullptr};
+  struct Times {
     clock_t passed;
     tms used;
-  } reading{};
-  reading.passed = behind(found, "times")(&reading.used);
-  if (reading.passed == static_cast<clock_t>(-1)) return reading.passed;
-  switch (whose_for(RESPROUT_CALLER)) {
-    case Whose::own:
-      break;
-    case Whose::stands:
-      reading = {};
-      break;
-    case Whose::decided:
-      reading = decided_reading(reading);
-      break;
-  }
-  if (used != nullptr) *used = reading.used;
-  return reading.passed;
+  } own{};
+  own.passed = behind(found, "times")(&own.used);
+  if (own.passed == static_cast<clock_t>(-1)) return own.passed;
+  const Times times = reading(own, RESPROUT_CALLER, [] { return Times{}; });
+  if (used != nullptr) *used = times.used;
+  return times.passed;
 }
 
 extern "C" int getrusage(int who, rusage* usage) {
-  static decltype(&getrusage) found = nullptr;
+  static std::atomic<int (*)(int, rusage*)> found{nullptr};
   const int code = behind(found, "getrusage")(who, usage);
-  if (code != 0) return code;
-  switch (whose_for(RESPROUT_CALLER)) {
-    case Whose::own:
-      break;
-    case Whose::stands:
-      *usage = {};
-      break;
-    case Whose::decided:
-      *usage = decided_reading(*usage);
-      break;
-  }
-  return 0;
+  if (code == 0) *usage = reading(*usage, RESPROUT_CALLER, [] { return rusage{}; });
+  return code;
 }

@@ -28,7 +28,7 @@ enum { clock_words = 3, clock_seconds_max = 120 };
 
 static int64_t* clock_times;  // of this process; null: nobody asks
 
-// This process's own time: replicas may read the one of one of them from the library.
+// This process's own time: what clock_gettime tells replicas may be that of one of them.
 static inline int64_t clock_now(void) {
   struct timespec now;
   syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);

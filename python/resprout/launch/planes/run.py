@@ -67,9 +67,8 @@ def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list
 
 def _clocks_of(plan: Plan) -> dict[str, str]:
     """With decided clocks what all ranks read until they have MPI: from now on."""
-    is_verified = plan.variables.get("RESPROUT_VERIFY", "none") != "none"
     is_own = plan.variables.get("RESPROUT_CLOCKS") == "own"
-    if is_own or not (is_verified or plan.stands_in):
+    if is_own or not (plan.verify != "none" or plan.stands_in):
         return {}
     return {"RESPROUT_CLOCKS": f"decided:{time.time_ns()}:{time.monotonic_ns()}"}
 
@@ -112,10 +111,6 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     return replace(report, on_replica_loss="stand-in", replicas_left=running.replicas_left())
 
 
-def _verify(plans: Sequence[Plan]) -> str:
-    return plans[0].variables.get("RESPROUT_VERIFY", "none")
-
-
 def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool) -> Report:
     """That of the plane whose end is the job's, with what is to be said of all."""
     chosen = decide(planes)
@@ -127,7 +122,7 @@ def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool
     return replace(
         chosen.report,
         exit_status=status,
-        verify=_verify(plans),
+        verify=plans[0].verify,
         verification=sum(verified, Verification()) if verified else None,
         corruptions=tuple(
             sorted(

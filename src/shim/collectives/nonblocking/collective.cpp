@@ -31,7 +31,7 @@ int Collective::run(CollectiveCall& call) {
 
 void Collective::end() {
   if (call_.ticket == 0) return;  // somebody waits, and will see
-  const bool lacks_members = session_.members().size() < session_.everybody().size();
+  const bool lacks_members = !session_.is_whole();
   const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
   result_ = code();
   if (call_.masked) {
