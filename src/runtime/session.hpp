@@ -166,6 +166,8 @@ class Session final : public Outlet {
   // Whose data are in the result of the last operation that was called here, as ranks of the
   // communicator, ascending; of a broadcast: its root's. Nobody's if there is no result.
   std::vector<int> contributors() const;
+  // From here on those of the last operation of `other`, which has the same members.
+  void take_contributors_of(const Session& other) { contributors_ = other.contributors_; }
   // All members share memory.
   bool is_on_one_host() const { return is_on_one_host_; }
   // And they are few: a star is the best tree.

@@ -73,9 +73,12 @@ struct Communicator {
   std::optional<Graph> graph;  // likewise
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
+  runtime::Session* last = nullptr;    // in which its last collective was called; null: none yet,
+                                       // or its lanes carried that
   std::uint64_t name = 0;              // replication/communicator_name.hpp; 0: has none
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
+  std::uint64_t persistent_made = 0;                                      // collective requests
   std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise

@@ -20,10 +20,11 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const Communicator* communicator = communicator_of(comm);
   const bool is_native = communicator->is_native || world.options().leaves_collectives_to_mpi();
   const CommunicatorLanes* lanes = communicator->lanes.get();
-  const bool is_by_lanes = lanes != nullptr && lanes->is_last;
+  const bool is_by_lanes = lanes != nullptr && communicator->last == nullptr;
   if (is_by_lanes && lanes->last_root >= 0) return {lanes->last_root};
-  if (!is_native && !is_by_lanes && communicator->session != nullptr)
-    return communicator->session->contributors();
+  const runtime::Session* last = communicator->last;
+  if (last == nullptr) last = communicator->session;
+  if (!is_native && !is_by_lanes && last != nullptr) return last->contributors();
   // The MPI library's own collectives contain everybody, or fail; so do those over lanes.
   std::vector<int> everybody;
   if (is_native || is_by_lanes) everybody.resize(communicator->world_ranks.size());

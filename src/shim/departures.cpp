@@ -37,32 +37,32 @@ class Goodbye final : public runtime::Task {
 
 class Departure {
  public:
-  Departure(std::unique_ptr<Communicator> communicator, std::shared_ptr<Goodbye> goodbye)
-      : communicator_(std::move(communicator)), goodbye_(std::move(goodbye)) {}
+  // `communicator`: null if it is of none.
+  Departure(runtime::Session& session, std::shared_ptr<Goodbye> goodbye,
+            std::unique_ptr<Communicator> communicator)
+      : session_(&session), goodbye_(std::move(goodbye)), communicator_(std::move(communicator)) {}
 
   // All have said goodbye.
-  bool is_over() const {
-    return goodbye_->is_over() && (!communicator_->remade || communicator_->is_unmade);
-  }
+  bool is_over() const { return goodbye_->is_over() && (!is_remade() || communicator_->is_unmade); }
   // Goes on with what is to be done then, without the lock. True: that is done.
   bool advance() {
-    if (!communicator_->remade || communicator_->is_broken || session().is_whole() || is_revoked())
+    if (!is_remade() || communicator_->is_broken || session_->is_whole() || session_->is_revoked())
       return true;
-    if (!drain_) drain_.emplace(communicator_->remade->carrier, session());
+    if (!drain_) drain_.emplace(communicator_->remade->carrier, *session_);
     is_drained_ = drain_->advance();
     return is_drained_.has_value();
   }
   // With the lock. REQUIRES: all of that is done.
   void close(runtime::Engine& engine, runtime::Lock& lock) {
-    const bool is_clean = !is_revoked() && session().is_whole();
-    if (communicator_->native != MPI_COMM_NULL) leave_native(communicator_->native, is_clean);
-    if (communicator_->remade) give_back(is_clean);
-    engine.close_session(lock, session());
+    const bool is_clean = !session_->is_revoked() && session_->is_whole();
+    if (communicator_ && communicator_->native != MPI_COMM_NULL)
+      leave_native(communicator_->native, is_clean);
+    if (is_remade()) give_back(is_clean);
+    engine.close_session(lock, *session_);
   }
 
  private:
-  runtime::Session& session() const { return *communicator_->session; }
-  bool is_revoked() const { return session().is_revoked(); }
+  bool is_remade() const { return communicator_ && communicator_->remade; }
   void give_back(bool is_clean) {
     const int spare = communicator_->remade->spare;
     if (is_drained_) note_drained(spare, *is_drained_);
@@ -72,8 +72,9 @@ class Departure {
                                                       : Leaving::unclean);
   }
 
-  std::unique_ptr<Communicator> communicator_;
+  runtime::Session* session_;
   std::shared_ptr<Goodbye> goodbye_;
+  std::unique_ptr<Communicator> communicator_;
   std::optional<Drain> drain_;
   std::optional<bool> is_drained_;
 };
@@ -84,14 +85,20 @@ std::vector<Departure>& departures() {
   return *instance;
 }
 
+void say_goodbye(runtime::Session& session, std::unique_ptr<Communicator> communicator) {
+  const auto goodbye = std::make_shared<Goodbye>(session);
+  departures().emplace_back(session, goodbye, std::move(communicator));
+  session.enqueue(goodbye);
+}
+
 }  // namespace
 
 void depart(std::unique_ptr<Communicator> communicator) {
   runtime::Session& session = *communicator->session;
-  const auto goodbye = std::make_shared<Goodbye>(session);
-  departures().emplace_back(std::move(communicator), goodbye);
-  session.enqueue(goodbye);
+  say_goodbye(session, std::move(communicator));
 }
+
+void depart(runtime::Session& session) { say_goodbye(session, nullptr); }
 
 // Those that are looked at without the lock are in the list no more.
 void finish_departures(runtime::Engine& engine, runtime::Lock& lock) {

@@ -1,6 +1,7 @@
-// Communicators that the program has freed here, and perhaps not everywhere yet: MPI_Comm_free
-// waits for nobody, as ranks may free theirs in any order. Their sessions go on beside the program
-// until all have said goodbye, for who is left may still need what is kept for it.
+// Communicators, and persistent collectives, that the program has freed here, and perhaps not
+// everywhere yet: MPI_Comm_free and MPI_Request_free wait for nobody, as ranks may free theirs in
+// any order. Their sessions go on beside the program until all have said goodbye, for who is left
+// may still need what is kept for it.
 //
 // What carried the messages of one that was made after a loss is drained then, and given back.
 //
@@ -16,6 +17,8 @@ namespace resprout::shim {
 
 // REQUIRES: it has a session, which is not revoked, and no tasks; nobody asks for it any more.
 void depart(std::unique_ptr<Communicator> communicator);
+// One of no communicator, which may have tasks. Nobody begins anything in it any more.
+void depart(runtime::Session& session);
 // Closes the sessions of those that all have left. Waits for nobody; the lock is released
 // meanwhile.
 void finish_departures(runtime::Engine& engine, runtime::Lock& lock);

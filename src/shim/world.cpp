@@ -260,6 +260,7 @@ void end() {
   const VerificationFigures figures =
       world->options().stands_in() ? close_masking() : close_verification();
   if (world->options().verify) world->report().note_verification(figures);
+  leave_persistent();
   {
     runtime::Lock lock = engine.lock();
     engine.finish_tasks(lock);

@@ -4,7 +4,6 @@
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/bitwise_and.hpp"
-#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
@@ -33,7 +32,7 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry
   lock_ = world->engine().open_lock();
   number_ =
       entry == Entry::first ? communicator_->calls.next(name) : communicator_->calls.current(name);
-  if (communicator_->lanes != nullptr) communicator_->lanes->is_last = false;
+  communicator_->last = session_;
   if (when == Lock::at_once) lock();
 }
 
@@ -95,8 +94,7 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (before_) outcome = *before_ + outcome;
   if (!lock_.owns_lock()) lock_.lock();
   World* world = World::current();
-  const bool is_by_lanes = communicator_->lanes != nullptr && communicator_->lanes->is_last;
-  if (!is_by_lanes) note_outcome(*session_, outcome);
+  if (communicator_->last != nullptr) note_outcome(*session_, outcome);
   const bool lacks_members = !session_->is_whole();
   if (outcome.is_touched && !session_->is_revoked())
     note_recovery(comm_, name_, number_, session_->id(), outcome);

@@ -122,7 +122,7 @@ inline bool meet(Communicator& communicator) {
 }
 
 void note_last(Communicator& communicator, int root) {
-  communicator.lanes->is_last = true;
+  communicator.last = nullptr;
   communicator.lanes->last_root = root;
 }
 

@@ -29,9 +29,7 @@ struct CommunicatorLanes {
   protocols::Lanes machine;
   bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
   bool carries_reductions = false;
-  // Of the call that was the last on the communicator, if they carried it: for contributors().
-  bool is_last = false;
-  int last_root = -1;  // of a broadcast
+  int last_root = -1;  // of the last call that they carried, if it was a broadcast
 };
 
 enum class Taken {

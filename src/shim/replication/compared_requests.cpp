@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "shim/communicator.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -49,11 +51,11 @@ bool is_used() {
 
 // Null: there is nothing to do for it. What carries no data is not compared; but where siblings
 // stand in it is over when all have come to it.
-Entry made(MPI_Comm comm, const char* call, const Describe& describe) {
+Entry made(MPI_Comm comm, const char* call, const Describe& describe, std::uint64_t number = 0) {
   if (!is_used() || comm == MPI_COMM_NULL) return nullptr;
   Comparing* by = comparer();
   if (!describe && masking.load(std::memory_order_acquire) == nullptr) return nullptr;
-  return std::make_shared<ComparedRequest>(by, comm, call, describe);
+  return std::make_shared<ComparedRequest>(by, comm, call, describe, number);
 }
 
 void erase(MPI_Request request) {
@@ -64,7 +66,7 @@ void erase(MPI_Request request) {
 }  // namespace
 
 ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
-                                 const Describe& describe)
+                                 const Describe& describe, std::uint64_t number)
     : comm_(comm), call_(call) {
   if (describe && may_flip_given()) to_flip_ = sides_to_flip(comm);
   if (to_flip_) describe_with(describe, &*to_flip_);
@@ -73,7 +75,7 @@ ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
     describe_with(describe, comparison_->sides());
   }
   if (Masking* masks = masking.load()) {
-    masked_ = std::make_shared<MaskedCollective>(*masks, comm, call);
+    masked_ = std::make_shared<MaskedCollective>(*masks, comm, call, number);
     describe_with(describe ? describe : Describe(sides_of::barrier()), masked_->sides());
   }
 }
@@ -137,7 +139,8 @@ void ComparedStart::go_on_as(MPI_Request request) {
 
 void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
                        const Describe& describe) {
-  const Entry entry = made(comm, call, describe);
+  if (!is_used()) return;
+  const Entry entry = made(comm, call, describe, ++communicator_of(comm)->persistent_made);
   if (!entry) return;
   const std::scoped_lock lock(table().mutex);
   table().entries[request] = entry;

@@ -12,6 +12,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -23,8 +24,10 @@ namespace resprout::shim {
 // what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
 class ComparedRequest {
  public:
-  // `by`: null: it is not compared; nor is what carries no data.
-  ComparedRequest(Comparing* by, MPI_Comm comm, const char* call, const Describe& describe);
+  // `by`: null: it is not compared; nor is what carries no data. `number`: of a persistent one of
+  // its communicator, from 1; 0: it is none.
+  ComparedRequest(Comparing* by, MPI_Comm comm, const char* call, const Describe& describe,
+                  std::uint64_t number);
   ~ComparedRequest();
   ComparedRequest(const ComparedRequest&) = delete;
   ComparedRequest& operator=(const ComparedRequest&) = delete;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/random.hpp"
 #include "runtime/replicas/recalled_collective.hpp"
 #include "runtime/session.hpp"
 #include "shim/collectives/reduction.hpp"
@@ -66,7 +67,8 @@ void MaskedCollective::note(const runtime::Session& session, const runtime::Outc
     if (!std::ranges::binary_search(contributors, rank)) missing_.push_back(rank);
 }
 
-MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call)
+MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call,
+                                   std::uint64_t request)
     : by_(by), call_(call) {
   const Communicator& communicator = *communicator_of(comm);
   const auto known_as = name_of(comm);
@@ -74,6 +76,10 @@ MaskedCollective::MaskedCollective(Masking& by, MPI_Comm comm, const char* call)
   is_remade_ = communicator.remade.has_value();
   if (communicator.is_inter || world_ranks_.size() < 2 || !known_as) return;
   communicator_ = *known_as;
+  if (request != 0) {
+    std::uint64_t state = communicator_ ^ request;
+    communicator_ = splitmix64(state);
+  }
   sides_.emplace(communicator.rank, static_cast<int>(world_ranks_.size()));
 }
 

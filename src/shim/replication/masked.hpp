@@ -39,8 +39,10 @@ class Comparison;
 
 class MaskedCollective {
  public:
-  // `call`: its lower-case MPI name, a string literal.
-  MaskedCollective(Masking& by, MPI_Comm comm, const char* call);
+  // `call`: its lower-case MPI name, a string literal. `request`: which persistent one of its
+  // communicator it is, from 1: those are numbered apart, as ranks may start them in any order; 0:
+  // none.
+  MaskedCollective(Masking& by, MPI_Comm comm, const char* call, std::uint64_t request = 0);
 
   // Null: nobody can ask for it, as its communicator has no name or no other member.
   Sides* sides() { return sides_ ? &*sides_ : nullptr; }

@@ -19,17 +19,19 @@ using Payload = std::vector<std::byte>;
 // One operation's folding of contributions and stand-ins.
 class Fold {
  public:
-  Fold(const StandInsOfCall& stand_ins, Reduction& reduction, MPI_Comm comm)
-      : stand_ins_(stand_ins), reduction_(reduction), comm_(comm) {}
+  Fold(const StandInsOfCall& stand_ins, const runtime::Session& session, Reduction& reduction,
+       MPI_Comm comm)
+      : stand_ins_(stand_ins), session_(session), reduction_(reduction), comm_(comm) {}
 
   // The result of all; empty if nobody gave anything.
-  std::optional<Payload> run(std::span<const std::byte> row, int ranks) {
+  std::optional<Payload> run(std::span<const std::byte> row) {
+    const int ranks = session_.everybody().size();
     std::vector<std::optional<std::span<const std::byte>>> blocks(static_cast<std::size_t>(ranks));
     runtime::BlockReader reader(row);
     while (const auto block = reader.next())
       blocks[static_cast<std::size_t>(block->rank)] = block->data;
     if (option().what == Missing::What::last)
-      last_ = &stand_ins_.of_communicator->kind_of(reduction_).payloads;
+      last_ = &stand_ins_.of_communicator->kind_of(session_, reduction_).payloads;
     for (int rank = 0; rank < ranks; ++rank) {
       const auto& block = blocks[static_cast<std::size_t>(rank)];
       if (block) {
@@ -67,6 +69,7 @@ class Fold {
   }
 
   const StandInsOfCall& stand_ins_;
+  const runtime::Session& session_;
   Reduction& reduction_;
   MPI_Comm comm_;
   std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
@@ -75,20 +78,21 @@ class Fold {
 
 }  // namespace
 
-Remembered& StandIns::kind_of(const Reduction& reduction) {
+Remembered& StandIns::kind_of(const runtime::Session& session, const Reduction& reduction) {
+  std::vector<Remembered>& known = last[session.id()];
   const Bearer datatype_bearer = bearer_of(reduction.datatype());
   const Bearer op_bearer = bearer_of(reduction.op());
-  const auto same = std::find_if(last.begin(), last.end(), [&](const Remembered& one) {
+  const auto same = std::find_if(known.begin(), known.end(), [&](const Remembered& one) {
     return one.count == reduction.count() && one.datatype == reduction.datatype() &&
            one.datatype_bearer == datatype_bearer && one.op == reduction.op() &&
            one.op_bearer == op_bearer;
   });
-  if (same != last.end()) {
-    std::rotate(same, same + 1, last.end());
-    return last.back();
+  if (same != known.end()) {
+    std::rotate(same, same + 1, known.end());
+    return known.back();
   }
-  if (last.size() == kinds_max) last.erase(last.begin());
-  return last.emplace_back(Remembered{
+  if (known.size() == kinds_max) known.erase(known.begin());
+  return known.emplace_back(Remembered{
       reduction.count(), reduction.datatype(), datatype_bearer, reduction.op(), op_bearer, {}});
 }
 
@@ -108,9 +112,10 @@ runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std
   return row;
 }
 
-void fold_with(const StandInsOfCall& stand_ins, Reduction& reduction, MPI_Comm comm,
-               std::span<const std::byte> rows, int ranks, void* recvbuf) {
-  const auto result = Fold(stand_ins, reduction, comm).run(rows, ranks);
+void fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
+               Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows,
+               void* recvbuf) {
+  const auto result = Fold(stand_ins, session, reduction, comm).run(rows);
   if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
 }
 
@@ -121,7 +126,7 @@ runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall&
   return call.session().allgather(lock, reduce_spec(call.session(), reduction.bytes()),
                                   row_for_stand_ins(call.session(), reduction.input(input)),
                                   [&](std::span<const std::byte> rows) {
-                                    fold_with(stand_ins, reduction, comm, rows, call.size(),
+                                    fold_with(stand_ins, call.session(), reduction, comm, rows,
                                               recvbuf);
                                   });
 }

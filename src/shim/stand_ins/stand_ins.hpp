@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -41,10 +42,11 @@ struct StandIns {
 
   resprout_stand_in* callback = nullptr;  // goes before the option
   void* extra = nullptr;
-  std::vector<Remembered> last;  // the kind that was met last comes last
+  // By session, as each has its own order. The kind that was met last comes last.
+  std::map<std::uint64_t, std::vector<Remembered>> last;
 
   // What is remembered of the reduction's kind; the kind that was not met for longest gives way.
-  Remembered& kind_of(const Reduction& reduction);
+  Remembered& kind_of(const runtime::Session& session, const Reduction& reduction);
 };
 
 // What a call has to do with them: what was said when it began, whatever is said before it is over.
@@ -63,10 +65,9 @@ runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall&
                                 Reduction& reduction, MPI_Comm comm, const void* input,
                                 void* recvbuf);
 
-// The parts of that: what this process gives to the allgather, and what becomes of its result in a
-// communicator of so many ranks.
+// The parts of that: what this process gives to the allgather, and what becomes of its result.
 runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload);
-void fold_with(const StandInsOfCall& stand_ins, Reduction& reduction, MPI_Comm comm,
-               std::span<const std::byte> rows, int ranks, void* recvbuf);
+void fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
+               Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows, void* recvbuf);
 
 }  // namespace resprout::shim

@@ -23,8 +23,13 @@ typedef struct {
 
 static const int counts[] = {1, 0, 3, 1000, 30011};
 enum { kinds = sizeof counts / sizeof *counts };
-static int last_of[ranks][kinds]; /* the round in which a rank gave to that many the last time */
+/* The round in which a rank gave to that many the last time, but to persistent requests, which
+ * remember for themselves and live for one round. */
+static int last_of[ranks][kinds];
 static const char* mode;
+
+static int form_of(int round) { return round / 2 % 6; }
+static int is_persistent(int round) { return form_of(round) == 5; }
 
 static void put_behind(const Map* first, Map* second) {
   const long a = second->a, b = second->b;
@@ -68,7 +73,8 @@ static MPI_Datatype make_datatype(void) {
 static int part_of(int rank, int round, int i, int is_lost, Map* part) {
   int from = round;
   if (is_lost && strcmp(mode, "callback") == 0) from = rank == 4 ? -1 : rounds;
-  if (is_lost && strcmp(mode, "last") == 0) from = last_of[rank][round % kinds];
+  if (is_lost && strcmp(mode, "last") == 0)
+    from = is_persistent(round) ? -1 : last_of[rank][round % kinds];
   if (is_lost && strcmp(mode, "nothing") == 0) from = -1;
   if (from >= 0) *part = given(rank, from, i);
   return from >= 0;
@@ -90,7 +96,7 @@ static int is_right(const Map* got, int round, int i, unsigned lost) {
 static int reduce(Map* from, Map* to, int count, MPI_Datatype datatype, MPI_Op op, int round,
                   MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int form = round / 2 % 6, root = (round / kinds * 2 + 1) % ranks;
+  const int form = form_of(round), root = (round / kinds * 2 + 1) % ranks;
   int rank;
   MPI_Comm_rank(comm, &rank);
   const int is_root = rank == root;
@@ -135,7 +141,7 @@ static int run(MPI_Comm comm) {
     for (int i = 0; has_result && i < count; ++i)
       if (!is_right(&to[i], round, i, lost)) wrong = 1;
     for (int other = 0; other < ranks; ++other)
-      if (!(lost >> other & 1)) last_of[other][round % kinds] = round;
+      if (!(lost >> other & 1) && !is_persistent(round)) last_of[other][round % kinds] = round;
     free(from);
     free(to);
   }

@@ -51,7 +51,7 @@ class Reduce final : public Collective {
 
   void take(std::span<const std::byte> result) override {
     if (stand_ins_)
-      fold_with(*stand_ins_, reduction_, comm_, result, size(), recvbuf_);
+      fold_with(*stand_ins_, session(), reduction_, comm_, result, recvbuf_);
     else if (recvbuf_ != nullptr)
       reduction_.write(result, recvbuf_);
   }

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/engine.hpp"
-#include "shim/collectives/lanes.hpp"
+#include "shim/collectives/nonblocking/own_session.hpp"
 #include "shim/communicator.hpp"
+#include "shim/departures.hpp"
 #include "shim/errors.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/inject/inject.hpp"
@@ -16,6 +18,7 @@
 #include "shim/replication/compared_requests.hpp"
 #include "shim/report/report.hpp"
 #include "shim/stand_ins/bearers.hpp"
+#include "shim/stand_ins/stand_ins.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -26,7 +29,9 @@ struct Entry {
   std::shared_ptr<Collective> collective;
   int ticket = 0;
   bool is_started = true;
-  MakeCollective make;  // of a persistent one
+  // Of a persistent one:
+  MakeCollective make;
+  std::shared_ptr<OwnSession> own;
 };
 
 // Never destroyed: the program's exit handlers may still complete requests.
@@ -128,11 +133,38 @@ int add_request(Entry entry, MPI_Request* request) {
   return ticket;
 }
 
+// Of the persistent requests of the communicator.
+std::vector<std::shared_ptr<OwnSession>> own_sessions_of(MPI_Comm comm) {
+  std::vector<std::shared_ptr<OwnSession>> all;
+  const Guard guard(table().mutex);
+  for (const auto& [request, entry] : table().entries)
+    if (entry.own && entry.collective->call().comm == comm) all.push_back(entry.own);
+  return all;
+}
+
+// Under the engine's lock: it will not be started again.
+void leave_own_session(MPI_Request request, runtime::Lock& lock) {
+  std::shared_ptr<OwnSession> own;
+  MPI_Comm comm = MPI_COMM_NULL;
+  {
+    const Guard guard(table().mutex);
+    Entry& entry = table().entries.at(request);
+    own = std::exchange(entry.own, nullptr);
+    comm = entry.collective->call().comm;
+  }
+  if (!own) return;
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.stand_ins) communicator.stand_ins->last.erase(own->session().id());
+  if (communicator.last == &own->session()) {
+    communicator.session->take_contributors_of(own->session());
+    communicator.last = communicator.session;
+  }
+  own->close(lock);
+}
+
 // Under the engine's lock.
 void launch(const std::shared_ptr<Collective>& collective, Collective::Call call) {
-  Communicator& communicator = *communicator_of(call.comm);
-  call.number = communicator.calls.next(call.name);
-  if (communicator.lanes != nullptr) communicator.lanes->is_last = false;
+  call.number = communicator_of(call.comm)->calls.next(call.name);
   collective->set_call(call);
   table().under_way.fetch_add(1);
   collective->session().enqueue(collective);
@@ -153,13 +185,20 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
     return native();
   }
   collective->set_call({comm, name});
-  const int ticket = add_request(
-      {collective, 0, !is_persistent, is_persistent ? make : MakeCollective{}}, request);
+  Entry entry{collective, 0, !is_persistent, nullptr, nullptr};
+  if (is_persistent) {
+    finish_departures(world->engine(), lock);
+    entry.make = make;
+    entry.own = std::make_shared<OwnSession>(lock, collective->session(),
+                                             communicator_of(comm)->world_ranks);
+  }
+  const int ticket = add_request(std::move(entry), request);
   if (ticket == 0) {
     lock.unlock();
     return finish(comm, name, MPI_ERR_NO_MEM);
   }
   if (is_persistent) return MPI_SUCCESS;
+  communicator_of(comm)->last = &collective->session();
   launch(collective, {comm, name, 0, ticket, masked});
   lock.unlock();
   complete_ended();
@@ -266,19 +305,21 @@ bool is_collective(MPI_Request request) {
 int start_again(MPI_Request request) {
   World* world = World::current();
   MakeCollective make;
+  std::shared_ptr<OwnSession> own;
   Collective::Call call;
   {
     const Guard guard(table().mutex);
     const Entry& entry = table().entries.at(request);
     if (!entry.make || entry.is_started) return MPI_ERR_REQUEST;
     make = entry.make;
+    own = entry.own;
     call = entry.collective->call();
     call.ticket = entry.ticket;
   }
   call.masked = masked_collective(request);
   entering(call.name);
   runtime::Lock lock = world->engine().lock();
-  const std::shared_ptr<Collective> collective = made(make, call.comm, lock);
+  const std::shared_ptr<Collective> collective = make(call.comm, own->session());
   const int code = collective ? PMPI_Start(&request) : MPI_ERR_ARG;
   if (code != MPI_SUCCESS) {
     lock.unlock();
@@ -290,6 +331,7 @@ int start_again(MPI_Request request) {
     entry.collective = collective;
     entry.is_started = true;
   }
+  if (own->has_communicator()) communicator_of(call.comm)->last = &own->session();
   launch(collective, call);
   lock.unlock();
   complete_ended();
@@ -300,7 +342,9 @@ int start_again(MPI_Request request) {
 void forget_collective(MPI_Request request) {
   World* world = World::current();
   if (!is_collective(request) || world == nullptr) return;
-  const runtime::Lock lock = world->engine().lock();
+  runtime::Lock lock = world->engine().lock();
+  finish_departures(world->engine(), lock);
+  leave_own_session(request, lock);
   Table& t = table();
   const Guard guard(t.mutex);
   t.entries.erase(request);
@@ -324,10 +368,21 @@ bool is_kept(MPI_Op op) {
   return true;
 }
 
-void leave_communicator(MPI_Comm comm) {
+void leave_communicator(MPI_Comm comm, runtime::Lock& lock) {
+  for (const auto& own : own_sessions_of(comm)) own->leave_communicator(lock);
   const Guard guard(table().mutex);
   for (auto& [request, entry] : table().entries)
     if (entry.collective->call().comm == comm) entry.collective->leave_communicator();
+}
+
+void leave_persistent() {
+  runtime::Lock lock = World::current()->engine().lock();
+  std::vector<MPI_Request> left;
+  {
+    const Guard guard(table().mutex);
+    for (const auto& [request, entry] : table().entries) left.push_back(request);
+  }
+  for (const MPI_Request request : left) leave_own_session(request, lock);
 }
 
 void open_requests() {

@@ -23,6 +23,8 @@
 
 namespace resprout::shim {
 
+class OwnSession;
+
 // Some are started, and the program was not yet told that they are over.
 bool is_any_under_way();
 // Drives the engine for a moment, and completes the requests of what is over.
@@ -92,8 +94,11 @@ void forget_collective(MPI_Request request);
 // and MPI must not free it yet.
 bool is_kept(MPI_Datatype datatype);
 bool is_kept(MPI_Op op);
-// The communicator is going to be freed; its collectives are over.
-void leave_communicator(MPI_Comm comm);
+// The communicator is going to be freed; its collectives are over. Waits until its persistent ones
+// are.
+void leave_communicator(MPI_Comm comm, runtime::Lock& lock);
+// At MPI_Finalize, before all are over: what the program has not freed holds up nobody.
+void leave_persistent();
 // In MPI_Init: after a loss the library may not make what requests need.
 void open_requests();
 // At MPI_Finalize, when all are over.

@@ -1,0 +1,31 @@
+#include "shim/collectives/nonblocking/own_session.hpp"
+
+#include "shim/departures.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+
+OwnSession::OwnSession(runtime::Lock& lock, runtime::Session& of,
+                       const std::vector<int>& world_ranks)
+    : of_(&of),
+      session_(World::current()->engine().open_session(lock, of.next_child(), world_ranks)) {
+  of.bind(session_);
+}
+
+void OwnSession::leave_communicator(runtime::Lock& lock) {
+  session_.finish_tasks(lock);
+  if (of_ != nullptr) of_->release(session_);
+  of_ = nullptr;
+}
+
+// Where nothing was ever said nobody has to hear that it ends.
+void OwnSession::close(runtime::Lock& lock) {
+  if (of_ != nullptr) of_->release(session_);
+  of_ = nullptr;
+  if (session_.has_begun())
+    depart(session_);
+  else
+    World::current()->engine().close_session(lock, session_);
+}
+
+}  // namespace resprout::shim
