@@ -10,6 +10,8 @@
 // The `note_` functions and the questions about losses are safe without the lock.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -31,7 +33,8 @@ namespace resprout::runtime {
 
 class Farewell;
 
-// Of the rounds in which a waiting thread finds nothing to do, one in so many.
+// Of the rounds in which a waiting thread finds nothing to do and yields, one in so many; of those
+// in which it naps, each.
 inline constexpr unsigned idle_rounds_between_looks = 8;
 
 // How long the kernel may take a dead process apart, on a core that others wait for. Those are
@@ -158,8 +161,12 @@ class Engine final : public Receiver {
   int revocation_count() const { return revocation_count_.load(std::memory_order_acquire); }
 
   // What else has to go on while a thread of the program waits: called by that thread, without the
-  // lock, now and then. Before the first wait.
-  void do_meanwhile(void (*work)()) { meanwhile_ = work; }
+  // lock, now and then. `is_urgent()`: others may wait for that at any moment, so that it is called
+  // in every round, and nobody naps. Before the first wait.
+  void do_meanwhile(void (*work)(), bool (*is_urgent)()) {
+    meanwhile_ = work;
+    is_meanwhile_urgent_ = is_urgent;
+  }
 
   // What this process waits for, in lines for a person. Without the lock, from any thread.
   std::string describe();
@@ -251,6 +258,7 @@ class Engine final : public Receiver {
   const IdleStrategy idle_;
   std::function<void(int)> ask_;
   void (*meanwhile_)() = nullptr;
+  bool (*is_meanwhile_urgent_)() = nullptr;
   void (*tell_)(const Session&) = nullptr;
   std::atomic<int> revocation_count_{0};
   std::mutex mutex_;
@@ -313,9 +321,13 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
     }
     lock.unlock();
     if (misses_a_pulse()) note_stops();
-    if (meanwhile_ != nullptr && ++idle_rounds % idle_rounds_between_looks == 0) meanwhile_();
+    const bool is_urgent = is_meanwhile_urgent_ != nullptr && is_meanwhile_urgent_();
+    const bool is_look_over = ++idle_rounds % idle_rounds_between_looks == 0 || idle.is_sleeping();
+    if (meanwhile_ != nullptr && (is_look_over || is_urgent)) meanwhile_();
     if (is_somebody_ending())
       bell_.nap(rings, nap_while_ending_ns);
+    else if (is_urgent)
+      sched_yield();
     else
       idle.pause([&](long ns) { bell_.nap(rings, ns); });
     lock.lock();

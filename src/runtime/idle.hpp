@@ -36,6 +36,8 @@ class Idle {
   void reset() { looks_ = 0; }
   // True if the next pause gives up the processor, so that locks should be released first.
   bool is_spinning() const { return looks_ < strategy_.spins; }
+  // True if it sleeps, as nothing has come for long.
+  bool is_sleeping() const { return looks_ >= strategy_.spins + strategy_.yields; }
 
   void pause() {
     pause([](long ns) {

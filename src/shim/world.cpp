@@ -30,6 +30,7 @@
 #include "shim/replication/verification.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
+#include "shim/windows.hpp"
 
 extern "C" char** environ;
 
@@ -51,7 +52,7 @@ class LiveWorld final : public World {
         engine_(job_.rank, job_.size, *job_.transport,
                 runtime::idle_strategy(job_.local_ranks,
                                        static_cast<int>(std::thread::hardware_concurrency()))) {
-    engine_.do_meanwhile(progress_mpi);
+    engine_.do_meanwhile(progress_mpi, has_windows);
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
     engine_.watch_links(link_watching());
     // A process of a plane does more about a loss than to go on: when its own lifeline says so.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <memory>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/send_halves.hpp"
+#include "shim/windows.hpp"
 
 namespace resprout::shim {
 
@@ -35,7 +37,10 @@ class Patience {
  public:
   void pause() {
     drive();
-    idle_.pause();
+    if (has_windows())
+      sched_yield();
+    else
+      idle_.pause();
   }
 
  private:
