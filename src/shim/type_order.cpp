@@ -5,49 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "shim/payload.hpp"
+#include "shim/type_recipe.hpp"
 
 namespace resprout::shim {
 namespace {
-
-bool is_predefined(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-// How a derived datatype was made, and of what.
-class Recipe {
- public:
-  explicit Recipe(MPI_Datatype datatype) {
-    int integers = 0;
-    int addresses = 0;
-    int datatypes = 0;
-    PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner_);
-    if (is_predefined(combiner_)) return;
-    integers_.resize(static_cast<std::size_t>(integers));
-    addresses_.resize(static_cast<std::size_t>(addresses));
-    parts_.resize(static_cast<std::size_t>(datatypes));
-    PMPI_Type_get_contents(datatype, integers, addresses, datatypes, integers_.data(),
-                           addresses_.data(), parts_.data());
-  }
-  ~Recipe() {
-    for (MPI_Datatype& part : parts_)
-      if (!is_predefined(combiner_of(part))) PMPI_Type_free(&part);
-  }
-  Recipe(const Recipe&) = delete;
-  Recipe& operator=(const Recipe&) = delete;
-
-  int combiner() const { return combiner_; }
-  MPI_Aint integer(std::size_t i) const { return integers_[i]; }
-  MPI_Aint address(std::size_t i) const { return addresses_[i]; }
-  MPI_Datatype part(std::size_t i) const { return parts_[i]; }
-
- private:
-  int combiner_ = MPI_COMBINER_NAMED;
-  std::vector<int> integers_;
-  std::vector<MPI_Aint> addresses_;
-  std::vector<MPI_Datatype> parts_;
-};
 
 // What a datatype is made of, and how long some of them in a row are.
 class Part {
@@ -94,7 +55,7 @@ class Blocks {
   bool ascend_ = true;
 };
 
-bool ascends_struct(const Recipe& made) {
+bool ascends_struct(const TypeRecipe& made) {
   Blocks blocks;
   const auto count = static_cast<std::size_t>(made.integer(0));
   for (std::size_t i = 0; i < count; ++i)
@@ -103,7 +64,7 @@ bool ascends_struct(const Recipe& made) {
 }
 
 // Displacements count extents unless they are addresses; lengths may be one for all.
-bool ascends_indexed(const Recipe& made, bool has_one_length, bool has_addresses) {
+bool ascends_indexed(const TypeRecipe& made, bool has_one_length, bool has_addresses) {
   Blocks blocks;
   const Part part(made.part(0));
   const auto count = static_cast<std::size_t>(made.integer(0));
@@ -117,8 +78,8 @@ bool ascends_indexed(const Recipe& made, bool has_one_length, bool has_addresses
 }  // namespace
 
 bool is_in_order(MPI_Datatype datatype) {
-  const Recipe made(datatype);
-  if (is_predefined(made.combiner())) return true;
+  const TypeRecipe made(datatype);
+  if (made.is_predefined()) return true;
   switch (made.combiner()) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:

@@ -223,7 +223,7 @@ TEST_CASE("a started collective on a communicator without a name is counted at e
 // In a communicator of one everybody gets what it has given.
 TEST_CASE("every collective that is started says what it is given and what it gives") {
   const Digest128 given = digest_of(contribution.data(), 3, MPI_INT);
-  const Digest128 nothing = digest_of_packed({}, MPI_INT);
+  const Digest128 nothing = digest_of_packed({});
   for (const Form& form : forms)
     for (const bool is_in_place : {false, true}) {
       CAPTURE(form.name);
@@ -246,7 +246,7 @@ TEST_CASE("every collective that is started says what it is given and what it gi
 
 TEST_CASE("the same for broadcasts and scatters") {
   const Digest128 given = digest_of(contribution.data(), 3, MPI_INT);
-  const Digest128 nothing = digest_of_packed({}, MPI_INT);
+  const Digest128 nothing = digest_of_packed({});
   Numbers data = contribution;
   Numbers out{};
   const auto check = [&](const Digest128& result, bool is_persistent, auto run) {

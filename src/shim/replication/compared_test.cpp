@@ -154,7 +154,7 @@ TEST_CASE("arguments that MPI would refuse are not looked at") {
 // In a communicator of one everybody gets what it has given.
 TEST_CASE("every blocking collective says what it is given and what it gives") {
   const Digest128 given = digest_of(contribution.data(), 3, MPI_INT);
-  const Digest128 nothing = digest_of_packed({}, MPI_INT);
+  const Digest128 nothing = digest_of_packed({});
   for (const Collective& collective : collectives)
     for (const bool is_in_place : {false, true}) {
       CAPTURE(collective.name);
@@ -171,7 +171,7 @@ TEST_CASE("every blocking collective says what it is given and what it gives") {
 
 TEST_CASE("what a root gives is its contribution, what others get their result") {
   const Digest128 given = digest_of(contribution.data(), 3, MPI_INT);
-  const Digest128 nothing = digest_of_packed({}, MPI_INT);
+  const Digest128 nothing = digest_of_packed({});
   std::array<int, 3> data = contribution;
   const auto check = [&](const Digest128& result, auto run) {
     Pair pair(VoteMethod::async_hash);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <vector>
 
 #define XXH_INLINE_ALL
@@ -13,15 +12,6 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 
-// x87's: 64 bits of mantissa and 16 of sign and exponent, padded.
-constexpr bool has_padded_long_double = std::numeric_limits<long double>::digits == 64;
-constexpr std::size_t long_double_bytes = has_padded_long_double ? 10 : sizeof(long double);
-
-bool is_padded(MPI_Datatype datatype) {
-  return has_padded_long_double &&
-         (datatype == MPI_LONG_DOUBLE || datatype == MPI_C_LONG_DOUBLE_COMPLEX);
-}
-
 Digest128 as_digest(const XXH128_hash_t& hash) { return {hash.high64, hash.low64}; }
 
 // What a Digester says of them, quicker where they are few.
@@ -29,37 +19,43 @@ Digest128 digest_of_bytes(std::span<const std::byte> data) {
   return as_digest(XXH3_128bits(data.data(), data.size()));
 }
 
-// Packed data go in, in pieces of any size; the padding of long doubles is left out.
+// Packed data go in, in pieces of any size; padding is left out.
 class Digester {
  public:
   Digester() { XXH3_128bits_reset(&state_); }
 
-  // What is added from now on are elements of `datatype`.
-  void begin(MPI_Datatype datatype) {
-    skips_padding_ = is_padded(datatype);
+  // How what is added from now on is padded, up to the next call.
+  void begin(const Padding& padding) {
+    padding_ = padding;
+    run_ = 0;
     position_ = 0;
   }
 
   void add(std::span<const std::byte> data) {
-    if (!skips_padding_) {
-      XXH3_128bits_update(&state_, data.data(), data.size());
-      return;
-    }
+    if (!padding_.has_any()) return update(data);
     while (!data.empty()) {
-      const std::size_t all = std::min(sizeof(long double) - position_, data.size());
-      if (position_ < long_double_bytes)
-        XXH3_128bits_update(&state_, data.data(), std::min(long_double_bytes - position_, all));
-      position_ = (position_ + all) % sizeof(long double);
-      data = data.subspan(all);
+      const Padding::Run& run = padding_.runs()[run_];
+      const auto part = data.first(std::min(run.bytes - position_, data.size()));
+      if (run.counts) update(part);
+      position_ += part.size();
+      data = data.subspan(part.size());
+      if (position_ < run.bytes) continue;
+      run_ = (run_ + 1) % padding_.runs().size();
+      position_ = 0;
     }
   }
 
   Digest128 digest() const { return as_digest(XXH3_128bits_digest(&state_)); }
 
  private:
+  void update(std::span<const std::byte> data) {
+    XXH3_128bits_update(&state_, data.data(), data.size());
+  }
+
   XXH3_state_t state_;
-  bool skips_padding_ = false;
-  std::size_t position_ = 0;  // in a long double
+  Padding padding_;
+  std::size_t run_ = 0;
+  std::size_t position_ = 0;  // in that
 };
 
 // The first `bytes` packed bytes of a buffer with gaps, packed piece by piece.
@@ -83,8 +79,9 @@ void add_pieces(Digester& digester, const void* buffer, const Layout& layout, st
   }
 }
 
-void add(Digester& digester, const void* buffer, const Layout& layout, std::size_t bytes) {
-  digester.begin(layout.datatype);
+void add(Digester& digester, const void* buffer, const Layout& layout, std::size_t bytes,
+         const Padding& padding) {
+  digester.begin(padding);
   if (layout.is_dense) {
     digester.add({static_cast<const std::byte*>(buffer), bytes});
   } else {
@@ -110,28 +107,30 @@ Digest128 digest_of(const void* buffer, const Layout& layout) {
 }
 
 Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size_t bytes) {
-  if (layout.is_dense && !is_padded(layout.datatype))
+  const Padding padding = Padding::of(layout.datatype);
+  if (layout.is_dense && !padding.has_any())
     return digest_of_bytes({static_cast<const std::byte*>(buffer), bytes});
-  if (layout.packed_bytes <= piece_bytes && !is_padded(layout.datatype)) {
+  if (layout.packed_bytes <= piece_bytes && !padding.has_any()) {
     std::vector<std::byte> storage;
     return digest_of_bytes(packed(buffer, layout, storage).first(bytes));
   }
   Digester digester;
-  add(digester, buffer, layout, bytes);
+  add(digester, buffer, layout, bytes, padding);
   return digester.digest();
 }
 
 Digest128 digest_of(std::span<const Piece> pieces) {
   Digester digester;
   for (const Piece& piece : pieces)
-    add(digester, piece.buffer, piece.layout, piece.layout.packed_bytes);
+    add(digester, piece.buffer, piece.layout, piece.layout.packed_bytes,
+        Padding::of(piece.layout.datatype));
   return digester.digest();
 }
 
-Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatype) {
-  if (!is_padded(datatype)) return digest_of_bytes(data);
+Digest128 digest_of_packed(std::span<const std::byte> data, const Padding& padding) {
+  if (!padding.has_any()) return digest_of_bytes(data);
   Digester digester;
-  digester.begin(datatype);
+  digester.begin(padding);
   digester.add(data);
   return digester.digest();
 }
@@ -140,7 +139,7 @@ Digest128 digest_of_packed(std::span<const std::byte> data, std::span<const Piec
   Digester digester;
   for (const Piece& piece : pieces) {
     const auto part = data.first(std::min(piece.layout.packed_bytes, data.size()));
-    digester.begin(piece.layout.datatype);
+    digester.begin(Padding::of(piece.layout.datatype));
     digester.add(part);
     data = data.subspan(part.size());
   }

@@ -2,9 +2,8 @@
 //
 // Two processes that send or receive the same message get the same digest, however it lies in their
 // memory; gaps between elements do not count. What is compared is bits: two NaN may differ, and so
-// may 0 and -0. An x87 long double has 10 bytes that mean something and 6 that nobody writes: only
-// the former count, where the datatype is MPI_LONG_DOUBLE or MPI_C_LONG_DOUBLE_COMPLEX itself. Of a
-// struct that is sent as MPI_BYTE nobody knows which bytes are gaps.
+// may 0 and -0. What pads a long double does not count (padding.hpp). Of a struct that is sent as
+// MPI_BYTE nobody knows which bytes are gaps.
 //
 // Lazy Fault Detection for Redundant MPI, section 4.1 ("hashes of each received buffer"), 4.2.
 // Thread rule: from any thread from which MPI may be called; dense data from any.
@@ -19,6 +18,7 @@
 
 #include "shim/collectives/pieces.hpp"
 #include "shim/payload.hpp"
+#include "shim/replication/padding.hpp"
 
 namespace resprout::shim {
 
@@ -44,8 +44,8 @@ Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size
 // Of several buffers, one behind the other.
 Digest128 digest_of(std::span<const Piece> pieces);
 
-// Of data that are packed already, elements of `datatype`.
-Digest128 digest_of_packed(std::span<const std::byte> data, MPI_Datatype datatype);
+// Of data that are packed already.
+Digest128 digest_of_packed(std::span<const std::byte> data, const Padding& padding = {});
 // As digest_of(pieces), of what packed(pieces) makes of them or of others like them. Looks at none
 // of their buffers.
 Digest128 digest_of_packed(std::span<const std::byte> data, std::span<const Piece> pieces);

@@ -38,12 +38,6 @@ std::size_t bytes_in(const MPI_Status& status) {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-// What there is to know of it when the datatype itself may be gone: which bytes count.
-MPI_Datatype predefined_for(MPI_Datatype datatype) {
-  const bool has_padding = datatype == MPI_LONG_DOUBLE || datatype == MPI_C_LONG_DOUBLE_COMPLEX;
-  return has_padding ? datatype : MPI_BYTE;
-}
-
 // As if MPI had received it.
 void put(std::span<const std::byte> bytes, const ReceiveBuffer& buffer, MPI_Status& status) {
   int size = 0;
@@ -88,7 +82,7 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   if (setup_.verifier == nullptr) return;
   // Packed once, if that has to be.
   const std::uint64_t digest = needs_bytes && !layout.is_dense
-                                   ? digest_of_packed(bytes, buffer.datatype).low
+                                   ? digest_of_packed(bytes, Padding::of(buffer.datatype)).low
                                    : digest_of(buffer.data, layout).low;
   setup_.verifier->send(name, digest, bytes);
 }
@@ -149,7 +143,7 @@ void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& 
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   const std::size_t bytes = std::min(bytes_in(status), layout.packed_bytes);
   const Arrived arrived{buffer.call, bytes, digest_of_received(buffer.data, layout, bytes).low,
-                        predefined_for(buffer.datatype)};
+                        Padding::of(buffer.datatype)};
   std::optional<MessageName> name;
   {
     std::unique_lock lock(mutex_);
@@ -180,8 +174,8 @@ void Messages::hand_in_named() {
 }
 
 std::optional<MessageName> Messages::hand_in(const MessageName& name, const Arrived& arrived) {
-  const auto digest_of_copy = [datatype = arrived.datatype](std::span<const std::byte> copy) {
-    return digest_of_packed(copy, datatype).low;
+  const auto digest_of_copy = [padding = arrived.padding](std::span<const std::byte> copy) {
+    return digest_of_packed(copy, padding).low;
   };
   const bool is_through = setup_.verifier->receive_copy(
       {name, arrived.call, arrived.bytes, digest_of_copy}, arrived.digest);
@@ -316,8 +310,8 @@ bool Messages::is_coming(const MessageName& name, Ticket ticket, const ReceiveBu
   lock.unlock();
   if (is_new) {
     const auto digest_of_copy =
-        [datatype = predefined_for(buffer.datatype)](std::span<const std::byte> copy) {
-          return digest_of_packed(copy, datatype).low;
+        [padding = Padding::of(buffer.datatype)](std::span<const std::byte> copy) {
+          return digest_of_packed(copy, padding).low;
         };
     setup_.verifier->receive({name, buffer.call, 0, digest_of_copy}, true);
   }

@@ -32,6 +32,7 @@
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
 #include "shim/replication/compared_requests.hpp"
+#include "shim/replication/padding.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/room.hpp"
 
@@ -136,7 +137,7 @@ class Messages {
     const char* call = "";
     std::uint64_t bytes = 0;
     std::uint64_t digest = 0;
-    MPI_Datatype datatype = MPI_DATATYPE_NULL;  // predefined
+    Padding padding;  // the datatype itself may be gone when it is needed
   };
 
   std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);

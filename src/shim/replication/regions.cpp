@@ -54,9 +54,9 @@ std::uint64_t Regions::digest() const {
   std::vector<std::uint64_t> all;
   for (const Region& region : regions_) {
     all.push_back(region.size());
-    all.push_back(digest_of_packed(region, MPI_BYTE).low);
+    all.push_back(digest_of_packed(region).low);
   }
-  return digest_of_packed(std::as_bytes(std::span(all)), MPI_BYTE).low;
+  return digest_of_packed(std::as_bytes(std::span(all))).low;
 }
 
 Regions::Copy Regions::copy() const {

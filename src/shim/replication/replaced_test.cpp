@@ -104,8 +104,7 @@ class Trio {
   void follow(const runtime::VoteFrame& frame) {
     if (!followed_.insert({frame.name.stream.of, frame.name.number}).second) return;
     const bool is_given = frame.name.stream.of == Stream::Of::contributions;
-    due_.push_back({frame.name,
-                    is_given ? digest_of_packed(meant, MPI_BYTE).low : frame.message.digests[0],
+    due_.push_back({frame.name, is_given ? digest_of_packed(meant).low : frame.message.digests[0],
                     is_given ? meant : std::vector<std::byte>{}});
   }
   static std::uint64_t no_digest(std::span<const std::byte>) { return 0; }

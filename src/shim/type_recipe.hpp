@@ -1,0 +1,34 @@
+// How a datatype was made, and of what.
+// Thread rule: from any thread from which MPI may be called.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace resprout::shim {
+
+class TypeRecipe {
+ public:
+  explicit TypeRecipe(MPI_Datatype datatype);
+  ~TypeRecipe();
+  TypeRecipe(const TypeRecipe&) = delete;
+  TypeRecipe& operator=(const TypeRecipe&) = delete;
+
+  // By MPI itself; of what, it does not say.
+  bool is_predefined() const;
+  int combiner() const { return combiner_; }
+  // As MPI_Type_get_contents numbers them. REQUIRES: derived.
+  MPI_Aint integer(std::size_t i) const { return integers_[i]; }
+  MPI_Aint address(std::size_t i) const { return addresses_[i]; }
+  MPI_Datatype part(std::size_t i) const { return parts_[i]; }
+
+ private:
+  int combiner_ = MPI_COMBINER_NAMED;
+  std::vector<int> integers_;
+  std::vector<MPI_Aint> addresses_;
+  std::vector<MPI_Datatype> parts_;
+};
+
+}  // namespace resprout::shim
