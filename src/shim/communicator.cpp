@@ -152,8 +152,7 @@ namespace {
 // Nobody has to know whether all have come to the end of it.
 bool may_depart(const Communicator& communicator) {
   return communicator.repair == nullptr && !communicator.session->is_revoked() &&
-         (communicator.session->has_begun() || communicator.remade) &&
-         !World::current()->options().is_replicated();
+         (communicator.session->has_begun() || communicator.remade);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ struct Communicator {
   std::uint64_t name = 0;              // replication/communicator_name.hpp; 0: has none
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
-  std::uint64_t persistent_made = 0;                                      // collective requests
+  std::uint64_t persistent_made = 0;                                      // collectives
   std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise

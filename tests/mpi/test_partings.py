@@ -36,3 +36,15 @@ def test_so_are_those_that_have_lost_members_and_those_made_since(
     ended = jobs.resprout_run(5, [PROGRAM, ROUNDS], faults)
     assert (ended.status, ended.out) == (0, "parted\n"), str(ended)
     assert ended.lost == set(victims), str(ended)
+
+
+@pytest.mark.parametrize("verify", [(), ("--verify", "async")])
+@pytest.mark.parametrize("call", covering.a_share([1, 40, 121, 122], of_one=2))
+def test_so_are_those_of_planes_with_gaps(call: int, verify: tuple[str, ...]) -> None:
+    faults = [
+        f"--inject=kill:rank=1,replica=0,at=allreduce#{call}",
+        "--inject=kill:rank=0,replica=1,at=bcast#9",
+    ]
+    options = ["--replicas", "2", "--on-replica-loss", "stand-in", *verify, *faults]
+    ended = jobs.resprout_run(3, [PROGRAM, ROUNDS], options)
+    assert (ended.status, ended.out) == (0, "parted\n"), str(ended)

@@ -18,7 +18,8 @@ namespace {
 // All that the program hears of it is as if it were freed.
 int keep(MPI_Comm comm) {
   const int code = delete_attributes(comm);
-  if (code == MPI_SUCCESS) forget_requests_of(comm);
+  if (code != MPI_SUCCESS) return code;
+  forget_requests_of(comm);
   undescribe_communicator(comm);
   return code;
 }
@@ -26,6 +27,14 @@ int keep(MPI_Comm comm) {
 // Of others MPI says that it is a mistake, and they stay.
 bool may_be_freed(MPI_Comm comm) {
   return comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+}
+
+// Other planes, in which it may have stayed as it was, still know it by its name.
+void begin_anew(MPI_Comm comm, std::uint64_t name, std::uint64_t persistent_made) {
+  undescribe_communicator(comm);
+  Communicator& communicator = *communicator_of(comm);
+  communicator.name = name;
+  communicator.persistent_made = persistent_made;
 }
 
 // `native()` is MPI's own call. Where a callback of the program's fails the communicator stays, and
@@ -36,24 +45,27 @@ int end(MPI_Comm* comm, PartingWaits waits, Native native) {
   leave_send_halves(*comm);
   if (is_remade(*comm))
     if (const int code = delete_attributes(*comm); code != MPI_SUCCESS) return code;
-  const Parting parting = close_communicator(*comm, waits);
-  if (Receives* by = receives(); by != nullptr && by->is_needed(*comm)) {
+  const std::uint64_t name = communicator_of(*comm)->name;
+  const std::uint64_t persistent_made = communicator_of(*comm)->persistent_made;
+  const MPI_Comm handle = *comm;
+  const Parting parting = close_communicator(handle, waits);
+  if (Receives* by = receives(); by != nullptr && by->is_needed(handle)) {
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  if (!is_remade(*comm) && parting != Parting::unclean) {
-    forget_requests_of(*comm);
-    const MPI_Comm handle = *comm;
-    const int code = native();
-    if (code != MPI_SUCCESS) undescribe_communicator(handle);
-    return code;
-  }
   int code = MPI_SUCCESS;
-  if (is_remade(*comm))
-    unmake(*comm, parting == Parting::clean);
+  if (is_remade(handle)) {
+    unmake(handle, parting == Parting::clean);
+  } else if (parting == Parting::unclean) {
+    code = keep(handle);
+  } else {
+    forget_requests_of(handle);
+    code = native();
+  }
+  if (code == MPI_SUCCESS)
+    *comm = MPI_COMM_NULL;
   else
-    code = keep(*comm);
-  if (code == MPI_SUCCESS) *comm = MPI_COMM_NULL;
+    begin_anew(handle, name, persistent_made);
   return code;
 }
 

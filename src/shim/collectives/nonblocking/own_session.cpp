@@ -4,11 +4,18 @@
 #include "shim/world.hpp"
 
 namespace resprout::shim {
+namespace {
 
-OwnSession::OwnSession(runtime::Lock& lock, runtime::Session& of,
+// Tells them apart from the sessions of communicators, which are counted.
+constexpr std::uint64_t for_persistent = std::uint64_t{1} << 62;
+
+}  // namespace
+
+OwnSession::OwnSession(runtime::Lock& lock, runtime::Session& of, std::uint64_t number,
                        const std::vector<int>& world_ranks)
     : of_(&of),
-      session_(World::current()->engine().open_session(lock, of.next_child(), world_ranks)) {
+      session_(World::current()->engine().open_session(lock, of.child(for_persistent + number),
+                                                       world_ranks)) {
   of.bind(session_);
 }
 

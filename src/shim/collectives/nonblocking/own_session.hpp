@@ -5,6 +5,7 @@
 // Thread rule: under the engine's lock.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -13,9 +14,10 @@ namespace resprout::shim {
 
 class OwnSession {
  public:
-  // `of`: that of the communicator, of these world ranks. All its members make theirs in the same
-  // order.
-  OwnSession(runtime::Lock& lock, runtime::Session& of, const std::vector<int>& world_ranks);
+  // `of`: that of the communicator, of these world ranks; `number`: of its persistent collectives,
+  // which all its members make in the same order, from 1.
+  OwnSession(runtime::Lock& lock, runtime::Session& of, std::uint64_t number,
+             const std::vector<int>& world_ranks);
   OwnSession(const OwnSession&) = delete;
   OwnSession& operator=(const OwnSession&) = delete;
 

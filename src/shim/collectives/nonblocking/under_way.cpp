@@ -189,8 +189,9 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
   if (is_persistent) {
     finish_departures(world->engine(), lock);
     entry.make = make;
-    entry.own = std::make_shared<OwnSession>(lock, collective->session(),
-                                             communicator_of(comm)->world_ranks);
+    Communicator& communicator = *communicator_of(comm);
+    entry.own = std::make_shared<OwnSession>(
+        lock, collective->session(), ++communicator.persistent_made, communicator.world_ranks);
   }
   const int ticket = add_request(std::move(entry), request);
   if (ticket == 0) {
