@@ -58,6 +58,11 @@ bool is_stood_in_for(MPI_Comm comm, int rank) {
   return rank >= 0 && masking.load(std::memory_order_acquire) != nullptr && is_lost(comm, rank);
 }
 
+void end_for_unknown(const char* what) {
+  masking.load()->end_here(what,
+                           "on a communicator of which other planes do not know meets a loss");
+}
+
 std::optional<Decided::From> find_message(MPI_Comm comm, int source, int tag) {
   const Masking* by = masking.load(std::memory_order_acquire);
   if (by == nullptr || !has_gap(comm)) return find_in_mpi(comm, source, tag);

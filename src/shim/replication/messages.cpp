@@ -9,6 +9,7 @@
 #include "shim/replication/communicator_name.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/digest.hpp"
+#include "shim/replication/gaps.hpp"
 #include "shim/replication/masking.hpp"
 
 namespace resprout::shim {
@@ -277,9 +278,7 @@ std::optional<MessageName> Messages::name_in_gap(Ticket ticket) {
 
 std::optional<Recall::Headline> Messages::first_of_lost(MPI_Comm comm, int source, int tag) {
   const auto communicator = name_of(comm);
-  if (!communicator)
-    setup_.masking->end_here("a receive of any message",
-                             "on a communicator of which other planes do not know meets a loss");
+  if (!communicator) end_for_unknown("a receive of any message");
   const std::int32_t lost = world_rank_of(comm, source);
   const std::scoped_lock lock(mutex_);
   decide_any_tag(lost);
@@ -345,18 +344,17 @@ bool Messages::recover(MPI_Request before, MPI_Request after, MPI_Status& status
   if (masked_collective(before)) return false;
   std::unique_lock lock(mutex_);
   const auto found = requests_.find(before);
-  if (found == requests_.end()) return true;  // it sends
+  if (found == requests_.end() || found->second.is_send) return true;
   Request entry = found->second;
+  if (!entry.ticket) end_for_unknown(mpi_name_of(entry.receive.call).c_str());
   if (after == MPI_REQUEST_NULL) {
     requests_.erase(found);
   } else {
     found->second.ticket.reset();
   }
   lock.unlock();
-  if (entry.ticket) {
-    recover(*entry.ticket, entry.receive, status);
-    status.MPI_SOURCE = entry.peer.dest;
-  }
+  recover(*entry.ticket, entry.receive, status);
+  status.MPI_SOURCE = entry.peer.dest;
   if (after == MPI_REQUEST_NULL) release(entry);
   return true;
 }
@@ -411,8 +409,8 @@ void Messages::release(Request& entry) {
   if (entry.owns_datatype) PMPI_Type_free(&entry.receive.datatype);
 }
 
-void Messages::remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer,
-                        int source) {
+void Messages::remember(MPI_Request request, std::optional<Ticket> ticket,
+                        const ReceiveBuffer& buffer, int source) {
   Request entry;
   entry.ticket = ticket;
   entry.receive = buffer;

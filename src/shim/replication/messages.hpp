@@ -88,7 +88,9 @@ class Messages {
   std::optional<runtime::Recall::Headline> first_of_lost(MPI_Comm comm, int source, int tag);
 
   // The same for requests and matched messages. `request`: as MPI gave it.
-  void remember(MPI_Request request, Ticket ticket, const ReceiveBuffer& buffer, int source);
+  // Without a ticket: on a communicator without a name.
+  void remember(MPI_Request request, std::optional<Ticket> ticket, const ReceiveBuffer& buffer,
+                int source);
   void remember(MPI_Message message, Ticket ticket);
   std::optional<Ticket> take(MPI_Message message);
   // Of persistent ones each start is a message. `peer`: of a receive, its `dest` is the source.
@@ -100,7 +102,8 @@ class Messages {
   // MPI has completed what had the handle `before`, and made it `after`. A receive that was
   // cancelled was none.
   void complete(MPI_Request before, MPI_Request after, MPI_Status& status);
-  // The same as `recover`, of a request; one that sends is over.
+  // The same as `recover`, of a request; one that sends is over. What nobody can say, as it is on a
+  // communicator without a name, ends this process.
   bool recover(MPI_Request before, MPI_Request after, MPI_Status& status);
   // It is a receive, and under way.
   bool is_receiving(MPI_Request request);
@@ -120,6 +123,8 @@ class Messages {
   Counts counts();
   void set_counts(const Counts& counts);
 
+  // Siblings stand in for the lost.
+  bool is_masking() const { return setup_.masking != nullptr; }
   // Messages on communicators without a name.
   std::uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
 
@@ -221,7 +226,8 @@ class VerifiedReceive {
   std::optional<Messages::Ticket> ticket() const { return ticket_; }
   // MPI has started it.
   void go_on_as(MPI_Request request) {
-    if (ticket_) messages_->remember(request, *ticket_, buffer_, source_);
+    const bool is_unknown = messages_ != nullptr && messages_->is_masking() && source_ >= 0;
+    if (ticket_ || is_unknown) messages_->remember(request, ticket_, buffer_, source_);
   }
 
  private:

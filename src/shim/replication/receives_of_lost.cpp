@@ -29,7 +29,9 @@ void Receives::tell_messages(const Entry& entry) {
 }
 
 bool Receives::is_of_lost(const Call& call, int source) const {
-  return stood_in_for_ != nullptr && is_stood_in_for(call.comm, source);
+  if (stood_in_for_ == nullptr || !is_stood_in_for(call.comm, source)) return false;
+  if (!call.message) end_for_unknown("a receive");
+  return true;
 }
 
 void Receives::recall() {

@@ -64,6 +64,25 @@ static MPI_Comm named_by_others(int step) {
   return made;
 }
 
+/* A graph without edges has weights if all say so. */
+static void name_nothing(void) {
+  const int weight = 1;
+  for (int form = 0; form < 3; ++form) {
+    const int* weights = form == 0 ? &weight : form == 1 ? MPI_WEIGHTS_EMPTY : MPI_UNWEIGHTED;
+    int in, out, is_weighted;
+    MPI_Comm made;
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, weights, MPI_INFO_NULL, 0, &made);
+    MPI_Dist_graph_neighbors_count(made, &in, &out, &is_weighted);
+    const int words[] = {in, out, is_weighted != 0};
+    mix_all(words, 3);
+    if (is_weighted != (form < 2)) {
+      fprintf(stderr, "WRONG on rank %d: the weights of nothing\n", rank);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Comm_free(&made);
+  }
+}
+
 /* The next one waits for a message that is sent behind the start of its making. */
 static MPI_Comm duplicate(MPI_Comm of, int step) {
   int word = part(step, 2), heard = 0;
@@ -257,6 +276,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   state = (unsigned long)rank;
+  name_nothing();
   for (int i = 0; i < places; ++i) kept[i] = make(i);
   for (int step = places; step < steps; ++step) {
     MPI_Comm made = make(step);
