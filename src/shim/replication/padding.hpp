@@ -11,6 +11,8 @@
 
 namespace resprout::shim {
 
+class TypeRecipe;
+
 class Padding {
  public:
   struct Run {
@@ -30,7 +32,7 @@ class Padding {
 
  private:
   explicit Padding(std::vector<Run> runs) : runs_(std::move(runs)) {}
-  static Padding of_struct(const class TypeRecipe& made);
+  static Padding of_struct(const TypeRecipe& made);
 
   std::vector<Run> runs_;
 };

@@ -152,6 +152,8 @@ class Receives {
   void find_out();
   bool maybe_find(Entry& entry);
   void tell_messages(const Entry& entry);
+  // Siblings say what it takes; where they cannot, as they do not know its communicator, this
+  // process ends.
   bool is_of_lost(const Call& call, int source) const;
   void give();
   void recall();
