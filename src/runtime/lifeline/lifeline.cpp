@@ -331,7 +331,7 @@ void Lifeline::Impl::say_goodbye() {
   overlay_->spread({.kind = NewsKind::left, .rank = options_.rank});
   const std::int64_t begin = monotonic_ns();
   for (std::int64_t now = begin;
-       overlay_->is_needed() && (now < begin + farewell_ns || overlay_->has_unsent()) &&
+       overlay_->is_needed() && (now < begin + farewell_ns || overlay_->has_unsaid()) &&
        now < begin + farewell_ns_max;
        now = monotonic_ns())
     wait_and_handle(now + 1'000'000);

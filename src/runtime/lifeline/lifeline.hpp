@@ -125,7 +125,9 @@ class Lifeline {
   void connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses = {});
 
   // Says goodbye to all and ends the thread: nobody will report this process as lost. No callback
-  // runs after it. REQUIRES: the caller holds no lock that a callback takes.
+  // runs after it. REQUIRES: nobody needs anybody any more, for one who was linked with nobody that
+  // is still there may from now on die and be taken for one that left; the caller holds no lock
+  // that a callback takes.
   void leave();
 
   // The caller has reason to believe that `rank` is gone (a broken connection): look at it now.

@@ -188,6 +188,20 @@ TEST_CASE("everybody leaves at once, again and again, and nobody is taken for lo
   }
 }
 
+TEST_CASE("whose goodbye reached nobody, because those linked with it had left, is not lost") {
+  constexpr int leaves_last = 1, stays = 7;  // not linked with each other
+  Scene scene(
+      {.procs = 16, .hosts = 8, .ordered = [](int, Lifeline& lifeline) { lifeline.leave(); }});
+  std::set<int> left;
+  for (int rank = 0; rank < 16; ++rank)
+    if (rank != stays) left.insert(rank);
+  for (const int rank : left) scene.board().order[rank] = rank != leaves_last;
+  nap_ms(100);  // less than it takes to mend the graph
+  scene.board().order[leaves_last] = true;
+  CHECK(Scene::eventually([&] { return scene.board().heard[stays][leaves_last].left == 1; }));
+  scene.finish({}, LossKind::exited, left);
+}
+
 TEST_CASE("a forked child is not the process, and takes nothing with it when it ends") {
   for (const int hosts : {1, 2}) {
     Scene scene({.procs = 3, .hosts = hosts, .ordered = [](int, Lifeline& lifeline) {

@@ -10,11 +10,10 @@ namespace resprout::runtime {
 namespace {
 
 constexpr std::int64_t retry_ns = 20'000'000;
-// How often a port must refuse before its process counts as dead. Where there was a link, once is
+// How often a port must refuse before its process counts as gone. Where there was a link, once is
 // proof; else a goodbye may still be on its way. A process that had been silent was probably ended
 // by somebody on its host, who knows more and is to speak first.
-constexpr int refusals_max = 3;
-constexpr int refusals_after_silence_max = 10;
+constexpr int refusals_max = 10;
 constexpr std::size_t strangers_spare = 64;
 constexpr std::size_t seen_max = 65536;
 
@@ -56,8 +55,10 @@ bool Overlay::is_connected() const {
   });
 }
 
-bool Overlay::has_unsent() const {
-  return std::ranges::any_of(links_, [](const auto& entry) { return entry.second.has_unsent(); });
+bool Overlay::has_unsaid() const {
+  return std::ranges::any_of(links_, [](const auto& entry) {
+    return entry.second.is_young() || entry.second.has_unsent();
+  });
 }
 
 void Overlay::want(int rank, std::int64_t now) {
@@ -162,10 +163,11 @@ void Overlay::handle_end(int rank, Link::State end, std::int64_t now) {
     it.retry_at = now;
   } else if (end == Link::State::refused && is_remote(rank)) {
     const bool was_silent = it.silence.length({now}) >= options_.heartbeat_timeout_ns;
-    const int enough = was_silent           ? refusals_after_silence_max
-                       : it.was_established ? 1
-                                            : refusals_max;
-    if (++it.refusals >= enough) report(rank, was_silent ? LossKind::hung : LossKind::exited);
+    const int enough = it.was_established && !was_silent ? 1 : refusals_max;
+    if (++it.refusals < enough) return;
+    // The goodbye of one that was not linked with us may have reached nobody who is still there.
+    if (!it.was_established && roster_.has_anybody_left()) return findings_.handle_left(rank);
+    report(rank, was_silent ? LossKind::hung : LossKind::exited);
   }
 }
 

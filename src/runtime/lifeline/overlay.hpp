@@ -2,9 +2,10 @@
 // carries heartbeats to the neighbours and news to everybody, each process passing it on once.
 //
 // Suspicion: an established link that closes, or a neighbour that refuses to be connected to, is
-// looked at at once: if nobody listens on its port any more, it is dead. A neighbour that is silent
-// is accused; unless somebody (it, or a process on its host) answers in time, it is unreachable,
-// and so it is if it stays silent for long whatever others say.
+// looked at at once: if nobody listens on its port any more, it is dead, or it has left, if there
+// never was a link and others have left before. A neighbour that is silent is accused; unless
+// somebody (it, or a process on its host) answers in time, it is unreachable, and so it is if it
+// stays silent for long whatever others say.
 //
 // Of data links, which are others, it carries what their ends ask, answer and report, and decides
 // who goes if one is silent (cuts.hpp).
@@ -75,7 +76,8 @@ class Overlay {
   std::span<const PeerAddress> peers() const { return peers_; }
   // Every link that this process keeps of its own accord is there.
   bool is_connected() const;
-  bool has_unsent() const;
+  // Somebody who listens has not yet been told all.
+  bool has_unsaid() const;
   std::uint64_t rejected() const { return rejected_.load(std::memory_order_relaxed); }
   std::uint64_t accusations() const { return accusations_.load(std::memory_order_relaxed); }
 

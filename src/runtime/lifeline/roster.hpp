@@ -7,6 +7,7 @@
 // Thread rule: the lifeline's thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,9 @@ class Roster {
   bool contains(int rank) const { return rank >= 0 && rank < size(); }
   Standing standing(int rank) const { return standing_[static_cast<std::size_t>(rank)]; }
   bool is_alive(int rank) const { return standing(rank) == Standing::alive; }
+  bool has_anybody_left() const {
+    return std::ranges::find(standing_, Standing::left) != standing_.end();
+  }
 
   // False if it was known already that the rank is gone. REQUIRES: standing != alive.
   bool note(int rank, Standing standing) {

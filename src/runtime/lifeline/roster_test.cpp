@@ -23,6 +23,14 @@ TEST_CASE("who is gone is gone for good, and noted once") {
   CHECK(roster.link_targets() == std::vector<int>{1, 3});
 }
 
+TEST_CASE("who is lost has not left") {
+  Roster roster(0, 4);
+  CHECK(roster.note(2, Standing::lost));
+  CHECK_FALSE(roster.has_anybody_left());
+  CHECK(roster.note(1, Standing::left));
+  CHECK(roster.has_anybody_left());
+}
+
 TEST_CASE("whoever is gone, the links of the living connect them all") {
   Random random(1);
   for (int run = 0; run < 500; ++run) {
