@@ -87,6 +87,14 @@ def test_who_matches_a_message_of_the_lost_gets_what_a_sibling_has_said() -> Non
     assert [plane["how"] for plane in ended.report["planes"]] == ["gaps", "whole"], str(ended)
 
 
+def test_who_looks_behind_a_started_receive_finds_what_that_one_leaves() -> None:
+    """Whichever of the two comes when, and whoever looks first."""
+    options = ["--replicas", "2", "--on-replica-loss", "stand-in"]
+    ended = jobs.resprout_run(3, [jobs.PROGRAMS / "behind", "1000"], options)
+    assert ended.status == 0, str(ended)
+    assert ended.out == "done\n", str(ended)
+
+
 @pytest.mark.parametrize("seed", covering.a_share(range(6), of_one=2))
 def test_whoever_is_lost_replicas_go_on_with_the_same_messages(seed: int) -> None:
     ranks, replicas = 2 + seed % 3, 2 + seed % 2

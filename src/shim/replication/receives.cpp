@@ -318,6 +318,16 @@ bool Receives::is_clear(MPI_Comm comm, int source, int tag) {
   return order_.is_clear(pattern_of(comm, source, tag));
 }
 
+// While it looks nothing is given to MPI: neither by MPI's progress nor by a second look of ours
+// may a receive take the message that was found before it is asked whether one may.
+std::optional<Decided::From> Receives::look_for_message(MPI_Comm comm, int source, int tag) {
+  const Hold hold(*this);
+  advance_held();
+  const auto found = find_message(comm, source, tag);
+  if (!found || !order_.is_clear(pattern_of(comm, found->source, found->tag))) return std::nullopt;
+  return found;
+}
+
 void Receives::wait_until_clear(MPI_Comm comm, int source, int tag) {
   Patience patience;
   while (!is_clear(comm, source, tag)) {

@@ -100,6 +100,8 @@ class Receives {
   // names, unless MPI has it already and it is decided what it takes.
   bool is_clear(MPI_Comm comm, int source, int tag);
   void wait_until_clear(MPI_Comm comm, int source, int tag);
+  // As find_message(), of those that no receive that was started before may take.
+  std::optional<Decided::From> look_for_message(MPI_Comm comm, int source, int tag);
   // Some that the program has not completed need it: they may be given to MPI later.
   bool is_needed(MPI_Comm comm);
 

@@ -7,13 +7,8 @@
 namespace resprout::shim {
 
 std::optional<Decided::From> look_for_message(MPI_Comm comm, int source, int tag) {
-  Receives* started = receives();
-  if (started != nullptr) started->advance();
-  const auto found = find_message(comm, source, tag);
-  // A wildcard before it has its message, and it is not known yet which.
-  if (found && started != nullptr && !started->is_clear(comm, found->source, found->tag))
-    return std::nullopt;
-  return found;
+  if (Receives* started = receives()) return started->look_for_message(comm, source, tag);
+  return find_message(comm, source, tag);
 }
 
 Decided::From decided_source(MPI_Comm comm, int source, int tag) {
