@@ -7,8 +7,7 @@
 #include <iterator>
 
 #include "runtime/copy.hpp"
-#include "shim/fast_thread_local.hpp"
-#include "shim/type_order.hpp"
+#include "shim/type_facts.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -16,14 +15,6 @@ namespace {
 const char* element_base(const std::byte* payload, const Layout& layout) {
   return reinterpret_cast<const char*>(payload) - layout.true_lb;
 }
-
-// The dense predefined datatype that this thread asked for last: its handle never becomes
-// another's.
-struct Plain {
-  MPI_Datatype datatype = MPI_DATATYPE_NULL;
-  std::size_t bytes = 0;
-};
-RESPROUT_FAST_THREAD_LOCAL Plain last_plain;
 
 bool is_apart(std::span<const std::byte> payload, const void* buffer) {
   const auto from = reinterpret_cast<std::uintptr_t>(payload.data());
@@ -43,31 +34,14 @@ int combiner_of(MPI_Datatype datatype) {
 }
 
 Layout layout_of(MPI_Datatype datatype, int count) {
-  Layout layout;
-  layout.datatype = datatype;
-  layout.count = count;
-  if (datatype == last_plain.datatype) [[likely]] {
-    layout.is_dense = true;
-    layout.packed_bytes = last_plain.bytes * static_cast<std::size_t>(count);
-    layout.spread_bytes = layout.packed_bytes;
-    return layout;
-  }
-  int size = 0;
-  MPI_Aint lb = 0;
-  MPI_Aint extent = 0;
-  MPI_Aint true_extent = 0;
-  PMPI_Type_size(datatype, &size);
-  PMPI_Type_get_extent(datatype, &lb, &extent);
-  PMPI_Type_get_true_extent(datatype, &layout.true_lb, &true_extent);
-  const bool is_named = combiner_of(datatype) == MPI_COMBINER_NAMED;
-  layout.is_dense = lb == 0 && layout.true_lb == 0 && extent == size && true_extent == size &&
-                    (is_named || is_in_order(datatype));
-  if (layout.is_dense && is_named) last_plain = {datatype, static_cast<std::size_t>(size)};
-  if (count == 0 || size == 0) return layout;
-  layout.packed_bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
-  const MPI_Aint to_last = extent * (count - 1);
+  const TypeFacts& facts = facts_of(datatype);
+  Layout layout{
+      .datatype = datatype, .count = count, .is_dense = facts.is_dense, .true_lb = facts.true_lb};
+  if (count == 0 || facts.size == 0) return layout;
+  layout.packed_bytes = facts.size * static_cast<std::size_t>(count);
+  const MPI_Aint to_last = facts.extent * (count - 1);
   layout.true_lb += std::min(to_last, MPI_Aint{0});
-  layout.spread_bytes = static_cast<std::size_t>(std::abs(to_last) + true_extent);
+  layout.spread_bytes = static_cast<std::size_t>(std::abs(to_last) + facts.true_extent);
   return layout;
 }
 

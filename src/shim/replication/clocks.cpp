@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "shim/fast_thread_local.hpp"
 #include "shim/inside_call.hpp"
 #include "shim/replication/decided.hpp"
 
@@ -31,7 +32,9 @@ enum class Whose : int {
   decided,
 };
 std::atomic<Whose> whose{Whose::own};
-pid_t process = 0;  // of the program, and not of what it has forked; its main thread has this id
+pid_t process = 0;  // of the program, and not of what it has forked
+// That of the program, or of what it has forked.
+constinit RESPROUT_FAST_THREAD_LOCAL bool is_main_thread = false;
 std::int64_t begin_real_ns = 0;
 std::int64_t begin_monotonic_ns = 0;
 std::int64_t readings = 0;
@@ -78,7 +81,8 @@ bool is_program(const void* caller) {
 Whose whose_for(const void* caller) {
   const Whose now = whose.load(std::memory_order_relaxed);
   if (now == Whose::own || InsideCall::is_any()) return Whose::own;
-  if (gettid() != process || getpid() != process || !is_program(caller)) return Whose::own;
+  // MPI reads a clock whenever it looks for messages: the system is asked last.
+  if (!is_main_thread || !is_program(caller) || getpid() != process) return Whose::own;
   return now;
 }
 
@@ -133,6 +137,7 @@ std::int64_t processor_ns(const void* caller) {
   if (*end != ':') return;
   begin_monotonic_ns = std::strtoll(end + 1, nullptr, 10);
   process = getpid();
+  is_main_thread = true;
   whose.store(Whose::stands);
 }
 
@@ -144,7 +149,7 @@ void open_clocks() {
   int is_main = 0;
   PMPI_Query_thread(&level);
   PMPI_Is_thread_main(&is_main);
-  const bool is_one_thread = level != MPI_THREAD_MULTIPLE && is_main != 0 && gettid() == process;
+  const bool is_one_thread = level != MPI_THREAD_MULTIPLE && is_main != 0 && is_main_thread;
   whose.store(is_one_thread ? Whose::decided : Whose::own);
 }
 

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "shim/type_facts.hpp"
+
 #define XXH_INLINE_ALL
 #include "xxhash/xxhash.h"
 
@@ -107,7 +109,7 @@ Digest128 digest_of(const void* buffer, const Layout& layout) {
 }
 
 Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size_t bytes) {
-  const Padding padding = Padding::of(layout.datatype);
+  const Padding& padding = facts_of(layout.datatype).padding;
   if (layout.is_dense && !padding.has_any())
     return digest_of_bytes({static_cast<const std::byte*>(buffer), bytes});
   if (layout.packed_bytes <= piece_bytes && !padding.has_any()) {
@@ -123,7 +125,7 @@ Digest128 digest_of(std::span<const Piece> pieces) {
   Digester digester;
   for (const Piece& piece : pieces)
     add(digester, piece.buffer, piece.layout, piece.layout.packed_bytes,
-        Padding::of(piece.layout.datatype));
+        facts_of(piece.layout.datatype).padding);
   return digester.digest();
 }
 
@@ -139,7 +141,7 @@ Digest128 digest_of_packed(std::span<const std::byte> data, std::span<const Piec
   Digester digester;
   for (const Piece& piece : pieces) {
     const auto part = data.first(std::min(piece.layout.packed_bytes, data.size()));
-    digester.begin(Padding::of(piece.layout.datatype));
+    digester.begin(facts_of(piece.layout.datatype).padding);
     digester.add(part);
     data = data.subspan(part.size());
   }

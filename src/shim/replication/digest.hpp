@@ -18,7 +18,7 @@
 
 #include "shim/collectives/pieces.hpp"
 #include "shim/payload.hpp"
-#include "shim/replication/padding.hpp"
+#include "shim/type_padding.hpp"
 
 namespace resprout::shim {
 

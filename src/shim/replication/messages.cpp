@@ -11,6 +11,7 @@
 #include "shim/replication/digest.hpp"
 #include "shim/replication/gaps.hpp"
 #include "shim/replication/masking.hpp"
+#include "shim/type_facts.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -83,7 +84,7 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   if (setup_.verifier == nullptr) return;
   // Packed once, if that has to be.
   const std::uint64_t digest = needs_bytes && !layout.is_dense
-                                   ? digest_of_packed(bytes, Padding::of(buffer.datatype)).low
+                                   ? digest_of_packed(bytes, facts_of(buffer.datatype).padding).low
                                    : digest_of(buffer.data, layout).low;
   setup_.verifier->send(name, digest, bytes);
 }
@@ -144,7 +145,7 @@ void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& 
   const Layout layout = layout_of(buffer.datatype, buffer.count);
   const std::size_t bytes = std::min(bytes_in(status), layout.packed_bytes);
   const Arrived arrived{buffer.call, bytes, digest_of_received(buffer.data, layout, bytes).low,
-                        Padding::of(buffer.datatype)};
+                        facts_of(buffer.datatype).padding};
   std::optional<MessageName> name;
   {
     std::unique_lock lock(mutex_);
@@ -309,7 +310,7 @@ bool Messages::is_coming(const MessageName& name, Ticket ticket, const ReceiveBu
   lock.unlock();
   if (is_new) {
     const auto digest_of_copy =
-        [padding = Padding::of(buffer.datatype)](std::span<const std::byte> copy) {
+        [padding = facts_of(buffer.datatype).padding](std::span<const std::byte> copy) {
           return digest_of_packed(copy, padding).low;
         };
     setup_.verifier->receive({name, buffer.call, 0, digest_of_copy}, true);

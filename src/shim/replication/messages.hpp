@@ -32,9 +32,9 @@
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
 #include "shim/replication/compared_requests.hpp"
-#include "shim/replication/padding.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/room.hpp"
+#include "shim/type_padding.hpp"
 
 namespace resprout::shim {
 

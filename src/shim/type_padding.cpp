@@ -1,4 +1,4 @@
-#include "shim/replication/padding.hpp"
+#include "shim/type_padding.hpp"
 
 #include <limits>
 #include <utility>

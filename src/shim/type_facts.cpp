@@ -1,0 +1,81 @@
+#include "shim/type_facts.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "shim/fast_thread_local.hpp"
+#include "shim/type_order.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// Counts the datatypes that are gone: another one may have the handle of one of them.
+std::atomic<unsigned> gone_count{0};
+
+int forget_facts(MPI_Datatype, int, void* facts, void*) {
+  gone_count.fetch_add(1, std::memory_order_release);
+  delete static_cast<TypeFacts*>(facts);
+  return MPI_SUCCESS;
+}
+
+// MPI gives it back at the end.
+int type_keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_facts, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+const TypeFacts* kept_facts_of(MPI_Datatype datatype) {
+  void* kept = nullptr;
+  int is_set = 0;
+  PMPI_Type_get_attr(datatype, type_keyval(), static_cast<void*>(&kept), &is_set);
+  return is_set != 0 ? static_cast<const TypeFacts*>(kept) : nullptr;
+}
+
+TypeFacts find_out(MPI_Datatype datatype) {
+  TypeFacts facts;
+  int size = 0;
+  MPI_Aint lb = 0;
+  PMPI_Type_size(datatype, &size);
+  PMPI_Type_get_extent(datatype, &lb, &facts.extent);
+  PMPI_Type_get_true_extent(datatype, &facts.true_lb, &facts.true_extent);
+  facts.size = static_cast<std::size_t>(size);
+  facts.is_dense = lb == 0 && facts.true_lb == 0 && facts.extent == size &&
+                   facts.true_extent == size && is_in_order(datatype);
+  facts.padding = Padding::of(datatype);
+  return facts;
+}
+
+const TypeFacts& keep_facts_of(MPI_Datatype datatype) {
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  if (const TypeFacts* kept = kept_facts_of(datatype)) return *kept;
+  auto facts = std::make_unique<TypeFacts>(find_out(datatype));
+  PMPI_Type_set_attr(datatype, type_keyval(), facts.get());
+  return *facts.release();
+}
+
+// What this thread has asked for last. No handle is all zeros.
+struct Asked {
+  MPI_Datatype datatype{};
+  unsigned gone_before = 0;
+  const TypeFacts* facts = nullptr;
+};
+constinit RESPROUT_FAST_THREAD_LOCAL Asked last_asked;
+
+}  // namespace
+
+const TypeFacts& facts_of(MPI_Datatype datatype) {
+  const unsigned gone = gone_count.load(std::memory_order_acquire);
+  if (datatype == last_asked.datatype && gone == last_asked.gone_before) [[likely]]
+    return *last_asked.facts;
+  const TypeFacts* kept = kept_facts_of(datatype);
+  last_asked = {datatype, gone, kept != nullptr ? kept : &keep_facts_of(datatype)};
+  return *last_asked.facts;
+}
+
+}  // namespace resprout::shim
