@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/patience.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"

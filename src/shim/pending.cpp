@@ -4,8 +4,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
+#include "shim/patience.hpp"
 #include "shim/peers.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"

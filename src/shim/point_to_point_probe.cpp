@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/patience.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"

@@ -3,6 +3,7 @@
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
+#include "shim/patience.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/decided_completion.hpp"

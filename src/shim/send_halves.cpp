@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "shim/broken_sends.hpp"
-#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
+#include "shim/patience.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/replication/messages.hpp"

@@ -19,11 +19,12 @@ bool overlap(const Stream& a, const Stream& b) {
 }  // namespace
 
 std::size_t StreamHash::operator()(const Stream& stream) const {
+  const auto both = [](auto high, auto low) {
+    return std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);
+  };
   std::uint64_t state = stream.communicator;
-  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.sender);
-  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.receiver);
-  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.tag);
-  state = splitmix64(state) ^ static_cast<std::uint32_t>(stream.of);
+  state = splitmix64(state) ^ both(stream.sender, stream.receiver);
+  state = splitmix64(state) ^ both(stream.tag, stream.of);
   return static_cast<std::size_t>(splitmix64(state));
 }
 

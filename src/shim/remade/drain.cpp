@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
+#include "shim/patience.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 

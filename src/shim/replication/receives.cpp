@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/invariant.hpp"
-#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/errors.hpp"
+#include "shim/patience.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/gaps.hpp"

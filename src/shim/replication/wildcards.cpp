@@ -1,6 +1,6 @@
 #include "shim/replication/wildcards.hpp"
 
-#include "shim/collectives/nonblocking/under_way.hpp"
+#include "shim/patience.hpp"
 #include "shim/replication/gaps.hpp"
 #include "shim/replication/receives.hpp"
 

@@ -12,16 +12,13 @@
 #pragma once
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <memory>
 #include <vector>
 
-#include "runtime/idle.hpp"
 #include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/send_halves.hpp"
-#include "shim/windows.hpp"
 
 namespace resprout::shim {
 
@@ -31,21 +28,6 @@ class OwnSession;
 bool is_any_under_way();
 // Drives the engine for a moment, and completes the requests of what is over.
 void drive();
-
-// Waiting by looking again: pauses between two looks.
-class Patience {
- public:
-  void pause() {
-    drive();
-    if (has_windows())
-      sched_yield();
-    else
-      idle_.pause();
-  }
-
- private:
-  runtime::Idle idle_{runtime::IdleStrategy{}};
-};
 
 // While one lives, this thread is inside of a blocking call of MPI, without the engine's lock:
 // others may need it for what is under way. MPI's own progress calls `drive_from_inside` there.
