@@ -6,6 +6,7 @@ It builds in build/asan and build/tsan, and under the thread sanitizer the runti
 take ten minutes of two busy cores; which is why `make test` has a share of them only.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,10 @@ def build(preset: str) -> bool:
 def run(preset: str, program: str, words: list[str]) -> bool:
     command = [f"build/{preset}/bin/{program}", *words]
     try:
-        status = subprocess.run(command, cwd=ROOT, timeout=PATIENCE, check=False).returncode
+        # The first finding is enough, and there may be a million of it.
+        environment = os.environ | {"TSAN_OPTIONS": "halt_on_error=1"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, timeout=PATIENCE, check=False)
+        status = done.returncode
     except subprocess.TimeoutExpired:
         status = 1
     if status != 0:

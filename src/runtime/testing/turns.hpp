@@ -7,6 +7,9 @@
 #if defined(__SANITIZE_ADDRESS__)
 #  include <sanitizer/common_interface_defs.h>
 #endif
+#if defined(__SANITIZE_THREAD__)
+#  include <sanitizer/tsan_interface.h>
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +22,28 @@
 
 namespace resprout::runtime::testing {
 
+// To the thread sanitizer each process is a thread; without this what one holds is held by all.
+#if defined(__SANITIZE_THREAD__)
+class Fiber {
+ public:
+  static Fiber current() { return Fiber(__tsan_get_current_fiber()); }
+  static Fiber make() { return Fiber(__tsan_create_fiber(0)); }
+  void end() const { __tsan_destroy_fiber(handle_); }
+  void go_on() const { __tsan_switch_to_fiber(handle_, 0); }
+
+ private:
+  explicit Fiber(void* handle) : handle_(handle) {}
+  void* handle_;
+};
+#else
+struct Fiber {
+  static Fiber current() { return {}; }
+  static Fiber make() { return {}; }
+  void end() const {}
+  void go_on() const {}
+};
+#endif
+
 // Nothing has come to an end for so long that nothing ever will.
 struct Stuck : std::exception {};
 
@@ -29,6 +54,11 @@ class Turns {
       : random_(seed), processes_(static_cast<std::size_t>(processes)) {
     for (Process& process : processes_) process.pace = 1 + random_.below(pace_max);
   }
+  ~Turns() {
+    for (const Process& process : processes_) process.fiber.end();
+  }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
 
   Random& random() { return random_; }
   std::uint64_t count() const { return count_; }
@@ -41,6 +71,7 @@ class Turns {
     for (int i = 0; i < static_cast<int>(processes_.size()); ++i) prepare(i);
     const int first = pick();
     leave_stack(&caller_fake_, stack_of(first), stack_bytes);
+    fiber_of(first).go_on();
     swapcontext(&caller_, context_of(first));
     arrive_on_stack(caller_fake_);
   }
@@ -51,6 +82,7 @@ class Turns {
     if (next != self) {
       void* fake = nullptr;
       leave_stack(&fake, stack_of(next), stack_bytes);
+      fiber_of(next).go_on();
       swapcontext(context_of(self), context_of(next));
       arrive_on_stack(fake);
     }
@@ -64,6 +96,7 @@ class Turns {
 
   struct Process {
     ucontext_t context;
+    Fiber fiber = Fiber::make();
     std::uint64_t pace = 1;  // some are fast
     std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
   };
@@ -88,10 +121,12 @@ class Turns {
     std::erase(running_, process);
     if (running_.empty()) {
       leave_stack(nullptr, caller_stack_, caller_stack_bytes_);
+      caller_fiber_.go_on();
       setcontext(&caller_);
     }
     const int next = pick();
     leave_stack(nullptr, stack_of(next), stack_bytes);
+    fiber_of(next).go_on();
     setcontext(context_of(next));
   }
   // The address sanitizer has to know on which stack it is.
@@ -111,6 +146,7 @@ class Turns {
   static void leave_stack(void**, const void*, std::size_t) {}
   void arrive_on_stack(void*) {}
 #endif
+  const Fiber& fiber_of(int process) { return processes_[static_cast<std::size_t>(process)].fiber; }
   const void* stack_of(int process) {
     return processes_[static_cast<std::size_t>(process)].stack.get();
   }
@@ -128,6 +164,7 @@ class Turns {
   std::vector<Process> processes_;
   std::vector<int> running_;
   ucontext_t caller_;
+  const Fiber caller_fiber_ = Fiber::current();
   void* caller_fake_ = nullptr;
   const void* caller_stack_ = nullptr;
   std::size_t caller_stack_bytes_ = 0;
