@@ -3,6 +3,7 @@
 // everywhere. Who revokes a communicator ends it for all who live, and no other one.
 //
 // A failure prints the command that repeats its story alone. SESSION_STORIES=N tells N of them.
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -68,12 +69,17 @@ class Telling {
     return "";
   }
 
-  // What it got has to be what others get.
+  // What it got has to be what others get. What is agreed on binds the dead, too, if one lives who
+  // could know.
   bool counts(std::size_t step, int rank, const Got& its) const {
     const Step& what = what_of(step, its);
     if (its.is_revoked) return false;
     if (what.has_result_at_root_only() && rank != root_of(step, what)) return false;
-    return !job_.is_lost(rank) || (what.kind == Kind::agree && its.ranks != 0);
+    return !job_.is_lost(rank) || (what.kind == Kind::agree && its.ranks != 0 &&
+                                   has_survivor(story_.communicator_of(step)));
+  }
+  bool has_survivor(const Communicator& communicator) const {
+    return std::ranges::any_of(communicator.ranks, [&](int rank) { return !job_.is_lost(rank); });
   }
 
   std::string check_alone(std::size_t step, int rank, const Got& its) const {
