@@ -173,12 +173,17 @@ class Job:
         assert not left, f"left in the folder for temporary files: {left}\n{ended}"
 
     def shared_left(self) -> set[str]:
-        """Of one MPI job all segments are named alike, up to the rank that stands behind a dot."""
-        families = {f"{name.rpartition('.')[0]}." for name in self._shared if "." in name}
+        """Of one MPI job all segments are named alike, up to the rank that stands behind a dot.
+
+        Not the semaphores of Open MPI's files: made and removed at once wherever one is opened, and
+        left by who is killed in between (docs/open-mpi.md).
+        """
+        known = {name for name in self._shared if not name.startswith("sem.")}
+        families = {f"{name.rpartition('.')[0]}." for name in known if "." in name}
         return {
             path.name
             for path in _SHARED.glob("*")
-            if path.name in self._shared or path.name.startswith(tuple(families))
+            if path.name in known or path.name.startswith(tuple(families))
         }
 
     def _describe_processes(self) -> str:

@@ -9,13 +9,16 @@ runs it; --runs 1 --first SEED makes one run again.
 import argparse
 import random
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import jobs
 import pytest
 import test_stand_in
 import test_stand_in_anybody
+import test_stand_in_files
 import test_stand_in_made
 import test_stand_in_neighbors
 from resprout.progress import progress_bar
@@ -87,6 +90,21 @@ def among_neighbors(seed: int) -> int:
     return lost_in(test_stand_in_neighbors.run(ranks, replicas, *verify(seed), *victims))
 
 
+def writing_files(seed: int) -> int:
+    """Killed in calls on files in every other run, in the others by the clock."""
+    ranks, replicas = 2 + seed % 5, 2 + seed % 2
+    victims = by_the_clock(seed, ranks, replicas)
+    if seed % 2 == 0:
+        calls = test_stand_in_files.CALLS
+        victims = test_stand_in.random_victims(seed, ranks, replicas, calls, 12)
+    with tempfile.TemporaryDirectory() as folder:
+        return lost_in(
+            test_stand_in_files.in_all_forms(
+                seed, ranks, replicas, Path(folder), *verify(seed), *victims
+            )
+        )
+
+
 def kernel(name: str) -> Callable[[int], int]:
     """That it verifies itself; and its last line but for the time it took."""
     iterations = {"lu": ["300"]}  # others take long enough
@@ -121,6 +139,7 @@ KINDS: dict[str, Callable[[int], int]] = {
     "from anybody": from_anybody,
     "making communicators": making_communicators,
     "among neighbors": among_neighbors,
+    "writing files": writing_files,
     **{f"kernel {name}": kernel(name) for name in ("cg", "ft", "is", "lu", "mg")},
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 import pytest
-from resprout.launch.planes.shadows import settle
+from resprout.launch.planes.shadows import settle, settle_with_gaps
 
 
 class Job:
@@ -38,6 +38,18 @@ class File:
         with self._note.open("a") as note:
             note.write(json.dumps(entry) + "\n")
 
+    def begin(self, replica: int, rank: int, of: int = 1) -> None:
+        self._say_of(replica, rank, of, "begun")
+
+    def close(self, replica: int, rank: int, of: int = 1) -> None:
+        self._say_of(replica, rank, of, "closed")
+
+    def remove(self, replica: int, rank: int, of: int = 1) -> None:
+        self._say_of(replica, rank, of, "removed")
+
+    def _say_of(self, replica: int, rank: int, of: int, what: str) -> None:
+        self.say({"is": what, "replica": replica, "rank": rank, "of": f"{of:016x}"})
+
     def write(self) -> None:
         for replica, path in enumerate([self.path, *self.shadows]):
             path.write_text(f"plane {replica}")
@@ -68,6 +80,7 @@ def test_what_the_library_has_left_beside_a_shadow_goes(job: Job, replica: int) 
     file.write()
     for path in file.shadows:
         Path(f"{path}.locktest.0").touch()
+    Path(f"{file.path}.job-pointer-0123456789abcdef").touch()
     (job.data / "out[1].other").touch()
     settle(job.directory, replica)
     assert file.path.read_text() == f"plane {replica}"
@@ -149,3 +162,77 @@ def test_notes_that_are_not_whole_are_passed_over(job: Job) -> None:
 
 def test_without_files_there_is_nothing_to_do(tmp_path: Path) -> None:
     settle(tmp_path, 1)
+
+
+def test_with_gaps_a_file_that_all_have_closed_is_that_of_the_first(job: Job) -> None:
+    file = job.file()
+    file.write()
+    for replica in range(3):
+        file.begin(replica, 0)
+        file.close(replica, 0)
+    assert not settle_with_gaps(job.directory, [1, 0, 2], [])
+    assert file.path.read_text() == "plane 1"
+    assert job.left() == ["out"]
+
+
+def test_with_gaps_each_file_is_that_of_a_plane_that_has_all_of_it(job: Job) -> None:
+    """Ranks 2 and 3 write one each, alone, and are lost before that in planes 0 and 1."""
+    for rank, plane in ((2, 1), (3, 0)):
+        file = job.file(f"of-{rank}")
+        file.write()
+        file.begin(plane, rank)
+        file.close(plane, rank)
+    assert not settle_with_gaps(job.directory, [0, 1], [])
+    assert [(job.data / f"of-{rank}").read_text() for rank in (2, 3)] == ["plane 1", "plane 0"]
+    assert job.left() == ["of-2", "of-3"]
+
+
+@pytest.mark.parametrize("lack", ["not closed", "unfilled", "closed once", "not removed"])
+def test_with_gaps_what_a_plane_lacks_is_that_of_another(job: Job, lack: str) -> None:
+    file = job.file(planes=2)
+    file.write()
+    for replica in (0, 1):
+        for of in (1, 2):
+            file.begin(replica, 0, of)
+            if replica == 1 or lack != "not closed" or of == 1:
+                file.close(replica, 0, of)
+    if lack == "unfilled":
+        file.say({"is": "unfilled", "replica": 0})
+    if lack == "closed once":
+        file.begin(1, 0, 3)
+        file.close(1, 0, 3)
+    if lack == "not removed":
+        file.remove(1, 0, 4)
+    assert not settle_with_gaps(job.directory, [0, 1], [])
+    assert file.path.read_text() == "plane 1"
+
+
+def test_with_gaps_what_one_has_said_twice_it_has_said_once(job: Job) -> None:
+    file = job.file(planes=2)
+    file.write()
+    for replica in (0, 0, 1):
+        file.begin(replica, 0)
+        file.close(replica, 0)
+    assert not settle_with_gaps(job.directory, [1, 0], [])
+    assert file.path.read_text() == "plane 1"
+
+
+def test_with_gaps_what_no_plane_has_is_left_and_that_is_said(
+    job: Job, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = job.file(planes=2)
+    file.write()
+    for replica, rank in ((0, 2), (1, 3)):
+        file.begin(replica, rank)
+        file.close(replica, rank)
+    assert settle_with_gaps(job.directory, [0, 1], [])
+    assert job.left() == ["out", file.shadows[0].name]
+    assert f"{file.path} may lack what ranks should have written" in capfd.readouterr().err
+
+
+def test_a_plane_that_has_lost_nobody_has_all(job: Job) -> None:
+    file = job.file(planes=2)
+    file.write()
+    file.begin(0, 2)
+    assert not settle_with_gaps(job.directory, [1, 0], [1])
+    assert file.path.read_text() == "plane 1"

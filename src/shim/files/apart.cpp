@@ -56,6 +56,12 @@ std::uint64_t any_number() {
   return numbers + device();
 }
 
+std::string digits_of(std::uint64_t number) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, number);
+  return digits.data();
+}
+
 void free_unless_named(MPI_Datatype* type) {
   if (combiner_of(*type) != MPI_COMBINER_NAMED) PMPI_Type_free(type);
 }
@@ -100,8 +106,13 @@ Open& opened() {
 
 }  // namespace
 
-Apart::Apart(runtime::Session& session, MPI_Group group, std::string name, int amode)
-    : session_(session), group_(group), name_(std::move(name)), amode_(amode) {}
+Apart::Apart(runtime::Session& session, MPI_Group group, std::string name, int amode,
+             std::unique_ptr<Account> account)
+    : session_(session),
+      group_(group),
+      name_(std::move(name)),
+      amode_(amode),
+      account_(std::move(account)) {}
 
 Apart::~Apart() {
   PMPI_Group_free(&group_);
@@ -165,16 +176,23 @@ int Apart::open(MPI_Info info, MPI_File* fh, int obstacle) {
   }
   MPI_Offset begin = 0;
   PMPI_File_get_position(*fh, &begin);  // the end, with MPI_MODE_APPEND
-  std::array<char, 40> suffix{};
-  std::snprintf(suffix.data(), suffix.size(), ".resprout-%016" PRIx64, hear(any_number()));
-  pointer_.emplace(name_ + suffix.data(), begin);
+  const auto of_planes = shadows();
+  pointer_.emplace(name_ + "." + (of_planes ? of_planes->job() + "-pointer" : "resprout") + "-" +
+                       digits_of(hear(any_number())),
+                   begin);
+  if (!account_) return MPI_SUCCESS;
+  account_->note_view(*fh);
+  if (is_written(amode_) && is_first()) account_->note_begun();
   return MPI_SUCCESS;
 }
 
 int Apart::close(MPI_File* fh) {
-  const int code = class_of(PMPI_File_close(fh));
+  const int settled = settle(*fh, "file_close");
+  const int closed = class_of(PMPI_File_close(fh));
+  const int code = settled != MPI_SUCCESS ? settled : closed;
   hear(said_done);  // nobody has it open any more
   if (is_first()) pointer_->remove();
+  if (account_ && is_written(amode_) && code == MPI_SUCCESS && is_first()) account_->note_closed();
   if ((amode_ & MPI_MODE_DELETE_ON_CLOSE) == 0) return code;
   return by_one(MPI_FILE_NULL, [&] {
     const int deleted = PMPI_File_delete(name_.c_str(), MPI_INFO_NULL);
@@ -190,12 +208,50 @@ int Apart::set_view(MPI_File fh, MPI_Offset disp, const std::function<int(MPI_Of
     PMPI_File_get_byte_offset(fh, at, &disp);
   }
   const int code = act(disp);
+  if (account_) account_->note_view(fh);
   constexpr std::uint64_t is_used = said_done + 1;
   if (hear(pointer_->is_there() ? is_used : said_done) == is_used) {
     const int moved = seek_pointer(fh, 0, MPI_SEEK_SET);
     if (code == MPI_SUCCESS) return moved;
   }
   return code;
+}
+
+int Apart::settle(MPI_File fh, const char* call) {
+  if (!account_) return MPI_SUCCESS;
+  account_->begin(call);
+  hear(said_done);
+  const std::vector<int> lost = missing();
+  const auto write = [&] {
+    const int error = account_->write_for(lost);
+    return error != 0 ? fail_as(fh, class_of_errno(error)) : MPI_SUCCESS;
+  };
+  const int code = lost.empty() ? MPI_SUCCESS : by_one(fh, write);
+  account_->end();
+  return code;
+}
+
+// Of the communicator, those who have no part in what all have heard last.
+std::vector<int> Apart::missing() const {
+  const std::vector<int> here = session_.contributors();
+  std::vector<int> others;
+  for (int rank = 0; rank < session_.everybody().size(); ++rank)
+    if (!std::ranges::binary_search(here, rank)) others.push_back(rank);
+  return others;
+}
+
+void Apart::note_written(MPI_Offset at, int count, MPI_Datatype datatype) {
+  if (account_) account_->note_written(at, count, datatype);
+}
+
+void Apart::note_written(MPI_File fh, int count, MPI_Datatype datatype) {
+  MPI_Offset at = 0;
+  if (account_) PMPI_File_get_position(fh, &at);
+  note_written(at, count, datatype);
+}
+
+void Apart::note_written_somewhere() {
+  if (account_) account_->note_written_somewhere();
 }
 
 int Apart::move_pointer(MPI_File fh, int count, MPI_Datatype datatype, const Access& access) {
@@ -205,24 +261,38 @@ int Apart::move_pointer(MPI_File fh, int count, MPI_Datatype datatype, const Acc
   return error != 0 ? fail_as(fh, class_of_errno(error)) : access(at);
 }
 
-int Apart::move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Access& access) {
-  std::vector<std::int64_t> steps(static_cast<std::size_t>(session_.everybody().size()));
-  const auto self = static_cast<std::size_t>(index(session_.everybody().self()));
-  steps[self] = elements(fh, count, datatype);
+// What each member says, by rank; of a member that is lost what its siblings do, or nothing.
+std::vector<std::int64_t> Apart::hear_all(std::int64_t said, const char* call) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(session_.everybody().size()));
+  numbers[static_cast<std::size_t>(index(session_.everybody().self()))] = said;
+  if (account_) account_->begin_with(call, said);
   {
     runtime::Lock lock = World::current()->engine().lock();
     BitwiseOr any;
-    const std::vector<std::int64_t> mine = steps;
+    const std::vector<std::int64_t> mine = numbers;
     session_.allreduce(lock, reduce_spec(session_, std::as_bytes(std::span(mine)).size()),
                        std::as_bytes(std::span(mine)), any, [&](std::span<const std::byte> all) {
-                         std::memcpy(steps.data(), all.data(), all.size());
+                         std::memcpy(numbers.data(), all.data(), all.size());
                        });
   }
+  if (!account_) return numbers;
+  for (const int rank : missing())
+    numbers[static_cast<std::size_t>(rank)] = account_->number_of(rank);
+  account_->end();
+  return numbers;
+}
+
+int Apart::move_in_order(MPI_File fh, const char* call, int count, MPI_Datatype datatype,
+                         const Access& access) {
+  const std::vector<std::int64_t> steps = hear_all(elements(fh, count, datatype), call);
+  const auto self = static_cast<std::size_t>(index(session_.everybody().self()));
+  const std::uint64_t time = ++times_moved_;
   std::int64_t total = 0;
   for (const std::int64_t of_member : steps) total += of_member;
   const auto move = [&]() -> std::uint64_t {
     std::int64_t before = 0;
-    const int error = pointer_->move([&](std::int64_t at) { return at + total; }, &before);
+    const int error =
+        pointer_->move_once(time, [&](std::int64_t at) { return at + total; }, &before);
     return error != 0 ? done_with(class_of_errno(error))
                       : numbers + static_cast<std::uint64_t>(before);
   };
@@ -235,14 +305,16 @@ int Apart::move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Ac
 }
 
 int Apart::seek_pointer(MPI_File fh, MPI_Offset offset, int whence) {
+  const std::uint64_t time = ++times_moved_;
   return by_one(fh, [&] {
     const MPI_Offset from = whence == MPI_SEEK_END ? end_of(fh) : 0;
     const bool is_known =
         whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END;
     if (!is_known) return MPI_ERR_ARG;
     std::int64_t before = 0;
-    const int error = pointer_->move(
-        [&](std::int64_t at) { return (whence == MPI_SEEK_CUR ? at : from) + offset; }, &before);
+    const int error = pointer_->move_once(
+        time, [&](std::int64_t at) { return (whence == MPI_SEEK_CUR ? at : from) + offset; },
+        &before);
     return error != 0 ? fail_as(fh, class_of_errno(error)) : MPI_SUCCESS;
   });
 }
@@ -263,9 +335,11 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
   call.lock().unlock();
   MPI_Group group = MPI_GROUP_NULL;
   group_of(comm, &group);
+  end_if_behind(filename);
   const Shadows::Place place = place_of(filename, amode);
+  const std::string path = place.path.empty() ? filename : place.path;
   const auto apart =
-      std::make_shared<Apart>(session, group, place.path.empty() ? filename : place.path, amode);
+      std::make_shared<Apart>(session, group, path, amode, Account::of(comm, filename, path));
   const int code =
       apart->open(info, fh, place.error != 0 ? class_of_errno(place.error) : MPI_SUCCESS);
   if (code != MPI_SUCCESS) return code;

@@ -5,7 +5,8 @@
 //
 // What concerns the file as a whole one member does for all: its creation, its size, its removal.
 // In a session of the file's own all hear what came of it, whoever is lost meanwhile. The shared
-// pointer is a number beside the file (shared_pointer.hpp).
+// pointer is a number beside the file (shared_pointer.hpp). Where siblings stand in, what the lost
+// should have written is written for them (account.hpp).
 //
 // Thread rule: as MPI's own.
 #pragma once
@@ -17,8 +18,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/session.hpp"
+#include "shim/files/account.hpp"
 #include "shim/files/shared_pointer.hpp"
 
 namespace resprout::shim {
@@ -27,9 +30,11 @@ class CollectiveCall;
 
 class Apart {
  public:
-  // `session`: of the members, and of nothing else. `name`: of the file.
-  Apart(runtime::Session& session, MPI_Group group, std::string name, int amode);
-  // Collective, as all that follows but move_pointer.
+  // `session`: of the members, and of nothing else. `name`: of the file. `account`: null where
+  // nobody stands in.
+  Apart(runtime::Session& session, MPI_Group group, std::string name, int amode,
+        std::unique_ptr<Account> account);
+  // Collective, as all that follows but move_pointer and note_written.
   ~Apart();
   Apart(const Apart&) = delete;
   Apart& operator=(const Apart&) = delete;
@@ -39,6 +44,13 @@ class Apart {
   // `obstacle`: the class of an error that is in this member's way, or MPI_SUCCESS.
   int open(MPI_Info info, MPI_File* fh, int obstacle);
   int close(MPI_File* fh);
+  // What others have written before, or should have, is there (account.hpp). `call`: the lower-case
+  // MPI name, a string literal.
+  int settle(MPI_File fh, const char* call);
+  // This process writes so many elements there, counted in those of the view; or from where its own
+  // pointer stands on.
+  void note_written(MPI_Offset at, int count, MPI_Datatype datatype);
+  void note_written(MPI_File fh, int count, MPI_Datatype datatype);
   // When all are here one of them calls this for all: what it returned there.
   int by_one(MPI_File fh, const std::function<int()>& act);
   // Views begin with their pointers at their beginning. `act`: MPI's call, with this displacement;
@@ -48,8 +60,11 @@ class Apart {
   // are, and has these read or written behind where it stood.
   using Access = std::function<int(MPI_Offset at)>;
   int move_pointer(MPI_File fh, int count, MPI_Datatype datatype, const Access& access);
-  // The same for all members, one behind the other in the order of their ranks.
-  int move_in_order(MPI_File fh, int count, MPI_Datatype datatype, const Access& access);
+  // That is to write.
+  void note_written_somewhere();
+  // As move_pointer for all members, one behind the other in the order of their ranks.
+  int move_in_order(MPI_File fh, const char* call, int count, MPI_Datatype datatype,
+                    const Access& access);
   int seek_pointer(MPI_File fh, MPI_Offset offset, int whence);
   int pointer(MPI_File fh, MPI_Offset* offset);
 
@@ -65,12 +80,16 @@ class Apart {
  private:
   bool is_first();
   std::uint64_t hear(std::uint64_t said);
+  std::vector<int> missing() const;
+  std::vector<std::int64_t> hear_all(std::int64_t said, const char* call);
 
   runtime::Session& session_;
   MPI_Group group_;
   const std::string name_;
   const int amode_;
+  const std::unique_ptr<Account> account_;
   std::optional<SharedPointer> pointer_;
+  std::uint64_t times_moved_ = 0;  // by one for all
 };
 
 // MPI_File_open. `call`: that of the program, under the engine's lock.

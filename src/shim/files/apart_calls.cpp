@@ -25,27 +25,23 @@ int end_split(Apart& apart, MPI_Status* status) {
   return begun->code;
 }
 
-int read_in_order(Apart& apart, MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                  MPI_Status* status) {
-  return apart.move_in_order(fh, count, datatype, [&](MPI_Offset at) {
+int read_in_order(Apart& apart, MPI_File fh, const char* call, void* buf, int count,
+                  MPI_Datatype datatype, MPI_Status* status) {
+  if (const int code = apart.settle(fh, call); code != MPI_SUCCESS) return code;
+  return apart.move_in_order(fh, call, count, datatype, [&](MPI_Offset at) {
     return PMPI_File_read_at(fh, at, buf, count, datatype, status);
   });
 }
 
-int write_in_order(Apart& apart, MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                   MPI_Status* status) {
-  return apart.move_in_order(fh, count, datatype, [&](MPI_Offset at) {
+int write_in_order(Apart& apart, MPI_File fh, const char* call, const void* buf, int count,
+                   MPI_Datatype datatype, MPI_Status* status) {
+  return apart.move_in_order(fh, call, count, datatype, [&](MPI_Offset at) {
+    apart.note_written(at, count, datatype);
     return PMPI_File_write_at(fh, at, buf, count, datatype, status);
   });
 }
 
 }  // namespace
-
-extern "C" int MPI_File_close(MPI_File* fh) {
-  const GuardedCall call("file_close");
-  const auto apart = fh != nullptr ? take_apart(*fh) : nullptr;
-  return apart ? apart->close(fh) : PMPI_File_close(fh);
-}
 
 extern "C" int MPI_File_get_group(MPI_File fh, MPI_Group* group) {
   const auto apart = apart_of(fh);
@@ -122,6 +118,7 @@ extern "C" int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MP
       fh, "file_write_shared",
       [&] { return PMPI_File_write_shared(fh, buf, count, datatype, status); },
       [&](Apart& apart) {
+        apart.note_written_somewhere();
         return apart.move_pointer(fh, count, datatype, [&](MPI_Offset at) {
           return PMPI_File_write_at(fh, at, buf, count, datatype, status);
         });
@@ -134,6 +131,7 @@ extern "C" int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count,
       fh, "file_iwrite_shared",
       [&] { return PMPI_File_iwrite_shared(fh, buf, count, datatype, request); },
       [&](Apart& apart) {
+        apart.note_written_somewhere();
         return apart.move_pointer(fh, count, datatype, [&](MPI_Offset at) {
           return PMPI_File_iwrite_at(fh, at, buf, count, datatype, request);
         });
@@ -145,7 +143,9 @@ extern "C" int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Data
   return choose(
       fh, "file_read_ordered",
       [&] { return PMPI_File_read_ordered(fh, buf, count, datatype, status); },
-      [&](Apart& apart) { return read_in_order(apart, fh, buf, count, datatype, status); });
+      [&](Apart& apart) {
+        return read_in_order(apart, fh, "file_read_ordered", buf, count, datatype, status);
+      });
 }
 
 extern "C" int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count,
@@ -155,7 +155,8 @@ extern "C" int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count,
       [&] { return PMPI_File_read_ordered_begin(fh, buf, count, datatype); },
       [&](Apart& apart) {
         Apart::Split& split = apart.split.emplace();
-        split.code = read_in_order(apart, fh, buf, count, datatype, &split.status);
+        split.code = read_in_order(apart, fh, "file_read_ordered_begin", buf, count, datatype,
+                                   &split.status);
         return split.code;
       });
 }
@@ -171,7 +172,9 @@ extern "C" int MPI_File_write_ordered(MPI_File fh, const void* buf, int count,
   return choose(
       fh, "file_write_ordered",
       [&] { return PMPI_File_write_ordered(fh, buf, count, datatype, status); },
-      [&](Apart& apart) { return write_in_order(apart, fh, buf, count, datatype, status); });
+      [&](Apart& apart) {
+        return write_in_order(apart, fh, "file_write_ordered", buf, count, datatype, status);
+      });
 }
 
 extern "C" int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count,
@@ -181,7 +184,8 @@ extern "C" int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int co
       [&] { return PMPI_File_write_ordered_begin(fh, buf, count, datatype); },
       [&](Apart& apart) {
         Apart::Split& split = apart.split.emplace();
-        split.code = write_in_order(apart, fh, buf, count, datatype, &split.status);
+        split.code = write_in_order(apart, fh, "file_write_ordered_begin", buf, count, datatype,
+                                    &split.status);
         return split.code;
       });
 }

@@ -1,30 +1,30 @@
 #include "shim/files/calls.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "shim/collectives/if_whole.hpp"
+#include "shim/communicator.hpp"
 #include "shim/files/apart.hpp"
 #include "shim/files/error_class.hpp"
+#include "shim/files/file_note.hpp"
 #include "shim/files/quiet_opening.hpp"
 #include "shim/files/shadows.hpp"
 #include "shim/info_value.hpp"
 #include "shim/peers.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
 namespace {
-
-// Nothing: this process is no replica, and files are as the program says.
-std::optional<Shadows> shadows() {
-  World* world = World::current();
-  if (world == nullptr) return std::nullopt;
-  const Options& options = world->options();
-  if (!options.is_replicated() || options.run_directory.empty()) return std::nullopt;
-  return Shadows({options.run_directory, options.replica, options.replicas});
-}
 
 bool is_inter(MPI_Comm comm) {
   int flag = 0;
@@ -36,11 +36,6 @@ bool is_of_one(MPI_Comm comm) {
   int size = 0;
   if (comm != MPI_COMM_NULL && World::current() != nullptr) PMPI_Comm_size(comm, &size);
   return size == 1;
-}
-
-bool is_written(int amode) {
-  constexpr int writing = MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
-  return (amode & writing) != 0;
 }
 
 void tell(const char* name, int error) {
@@ -60,6 +55,14 @@ void share(MPI_Comm comm, Shadows::Place& place) {
 
 }  // namespace
 
+std::optional<Shadows> shadows() {
+  World* world = World::current();
+  if (world == nullptr) return std::nullopt;
+  const Options& options = world->options();
+  if (!options.is_replicated() || options.run_directory.empty()) return std::nullopt;
+  return Shadows({options.run_directory, options.replica, options.replicas});
+}
+
 Shadows::Place place_of(const char* filename, int amode) {
   const auto own = shadows();
   if (!own) return {};
@@ -74,11 +77,60 @@ void note_open(const char* filename, int amode, const Shadows::Place& place) {
   is_deleted ? shadows()->note_deleted(filename) : shadows()->note_opened(filename);
 }
 
+void end_if_behind(const char* filename) {
+  const Masking* by = masking.load(std::memory_order_acquire);
+  const World* world = World::current();
+  if (by == nullptr || world->lost_count() == 0) return;
+  for (const int rank : communicator_of(MPI_COMM_WORLD)->world_ranks)
+    if (world->is_lost(rank) && shadows()->is_behind(filename, rank))
+      by->end_here("MPI_File_open", "needs a file that a lost rank has written, or removed, alone");
+}
+
 }  // namespace resprout::shim
 
 using namespace resprout::shim;
 
 namespace {
+
+// What the MPI library has open to be written, where siblings stand in: what it is called, and who
+// has it open. The first one of them says so. Never destroyed: threads may be here at the end.
+struct WrittenFile {
+  std::string name;
+  std::vector<int> world_ranks;
+  std::uint64_t of = 0;
+
+  int writer() const { return world_ranks.size() == 1 ? world_ranks.front() : FileNote::several; }
+};
+struct WrittenFiles {
+  std::mutex mutex;
+  std::map<MPI_File, WrittenFile> by_handle;
+  std::map<std::string, std::uint64_t> times;  // by name, to write or to remove it
+};
+
+WrittenFiles& written_files() {
+  static auto* instance = new WrittenFiles;
+  return *instance;
+}
+
+// As many as this process has begun with: the same in all planes.
+std::uint64_t next_time(const char* filename) {
+  const std::lock_guard guard(written_files().mutex);
+  return ++written_files().times[filename];
+}
+
+void note_written_file(MPI_File fh, MPI_Comm comm, const char* filename, int amode) {
+  if (!is_written(amode) || masking.load(std::memory_order_acquire) == nullptr) return;
+  WrittenFile file{filename, communicator_of(comm)->world_ranks, next_time(filename)};
+  shadows()->note_begun(filename, file.writer(), file.of);
+  const std::lock_guard guard(written_files().mutex);
+  written_files().by_handle[fh] = std::move(file);
+}
+
+void note_closed_file(const WrittenFile& file) {
+  const bool is_whole = std::ranges::none_of(
+      file.world_ranks, [](int rank) { return World::current()->is_lost(rank); });
+  if (is_whole) shadows()->note_closed(file.name, file.writer(), file.of);
+}
 
 // By the MPI library, for all.
 int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
@@ -89,13 +141,16 @@ int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   Shadows::Place place;
+  if (rank == 0) end_if_behind(filename);
   if (rank == 0) place = place_of(filename, amode);
   share(comm, place);
   if (place.error != 0) return fail_as(MPI_FILE_NULL, class_of_errno(place.error));
   const char* path = place.path.empty() ? filename : place.path.c_str();
   const int how = place.was_made ? amode & ~MPI_MODE_EXCL : amode;
   const int code = PMPI_File_open(comm, path, how, info, fh);
-  if (code == MPI_SUCCESS && rank == 0) note_open(filename, amode, place);
+  if (code != MPI_SUCCESS || rank != 0) return code;
+  note_open(filename, amode, place);
+  note_written_file(*fh, comm, filename, amode);
   return code;
 }
 
@@ -130,6 +185,18 @@ extern "C" int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI
       });
 }
 
+extern "C" int MPI_File_close(MPI_File* fh) {
+  const GuardedCall call("file_close");
+  if (fh == nullptr) return PMPI_File_close(fh);
+  if (const auto apart = take_apart(*fh)) return apart->close(fh);
+  std::unique_lock lock(written_files().mutex);
+  const auto file = written_files().by_handle.extract(*fh);
+  lock.unlock();
+  const int code = PMPI_File_close(fh);
+  if (code == MPI_SUCCESS && !file.empty()) note_closed_file(file.mapped());
+  return code;
+}
+
 extern "C" int MPI_File_delete(const char* filename, MPI_Info info) {
   const GuardedCall call("file_delete");
   const auto own = filename != nullptr ? shadows() : std::nullopt;
@@ -137,8 +204,11 @@ extern "C" int MPI_File_delete(const char* filename, MPI_Info info) {
   const Shadows::Place place = own->to_write(filename);
   if (place.error != 0) tell(filename, place.error);
   if (place.error != 0) return fail_as(MPI_FILE_NULL, class_of_errno(place.error));
-  if (place.path.empty()) return PMPI_File_delete(filename, info);
-  const int code = PMPI_File_delete(place.path.c_str(), info);
-  if (code == MPI_SUCCESS) own->note_deleted(filename);
+  const std::string path = place.path.empty() ? filename : place.path;
+  const int code = PMPI_File_delete(path.c_str(), info);
+  if (code != MPI_SUCCESS) return code;
+  if (!place.path.empty()) own->note_deleted(filename);
+  if (masking.load(std::memory_order_acquire) != nullptr)
+    own->note_removed(filename, World::current()->rank(), next_time(filename));
   return code;
 }

@@ -4,14 +4,28 @@
 
 #include <mpi.h>
 
+#include <optional>
+
 #include "shim/files/shadows.hpp"
 
 namespace resprout::shim {
+
+// Those of this process. Nothing: it is no replica, and files are as the program says.
+std::optional<Shadows> shadows();
+
+// It is opened to be written, or to be removed when it is closed.
+inline bool is_written(int amode) {
+  constexpr int writing = MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+  return (amode & writing) != 0;
+}
 
 // Where this plane has the file, as one process finds out: there where the program says if this is
 // no replica. What is wrong is said on stderr.
 Shadows::Place place_of(const char* filename, int amode);
 // This plane has opened it there.
 void note_open(const char* filename, int amode, const Shadows::Place& place);
+// A rank that this plane has lost has done more to the file alone in another plane, which nobody
+// can do for it: this process ends. Nothing where nobody stands in.
+void end_if_behind(const char* filename);
 
 }  // namespace resprout::shim

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <set>
+#include <sstream>
 
 #include "shim/files/lock.hpp"
 #include "shim/report/json.hpp"
@@ -156,6 +158,34 @@ void FileNote::note(std::string_view what, int replica) {
       text_.compare(last + by.size() - line.size(), line.size(), line) == 0)
     return;
   append(line.substr(0, line.size() - 1));
+}
+
+void FileNote::note(std::string_view what, int replica, int rank, std::uint64_t of) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(of));
+  Json json;
+  json.begin_object().key("is").string(what).key("replica").number(replica);
+  json.key("rank").number(rank).key("of").string(digits.data()).end_object();
+  append(json.text());
+}
+
+bool FileNote::is_behind(int replica, int rank) const {
+  std::set<std::string> here;
+  std::set<std::string> elsewhere;
+  std::istringstream lines(text_);
+  for (std::string line; std::getline(lines, line);) {
+    std::array<char, 8> what{};
+    std::array<char, 17> of{};
+    int by = 0;
+    int plane = 0;
+    constexpr const char* form = R"({"is":"%7[a-z]","replica":%d,"rank":%d,"of":"%16[0-9a-f]"})";
+    if (std::sscanf(line.c_str(), form, what.data(), &plane, &by, of.data()) != 4 || by != rank)
+      continue;
+    const std::string_view is = what.data();
+    if (is == "closed" || is == "removed")
+      (plane == replica ? here : elsewhere).insert(std::string(is) + of.data());
+  }
+  return !std::ranges::includes(here, elsewhere);
 }
 
 }  // namespace resprout::shim

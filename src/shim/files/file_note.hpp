@@ -4,13 +4,18 @@
 // It is named by the file's path and has a JSON object a line. The first says which file and which
 // shadows there are to be, {"file", "shadows": [of plane 1, ...]}; the second {"is": "made"}, or
 // {"is": "failed", "errno"}: that is final. Then what planes have done,
-// {"is": "opened" | "deleted", "replica"}. Names are as in URLs: bytes that are no letters, digits
-// or one of `/._-` are %XX. The launcher reads it (python/resprout/launch/planes/shadows.py).
+// {"is": "opened" | "deleted", "replica"}. Where siblings stand in also, each time, what ranks
+// have,
+// {"is": "begun" | "closed" | "removed", "replica", "rank"}, the lowest one of those who do it
+// together; and {"is": "unfilled", "replica"} of a plane that lacks what the lost should have
+// written. Names are as in URLs: bytes that are no letters, digits or one of `/._-` are %XX. The
+// launcher reads it (python/resprout/launch/planes/shadows.py).
 //
 // The lock is the kernel's, also between hosts that share the folder: it ends with who holds it.
 // Thread rule: one thread; others, and other processes, wait in the constructor.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,8 +46,13 @@ class FileNote {
   // Says which there are to be. What somebody has said who did not come to an end is forgotten.
   void begin(std::string_view file, const std::vector<std::string>& shadows);
   void end(int result);
-  // `what`: "opened", "deleted".
+  // `what`: "opened", "deleted", "unfilled".
   void note(std::string_view what, int replica);
+  // `what`: "begun", "closed", "removed". Said twice it is said once.
+  static constexpr int several = -1;
+  void note(std::string_view what, int replica, int rank, std::uint64_t of);
+  // In another plane this rank, alone, has closed or removed what it has not in this one.
+  bool is_behind(int replica, int rank) const;
 
  private:
   void open(const std::string& path);

@@ -128,4 +128,24 @@ void Shadows::note(const std::string& name, const char* what) const {
   if (const auto path = file_of(name)) FileNote(folder_, *path).note(what, setup_.replica);
 }
 
+void Shadows::note(const std::string& name, const char* what, int rank, std::uint64_t of) const {
+  if (const auto path = file_of(name))
+    FileNote(folder_, *path).note(what, setup_.replica, rank, of);
+}
+
+void Shadows::note_begun(const std::string& name, int rank, std::uint64_t of) const {
+  note(name, "begun", rank, of);
+}
+void Shadows::note_closed(const std::string& name, int rank, std::uint64_t of) const {
+  note(name, "closed", rank, of);
+}
+void Shadows::note_removed(const std::string& name, int rank, std::uint64_t of) const {
+  note(name, "removed", rank, of);
+}
+
+bool Shadows::is_behind(const std::string& name, int rank) const {
+  const auto path = file_of(name);
+  return path && FileNote(folder_, *path).is_behind(setup_.replica, rank);
+}
+
 }  // namespace resprout::shim

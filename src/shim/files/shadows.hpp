@@ -11,6 +11,7 @@
 // Thread rule: from any thread of any process of the job.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace resprout::shim {
@@ -36,6 +37,20 @@ class Shadows {
   // This plane has opened its shadow to write, or it is gone or will go when it is closed.
   void note_opened(const std::string& name) const { note(name, "opened"); }
   void note_deleted(const std::string& name) const { note(name, "deleted"); }
+  // Where siblings stand in. What ranks should have written that this plane has lost is not in it.
+  void note_unfilled(const std::string& name) const { note(name, "unfilled"); }
+  // It was opened to be written, was closed, or removed. `rank`: the one in the world that has done
+  // so alone, or FileNote::several. `of`: tells it from other times, the same in all planes.
+  void note_begun(const std::string& name, int rank, std::uint64_t of) const;
+  void note_closed(const std::string& name, int rank, std::uint64_t of) const;
+  void note_removed(const std::string& name, int rank, std::uint64_t of) const;
+  // In another plane this rank, alone, has closed or removed what it has not in this one: what is
+  // here may be old.
+  bool is_behind(const std::string& name, int rank) const;
+
+  // What is beside the job's files and no shadow has this in its name, between a dot and a dash:
+  // the launcher removes it.
+  const std::string& job() const { return job_; }
 
   // Makes all files of that plane what those of this one are, in their places: it has come back.
   // 0, or errno. REQUIRES: neither plane writes meanwhile.
@@ -46,6 +61,7 @@ class Shadows {
   bool was_made(const std::string& path) const;
   int make(const std::string& path) const;
   void note(const std::string& name, const char* what) const;
+  void note(const std::string& name, const char* what, int rank, std::uint64_t of) const;
 
   Setup setup_;
   std::string meeting_;  // the folder around the plane's run directory

@@ -237,3 +237,22 @@ TEST_CASE("a copy has all bytes and the mode, and is as long as the file") {
   CHECK(copy_file("/proc/self/status", job.file("to")) == 0);
   CHECK(contents(job.file("to")).find("Pid:") != std::string::npos);
 }
+
+TEST_CASE("a plane is behind where a rank has done in another one what it has not in this one") {
+  const Job job;
+  constexpr int writer = 3;
+  for (const int replica : {0, 1, 2}) {
+    CHECK(job.plane(replica).to_write(job.file()).error == 0);
+    job.plane(replica).note_begun(job.file(), writer, 1);
+  }
+  job.plane(0).note_closed(job.file(), writer, 1);
+  CHECK_FALSE(job.plane(0).is_behind(job.file(), writer));
+  CHECK(job.plane(1).is_behind(job.file(), writer));
+  CHECK_FALSE(job.plane(1).is_behind(job.file(), writer + 1));
+  CHECK_FALSE(job.plane(1).is_behind(job.file("other"), writer));
+  for (int times = 0; times < 2; ++times) job.plane(1).note_closed(job.file(), writer, 1);
+  CHECK_FALSE(job.plane(0).is_behind(job.file(), writer));
+  CHECK_FALSE(job.plane(1).is_behind(job.file(), writer));
+  job.plane(1).note_removed(job.file(), writer, 2);
+  CHECK(job.plane(0).is_behind(job.file(), writer));
+}

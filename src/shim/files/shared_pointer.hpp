@@ -17,7 +17,11 @@ class SharedPointer {
   SharedPointer(std::string path, std::int64_t begin) : path_(std::move(path)), begin_(begin) {}
 
   // To `to(where it stood)`, which `before` gets. 0, or errno.
-  int move(const std::function<std::int64_t(std::int64_t)>& to, std::int64_t* before) const;
+  using To = std::function<std::int64_t(std::int64_t)>;
+  int move(const To& to, std::int64_t* before) const { return move_once(0, to, before); }
+  // The same by one for all, for the `time`-th time, from 1, though several may try to: who has
+  // moved it may have died before it could say so.
+  int move_once(std::uint64_t time, const To& to, std::int64_t* before) const;
   // Somebody has moved it.
   bool is_there() const;
   void remove() const;

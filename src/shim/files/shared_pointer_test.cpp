@@ -35,6 +35,23 @@ TEST_CASE("a shared pointer stands where the last one has moved it, whoever that
   CHECK_FALSE(one.is_there());
 }
 
+TEST_CASE("a shared pointer that one moves for all is moved once each time, whoever tries to") {
+  const ScratchFolder folder;
+  const SharedPointer one(folder.path() + "/pointer", 40);
+  const SharedPointer other(folder.path() + "/pointer", 40);
+  std::int64_t before = 0;
+  for (const SharedPointer* pointer : {&one, &other}) {
+    CHECK(pointer->move_once(1, next, &before) == 0);
+    CHECK(before == 40);
+  }
+  CHECK(other.move(next, &before) == 0);
+  CHECK(before == 41);
+  for (const SharedPointer* pointer : {&other, &one}) {
+    CHECK(pointer->move_once(2, next, &before) == 0);
+    CHECK(before == 42);
+  }
+}
+
 TEST_CASE("processes that move a shared pointer at once lose no step") {
   const ScratchFolder folder;
   constexpr int processes = 4, steps = 500;

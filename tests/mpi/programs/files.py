@@ -169,6 +169,45 @@ def meanwhile(comm: MPI.Comm, path: Path) -> None:
     column.Free()
 
 
+def anywhere(comm: MPI.Comm, path: Path) -> None:
+    """Records where the shared pointer is, while members are lost."""
+    file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR)
+    for step in range(STEPS):
+        file.Write_shared(np.full(3, 100 * comm.rank + step, dtype=np.int64))
+        comm.Barrier()
+    file.Close()
+
+
+def alone(comm: MPI.Comm, path: Path) -> None:
+    """A file a rank, written by nobody else, some time before the job ends."""
+    file = MPI.File.Open(MPI.COMM_SELF, f"{path}-{comm.rank}", MPI.MODE_CREATE | MPI.MODE_WRONLY)
+    file.Write(values(comm.rank))
+    comm.Barrier()
+    file.Close()
+    comm.Barrier()
+
+
+def read_by_others(comm: MPI.Comm, path: Path) -> None:
+    """Rank 2 writes alone, others open it then; and removes it alone, and others make it anew."""
+    if comm.rank == 2:
+        file = MPI.File.Open(MPI.COMM_SELF, path, MPI.MODE_CREATE | MPI.MODE_WRONLY)
+        file.Write(values(2))
+        file.Close()
+    comm.Barrier()
+    file = MPI.File.Open(comm, path, MPI.MODE_RDONLY)
+    got = np.zeros(COUNT, dtype=np.int64)
+    file.Read_at_all(0, got)
+    assert (got == values(2)).all()
+    file.Close()
+    comm.Barrier()
+    if comm.rank == 2:
+        MPI.File.Delete(path)
+    comm.Barrier()
+    file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_EXCL | MPI.MODE_WRONLY)
+    file.Write_at_all(8 * COUNT * comm.rank, values(comm.rank, 1))
+    file.Close()
+
+
 def fails(error_class: int, call) -> None:
     try:
         call()
@@ -200,6 +239,9 @@ def main() -> None:
         "shared": shared,
         "meanwhile": meanwhile,
         "steps": steps,
+        "anywhere": anywhere,
+        "alone": alone,
+        "read-by-others": read_by_others,
     }
     cases[what](comm, Path(folder) / "file")
     print(f"rank {comm.rank} is done", flush=True)

@@ -93,11 +93,7 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         relay.join()
         planes = running.planes()
         chosen = decide(planes)
-        # Where no plane has kept all its ranks none has all that was written.
-        has_whole = any(plane.how == "whole" for plane in planes)
-        is_torn = chosen.how == "gaps" and not has_whole and shadows.leave(directory)
-        if not is_torn:
-            shadows.settle(directory, chosen.replica)
+        is_torn = _settle_files(directory, planes)
     # Of lost ranks for which others stood in it need not complain.
     if chosen.is_lost or (chosen.status != 0 and chosen.how != "gaps"):
         sys.stderr.flush()
@@ -109,6 +105,17 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     if not plans[0].stands_in:
         return report
     return replace(report, on_replica_loss="stand-in", replicas_left=running.replicas_left())
+
+
+def _settle_files(directory: Path, planes: Sequence[PlaneEnd]) -> bool:
+    """Those of the plane that counts become the user's. True: with gaps, some are in no plane."""
+    chosen = decide(planes)
+    if chosen.how != "gaps":
+        shadows.settle(directory, chosen.replica)
+        return False
+    others = [p for p in planes if p is not chosen and p.ending == chosen.ending and not p.is_lost]
+    whole = {p.replica for p in planes if p.how == "whole"}
+    return shadows.settle_with_gaps(directory, [p.replica for p in (chosen, *others)], whole)
 
 
 def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool) -> Report:
