@@ -7,11 +7,9 @@ import jobs
 import pytest
 
 MADE = ["comm_dup", "comm_dup_with_info", "comm_split", "comm_split_type", "comm_create",
-        "cart_create", "cart_sub"]  # fmt: skip
+        "cart_create", "cart_sub", "graph_create", "dist_graph_create",
+        "dist_graph_create_adjacent"]  # fmt: skip
 REFUSED = [
-    "graph_create",
-    "dist_graph_create",
-    "dist_graph_create_adjacent",
     "win_create",
     "win_allocate",
     "win_allocate_shared",
@@ -21,7 +19,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
-def test_after_a_loss_communicators_are_made_and_graphs_windows_and_files_together_refused(
+def test_after_a_loss_communicators_are_made_and_windows_and_files_together_refused(
     ranks: int, tmp_path: Path
 ) -> None:
     program = [jobs.PROGRAMS / "refused", tmp_path / "file"]

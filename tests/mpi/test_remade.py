@@ -19,7 +19,7 @@ def test_it_is_a_communicator_like_any_other(ranks: int, transport: str) -> None
 
 
 @pytest.mark.parametrize("ranks", [4, 6])
-def test_duplicates_of_grids_are_grids_and_those_of_graphs_are_refused(ranks: int) -> None:
+def test_duplicates_of_grids_are_grids_and_those_of_graphs_are_graphs(ranks: int) -> None:
     ended = jobs.resprout_run(ranks, [jobs.PROGRAMS / "topologies"], [])
     assert ended.status == 0 and ended.out.count(" checks\n") == ranks - 1, str(ended)
     assert ended.lost == {1}, str(ended)

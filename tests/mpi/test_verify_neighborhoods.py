@@ -11,7 +11,7 @@ FORMS = [
     for kind in KINDS
     for form in (f"neighbor_{kind}", f"ineighbor_{kind}", f"neighbor_{kind}_init")
 ]
-TOPOLOGIES = ["world/1", "world/2", "world/3"]
+TOPOLOGIES = ["world/1", "world/2", "world/3", "world/4"]
 
 
 def run(replicas: int, method: str, *options: str, program: tuple[str, ...] = ()) -> jobs.Ended:

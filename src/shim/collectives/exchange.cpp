@@ -10,18 +10,7 @@ constexpr std::size_t at_once_bytes_max = std::size_t{1} << 20;
 
 }  // namespace
 
-Exchange::Exchange(runtime::Session& session, const Pieces& send, const Pieces& receive,
-                   bool is_even)
-    : Collective(session), send_(send, size()), receive_(receive, size()), is_even_(is_even) {
-  std::size_t bytes = 0;
-  for (int r = 0; r < size(); ++r) bytes += send_.of(r).block_bytes();
-  packed_.resize(bytes);
-  runtime::BlockWriter writer(packed_);
-  for (int r = 0; r < size(); ++r) put_piece(writer, r, send_.of(r));
-  if (!receive_.are_dense()) leave_mpi_to_program();
-}
-
-void Exchange::begin(runtime::Started& started) {
+void BlockExchange::begin(runtime::Started& started) {
   const std::uint64_t mine = packed_.size();
   if (is_even_)
     begin_exchange(started, mine * static_cast<std::size_t>(size()));
@@ -29,7 +18,7 @@ void Exchange::begin(runtime::Started& started) {
     allgather(started, std::as_bytes(std::span(&mine, 1)));
 }
 
-void Exchange::begin_exchange(runtime::Started& started, std::size_t bytes) {
+void BlockExchange::begin_exchange(runtime::Started& started, std::size_t bytes) {
   if (bytes <= at_once_bytes_max) {
     stage_ = Stage::at_once;
     allgather(started, packed_);
@@ -39,7 +28,7 @@ void Exchange::begin_exchange(runtime::Started& started, std::size_t bytes) {
   }
 }
 
-bool Exchange::go_on(runtime::Started& started, const runtime::Outcome& last) {
+bool BlockExchange::go_on(runtime::Started& started, const runtime::Outcome& last) {
   if (!last.is_delivered) return false;
   switch (stage_) {
     case Stage::measuring:
@@ -61,7 +50,7 @@ bool Exchange::go_on(runtime::Started& started, const runtime::Outcome& last) {
   return false;
 }
 
-void Exchange::take(std::span<const std::byte> row) {
+void BlockExchange::take(std::span<const std::byte> row) {
   runtime::BlockReader reader(row);
   switch (stage_) {
     case Stage::measuring:
@@ -74,7 +63,7 @@ void Exchange::take(std::span<const std::byte> row) {
     case Stage::at_once:
       while (const auto theirs = reader.next())
         if (const auto block = runtime::find_block(theirs->data, rank()))
-          take_piece(theirs->rank, *block);
+          take_from(theirs->rank, *block);
       break;
     case Stage::by_receiver:
       if (receiver_ == rank()) blocks_.assign(row.begin(), row.end());
@@ -85,7 +74,7 @@ void Exchange::take(std::span<const std::byte> row) {
   }
 }
 
-void Exchange::allgather(runtime::Started& started, std::span<const std::byte> data) {
+void BlockExchange::allgather(runtime::Started& started, std::span<const std::byte> data) {
   runtime::Buffer row = session().allocate(runtime::block_bytes(data.size()));
   runtime::BlockWriter({row.data(), row.size()}).put(rank(), data);
   started.allgather(concatenation_spec(session()), std::move(row));
@@ -93,7 +82,7 @@ void Exchange::allgather(runtime::Started& started, std::span<const std::byte> d
 
 // Somebody who dies meanwhile may have given to some and not to others: what counts is agreed upon
 // in the end.
-void Exchange::gather_for_receiver(runtime::Started& started) {
+void BlockExchange::gather_for_receiver(runtime::Started& started) {
   const auto piece = *runtime::find_block(packed_, receiver_);
   runtime::Buffer row = session().allocate(runtime::block_bytes(piece.size()));
   runtime::BlockWriter({row.data(), row.size()}).put(rank(), piece);
@@ -101,7 +90,7 @@ void Exchange::gather_for_receiver(runtime::Started& started) {
 }
 
 // Everybody tells whose blocks it lacks.
-void Exchange::agree_on_who_counts(runtime::Started& started) {
+void BlockExchange::agree_on_who_counts(runtime::Started& started) {
   stage_ = Stage::agreeing;
   std::vector<int> lacking;
   for (int r = 0; r < size(); ++r)
@@ -109,7 +98,7 @@ void Exchange::agree_on_who_counts(runtime::Started& started) {
   allgather(started, std::as_bytes(std::span(lacking)));
 }
 
-void Exchange::take_lists(std::span<const std::byte> row) {
+void BlockExchange::take_lists(std::span<const std::byte> row) {
   counts_.assign(static_cast<std::size_t>(size()), false);
   std::vector<int> lacked;
   runtime::BlockReader lists(row);
@@ -122,14 +111,26 @@ void Exchange::take_lists(std::span<const std::byte> row) {
   for (const int r : lacked) counts_[static_cast<std::size_t>(r)] = false;
 }
 
-void Exchange::take_what_counts() {
+void BlockExchange::take_what_counts() {
   runtime::BlockReader reader(blocks_);
   while (const auto block = reader.next())
-    if (counts_[static_cast<std::size_t>(block->rank)]) take_piece(block->rank, block->data);
+    if (counts_[static_cast<std::size_t>(block->rank)]) take_from(block->rank, block->data);
 }
 
-void Exchange::take_piece(int from, std::span<const std::byte> block) {
-  const int taken = take_block(block, receive_.of(from));
+Exchange::Exchange(runtime::Session& session, const Pieces& send, const Pieces& receive,
+                   bool is_even)
+    : BlockExchange(session, is_even), send_(send, size()), receive_(receive, size()) {
+  std::size_t bytes = 0;
+  for (int r = 0; r < size(); ++r) bytes += send_.of(r).block_bytes();
+  std::vector<std::byte> row(bytes);
+  runtime::BlockWriter writer(row);
+  for (int r = 0; r < size(); ++r) put_piece(writer, r, send_.of(r));
+  give(std::move(row));
+  if (!receive_.are_dense()) leave_mpi_to_program();
+}
+
+void Exchange::take_from(int rank, std::span<const std::byte> block) {
+  const int taken = take_block(block, receive_.of(rank));
   if (taken != MPI_SUCCESS) code_ = taken;
 }
 

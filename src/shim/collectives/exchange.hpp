@@ -1,4 +1,4 @@
-// MPI_Alltoall and its kin, in all forms: everybody has a piece for everybody
+// MPI_Alltoall and its kin, in all forms: everybody has a block for everybody
 // (docs/protocols/concatenation.md).
 //
 // If it is little, everybody gets everything. Else one gather for each receiver, and in the end all
@@ -12,9 +12,43 @@
 
 namespace resprout::shim {
 
-class Exchange final : public Collective {
+class BlockExchange : public Collective {
+ protected:
+  // `is_even`: all blocks of all are of the same length, so that everybody knows the sum.
+  BlockExchange(runtime::Session& session, bool is_even) : Collective(session), is_even_(is_even) {}
+
+  // What this process gives: a row with a block for each rank. Said before it begins.
+  void give(std::vector<std::byte> row) { packed_ = std::move(row); }
+  // What that rank gives to this one.
+  virtual void take_from(int rank, std::span<const std::byte> block) = 0;
+
+ private:
+  // Telling each other how much there is; everything to everybody; to one receiver after the other,
+  // and then agreeing on who counts.
+  enum class Stage { measuring, at_once, by_receiver, agreeing };
+
+  void begin(runtime::Started& started) override;
+  bool go_on(runtime::Started& started, const runtime::Outcome& last) override;
+  void take(std::span<const std::byte> row) override;
+
+  void begin_exchange(runtime::Started& started, std::size_t bytes);
+  void gather_for_receiver(runtime::Started& started);
+  void agree_on_who_counts(runtime::Started& started);
+  void allgather(runtime::Started& started, std::span<const std::byte> data);
+  void take_lists(std::span<const std::byte> row);
+  void take_what_counts();
+
+  std::vector<std::byte> packed_;
+  Stage stage_ = Stage::measuring;
+  bool is_even_;
+  std::size_t sum_ = 0;            // of the rows of all
+  int receiver_ = 0;               // whose turn it is
+  std::vector<std::byte> blocks_;  // that were for this process
+  std::vector<bool> counts_;       // by rank, the same everywhere: it has told, and nobody lacks it
+};
+
+class Exchange final : public BlockExchange {
  public:
-  // `is_even`: all pieces of all are of the same length, so that everybody knows the sum.
   // REQUIRES: the pieces are valid.
   Exchange(runtime::Session& session, const Pieces& send, const Pieces& receive, bool is_even);
 
@@ -27,32 +61,11 @@ class Exchange final : public Collective {
   }
 
  private:
-  // Telling each other how much there is; everything to everybody; to one receiver after the other,
-  // and then agreeing on who counts.
-  enum class Stage { measuring, at_once, by_receiver, agreeing };
-
-  void begin(runtime::Started& started) override;
-  bool go_on(runtime::Started& started, const runtime::Outcome& last) override;
-  void take(std::span<const std::byte> row) override;
+  void take_from(int rank, std::span<const std::byte> block) override;
   int code() const override { return code_; }
-
-  void begin_exchange(runtime::Started& started, std::size_t bytes);
-  void gather_for_receiver(runtime::Started& started);
-  void agree_on_who_counts(runtime::Started& started);
-  void allgather(runtime::Started& started, std::span<const std::byte> data);
-  void take_lists(std::span<const std::byte> row);
-  void take_what_counts();
-  void take_piece(int from, std::span<const std::byte> block);
 
   const PieceList send_;
   const PieceList receive_;
-  std::vector<std::byte> packed_;  // a row of all pieces
-  Stage stage_ = Stage::measuring;
-  bool is_even_;
-  std::size_t sum_ = 0;            // of the rows of all
-  int receiver_ = 0;               // whose turn it is
-  std::vector<std::byte> blocks_;  // that were for this process
-  std::vector<bool> counts_;       // by rank, the same everywhere: it has told, and nobody lacks it
   int code_ = MPI_SUCCESS;
 };
 

@@ -1,11 +1,17 @@
-// Neighborhood collectives, blocking, non-blocking and persistent: the MPI library's own. Open MPI
-// ends them with MPIX_ERR_PROC_FAILED where a neighbor is lost. Where replicas are verified they
-// compare what a rank gives to its neighbors and what it gets from them.
+// Neighborhood collectives, blocking, non-blocking and persistent: the MPI library's own, or those
+// of neighbor_exchange.hpp on communicators that were made after a loss, and where nothing is left
+// to the library. Open MPI ends its own with MPIX_ERR_PROC_FAILED where a neighbor is lost. They do
+// not go over to ours then: who has no lost neighbor would not know, and wait for who has one.
+//
+// Where replicas are verified they compare what a rank gives to its neighbors and what it gets from
+// them.
 //
 // Where siblings stand in for the lost each block is asked for (replication/masked.hpp), whoever
 // lives: a plane that has a gap since a moment ago cannot tell who of its processes are inside of
 // the library's, and wait for those that are not.
 #include "runtime/engine.hpp"
+#include "shim/collectives/call.hpp"
+#include "shim/collectives/neighbor_exchange.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/communicator.hpp"
 #include "shim/peers.hpp"
@@ -55,10 +61,59 @@ Startable neighborhood(const Describe& describe) {
           describe};
 }
 
+// Whether all members carry it themselves: the same answer at all of them.
+bool is_carried(MPI_Comm comm) {
+  const World* world = World::current();
+  if (world == nullptr || comm == MPI_COMM_NULL || masking.load(std::memory_order_acquire))
+    return false;
+  if (is_remade(comm)) return true;
+  const Communicator& communicator = *communicator_of(comm);
+  const Collectives wanted = communicator.collectives.value_or(world->options().collectives);
+  return wanted == Collectives::resprout && !communicator.is_inter && !communicator.is_native;
+}
+
+// Null: it has no topology, or the arguments mean nothing.
+std::shared_ptr<Collective> own_exchange(MPI_Comm comm, runtime::Session& session,
+                                         const Describe& describe) {
+  const Communicator& communicator = *communicator_of(comm);
+  const Neighbors neighbors = neighbors_of(comm);
+  Sides sides(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  int topology = MPI_UNDEFINED;
+  MPI_Topo_test(comm, &topology);
+  if (topology != MPI_UNDEFINED) describe(sides);
+  if (sides.pattern.kind != Pattern::Kind::neighbors) return nullptr;
+  return std::make_shared<NeighborExchange>(session, neighbors, std::move(sides));
+}
+
+// What MPI would say of a call that means nothing; of a remade one it does not know.
+template <typename Native>
+int refuse(MPI_Comm comm, const char* name, const Native& native) {
+  int topology = MPI_UNDEFINED;
+  MPI_Topo_test(comm, &topology);
+  if (!is_remade(comm)) return native();
+  return finish(comm, name, topology == MPI_UNDEFINED ? MPI_ERR_TOPOLOGY : MPI_ERR_ARG);
+}
+
+Startable carried(const Describe& describe) {
+  return {[describe](MPI_Comm comm, runtime::Session& session) {
+            return own_exchange(comm, session, describe);
+          },
+          describe};
+}
+
+template <typename Native>
+int carry(MPI_Comm comm, const char* name, const Describe& describe, Native native) {
+  CollectiveCall call(comm, name);
+  if (!call.is_ours()) return call.leave_to(native);
+  const auto ours = own_exchange(comm, call.session(), describe);
+  return ours ? ours->run(call) : call.leave_to([&] { return refuse(comm, name, native); });
+}
+
 // `name`: the lower-case MPI name, a string literal; `native`: MPI's own call.
 template <typename Description, typename Native>
 int exchange(MPI_Comm comm, const char* name, const Description& describe, Native native) {
   const Compared compared(comm, name, describe);
+  if (is_carried(comm)) return carry(comm, name, describe, native);
   GuardedCall call(name, comm);
   if (call.is_ours() && compared.is_of_neighbors()) {
     finish_tasks(comm);
@@ -73,6 +128,9 @@ int start(MPI_Comm comm, const char* name, MPI_Request* request, const Describe&
           Native native) {
   if (is_for_siblings(comm, describe))
     return start_collective(comm, name, request, neighborhood(describe), native);
+  if (is_carried(comm))
+    return start_collective(comm, name, request, carried(describe),
+                            [&] { return refuse(comm, name, native); });
   ComparedStart compared(comm, name, describe);
   GuardedCall call(name, comm);
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
@@ -87,6 +145,9 @@ int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& 
          Native native) {
   if (is_for_siblings(comm, describe))
     return init_collective(comm, name, request, neighborhood(describe), native);
+  if (is_carried(comm))
+    return init_collective(comm, name, request, carried(describe),
+                           [&] { return refuse(comm, name, native); });
   GuardedCall call(name, comm);
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
   const int code = native();

@@ -53,8 +53,6 @@ std::vector<int> of_same_color(MPI_Comm comm, const RollCall& roll) {
   return ranks;
 }
 
-bool can_have_graphs() { return masking.load(std::memory_order_acquire) != nullptr; }
-
 std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
   std::vector<int> ranks = ranks_of_group(comm, group);
   std::erase(ranks, MPI_UNDEFINED);
@@ -62,8 +60,6 @@ std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
 }
 
 }  // namespace
-
-bool has_lone_graph(MPI_Comm comm) { return !can_have_graphs() && graph_of(comm); }
 
 std::optional<Grid> grid_of(MPI_Comm comm) {
   if (is_remade(comm)) return communicator_of(comm)->grid;
@@ -79,7 +75,6 @@ std::optional<Grid> grid_of(MPI_Comm comm) {
 }
 
 Derivation duplicate(MPI_Comm comm) {
-  if (has_lone_graph(comm)) return impossible();
   Derivation derivation;
   derivation.grid = grid_of(comm);
   derivation.graph = graph_of(comm);
@@ -145,7 +140,6 @@ Derivation subgrid(MPI_Comm comm, const int remain_dims[]) {
 }
 
 Derivation whole_graph(MPI_Comm comm, int nnodes, const int index[], const int edges[]) {
-  if (!can_have_graphs()) return impossible();
   Derivation derivation;
   if (nnodes < 0 || nnodes > size_of(comm)) {
     derivation.code = MPI_ERR_ARG;
@@ -162,10 +156,18 @@ Derivation whole_graph(MPI_Comm comm, int nnodes, const int index[], const int e
 }
 
 Derivation own_edges(OwnEdges edges) {
-  if (!can_have_graphs()) return impossible();
   Derivation derivation;
   derivation.graph = Graph{{}, std::move(edges)};
   derivation.choose = [](MPI_Comm of, const RollCall&) { return everybody_in(of); };
+  return derivation;
+}
+
+Derivation edges_of_all(MPI_Comm comm, int n, const int nodes[], const int degrees[],
+                        const int targets[], const int weights[]) {
+  Derivation derivation = own_edges({});
+  derivation.complete = [=](Derivation& it) {
+    it.graph = Graph{{}, gathered_edges(comm, n, nodes, degrees, targets, weights)};
+  };
   return derivation;
 }
 

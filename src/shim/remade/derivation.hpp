@@ -32,11 +32,13 @@ struct Derivation {
   std::optional<Grid> grid;
   std::optional<Graph> graph;
   bool has_attributes = false;  // those of the old one
+  // What all do then before anything is derived; without the engine's lock. Empty: nothing.
+  std::function<void(Derivation&)> complete;
 };
 
 // MPI_Comm_dup, MPI_Comm_split, MPI_Comm_split_type by MPI_COMM_TYPE_SHARED, MPI_Comm_create,
-// MPI_Cart_create, MPI_Cart_sub; where siblings stand in MPI_Graph_create and
-// MPI_Dist_graph_create_adjacent, else a graph is impossible.
+// MPI_Cart_create, MPI_Cart_sub, MPI_Graph_create, MPI_Dist_graph_create_adjacent,
+// MPI_Dist_graph_create.
 Derivation duplicate(MPI_Comm comm);
 Derivation split(int color, int key);
 Derivation split_by_host(MPI_Comm comm, int split_type, int key);
@@ -45,13 +47,13 @@ Derivation cart(MPI_Comm comm, int ndims, const int dims[], const int periods[])
 Derivation subgrid(MPI_Comm comm, const int remain_dims[]);
 Derivation whole_graph(MPI_Comm comm, int nnodes, const int index[], const int edges[]);
 Derivation own_edges(OwnEdges edges);
+Derivation edges_of_all(MPI_Comm comm, int n, const int nodes[], const int degrees[],
+                        const int targets[], const int weights[]);
 // For all that nobody can make without MPI.
 Derivation impossible();
 
 // What MPI knows of its own communicators, and this of remade ones. Nothing: it is no grid.
 std::optional<Grid> grid_of(MPI_Comm comm);
-// A duplicate of it is impossible.
-bool has_lone_graph(MPI_Comm comm);
 
 // `call`: that of the program, under the engine's lock; `before`: what it has done until now;
 // `roll`: in which they have said what the derivation says.

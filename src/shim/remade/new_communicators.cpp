@@ -107,7 +107,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
     if (code == MPI_SUCCESS && World::current() != nullptr) name_child(comm, *made);
     return code;
   }
-  const Derivation derived = derivation();
+  Derivation derived = derivation();
   RollCall roll(call.session(), derived.said.size());
   const runtime::Outcome outcome = hear_all(call, comm, name, roll, derived.said);
   finish_departures(World::current()->engine(), call.lock());
@@ -118,6 +118,11 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   const bool is_told = world.options().on_loss == OnLoss::error && masking.load() == nullptr;
   if (!ulfm::is_active() || (!call.is_whole() && is_told))
     return call.finish(outcome, proc_failed());
+  if (derived.complete) {
+    call.lock().unlock();
+    derived.complete(derived);
+  }
+  call.lock();
   return derive(call, outcome, comm, roll, derived, made);
 }
 
@@ -229,5 +234,5 @@ extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int nodes[], co
         return PMPI_Dist_graph_create(comm, n, nodes, degrees, targets, weights, info, reorder,
                                       newcomm);
       },
-      [&] { return impossible(); });
+      [&] { return edges_of_all(comm, n, nodes, degrees, targets, weights); });
 }

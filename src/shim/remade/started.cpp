@@ -73,7 +73,7 @@ class Remaking final : public Collective {
       }
       const bool is_told = World::current()->options().on_loss == OnLoss::error &&
                            masking.load(std::memory_order_acquire) == nullptr;
-      if ((!is_whole && is_told) || has_lone_graph(comm_)) code_ = proc_failed();
+      if (!is_whole && is_told) code_ = proc_failed();
       if (code_ != MPI_SUCCESS) return false;
     }
     if (stage_ == Stage::has_mpi_made_it) {

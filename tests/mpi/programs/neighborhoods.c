@@ -1,15 +1,18 @@
-/* Every neighborhood collective in every form, on a grid, a graph and a distributed graph of 3
+/* Every neighborhood collective in every form, on a grid, a graph and distributed graphs of 3
  * ranks, once each. Says nothing if all that comes is right. `neighborhoods corrupt`: in plane 1
- * rank 1 gives one wrong number to each.
+ * rank 1 gives one wrong number to each. `neighborhoods lost`: rank 3 is lost in the first barrier,
+ * before there is any of them, and rank 2 in the second one, when all have been used; then they are
+ * used again, by who lives.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ranks = 3, blocks_max = 4, kinds = 5, forms = 3, untouched = -100 };
+enum { ranks = 3, topologies = 4, blocks_max = 4, kinds = 5, forms = 3, untouched = -100 };
 
-static int rank, replica, is_corrupt;
+static int rank, replica, is_corrupt, lost = -1;
+static MPI_Comm all_ranks;
 
 /* Who is next to this rank: of what comes, also which of the sender's blocks it is. */
 typedef struct {
@@ -29,7 +32,7 @@ static Topology grid(void) {
                 {0, 0, 3, 2},
                 4,
                 {none, none, left, right}};
-  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &t.comm);
+  MPI_Cart_create(all_ranks, 2, dims, periods, 0, &t.comm);
   return t;
 }
 
@@ -39,7 +42,7 @@ static Topology graph(void) {
   const int low = rank == 0 ? 1 : 0, high = rank == 2 ? 1 : 2, own = rank > 0 ? rank - 1 : 0;
   Topology t = {"graph", MPI_COMM_NULL, 2, {low, high}, {own, rank > 1 ? 1 : rank}, 2, {low, high}};
   if (rank == 0) t.block[0] = t.block[1] = 0;
-  MPI_Graph_create(MPI_COMM_WORLD, ranks, last, edges, 0, &t.comm);
+  MPI_Graph_create(all_ranks, ranks, last, edges, 0, &t.comm);
   return t;
 }
 
@@ -51,8 +54,16 @@ static Topology distributed_graph(void) {
   Topology t = all[rank];
   const int weights[blocks_max] = {1, 1, 1, 1};
   t.name = "distributed graph";
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, t.sources, t.source, weights, t.destinations,
+  MPI_Dist_graph_create_adjacent(all_ranks, t.sources, t.source, weights, t.destinations,
                                  t.destination, weights, MPI_INFO_NULL, 0, &t.comm);
+  return t;
+}
+
+/* A ring, each arrow of which is named by the rank before its beginning. */
+static Topology named_by_others(void) {
+  const int before = (rank + 2) % 3, next = (rank + 1) % 3, one = 1;
+  Topology t = {"graph named by others", MPI_COMM_NULL, 1, {before}, {0}, 1, {next}};
+  MPI_Dist_graph_create(all_ranks, 1, &next, &one, &before, &one, MPI_INFO_NULL, 0, &t.comm);
   return t;
 }
 
@@ -127,7 +138,7 @@ static void run(const Topology* t, int kind, int form) {
   if (is_corrupt && replica == 1 && rank == 1) in[last] ^= 1 << 20;
   call(t->comm, kind, form, in, out);
   for (int i = 0; i < blocks_max; ++i) {
-    const int is_block = i < t->sources && t->source[i] != MPI_PROC_NULL;
+    const int is_block = i < t->sources && t->source[i] != MPI_PROC_NULL && t->source[i] != lost;
     const int expected =
         is_block ? value(t->source[i], is_allgather ? 0 : t->block[i]) : untouched - replica;
     if (out[i] != expected && !is_corrupt)
@@ -136,18 +147,33 @@ static void run(const Topology* t, int kind, int form) {
   }
 }
 
+static void run_all(const Topology* all) {
+  for (int i = 0; i < topologies; ++i)
+    for (int kind = 0; kind < kinds; ++kind)
+      for (int form = 0; form < forms; ++form) run(&all[i], kind, form);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* plane = getenv("RESPROUT_REPLICA");
   replica = plane != NULL ? atoi(plane) : 0;
   is_corrupt = argc > 1 && strcmp(argv[1], "corrupt") == 0;
-  Topology all[] = {grid(), graph(), distributed_graph()};
-  for (int i = 0; i < 3; ++i) {
-    for (int kind = 0; kind < kinds; ++kind)
-      for (int form = 0; form < forms; ++form) run(&all[i], kind, form);
-    MPI_Comm_free(&all[i].comm);
+  const int loses = argc > 1 && strcmp(argv[1], "lost") == 0;
+  all_ranks = MPI_COMM_WORLD;
+  if (loses) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &all_ranks);
   }
+  Topology all[topologies] = {grid(), graph(), distributed_graph(), named_by_others()};
+  run_all(all);
+  if (loses) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    lost = 2;
+    run_all(all);
+    MPI_Comm_free(&all_ranks);
+  }
+  for (int i = 0; i < topologies; ++i) MPI_Comm_free(&all[i].comm);
   MPI_Finalize();
   return 0;
 }
