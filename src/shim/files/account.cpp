@@ -38,6 +38,19 @@ std::unique_ptr<Account> Account::of(MPI_Comm comm, std::string filename, std::s
   return account;
 }
 
+void Account::begin_opening() {
+  begin_with("file_open", static_cast<std::int64_t>(times_alone(filename_)));
+}
+
+int Account::catch_up(const std::vector<int>& missing) const {
+  for (const int rank : missing) {
+    const int world_rank = world_ranks_[static_cast<std::size_t>(rank)];
+    const auto up_to = static_cast<std::uint64_t>(number_of(rank));
+    if (const int error = shim::catch_up(filename_, world_rank, up_to); error != 0) return error;
+  }
+  return 0;
+}
+
 void Account::note_begun() const {
   shadows()->note_begun(filename_, FileNote::several, name_.value_or(0));
 }

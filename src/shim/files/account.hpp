@@ -37,6 +37,10 @@ class Account {
   // plane. Null: nobody stands in. They all ask, in all planes, whether it will be opened or not.
   static std::unique_ptr<Account> of(MPI_Comm comm, std::string filename, std::string path);
 
+  // All open it: each says first how often it has written or removed it alone (begin_with). What
+  // the missing have done is then done in this plane, too, by one for all. 0, or errno.
+  void begin_opening();
+  int catch_up(const std::vector<int>& missing) const;
   // Said by one for all: it is open to be written, or was closed with all that is in it.
   void note_begun() const;
   void note_closed() const;

@@ -155,6 +155,7 @@ int Apart::by_one(MPI_File fh, const std::function<int()>& act) {
 
 int Apart::open(MPI_Info info, MPI_File* fh, int obstacle) {
   const QuietOpening quiet;
+  if (const int code = catch_up(); code != MPI_SUCCESS) return code;
   bool is_open = false;
   const auto open_as = [&](int amode) {
     const int code = obstacle == MPI_SUCCESS
@@ -184,6 +185,20 @@ int Apart::open(MPI_Info info, MPI_File* fh, int obstacle) {
   account_->note_view(*fh);
   if (is_written(amode_) && is_first()) account_->note_begun();
   return MPI_SUCCESS;
+}
+
+// What lost members have done to the file alone, as others of their ranks, is done in this plane.
+int Apart::catch_up() {
+  if (!account_) return MPI_SUCCESS;
+  account_->begin_opening();
+  hear(said_done);
+  const std::vector<int> lost = missing();
+  const int code = lost.empty() ? MPI_SUCCESS : by_one(MPI_FILE_NULL, [&] {
+    const int error = account_->catch_up(lost);
+    return error != 0 ? fail_as(MPI_FILE_NULL, class_of_errno(error)) : MPI_SUCCESS;
+  });
+  account_->end();
+  return code;
 }
 
 int Apart::close(MPI_File* fh) {
@@ -335,7 +350,6 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
   call.lock().unlock();
   MPI_Group group = MPI_GROUP_NULL;
   group_of(comm, &group);
-  end_if_behind(filename);
   const Shadows::Place place = place_of(filename, amode);
   const std::string path = place.path.empty() ? filename : place.path;
   const auto apart =

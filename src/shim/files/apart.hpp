@@ -80,6 +80,7 @@ class Apart {
  private:
   bool is_first();
   std::uint64_t hear(std::uint64_t said);
+  int catch_up();
   std::vector<int> missing() const;
   std::vector<std::int64_t> hear_all(std::int64_t said, const char* call);
 

@@ -77,20 +77,9 @@ void note_open(const char* filename, int amode, const Shadows::Place& place) {
   is_deleted ? shadows()->note_deleted(filename) : shadows()->note_opened(filename);
 }
 
-void end_if_behind(const char* filename) {
-  const Masking* by = masking.load(std::memory_order_acquire);
-  const World* world = World::current();
-  if (by == nullptr || world->lost_count() == 0) return;
-  for (const int rank : communicator_of(MPI_COMM_WORLD)->world_ranks)
-    if (world->is_lost(rank) && shadows()->is_behind(filename, rank))
-      by->end_here("MPI_File_open", "needs a file that a lost rank has written, or removed, alone");
-}
-
-}  // namespace resprout::shim
-
-using namespace resprout::shim;
-
 namespace {
+
+constexpr const char* done_alone = "needs a file that a lost rank has written, or removed, alone";
 
 // What the MPI library has open to be written, where siblings stand in: what it is called, and who
 // has it open. The first one of them says so. Never destroyed: threads may be here at the end.
@@ -104,7 +93,7 @@ struct WrittenFile {
 struct WrittenFiles {
   std::mutex mutex;
   std::map<MPI_File, WrittenFile> by_handle;
-  std::map<std::string, std::uint64_t> times;  // by name, to write or to remove it
+  std::map<std::string, std::uint64_t> times;  // by path, to write or to remove it
 };
 
 WrittenFiles& written_files() {
@@ -112,10 +101,9 @@ WrittenFiles& written_files() {
   return *instance;
 }
 
-// As many as this process has begun with: the same in all planes.
 std::uint64_t next_time(const char* filename) {
   const std::lock_guard guard(written_files().mutex);
-  return ++written_files().times[filename];
+  return ++written_files().times[Shadows::known_as(filename)];
 }
 
 void note_written_file(MPI_File fh, MPI_Comm comm, const char* filename, int amode) {
@@ -131,6 +119,35 @@ void note_closed_file(const WrittenFile& file) {
       file.world_ranks, [](int rank) { return World::current()->is_lost(rank); });
   if (is_whole) shadows()->note_closed(file.name, file.writer(), file.of);
 }
+
+// Who opens a file without others cannot know how far a lost rank would have come.
+void end_if_behind(const char* filename) {
+  const Masking* by = masking.load(std::memory_order_acquire);
+  const World* world = World::current();
+  if (by == nullptr || world->lost_count() == 0) return;
+  for (const int rank : communicator_of(MPI_COMM_WORLD)->world_ranks)
+    if (world->is_lost(rank) && shadows()->is_behind(filename, rank))
+      by->end_here("MPI_File_open", done_alone);
+}
+
+}  // namespace
+
+std::uint64_t times_alone(const std::string& filename) {
+  const std::lock_guard guard(written_files().mutex);
+  return written_files().times[Shadows::known_as(filename)];
+}
+
+int catch_up(const std::string& filename, int world_rank, std::uint64_t up_to) {
+  const Shadows::CatchUp done = shadows()->catch_up(filename, world_rank, up_to);
+  if (done.is_behind) masking.load()->end_here("MPI_File_open", done_alone);
+  return done.error;
+}
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+namespace {
 
 // By the MPI library, for all.
 int open_file(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {

@@ -4,7 +4,9 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "shim/files/shadows.hpp"
 
@@ -24,8 +26,11 @@ inline bool is_written(int amode) {
 Shadows::Place place_of(const char* filename, int amode);
 // This plane has opened it there.
 void note_open(const char* filename, int amode, const Shadows::Place& place);
-// A rank that this plane has lost has done more to the file alone in another plane, which nobody
-// can do for it: this process ends. Nothing where nobody stands in.
-void end_if_behind(const char* filename);
+// How often this process, alone, has begun to write the file or removed it: the same in all planes
+// at the same place of the program.
+std::uint64_t times_alone(const std::string& filename);
+// What rank `world_rank`, which this plane has lost, has done alone to the file in other planes up
+// to that time is done here, too; or this process ends. 0, or errno. REQUIRES: siblings stand in.
+int catch_up(const std::string& filename, int world_rank, std::uint64_t up_to);
 
 }  // namespace resprout::shim

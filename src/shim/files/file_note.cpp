@@ -169,23 +169,26 @@ void FileNote::note(std::string_view what, int replica, int rank, std::uint64_t 
   append(json.text());
 }
 
-bool FileNote::is_behind(int replica, int rank) const {
-  std::set<std::string> here;
-  std::set<std::string> elsewhere;
+std::map<std::uint64_t, bool> FileNote::missing(int replica, int rank) const {
+  std::map<std::uint64_t, bool> elsewhere;
+  std::set<std::uint64_t> here;
   std::istringstream lines(text_);
   for (std::string line; std::getline(lines, line);) {
     std::array<char, 8> what{};
-    std::array<char, 17> of{};
-    int by = 0;
     int plane = 0;
-    constexpr const char* form = R"({"is":"%7[a-z]","replica":%d,"rank":%d,"of":"%16[0-9a-f]"})";
-    if (std::sscanf(line.c_str(), form, what.data(), &plane, &by, of.data()) != 4 || by != rank)
-      continue;
+    int by = 0;
+    unsigned long long of = 0;
+    constexpr const char* form = R"({"is":"%7[a-z]","replica":%d,"rank":%d,"of":"%16llx"})";
+    if (std::sscanf(line.c_str(), form, what.data(), &plane, &by, &of) != 4 || by != rank) continue;
     const std::string_view is = what.data();
-    if (is == "closed" || is == "removed")
-      (plane == replica ? here : elsewhere).insert(std::string(is) + of.data());
+    if (is != "closed" && is != "removed") continue;
+    if (plane == replica)
+      here.insert(of);
+    else
+      elsewhere[of] = is == "removed";
   }
-  return !std::ranges::includes(here, elsewhere);
+  std::erase_if(elsewhere, [&](const auto& done) { return here.contains(done.first); });
+  return elsewhere;
 }
 
 }  // namespace resprout::shim

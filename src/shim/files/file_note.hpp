@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,8 +52,9 @@ class FileNote {
   // `what`: "begun", "closed", "removed". Said twice it is said once.
   static constexpr int several = -1;
   void note(std::string_view what, int replica, int rank, std::uint64_t of);
-  // In another plane this rank, alone, has closed or removed what it has not in this one.
-  bool is_behind(int replica, int rank) const;
+  // What this rank has closed or removed alone in other planes and not in this one, by what tells
+  // it from its other times: is it a removal?
+  std::map<std::uint64_t, bool> missing(int replica, int rank) const;
 
  private:
   void open(const std::string& path);

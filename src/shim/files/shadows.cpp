@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -145,7 +146,25 @@ void Shadows::note_removed(const std::string& name, int rank, std::uint64_t of) 
 
 bool Shadows::is_behind(const std::string& name, int rank) const {
   const auto path = file_of(name);
-  return path && FileNote(folder_, *path).is_behind(setup_.replica, rank);
+  return path && !FileNote(folder_, *path).missing(setup_.replica, rank).empty();
 }
+
+Shadows::CatchUp Shadows::catch_up(const std::string& name, int rank, std::uint64_t up_to) const {
+  const auto path = file_of(name);
+  if (!path) return {};
+  FileNote file_note(folder_, *path);
+  std::map<std::uint64_t, bool> missing = file_note.missing(setup_.replica, rank);
+  missing.erase(missing.upper_bound(up_to), missing.end());
+  if (missing.empty()) return {};
+  if (!missing.rbegin()->second) return {.is_behind = true};
+  const std::string place = setup_.replica == 0 ? *path : shadow_of(*path, setup_.replica);
+  if (::unlink(place.c_str()) != 0 && errno != ENOENT) return {.error = errno};
+  for (const auto& [of, is_removal] : missing)
+    file_note.note(is_removal ? "removed" : "closed", setup_.replica, rank, of);
+  file_note.note("deleted", setup_.replica);
+  return {.error = file_note.error()};
+}
+
+std::string Shadows::known_as(const std::string& name) { return file_of(name).value_or(name); }
 
 }  // namespace resprout::shim

@@ -47,6 +47,15 @@ class Shadows {
   // In another plane this rank, alone, has closed or removed what it has not in this one: what is
   // here may be old.
   bool is_behind(const std::string& name, int rank) const;
+  // The same of its times up to that one. Where the last of these was a removal, it is removed
+  // here, and nothing is behind. 0, or errno.
+  struct CatchUp {
+    bool is_behind = false;
+    int error = 0;
+  };
+  CatchUp catch_up(const std::string& name, int rank, std::uint64_t up_to) const;
+  // The path by which all know the file that the program calls `name`; `name` if there is none.
+  static std::string known_as(const std::string& name);
 
   // What is beside the job's files and no shadow has this in its name, between a dot and a dash:
   // the launcher removes it.

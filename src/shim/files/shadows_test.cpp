@@ -256,3 +256,24 @@ TEST_CASE("a plane is behind where a rank has done in another one what it has no
   job.plane(1).note_removed(job.file(), writer, 2);
   CHECK(job.plane(0).is_behind(job.file(), writer));
 }
+
+TEST_CASE("what a rank has removed alone can be removed for it, what it has written cannot") {
+  const Job job;
+  constexpr int writer = 3;
+  for (const int replica : {0, 1}) CHECK(job.plane(replica).to_write(job.file()).error == 0);
+  const std::string shadow = job.plane(1).to_write(job.file()).path;
+  write(shadow, "old");
+  job.plane(0).note_closed(job.file(), writer, 1);
+  job.plane(0).note_removed(job.file(), writer, 2);
+  job.plane(0).note_closed(job.file(), writer, 3);
+  CHECK_FALSE(job.plane(1).catch_up(job.file(), writer, 0).is_behind);
+  CHECK(job.plane(1).catch_up(job.file(), writer, 1).is_behind);
+  CHECK(fs::exists(shadow));
+  CHECK_FALSE(job.plane(1).catch_up(job.file(), writer, 2).is_behind);
+  CHECK_FALSE(fs::exists(shadow));
+  write(shadow, "new");
+  CHECK_FALSE(job.plane(1).catch_up(job.file(), writer, 2).is_behind);
+  CHECK(contents(shadow) == "new");
+  CHECK(job.plane(1).catch_up(job.file(), writer, 3).is_behind);
+  CHECK(job.plane(1).is_behind(job.file(), writer));
+}
