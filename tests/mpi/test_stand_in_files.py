@@ -67,7 +67,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def expected(seed: int, ranks: int) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         ended = jobs.resprout_run(ranks, [ALL_FORMS, Path(folder) / "file", str(seed), "20"])
-        assert (ended.status, "wrong" in ended.out) == (0, False), str(ended)
+        assert (ended.status, "wrong" in ended.out, ended.lost) == (0, False, set()), str(ended)
         return contents(Path(folder))
 
 
