@@ -1,17 +1,35 @@
 // New windows: the MPI library makes them, out of communicators that are whole (if_whole.hpp).
 #include "shim/collectives/if_whole.hpp"
+#include "shim/native/making.hpp"
+#include "shim/remade/spares.hpp"
+#include "shim/replication/lone_calls.hpp"
 #include "shim/windows.hpp"
 
 using namespace resprout::shim;
 
 namespace {
 
-// `native()` is MPI's own call.
+// `native()` is MPI's own call. If a loss falls into it the library calls that an error of windows,
+// or does not come back.
 template <typename Native>
 int make_window(MPI_Comm comm, const char* name, MPI_Win* made, Native native) {
-  const int code = if_whole(comm, name, native);
+  const auto make = [&] {
+    const LoneCall alone(comm, name);
+    const QuietMaking quiet;
+    const Making making;
+    const int code = native();
+    if (code != MPI_SUCCESS) alone.end_if_lost();
+    return code;
+  };
+  bool has_tried = false;
+  const int code = if_whole(comm, name, [&] {
+    has_tried = true;
+    return World::current() != nullptr && comm != MPI_COMM_NULL ? make() : native();
+  });
   if (code == MPI_SUCCESS) note_window(*made);
-  return code;
+  if (code == MPI_SUCCESS || !has_tried || World::current() == nullptr || comm == MPI_COMM_NULL)
+    return code;
+  return has_met_loss(code) ? finish(comm, name, proc_failed()) : code;
 }
 
 }  // namespace

@@ -34,6 +34,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/lone_calls.hpp"
 #include "shim/replication/masked.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
@@ -103,6 +104,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
          Derive derivation) {
   CollectiveCall call(comm, name, CollectiveCall::Lock::later);
   if (!call.is_ours()) {
+    const LoneCall alone(comm, name);
     const int code = of_mpi();
     if (code == MPI_SUCCESS && World::current() != nullptr) name_child(comm, *made);
     return code;

@@ -17,6 +17,7 @@
 #include "shim/replication/clocks.hpp"
 #include "shim/replication/compared.hpp"
 #include "shim/replication/decided.hpp"
+#include "shim/replication/lone_calls.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/room.hpp"
@@ -251,6 +252,7 @@ std::atomic<bool> is_over{false};
 // In the library's progress, on a thread that is inside of it.
 int look_after_receives() {
   if (Receives* by = receives()) by->advance();
+  end_lone_calls_if_lost();
   return 0;
 }
 

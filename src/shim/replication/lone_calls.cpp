@@ -1,0 +1,69 @@
+#include "shim/replication/lone_calls.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "shim/communicator.hpp"
+#include "shim/remade/remade.hpp"
+#include "shim/replication/masking.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+struct LoneCalls {
+  std::atomic<int> count{0};
+  std::mutex mutex;
+  std::vector<const LoneCall*> all;
+};
+
+LoneCalls& lone_calls() {
+  static auto* instance = new LoneCalls;
+  return *instance;
+}
+
+// Of both groups. Processes that are not of this world are nobody's to lose.
+std::vector<int> world_ranks_in(MPI_Comm comm) {
+  std::vector<int> ranks = communicator_of(comm)->world_ranks;
+  MPI_Group group = MPI_GROUP_NULL;
+  if (group_of(comm, &group) == MPI_SUCCESS) {
+    const std::vector<int> own = ranks_of_group(MPI_COMM_WORLD, group);
+    ranks.insert(ranks.end(), own.begin(), own.end());
+    PMPI_Group_free(&group);
+  }
+  std::erase(ranks, MPI_UNDEFINED);
+  return ranks;
+}
+
+}  // namespace
+
+LoneCall::LoneCall(MPI_Comm comm, const char* name) : name_(name) {
+  if (masking.load(std::memory_order_acquire) == nullptr || comm == MPI_COMM_NULL) return;
+  world_ranks_ = world_ranks_in(comm);
+  const std::lock_guard guard(lone_calls().mutex);
+  lone_calls().all.push_back(this);
+  lone_calls().count.fetch_add(1, std::memory_order_relaxed);
+}
+
+LoneCall::~LoneCall() {
+  if (world_ranks_.empty()) return;
+  const std::lock_guard guard(lone_calls().mutex);
+  std::erase(lone_calls().all, this);
+  lone_calls().count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void LoneCall::end_if_lost() const {
+  const World* world = World::current();
+  if (world == nullptr || world->lost_count() == 0) return;
+  if (std::ranges::any_of(world_ranks_, [&](int rank) { return world->is_lost(rank); }))
+    end_if_masking(mpi_name_of(name_), "meets a loss for which others cannot stand in");
+}
+
+void end_lone_calls_if_lost() {
+  if (lone_calls().count.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard guard(lone_calls().mutex);
+  for (const LoneCall* call : lone_calls().all) call->end_if_lost();
+}
+
+}  // namespace resprout::shim
