@@ -375,8 +375,16 @@ class _Job:
         while not self._has_left():
             self._kill_all(self._ranks())
             time.sleep(0.01)
-        for name in self._segments:
-            Path(name).unlink(missing_ok=True)
+        left = [path for pid in self._started() for path in processes.left_by(pid)]
+        for path in [*map(Path, self._segments), *left]:
+            path.unlink(missing_ok=True)
+
+    def _started(self) -> Iterator[int]:
+        """The ids that ranks have had, as they say themselves (command.py)."""
+        for launch in self._launches:
+            for path in launch.start.directory.glob("started-*"):
+                with contextlib.suppress(OSError, ValueError):
+                    yield int(path.read_text())
 
     def _reap(self) -> None:
         processes.reap(except_for={launch.mpirun.pid for launch in self._launches})

@@ -116,6 +116,14 @@ def segments_of(pid: int) -> set[str]:
     return {match[1] for line in maps.splitlines() if (match := _SEGMENT.search(line))}
 
 
+def left_by(pid: int, folder: Path = Path("/dev/shm")) -> list[Path]:
+    """What Open MPI was about to share as a window when the process of this id was killed, which is
+    in its name. None if such a process lives."""
+    if _look_at(pid) is not None:
+        return []
+    return sorted(folder.glob(f"osc_rdma.*.{pid}"))
+
+
 def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
     """Whether it became true in time."""
     deadline = time.monotonic() + seconds
