@@ -11,7 +11,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import jobs
@@ -56,6 +56,15 @@ def by_the_clock(seed: int, ranks: int, replicas: int) -> list[str]:
     ]
 
 
+def in_calls_or_by_the_clock(
+    seed: int, ranks: int, replicas: int, calls: Sequence[str], most: int
+) -> list[str]:
+    """In one of the first `most` of such calls in every other run, in the others by the clock."""
+    if seed % 2 == 0:
+        return test_stand_in.random_victims(seed, ranks, replicas, calls, most)
+    return by_the_clock(seed, ranks, replicas)
+
+
 def at_any_moment(seed: int) -> int:
     ranks, replicas = 2 + seed % 7, 2 + seed % 2
     victims = by_the_clock(seed, ranks, replicas)
@@ -73,30 +82,21 @@ def from_anybody(seed: int) -> int:
 def making_communicators(seed: int) -> int:
     """Killed in the calls that make them in every other run, in the others by the clock."""
     ranks, replicas = 2 + seed % 7, 2 + seed % 2
-    victims = by_the_clock(seed, ranks, replicas)
-    if seed % 2 == 0:
-        making = test_stand_in_made.MAKING
-        victims = test_stand_in.random_victims(seed, ranks, replicas, making, 8)
+    victims = in_calls_or_by_the_clock(seed, ranks, replicas, test_stand_in_made.MAKING, 8)
     return lost_in(test_stand_in_made.run(ranks, replicas, *verify(seed), *victims))
 
 
 def among_neighbors(seed: int) -> int:
     """Killed in neighborhood collectives in every other run, in the others by the clock."""
     ranks, replicas = 2 + seed % 7, 2 + seed % 2
-    victims = by_the_clock(seed, ranks, replicas)
-    if seed % 2 == 0:
-        calls = test_stand_in_neighbors.CALLS
-        victims = test_stand_in.random_victims(seed, ranks, replicas, calls, 30)
+    victims = in_calls_or_by_the_clock(seed, ranks, replicas, test_stand_in_neighbors.CALLS, 30)
     return lost_in(test_stand_in_neighbors.run(ranks, replicas, *verify(seed), *victims))
 
 
 def writing_files(seed: int) -> int:
     """Killed in calls on files in every other run, in the others by the clock."""
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
-    victims = by_the_clock(seed, ranks, replicas)
-    if seed % 2 == 0:
-        calls = test_stand_in_files.CALLS
-        victims = test_stand_in.random_victims(seed, ranks, replicas, calls, 12)
+    victims = in_calls_or_by_the_clock(seed, ranks, replicas, test_stand_in_files.CALLS, 12)
     with tempfile.TemporaryDirectory() as folder:
         return lost_in(
             test_stand_in_files.in_all_forms(

@@ -1,7 +1,6 @@
 #include "shim/collectives/neighbor_exchange.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <span>
 #include <utility>
@@ -9,18 +8,11 @@
 namespace resprout::shim {
 namespace {
 
-// A block for a rank has parts: each is this, and so many bytes.
-struct NeighborPart {
-  std::int64_t number = 0;  // as Way::part has it
-  std::uint64_t bytes = 0;
-};
-
-void append_part(std::vector<std::byte>& block, int number, std::span<const std::byte> bytes) {
-  const NeighborPart part{number, bytes.size()};
-  const std::size_t end = block.size();
-  block.resize(end + sizeof part + bytes.size());
-  std::memcpy(block.data() + end, &part, sizeof part);
-  runtime::copy_bytes(block.data() + end + sizeof part, bytes.data(), bytes.size());
+// A block for a rank is a row itself: a block for each part, by its number.
+void append_part(std::vector<std::byte>& row, int number, std::span<const std::byte> bytes) {
+  const std::size_t end = row.size();
+  row.resize(end + runtime::block_bytes(bytes.size()));
+  runtime::BlockWriter(std::span(row).subspan(end)).put(number, bytes);
 }
 
 bool are_dense(const std::vector<Piece>& pieces) {
@@ -64,15 +56,12 @@ std::vector<std::byte> NeighborExchange::row_for(const Neighbors& neighbors) con
 }
 
 void NeighborExchange::take_from(int rank, std::span<const std::byte> block) {
-  while (!block.empty()) {
-    NeighborPart part;
-    std::memcpy(&part, block.data(), sizeof part);
-    const auto bytes = block.subspan(sizeof part, part.bytes);
-    block = block.subspan(sizeof part + part.bytes);
+  runtime::BlockReader parts(block);
+  while (const auto part = parts.next()) {
     const auto& ways = sides_.ways_in();
     for (std::size_t i = 0; i < ways.size(); ++i) {
-      if (ways[i].rank != rank || ways[i].part != part.number) continue;
-      const int taken = take_block(bytes, sides_.got()[i]);
+      if (ways[i].rank != rank || ways[i].part != part->rank) continue;
+      const int taken = take_block(part->data, sides_.got()[i]);
       if (taken != MPI_SUCCESS) code_ = taken;
     }
   }

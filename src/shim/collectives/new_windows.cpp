@@ -12,24 +12,24 @@ namespace {
 // `native()` is MPI's own call. If a loss falls into it the library calls that an error of windows,
 // or does not come back.
 template <typename Native>
-int make_window(MPI_Comm comm, const char* name, MPI_Win* made, Native native) {
-  const auto make = [&] {
+int try_making(MPI_Comm comm, const char* name, Native native) {
+  if (World::current() == nullptr || comm == MPI_COMM_NULL) return native();
+  int code = MPI_SUCCESS;
+  {
     const LoneCall alone(comm, name);
     const QuietMaking quiet;
     const Making making;
-    const int code = native();
+    code = native();
     if (code != MPI_SUCCESS) alone.end_if_lost();
-    return code;
-  };
-  bool has_tried = false;
-  const int code = if_whole(comm, name, [&] {
-    has_tried = true;
-    return World::current() != nullptr && comm != MPI_COMM_NULL ? make() : native();
-  });
-  if (code == MPI_SUCCESS) note_window(*made);
-  if (code == MPI_SUCCESS || !has_tried || World::current() == nullptr || comm == MPI_COMM_NULL)
-    return code;
+  }
   return has_met_loss(code) ? finish(comm, name, proc_failed()) : code;
+}
+
+template <typename Native>
+int make_window(MPI_Comm comm, const char* name, MPI_Win* made, Native native) {
+  const int code = if_whole(comm, name, [&] { return try_making(comm, name, native); });
+  if (code == MPI_SUCCESS) note_window(*made);
+  return code;
 }
 
 }  // namespace

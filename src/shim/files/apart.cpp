@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -20,8 +18,9 @@
 #include "shim/errors.hpp"
 #include "shim/files/calls.hpp"
 #include "shim/files/error_class.hpp"
+#include "shim/files/file_note.hpp"
 #include "shim/files/quiet_opening.hpp"
-#include "shim/payload.hpp"
+#include "shim/files/view.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/world.hpp"
 
@@ -56,29 +55,11 @@ std::uint64_t any_number() {
   return numbers + device();
 }
 
-std::string digits_of(std::uint64_t number) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, number);
-  return digits.data();
-}
-
-void free_unless_named(MPI_Datatype* type) {
-  if (combiner_of(*type) != MPI_COMBINER_NAMED) PMPI_Type_free(type);
-}
-
 // How many elements of the file's view `count` of `datatype` are.
 std::int64_t elements(MPI_File fh, int count, MPI_Datatype datatype) {
-  MPI_Offset displacement = 0;
-  MPI_Datatype etype = MPI_DATATYPE_NULL;
-  MPI_Datatype filetype = MPI_DATATYPE_NULL;
-  std::array<char, MPI_MAX_DATAREP_STRING + 1> representation{};
-  PMPI_File_get_view(fh, &displacement, &etype, &filetype, representation.data());
+  const int element_bytes = ViewParts(fh).element_bytes;
   int bytes = 0;
-  int element_bytes = 0;
   PMPI_Type_size(datatype, &bytes);
-  PMPI_Type_size(etype, &element_bytes);
-  free_unless_named(&etype);
-  free_unless_named(&filetype);
   return element_bytes > 0 ? std::int64_t{count} * bytes / element_bytes : 0;
 }
 

@@ -57,11 +57,14 @@ std::string from_urls(std::string_view text) {
 
 }  // namespace
 
-std::string digits_of(std::string_view file) {
+std::string digits_of(std::uint64_t number) {
   std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx",
-                static_cast<unsigned long long>(XXH3_64bits(file.data(), file.size())));
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(number));
   return digits.data();
+}
+
+std::string digits_of(std::string_view file) {
+  return digits_of(std::uint64_t{XXH3_64bits(file.data(), file.size())});
 }
 
 FileNote::FileNote(const std::string& folder, std::string_view file) {
@@ -161,11 +164,9 @@ void FileNote::note(std::string_view what, int replica) {
 }
 
 void FileNote::note(std::string_view what, int replica, int rank, std::uint64_t of) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(of));
   Json json;
   json.begin_object().key("is").string(what).key("replica").number(replica);
-  json.key("rank").number(rank).key("of").string(digits.data()).end_object();
+  json.key("rank").number(rank).key("of").string(digits_of(of)).end_object();
   append(json.text());
 }
 

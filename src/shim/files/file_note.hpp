@@ -24,7 +24,8 @@
 
 namespace resprout::shim {
 
-// 16 digits for a path.
+// 16 digits for a number, or for a path.
+std::string digits_of(std::uint64_t number);
 std::string digits_of(std::string_view file);
 
 class FileNote {

@@ -7,32 +7,18 @@
 #include "shim/payload.hpp"
 
 namespace resprout::shim {
-namespace {
+ViewParts::ViewParts(MPI_File fh) {
+  std::array<char, MPI_MAX_DATAREP_STRING + 1> representation{};
+  PMPI_File_get_view(fh, &displacement, &element, &file_type, representation.data());
+  PMPI_Type_size(element, &element_bytes);
+  is_native = std::string_view(representation.data()) == "native";
+}
 
-// What a file's view is made of; MPI gives copies that are to be freed.
-class ViewParts {
- public:
-  explicit ViewParts(MPI_File fh) {
-    PMPI_File_get_view(fh, &displacement, &element, &file_type, representation_.data());
-  }
-  ~ViewParts() {
-    for (MPI_Datatype* type : {&element, &file_type})
-      if (combiner_of(*type) != MPI_COMBINER_NAMED) PMPI_Type_free(type);
-  }
-  ViewParts(const ViewParts&) = delete;
-  ViewParts& operator=(const ViewParts&) = delete;
-
-  bool is_native() const { return std::string_view(representation_.data()) == "native"; }
-
-  MPI_Offset displacement = 0;
-  MPI_Datatype element = MPI_DATATYPE_NULL;
-  MPI_Datatype file_type = MPI_DATATYPE_NULL;
-
- private:
-  std::array<char, MPI_MAX_DATAREP_STRING + 1> representation_{};
-};
-
-}  // namespace
+// MPI gives copies.
+ViewParts::~ViewParts() {
+  for (MPI_Datatype* type : {&element, &file_type})
+    if (combiner_of(*type) != MPI_COMBINER_NAMED) PMPI_Type_free(type);
+}
 
 View::View(MPI_Offset displacement, MPI_Offset element_bytes, std::vector<TypeBlock> blocks,
            MPI_Offset extent)
@@ -52,14 +38,12 @@ View::View(MPI_Offset displacement, MPI_Offset element_bytes, std::vector<TypeBl
 
 std::optional<View> View::of(MPI_File fh) {
   const ViewParts parts(fh);
-  auto blocks = parts.is_native() ? blocks_of(parts.file_type) : std::nullopt;
+  auto blocks = parts.is_native ? blocks_of(parts.file_type) : std::nullopt;
   if (!blocks) return std::nullopt;
-  int element_bytes = 0;
-  PMPI_Type_size(parts.element, &element_bytes);
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   PMPI_Type_get_extent(parts.file_type, &lower, &extent);
-  return View(parts.displacement, element_bytes, std::move(*blocks), extent);
+  return View(parts.displacement, parts.element_bytes, std::move(*blocks), extent);
 }
 
 }  // namespace resprout::shim

@@ -14,6 +14,21 @@
 
 namespace resprout::shim {
 
+// What the view of an open file is made of.
+class ViewParts {
+ public:
+  explicit ViewParts(MPI_File fh);
+  ~ViewParts();
+  ViewParts(const ViewParts&) = delete;
+  ViewParts& operator=(const ViewParts&) = delete;
+
+  MPI_Offset displacement = 0;
+  MPI_Datatype element = MPI_DATATYPE_NULL;
+  MPI_Datatype file_type = MPI_DATATYPE_NULL;
+  int element_bytes = 0;
+  bool is_native = false;  // its data representation
+};
+
 class View {
  public:
   // All bytes of the file.
