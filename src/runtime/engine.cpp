@@ -170,11 +170,17 @@ void Engine::note_stops() {
   });
   if (!news.empty()) Pulses::settle();
   for (const int rank : news) post_loss(rank);
-  for (const int rank : news) {
-    tell_of_stop_(rank);
-    pulses_.let_others_pass(rank);
-  }
+  for (const int rank : news) pulses_.let_others_pass(rank);
+  for (const int rank : news) tell_of_stop_(rank);  // whose thread may want the processor at once
   known_stops_.store(stopped, std::memory_order_relaxed);
+}
+
+// Those whom a thread that waits has been told of, or has found.
+void Engine::let_others_pass() const {
+  pulses_.for_each_stopped([&](int rank) {
+    if (has_ended_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire))
+      pulses_.let_others_pass(rank);
+  });
 }
 
 bool Engine::cut_off() {

@@ -37,11 +37,8 @@ class Farewell;
 // in which it naps, each.
 inline constexpr unsigned idle_rounds_between_looks = 8;
 
-// How long the kernel may take a dead process apart, on a core that others wait for. Those are
-// taken over by another core only if it has nothing to do, so where processes outnumber cores a
-// thread that waits meanwhile naps instead of yielding.
+// How long the kernel may take a dead process apart, on a core that others wait for.
 inline constexpr std::int64_t ending_ns = 3'000'000;
-inline constexpr long nap_while_ending_ns = 20'000;
 
 class Engine final : public Receiver {
  public:
@@ -237,6 +234,7 @@ class Engine final : public Receiver {
     return idle_.is_crowded() && lost_count() != 0 &&
            read_clock().ticks < last_loss_.load(std::memory_order_relaxed) + ending_ns;
   }
+  void let_others_pass() const;
   Lock lock_if_idle();
   bool stand_in();
   bool has_to_go_on() const;
@@ -324,9 +322,8 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
     const bool is_urgent = is_meanwhile_urgent_ != nullptr && is_meanwhile_urgent_();
     const bool is_look_over = ++idle_rounds % idle_rounds_between_looks == 0 || idle.is_sleeping();
     if (meanwhile_ != nullptr && (is_look_over || is_urgent)) meanwhile_();
-    if (is_somebody_ending())
-      bell_.nap(rings, nap_while_ending_ns);
-    else if (is_urgent)
+    if (is_somebody_ending()) let_others_pass();
+    if (is_urgent)
       sched_yield();
     else
       idle.pause([&](long ns) { bell_.nap(rings, ns); });

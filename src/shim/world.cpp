@@ -297,12 +297,14 @@ World* World::current() { return live.load(std::memory_order_acquire); }
 using namespace resprout::shim;
 
 extern "C" int MPI_Init(int* argc, char*** argv) {
+  resprout::runtime::Pulses::prepare();
   const int code = PMPI_Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  resprout::runtime::Pulses::prepare();
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();
   return code;

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,12 +12,37 @@
 #include <memory>
 #include <string>
 
+#include "runtime/net/clock.hpp"
 #include "runtime/pulses/process.hpp"
 
 namespace resprout::runtime {
 namespace {
 
 constexpr int lowest_priority = 19;
+// A turn of the processor is long enough to go on with a collective.
+constexpr std::int64_t turn_ns = 50'000;
+
+// False: the system cannot do it.
+bool register_for_settling() {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+template <typename Visit>  // (pid_t)
+void for_each_thread(pid_t pid, Visit visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> threads(
+      opendir(("/proc/" + std::to_string(pid) + "/task").c_str()), closedir);
+  if (threads == nullptr) return;
+  while (const dirent* entry = readdir(threads.get()))
+    if (const long thread = std::strtol(entry->d_name, nullptr, 10); thread > 0)
+      visit(static_cast<pid_t>(thread));
+}
+
+void take_over(pid_t thread) {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  sched_setaffinity(thread, sizeof here, &here);
+}
 
 }  // namespace
 
@@ -40,19 +67,29 @@ bool Pulses::has_died(int world_rank) const {
 void Pulses::settle() { syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); }
 
 void Pulses::let_others_pass(int world_rank) const {
-  const pid_t pid = owners_[place_of(world_rank)].pid.load(std::memory_order_acquire);
-  const std::unique_ptr<DIR, int (*)(DIR*)> threads(
-      opendir(("/proc/" + std::to_string(pid) + "/task").c_str()), closedir);
-  if (threads == nullptr) return;
-  while (const dirent* entry = readdir(threads.get()))
-    if (const long thread = std::strtol(entry->d_name, nullptr, 10); thread > 0)
-      setpriority(PRIO_PROCESS, static_cast<id_t>(thread), lowest_priority);
+  Owner& owner = owners_[place_of(world_rank)];
+  const std::int64_t now = monotonic_ns();
+  std::int64_t before = owner.passed_at_ns.load(std::memory_order_relaxed);
+  if (now < before + turn_ns || !owner.passed_at_ns.compare_exchange_strong(before, now)) return;
+  const pid_t pid = owner.pid.load(std::memory_order_acquire);
+  const auto status = process_status(pid);  // by now another one may have its number
+  if (!status || status->start_time != owner.start_time) return;
+  if (before == 0)
+    for_each_thread(
+        pid, [](pid_t it) { setpriority(PRIO_PROCESS, static_cast<id_t>(it), lowest_priority); });
+  else
+    for_each_thread(pid, take_over);
+}
+
+void Pulses::prepare() {
+  struct stat threads{};  // a folder for each: 2 links more than that
+  if (stat("/proc/self/task", &threads) == 0 && threads.st_nlink == 3) register_for_settling();
 }
 
 void Pulses::count(int world_rank) const {
   const std::size_t place = place_of(world_rank);
   if (place == nobody) return;
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0) return;
+  if (!register_for_settling()) return;
   const auto status = process_status(getpid());
   if (!status) return;
   owners_[place].start_time = status->start_time;

@@ -35,6 +35,7 @@ class Pulses {
   struct Owner {
     std::atomic<pid_t> pid;  // 0: its end is no death
     std::uint64_t start_time;
+    std::atomic<std::int64_t> passed_at_ns;  // the latest `let_others_pass`; 0: none
   };
 
   // What each process takes, all zero at first: nobody holds it, and so it never stops.
@@ -66,13 +67,17 @@ class Pulses {
   // When it returns, whoever was seen to have died before runs nothing of its program any more:
   // what it has not written into shared memory it never will.
   static void settle();
-  // The kernel takes the dead process apart on one core; from here on whoever else wants that core
-  // comes first. REQUIRES: has_died(world_rank).
+  // The kernel takes the dead process apart on one core, and those who wait there cannot run: the
+  // lowest priority, which the first call gives it, does not help while the kernel owes it time for
+  // having slept. So whoever waits elsewhere calls this again and again, and takes the dead over to
+  // its own core, unless that was done just now. REQUIRES: has_died(world_rank).
   void let_others_pass(int world_rank) const;
 
+  // What `count` asks of the system, while this process has one thread: then nothing is waited for.
+  static void prepare();
   // From here on the end of `world_rank`, which is this process, is a death. Nothing happens where
-  // the system cannot do what `settle` promises. Takes up to some ten milliseconds. REQUIRES: its
-  // Pulse was started.
+  // the system cannot do what `settle` promises. Takes up to some ten milliseconds if nothing was
+  // prepared. REQUIRES: its Pulse was started.
   void count(int world_rank) const;
   bool counts(int world_rank) const {
     const std::size_t place = place_of(world_rank);

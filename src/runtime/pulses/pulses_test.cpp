@@ -1,7 +1,10 @@
 // Processes that hold mutexes and die: who is seen to have died, and that he does nothing after.
 #include "runtime/pulses/pulses.hpp"
 
+#include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <array>
 #include <thread>
@@ -12,6 +15,7 @@
 namespace resprout::runtime {
 namespace {
 
+using testing::expect;
 using testing::nap_ms;
 using testing::Processes;
 using testing::Shared;
@@ -96,6 +100,41 @@ TEST_CASE("pulses: who has died writes nothing any more, once that is settled") 
     CHECK(processes.wait(0) == -SIGKILL);
     CHECK(scene->writes == writes);
   }
+}
+
+TEST_CASE("pulses: the dead give way, and whoever waits takes them over to its own core") {
+  Shared<Scene> scene;
+  Processes processes(1, [&](int self) { live(*scene, self); });
+  while (scene->holding < 1) nap_ms(1);
+  processes.signal(0, SIGKILL);
+  while (processes.is_running(0)) nap_ms(1);
+  const pid_t thread = processes.pid(0);
+  const auto pass = [&] {
+    scene->pulses().let_others_pass(rank_of(0));
+    return getpriority(PRIO_PROCESS, static_cast<id_t>(thread));
+  };
+  const auto cores = [&] {
+    cpu_set_t allowed;
+    REQUIRE(sched_getaffinity(thread, sizeof allowed, &allowed) == 0);
+    return CPU_COUNT(&allowed);
+  };
+  const int all = cores();
+  CHECK(pass() == 19);
+  CHECK(cores() == all);
+  nap_ms(1);
+  CHECK(pass() == 19);
+  CHECK(cores() == 1);
+}
+
+TEST_CASE("pulses: a process of one thread is counted without waiting") {
+  constexpr int get_registrations = 1 << 9;  // since Linux 6.3
+  const auto registrations = [] { return syscall(SYS_membarrier, get_registrations, 0, 0); };
+  if (registrations() < 0) return;
+  Processes processes(1, [&](int) {
+    Pulses::prepare();
+    expect((registrations() & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0, "it is registered");
+  });
+  CHECK(processes.wait(0) == 0);
 }
 
 TEST_CASE("pulses: a thread that ends is not its process") {

@@ -72,7 +72,8 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  void signal(int i, int number) const { kill(pids_[static_cast<std::size_t>(i)], number); }
+  pid_t pid(int i) const { return pids_[static_cast<std::size_t>(i)]; }
+  void signal(int i, int number) const { kill(pid(i), number); }
 
   // The exit status of child i, or minus the signal that ended it.
   int wait(int i) {
