@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,8 @@ Wrappings& wrappings() {
   return *instance;
 }
 
+constexpr const char* unmasked = "meets a loss for which others cannot stand in";
+
 RESPROUT_FAST_THREAD_LOCAL int depth = 0;
 RESPROUT_FAST_THREAD_LOCAL int making_depth = 0;  // of those that make communicators
 RESPROUT_FAST_THREAD_LOCAL bool is_quiet = false;
@@ -64,25 +67,11 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   return handler;
 }
 
-bool is_fatal(MPI_Errhandler handler) {
-#ifdef MPI_ERRORS_ABORT
-  if (handler == MPI_ERRORS_ABORT) return true;
-#endif
-  return handler == MPI_ERRORS_ARE_FATAL;
-}
-
-// What MPI's own fatal handlers do, but through our MPI_Abort, which does end the job.
-void end_job_for(MPI_Comm comm, int code) {
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char text[MPI_MAX_ERROR_STRING] = "";
+std::string name_of_comm(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
-  PMPI_Error_string(code, text, &length);
   PMPI_Comm_get_name(comm, name, &length);
-  std::fprintf(stderr, "resprout: rank %d: %s, on communicator %s, whose error handler is fatal\n",
-               rank, text, *name != '\0' ? name : "without a name");
-  MPI_Abort(comm, code);
+  return *name != '\0' ? name : "without a name";
 }
 
 // Does with the error what the program asked for.
@@ -91,7 +80,7 @@ void pass_on(MPI_Comm comm, int code) {
   const MPI_Errhandler of_program = unwrapped(ours);
   if (of_program == MPI_ERRORS_RETURN) return;
   if (is_fatal(of_program) && is_cut_off()) end_cut_off("its error handler is fatal");
-  if (is_fatal(of_program)) return end_job_for(comm, code);
+  if (is_fatal(of_program)) return end_job_for(code, "communicator " + name_of_comm(comm));
   const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
   const int outer_making_depth = std::exchange(making_depth, 0);
   PMPI_Comm_set_errhandler(comm, of_program);
@@ -102,14 +91,6 @@ void pass_on(MPI_Comm comm, int code) {
   if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
 }
 
-constexpr const char* unmasked = "meets a loss for which others cannot stand in";
-
-bool is_for_program(int code) {
-  if (!is_loss(code) || is_revoked(code) || is_cut_off()) return true;  // who revokes expects it
-  World* world = World::current();
-  return world != nullptr && world->options().on_loss == OnLoss::error;
-}
-
 // Every wrapping does this.
 void handle(MPI_Comm* found_on, int* code, ...) {
   if (is_quiet) return;
@@ -118,8 +99,7 @@ void handle(MPI_Comm* found_on, int* code, ...) {
   if (making_depth > 0 && has_met_loss(*code)) return;
   if (is_loss(*code)) {
     if (depth > 0) return;
-    end_if_masking("a call of the MPI library", unmasked);
-    if (World* world = World::current()) world->report().count_error("other");
+    note_loss_in_library();
   }
   if (is_for_program(*code)) pass_on(comm, *code);
 }
@@ -137,6 +117,40 @@ MPI_Errhandler wrapped(MPI_Errhandler of_program) {
 bool is_installed() { return wrappings().anchor != MPI_COMM_NULL; }
 
 }  // namespace
+
+void note_loss_in_library() {
+  end_if_masking("a call of the MPI library", unmasked);
+  if (World* world = World::current()) world->report().count_error("other");
+}
+
+MPI_Errhandler reference_to(MPI_Errhandler handler) {
+  const std::scoped_lock lock(wrappings().mutex);
+  return referenced(handler);
+}
+
+bool is_fatal(MPI_Errhandler handler) {
+#ifdef MPI_ERRORS_ABORT
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
+void end_job_for(int code, const std::string& on) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  std::fprintf(stderr, "resprout: rank %d: %s, on %s, whose error handler is fatal\n", rank, text,
+               on.c_str());
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+bool is_for_program(int code) {
+  if (!is_loss(code) || is_revoked(code) || is_cut_off()) return true;  // who revokes expects it
+  World* world = World::current();
+  return world != nullptr && world->options().on_loss == OnLoss::error;
+}
 
 // A class is its own code: mostly there is nothing to look up.
 int class_of(int code) {
@@ -225,8 +239,7 @@ extern "C" int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler
   const MPI_Errhandler of_program = unwrapped(*errhandler);
   if (of_program == *errhandler) return code;
   PMPI_Errhandler_free(errhandler);
-  const std::scoped_lock lock(wrappings().mutex);
-  *errhandler = referenced(of_program);
+  *errhandler = reference_to(of_program);
   return code;
 }
 

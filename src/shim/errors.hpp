@@ -14,6 +14,8 @@
 
 #include <mpi.h>
 
+#include <string>
+
 namespace resprout::shim {
 
 // In MPI_Init, after MPI itself is up: wraps the handlers of MPI_COMM_WORLD and MPI_COMM_SELF.
@@ -38,6 +40,19 @@ bool is_revoked(int code);
 // What the program is to hear instead of `code`: a process that is cut off has its communicators
 // revoked to end what waits, but nobody has asked for that.
 int as_told(int code);
+
+// The program's handler, if there is one, is to see the error.
+bool is_for_program(int code);
+// The MPI library has met a loss that no wrapper knows more about. Does not return where siblings
+// stand in.
+void note_loss_in_library();
+// That MPI_Errhandler_free may undo. REQUIRES: install_error_handlers().
+MPI_Errhandler reference_to(MPI_Errhandler handler);
+// MPI ends the job when there is an error.
+bool is_fatal(MPI_Errhandler handler);
+// What MPI's own fatal handlers do, but through our MPI_Abort, which does end the job. `on`: what
+// the handler is of, for people.
+void end_job_for(int code, const std::string& on);
 
 // The end of a call of ours: passes `code` to the program's handler if it is an error that this
 // handler is to see, counts losses, and returns it. REQUIRES: no handler has seen it yet. `call`:

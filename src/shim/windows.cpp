@@ -1,5 +1,7 @@
 #include "shim/windows.hpp"
 
+#include "shim/fatal_handlers.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -21,6 +23,7 @@ int window_keyval() {
 }  // namespace
 
 void note_window(MPI_Win window) {
+  replace_fatal_handler(window);
   if (PMPI_Win_set_attr(window, window_keyval(), nullptr) == MPI_SUCCESS)
     detail::window_count.fetch_add(1, std::memory_order_relaxed);
 }

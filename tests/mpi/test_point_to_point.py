@@ -101,6 +101,17 @@ def test_a_mistake_under_the_default_handler_ends_the_job() -> None:
     assert "MPI_ERR_RANK" in ended.err, ended
 
 
+@pytest.mark.parametrize(("what", "found"), [("window", "MPI_ERR_RANK"), ("file", "MPI_ERR_")])
+@pytest.mark.parametrize("options", [[], ["--replicas", "2"]], ids=["plain", "replicas"])
+def test_a_mistake_on_what_has_a_fatal_handler_ends_the_job(
+    what: str, found: str, options: list[str], tmp_path: Path
+) -> None:
+    ended = jobs.resprout_run(3, [HANDLERS, f"fatal-{what}", tmp_path / "file"], options)
+    assert ended.status not in (0, 124), ended
+    assert found in ended.err, ended
+    assert f"on a {what}, whose error handler is fatal" in ended.err, ended
+
+
 def test_in_error_mode_a_loss_under_the_default_handler_ends_the_job() -> None:
     ended = jobs.resprout_run(3, [HANDLERS, "fatal-loss"], ["--on-loss", "error"])
     assert ended.status != 0, ended

@@ -1,10 +1,12 @@
 /* Whose error handler sees what. For 3 ranks; rank 1 kills itself where a case needs a loss.
  *
- *   error_handlers own|tell|fatal|fatal-loss
+ *   error_handlers own|tell|fatal|fatal-window|fatal-file FILE|fatal-loss
  *
  * own          handlers that the program sets are its own, and see its own mistakes
  * tell         for RESPROUT_ON_LOSS=error: the program's handler hears of the loss
  * fatal        a mistake under the default handler still ends the job
+ * fatal-window, fatal-file
+ *              so does one on a window under its default handler, and on a file under a fatal one
  * fatal-loss   for RESPROUT_ON_LOSS=error: so does a loss
  */
 #include <mpi.h>
@@ -24,6 +26,7 @@
   } while (0)
 
 static int rank, heard, heard_class;
+static const char* path;
 static MPI_Comm heard_on;
 
 static void hear(MPI_Comm* comm, int* code, ...) {
@@ -80,6 +83,42 @@ static void check_that_it_stays(MPI_Comm comm) {
   CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
 }
 
+static MPI_Win make_window(int* memory) {
+  MPI_Win window;
+  MPI_Win_create(memory, sizeof *memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  return window;
+}
+
+/* Of windows, and of files that are opened later. */
+static void check_others(void) {
+  MPI_Errhandler got;
+  int memory = 0;
+  MPI_Win window = make_window(&memory);
+  MPI_Win_get_errhandler(window, &got);
+  CHECK(got == MPI_ERRORS_ARE_FATAL);
+  CHECK(MPI_Errhandler_free(&got) == MPI_SUCCESS);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+  MPI_Win_get_errhandler(window, &got);
+  CHECK(got == MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&got);
+  MPI_Win_fence(0, window);
+  CHECK(class_of(MPI_Put(&memory, 1, MPI_INT, 1000, 0, 1, MPI_INT, window)) == MPI_ERR_RANK);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_ARE_FATAL);
+  MPI_Win_get_errhandler(window, &got);
+  CHECK(got == MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&got);
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+  MPI_File_get_errhandler(MPI_FILE_NULL, &got);
+  CHECK(got == MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&got);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  MPI_File_get_errhandler(MPI_FILE_NULL, &got);
+  CHECK(got == MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&got);
+}
+
 static void own(void) {
   MPI_Errhandler got, mine;
   MPI_Comm dup, split;
@@ -94,6 +133,7 @@ static void own(void) {
   CHECK(class_of(mistake(MPI_COMM_WORLD)) == MPI_ERR_RANK);
   check_that_it_stays(MPI_COMM_WORLD);
   check_that_it_stays(MPI_COMM_SELF);
+  check_others();
 
   /* Inherited, however the communicator is made; still there after the program let go of it. */
   MPI_Comm_create_errhandler(hear, &mine);
@@ -156,6 +196,23 @@ static void fatal(void) {
   for (;;) pause();
 }
 
+static void fatal_window(void) {
+  int memory = 0;
+  MPI_Win window = make_window(&memory);
+  MPI_Win_fence(0, window);
+  if (rank == 2) MPI_Put(&memory, 1, MPI_INT, 1000, 0, 1, MPI_INT, window);
+  for (;;) pause();
+}
+
+static void fatal_file(void) {
+  int value;
+  MPI_File file;
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
+  if (rank == 2) MPI_File_read_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+  for (;;) pause();
+}
+
 static void fatal_loss(void) {
   int value;
   lose_rank_1();
@@ -167,9 +224,17 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"own", own}, {"tell", tell}, {"fatal", fatal}, {"fatal-loss", fatal_loss}};
+  } cases[] = {
+      {"own", own},
+      {"tell", tell},
+      {"fatal", fatal},
+      {"fatal-window", fatal_window},
+      {"fatal-file", fatal_file},
+      {"fatal-loss", fatal_loss},
+  };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc > 2) path = argv[2];
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) cases[i].run();
   MPI_Finalize();
