@@ -1,11 +1,18 @@
 #include "shim/windows.hpp"
 
+#include <memory>
+
 #include "shim/fatal_handlers.hpp"
+#include "shim/remade/remade.hpp"
 
 namespace resprout::shim {
 namespace {
 
-int note_freed_window(MPI_Win, int, void*, void*) {
+using Ranks = std::vector<int>;
+
+// MPI's attributes have no type.
+int note_freed_window(MPI_Win, int, void* members, void*) {
+  const std::unique_ptr<Ranks> freed(static_cast<Ranks*>(members));
   detail::window_count.fetch_sub(1, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
@@ -20,12 +27,30 @@ int window_keyval() {
   return key;
 }
 
+Ranks find_members(MPI_Win window) {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Win_get_group(window, &group);
+  Ranks members = ranks_of_group(MPI_COMM_WORLD, group);
+  PMPI_Group_free(&group);
+  std::erase(members, MPI_UNDEFINED);
+  return members;
+}
+
 }  // namespace
 
 void note_window(MPI_Win window) {
   replace_fatal_handler(window);
-  if (PMPI_Win_set_attr(window, window_keyval(), nullptr) == MPI_SUCCESS)
-    detail::window_count.fetch_add(1, std::memory_order_relaxed);
+  auto members = std::make_unique<Ranks>(find_members(window));
+  if (PMPI_Win_set_attr(window, window_keyval(), members.get()) != MPI_SUCCESS) return;
+  static_cast<void>(members.release());  // MPI has it
+  detail::window_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<int> members_of(MPI_Win window) {
+  void* members = nullptr;
+  int is_found = 0;
+  PMPI_Win_get_attr(window, window_keyval(), &members, &is_found);
+  return is_found != 0 ? *static_cast<Ranks*>(members) : Ranks();
 }
 
 }  // namespace resprout::shim

@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <vector>
 
 namespace resprout::shim {
 
@@ -19,5 +20,7 @@ inline std::atomic<int> window_count{0};
 inline bool has_windows() { return detail::window_count.load(std::memory_order_relaxed) > 0; }
 // MPI has made it; it counts until MPI frees it.
 void note_window(MPI_Win window);
+// The world ranks of those that share it, as far as they are of this world.
+std::vector<int> members_of(MPI_Win window);
 
 }  // namespace resprout::shim

@@ -19,7 +19,7 @@ def check(ended: jobs.Ended) -> None:
     assert sorted(ended.out.splitlines()) == done, str(ended)
 
 
-@pytest.mark.parametrize("what", ["dup", "win"])
+@pytest.mark.parametrize("what", ["dup", "win", "access"])
 def test_they_are_carried_while_nobody_is_lost(what: str) -> None:
     ended = run(what)
     check(ended)
@@ -36,5 +36,11 @@ def test_who_is_inside_when_one_is_lost_ends(what: str, call: str, number: int) 
 
 @pytest.mark.parametrize("victim", [0, 3])
 def test_so_it_does_wherever_the_loss_falls(victim: int) -> None:
-    for what, moment in (("dup", "0.13s"), ("win", "0.13s"), ("win", "0.15s")):
+    for what, moment in (
+        ("dup", "0.13s"),
+        ("win", "0.13s"),
+        ("win", "0.15s"),
+        ("access", "0.2s"),
+        ("access", "0.3s"),
+    ):
         check(run(what, "--inject", f"kill:rank={victim},replica=0,at={moment}"))

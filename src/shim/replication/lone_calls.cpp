@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "shim/communicator.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
+#include "shim/windows.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -40,7 +42,18 @@ std::vector<int> world_ranks_in(MPI_Comm comm) {
 
 LoneCall::LoneCall(MPI_Comm comm, const char* name) : name_(name) {
   if (masking.load(std::memory_order_acquire) == nullptr || comm == MPI_COMM_NULL) return;
-  world_ranks_ = world_ranks_in(comm);
+  begin(world_ranks_in(comm));
+}
+
+LoneCall::LoneCall(MPI_Win window, const char* name) : name_(name) {
+  if (masking.load(std::memory_order_acquire) == nullptr || window == MPI_WIN_NULL) [[likely]]
+    return;
+  begin(members_of(window));
+}
+
+void LoneCall::begin(std::vector<int> world_ranks) {
+  if (world_ranks.empty()) return;
+  world_ranks_ = std::move(world_ranks);
   const std::lock_guard guard(lone_calls().mutex);
   lone_calls().all.push_back(this);
   lone_calls().count.fetch_add(1, std::memory_order_relaxed);

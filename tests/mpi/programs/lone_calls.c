@@ -1,5 +1,6 @@
 /* What only the MPI library can do, again and again: `lone_calls dup` duplicates an
- * inter-communicator, `lone_calls win` makes windows. Each rank says when it is done.
+ * inter-communicator, `lone_calls win` makes windows, `lone_calls access` adds to its neighbor's
+ * without that one's help. Each rank says when it is done.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -32,6 +33,27 @@ static void make_windows(int rank, int size) {
   }
 }
 
+static void access_window(int rank, int size) {
+  enum { accesses = 20000 };
+  int memory = 0, one = 1, before = 0, next = (rank + 1) % size;
+  MPI_Win window;
+  MPI_Aint own, there[64];
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_attach(window, &memory, sizeof memory);
+  MPI_Get_address(&memory, &own);
+  MPI_Allgather(&own, 1, MPI_AINT, there, 1, MPI_AINT, MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window);
+  for (int i = 0; i < accesses; ++i) {
+    MPI_Fetch_and_op(&one, &before, MPI_INT, next, there[next], MPI_SUM, window);
+    MPI_Win_flush(next, window);
+    if (before != i) printf("rank %d: %d is not %d\n", rank, before, i);
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_detach(window, &memory);
+  MPI_Win_free(&window);
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
@@ -39,6 +61,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc > 1 && strcmp(argv[1], "dup") == 0)
     duplicate(rank);
+  else if (argc > 1 && strcmp(argv[1], "access") == 0)
+    access_window(rank, size);
   else
     make_windows(rank, size);
   printf("rank %d is done\n", rank);
