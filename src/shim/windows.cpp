@@ -40,10 +40,11 @@ Ranks find_members(MPI_Win window) {
 
 void note_window(MPI_Win window) {
   replace_fatal_handler(window);
-  auto members = std::make_unique<Ranks>(find_members(window));
-  if (PMPI_Win_set_attr(window, window_keyval(), members.get()) != MPI_SUCCESS) return;
-  static_cast<void>(members.release());  // MPI has it
-  detail::window_count.fetch_add(1, std::memory_order_relaxed);
+  auto* const members = new Ranks(find_members(window));
+  if (PMPI_Win_set_attr(window, window_keyval(), members) == MPI_SUCCESS)
+    detail::window_count.fetch_add(1, std::memory_order_relaxed);
+  else
+    delete members;
 }
 
 std::vector<int> members_of(MPI_Win window) {
