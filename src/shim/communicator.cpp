@@ -51,19 +51,6 @@ int communicator_keyval() {
   return expected;
 }
 
-std::vector<int> world_ranks_of(MPI_Group group) {
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  MPI_Group world = MPI_GROUP_NULL;
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::vector<int> world_ranks(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  PMPI_Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
-  PMPI_Group_free(&world);
-  return world_ranks;
-}
-
 Communicator* discover(MPI_Comm comm) {
   note_made(comm);
   auto* found = new Communicator;
@@ -87,6 +74,19 @@ Communicator* discover(MPI_Comm comm) {
 }
 
 }  // namespace
+
+std::vector<int> world_ranks_of(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> world_ranks(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
+  PMPI_Group_free(&world);
+  return world_ranks;
+}
 
 Communicator::Communicator() = default;
 Communicator::~Communicator() = default;

@@ -105,6 +105,9 @@ void describe_communicator(MPI_Comm comm, std::unique_ptr<Communicator> communic
 // The handle goes on to another communicator.
 void undescribe_communicator(MPI_Comm comm);
 
+// MPI_UNDEFINED: not of this world.
+std::vector<int> world_ranks_of(MPI_Group group);
+
 // The session for a collective on `comm`; null if its collectives are the MPI library's business.
 runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
 // The same without the lock, which is taken if the session has to be opened. `communicator`: what

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "shim/communicator.hpp"
 #include "shim/fatal_handlers.hpp"
-#include "shim/remade/remade.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -30,7 +30,7 @@ int window_keyval() {
 Ranks find_members(MPI_Win window) {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Win_get_group(window, &group);
-  Ranks members = ranks_of_group(MPI_COMM_WORLD, group);
+  Ranks members = world_ranks_of(group);
   PMPI_Group_free(&group);
   std::erase(members, MPI_UNDEFINED);
   return members;

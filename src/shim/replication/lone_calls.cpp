@@ -30,7 +30,7 @@ std::vector<int> world_ranks_in(MPI_Comm comm) {
   std::vector<int> ranks = communicator_of(comm)->world_ranks;
   MPI_Group group = MPI_GROUP_NULL;
   if (group_of(comm, &group) == MPI_SUCCESS) {
-    const std::vector<int> own = ranks_of_group(MPI_COMM_WORLD, group);
+    const std::vector<int> own = world_ranks_of(group);
     ranks.insert(ranks.end(), own.begin(), own.end());
     PMPI_Group_free(&group);
   }
