@@ -50,6 +50,10 @@ std::span<const std::byte> packed(const void* buffer, const Layout& layout,
   // MPI_Pack refuses to write nothing to nowhere.
   if (layout.is_dense || layout.packed_bytes == 0)
     return {static_cast<const std::byte*>(buffer), layout.packed_bytes};
+  if (const TypePacker* packer = packer_of(layout.datatype)) {
+    if (storage.size() < layout.packed_bytes) storage.resize(layout.packed_bytes);
+    return PackedPieces(*packer, buffer, layout.packed_bytes).next(storage);
+  }
   int bound = 0;
   PMPI_Pack_size(layout.count, layout.datatype, MPI_COMM_SELF, &bound);
   // Of what is used again nothing is cleared.

@@ -10,12 +10,19 @@
 namespace resprout::shim {
 namespace {
 
+struct KeptFacts {
+  TypeFacts facts;
+  std::atomic<bool> is_packed_again = false;
+  std::once_flag packer_is_made;
+  std::unique_ptr<const TypePacker> packer;
+};
+
 // Counts the datatypes that are gone: another one may have the handle of one of them.
 std::atomic<unsigned> gone_count{0};
 
 int forget_facts(MPI_Datatype, int, void* facts, void*) {
   gone_count.fetch_add(1, std::memory_order_release);
-  delete static_cast<TypeFacts*>(facts);
+  delete static_cast<KeptFacts*>(facts);
   return MPI_SUCCESS;
 }
 
@@ -29,11 +36,11 @@ int type_keyval() {
   return key;
 }
 
-const TypeFacts* kept_facts_of(MPI_Datatype datatype) {
+KeptFacts* already_kept_of(MPI_Datatype datatype) {
   void* kept = nullptr;
   int is_set = 0;
   PMPI_Type_get_attr(datatype, type_keyval(), static_cast<void*>(&kept), &is_set);
-  return is_set != 0 ? static_cast<const TypeFacts*>(kept) : nullptr;
+  return is_set != 0 ? static_cast<KeptFacts*>(kept) : nullptr;
 }
 
 TypeFacts find_out(MPI_Datatype datatype) {
@@ -50,11 +57,12 @@ TypeFacts find_out(MPI_Datatype datatype) {
   return facts;
 }
 
-const TypeFacts& keep_facts_of(MPI_Datatype datatype) {
+KeptFacts& keep_from_now_on(MPI_Datatype datatype) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  if (const TypeFacts* kept = kept_facts_of(datatype)) return *kept;
-  auto facts = std::make_unique<TypeFacts>(find_out(datatype));
+  if (KeptFacts* kept = already_kept_of(datatype)) return *kept;
+  auto facts = std::make_unique<KeptFacts>();
+  facts->facts = find_out(datatype);
   PMPI_Type_set_attr(datatype, type_keyval(), facts.get());
   return *facts.release();
 }
@@ -63,19 +71,31 @@ const TypeFacts& keep_facts_of(MPI_Datatype datatype) {
 struct Asked {
   MPI_Datatype datatype{};
   unsigned gone_before = 0;
-  const TypeFacts* facts = nullptr;
+  KeptFacts* facts = nullptr;
 };
 constinit RESPROUT_FAST_THREAD_LOCAL Asked last_asked;
 
-}  // namespace
-
-const TypeFacts& facts_of(MPI_Datatype datatype) {
+KeptFacts& kept_of(MPI_Datatype datatype) {
   const unsigned gone = gone_count.load(std::memory_order_acquire);
   if (datatype == last_asked.datatype && gone == last_asked.gone_before) [[likely]]
     return *last_asked.facts;
-  const TypeFacts* kept = kept_facts_of(datatype);
-  last_asked = {datatype, gone, kept != nullptr ? kept : &keep_facts_of(datatype)};
+  KeptFacts* kept = already_kept_of(datatype);
+  last_asked = {datatype, gone, kept != nullptr ? kept : &keep_from_now_on(datatype)};
   return *last_asked.facts;
+}
+
+}  // namespace
+
+const TypeFacts& facts_of(MPI_Datatype datatype) { return kept_of(datatype).facts; }
+
+const TypePacker* packer_of(MPI_Datatype datatype) {
+  KeptFacts& kept = kept_of(datatype);
+  if (!kept.is_packed_again.load(std::memory_order_relaxed)) {
+    kept.is_packed_again.store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
+  std::call_once(kept.packer_is_made, [&] { kept.packer = TypePacker::of(datatype); });
+  return kept.packer.get();
 }
 
 }  // namespace resprout::shim

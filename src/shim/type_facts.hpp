@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "shim/type_packer.hpp"
 #include "shim/type_padding.hpp"
 
 namespace resprout::shim {
@@ -22,5 +23,9 @@ struct TypeFacts {
 
 // They live as long as the datatype.
 const TypeFacts& facts_of(MPI_Datatype datatype);
+
+// Who packs its elements; lives as long. Null: MPI_Pack has to, or this is the first time that
+// anybody asks: many datatypes are used once, and then it is not worth while.
+const TypePacker* packer_of(MPI_Datatype datatype);
 
 }  // namespace resprout::shim

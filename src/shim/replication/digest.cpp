@@ -1,6 +1,7 @@
 #include "shim/replication/digest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace resprout::shim {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+
+// Stays in the nearest cache.
+using PackingRoom = std::array<std::byte, std::size_t{8} << 10>;
 
 Digest128 as_digest(const XXH128_hash_t& hash) { return {hash.high64, hash.low64}; }
 
@@ -60,7 +64,7 @@ class Digester {
   std::size_t position_ = 0;  // in that
 };
 
-// The first `bytes` packed bytes of a buffer with gaps, packed piece by piece.
+// The first `bytes` packed bytes of a buffer with gaps, packed piece by piece by MPI.
 void add_pieces(Digester& digester, const void* buffer, const Layout& layout, std::size_t bytes) {
   if (bytes == 0) return;
   MPI_Aint lb = 0;
@@ -81,14 +85,21 @@ void add_pieces(Digester& digester, const void* buffer, const Layout& layout, st
   }
 }
 
-void add(Digester& digester, const void* buffer, const Layout& layout, std::size_t bytes,
-         const Padding& padding) {
-  digester.begin(padding);
-  if (layout.is_dense) {
-    digester.add({static_cast<const std::byte*>(buffer), bytes});
-  } else {
-    add_pieces(digester, buffer, layout, bytes);
-  }
+void add_pieces(Digester& digester, PackedPieces pieces) {
+  PackingRoom room;
+  for (auto data = pieces.next(room); !data.empty(); data = pieces.next(room)) digester.add(data);
+}
+
+// A packer if there is one, and need of it.
+void add(Digester& digester, const TypePacker* packer, const void* buffer, const Layout& layout,
+         std::size_t bytes) {
+  if (layout.is_dense) return digester.add({static_cast<const std::byte*>(buffer), bytes});
+  if (packer != nullptr) return add_pieces(digester, {*packer, buffer, bytes});
+  add_pieces(digester, buffer, layout, bytes);
+}
+
+const TypePacker* packer_for(const Layout& layout) {
+  return layout.is_dense ? nullptr : packer_of(layout.datatype);
 }
 
 }  // namespace
@@ -112,20 +123,22 @@ Digest128 digest_of_received(const void* buffer, const Layout& layout, std::size
   const Padding& padding = facts_of(layout.datatype).padding;
   if (layout.is_dense && !padding.has_any())
     return digest_of_bytes({static_cast<const std::byte*>(buffer), bytes});
-  if (layout.packed_bytes <= piece_bytes && !padding.has_any()) {
-    std::vector<std::byte> storage;
-    return digest_of_bytes(packed(buffer, layout, storage).first(bytes));
-  }
+  const TypePacker* packer = packer_for(layout);
+  PackingRoom room;
+  if (packer != nullptr && bytes <= room.size() && !padding.has_any())
+    return digest_of_bytes(PackedPieces(*packer, buffer, bytes).next(room));
   Digester digester;
-  add(digester, buffer, layout, bytes, padding);
+  digester.begin(padding);
+  add(digester, packer, buffer, layout, bytes);
   return digester.digest();
 }
 
 Digest128 digest_of(std::span<const Piece> pieces) {
   Digester digester;
-  for (const Piece& piece : pieces)
-    add(digester, piece.buffer, piece.layout, piece.layout.packed_bytes,
-        facts_of(piece.layout.datatype).padding);
+  for (const Piece& piece : pieces) {
+    digester.begin(facts_of(piece.layout.datatype).padding);
+    add(digester, packer_for(piece.layout), piece.buffer, piece.layout, piece.layout.packed_bytes);
+  }
   return digester.digest();
 }
 
