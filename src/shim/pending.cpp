@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "shim/calls_mutex.hpp"
 #include "shim/errors.hpp"
 #include "shim/patience.hpp"
 #include "shim/peers.hpp"
@@ -21,7 +22,7 @@ constexpr std::int64_t hopeless_ns_min = 20'000'000;
 constexpr int hopeless_looks_min = 100;
 
 struct Table {
-  std::mutex mutex;
+  CallsMutex mutex;
   std::unordered_map<MPI_Request, Pending> entries;
   std::uint64_t last_serial = 0;
   std::uint64_t freed_serial = 0;     // the last one when a communicator was freed

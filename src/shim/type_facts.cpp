@@ -20,9 +20,19 @@ struct KeptFacts {
 // Counts the datatypes that are gone: another one may have the handle of one of them.
 std::atomic<unsigned> gone_count{0};
 
+// What MPI keeps with a datatype. Of one that is copied, as those of receives are that a program
+// starts, all is known.
+using Shared = std::shared_ptr<KeptFacts>;
+
+int share_facts(MPI_Datatype, int, void*, void* facts, void* copy, int* is_copied) {
+  *static_cast<void**>(copy) = new Shared(*static_cast<Shared*>(facts));
+  *is_copied = 1;
+  return MPI_SUCCESS;
+}
+
 int forget_facts(MPI_Datatype, int, void* facts, void*) {
   gone_count.fetch_add(1, std::memory_order_release);
-  delete static_cast<KeptFacts*>(facts);
+  delete static_cast<Shared*>(facts);
   return MPI_SUCCESS;
 }
 
@@ -30,7 +40,7 @@ int forget_facts(MPI_Datatype, int, void* facts, void*) {
 int type_keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_facts, &made, nullptr);
+    PMPI_Type_create_keyval(share_facts, forget_facts, &made, nullptr);
     return made;
   }();
   return key;
@@ -40,7 +50,7 @@ KeptFacts* already_kept_of(MPI_Datatype datatype) {
   void* kept = nullptr;
   int is_set = 0;
   PMPI_Type_get_attr(datatype, type_keyval(), static_cast<void*>(&kept), &is_set);
-  return is_set != 0 ? static_cast<KeptFacts*>(kept) : nullptr;
+  return is_set != 0 ? static_cast<Shared*>(kept)->get() : nullptr;
 }
 
 TypeFacts find_out(MPI_Datatype datatype) {
@@ -61,10 +71,10 @@ KeptFacts& keep_from_now_on(MPI_Datatype datatype) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   if (KeptFacts* kept = already_kept_of(datatype)) return *kept;
-  auto facts = std::make_unique<KeptFacts>();
-  facts->facts = find_out(datatype);
+  auto facts = std::make_unique<Shared>(std::make_shared<KeptFacts>());
+  (*facts)->facts = find_out(datatype);
   PMPI_Type_set_attr(datatype, type_keyval(), facts.get());
-  return *facts.release();
+  return **facts.release();
 }
 
 // What this thread has asked for last. No handle is all zeros.

@@ -51,3 +51,14 @@ TEST_CASE("a long double has bytes that nobody writes, also inside of others") {
   CHECK_FALSE(facts_of(MPI_DOUBLE).padding.has_any());
   PMPI_Type_free(&two);
 }
+
+TEST_CASE("what is known of a datatype is known of its copies, also when it is gone itself") {
+  MPI_Datatype three = ints(3);
+  const TypeFacts& facts = facts_of(three);
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  PMPI_Type_dup(three, &copy);
+  CHECK(&facts_of(copy) == &facts);
+  PMPI_Type_free(&three);
+  CHECK(facts_of(copy).size == 3 * sizeof(int));
+  PMPI_Type_free(&copy);
+}

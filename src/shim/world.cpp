@@ -15,6 +15,7 @@
 #include "runtime/pulses/pulses.hpp"
 #include "shim/abort.hpp"
 #include "shim/bring_up.hpp"
+#include "shim/calls_mutex.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
@@ -198,6 +199,7 @@ void join_other_planes(LiveWorld& world) {
 }
 
 void begin() {
+  CallsMutex::note_thread_level();
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   ParsedOptions parsed = parse_environment(environ, size);

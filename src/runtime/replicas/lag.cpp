@@ -50,11 +50,9 @@ void Lag::wait_for_room(std::uint64_t messages, std::uint64_t copies,
 
 bool Lag::has_room(std::uint64_t messages, std::uint64_t copies) {
   if (setup_.bound == Steps::no_bound()) return true;
+  if (has_several_threads() || is_repeating_.load(relaxed)) return true;
   const std::uint64_t open = setup_.open();
   const std::uint64_t bytes = messages * request_bytes + copies;
-  const std::scoped_lock lock(mutex_);
-  note_thread();
-  if (has_threads_ || is_repeating_) return true;
   const bool has_room_for_open =
       open == 0 || (open + messages <= setup_.bound.messages &&
                     (open + messages) * request_bytes <= setup_.bound.bytes);
@@ -65,43 +63,43 @@ bool Lag::has_room(std::uint64_t messages, std::uint64_t copies) {
 
 void Lag::count(std::uint64_t messages, std::uint64_t copies) {
   if (setup_.bound == Steps::no_bound()) return;
-  const std::scoped_lock lock(mutex_);
-  note_thread();
-  if (is_repeating_) return;
-  Steps& own = done_[static_cast<std::size_t>(setup_.self.plane)];
-  own.messages += messages;
-  own.bytes += messages * request_bytes + copies;
-  const Steps ahead = ahead_of_slowest();
-  ahead_max_.messages = std::max(ahead_max_.messages, ahead.messages);
-  ahead_max_.bytes = std::max(ahead_max_.bytes, ahead.bytes);
-  if (own.messages - told_.messages >= quantum_.messages ||
-      own.bytes - told_.bytes >= quantum_.bytes)
+  static_cast<void>(has_several_threads());
+  if (is_repeating_.load(relaxed)) return;
+  own().messages.fetch_add(messages, relaxed);
+  own().bytes.fetch_add(messages * request_bytes + copies, relaxed);
+  ahead_max_.raise_to(ahead_of_slowest());
+  const Steps done = own().load();
+  const Steps told = told_.load();
+  if (done.messages - told.messages >= quantum_.messages ||
+      done.bytes - told.bytes >= quantum_.bytes)
     tell();
 }
 
-void Lag::repeat(bool is_repeating) {
-  const std::scoped_lock lock(mutex_);
-  is_repeating_ = is_repeating;
-}
+void Lag::repeat(bool is_repeating) { is_repeating_.store(is_repeating, relaxed); }
 
 void Lag::finish() {
   if (setup_.bound == Steps::no_bound()) return;
-  const std::scoped_lock lock(mutex_);
-  done_[static_cast<std::size_t>(setup_.self.plane)] = Steps::no_bound();
+  own().raise_to(Steps::no_bound());
   tell();
 }
 
-void Lag::note_thread() {
+bool Lag::has_several_threads() {
   const std::thread::id own = std::this_thread::get_id();
-  if (!thread_) thread_ = own;
-  has_threads_ |= *thread_ != own;
+  const std::thread::id first = thread_.load(relaxed);
+  if (first == own) [[likely]]
+    return has_threads_.load(relaxed);
+  if (std::thread::id nobody; first == nobody && thread_.compare_exchange_strong(nobody, own))
+    return has_threads_.load(relaxed);
+  has_threads_.store(true, relaxed);
+  return true;
 }
 
 void Lag::tell() {
-  told_ = done_[static_cast<std::size_t>(setup_.self.plane)];
+  const Steps done = own().load();
+  told_.raise_to(done);
   for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
-    if (plane != setup_.self.plane && (lost_planes_ >> plane & 1) == 0)
-      network_.send({plane, setup_.self.rank}, Channel::lags, std::as_bytes(std::span(&told_, 1)));
+    if (plane != setup_.self.plane && (lost_planes_.load(relaxed) >> plane & 1) == 0)
+      network_.send({plane, setup_.self.rank}, Channel::lags, std::as_bytes(std::span(&done, 1)));
 }
 
 // --- the others
@@ -113,37 +111,36 @@ void Lag::handle(Replica from, std::span<const std::byte> frame) {
                           from.plane >= 0 && from.plane < setup_.planes;
   if (!is_sibling || frame.size() != sizeof done) return;
   std::memcpy(&done, frame.data(), sizeof done);
-  const std::scoped_lock lock(mutex_);
-  Steps& known = done_[static_cast<std::size_t>(from.plane)];
-  known.messages = std::max(known.messages, done.messages);
-  known.bytes = std::max(known.bytes, done.bytes);
+  done_[static_cast<std::size_t>(from.plane)].raise_to(done);
 }
 
-void Lag::lose_plane(std::int32_t plane) {
-  const std::scoped_lock lock(mutex_);
-  lost_planes_ |= 1U << plane;
-}
+void Lag::lose_plane(std::int32_t plane) { lost_planes_.fetch_or(1U << plane, relaxed); }
 
 Steps Lag::ahead_of_slowest() const {
-  const Steps own = done_[static_cast<std::size_t>(setup_.self.plane)];
+  const Steps own_steps = own().load();
+  const std::uint32_t lost = lost_planes_.load(relaxed);
   Steps ahead;
   for (std::int32_t plane = 0; plane < setup_.planes; ++plane) {
-    const Steps& other = done_[static_cast<std::size_t>(plane)];
-    if (plane == setup_.self.plane || (lost_planes_ >> plane & 1) != 0) continue;
-    ahead.messages = std::max(ahead.messages, beyond(own.messages, other.messages));
-    ahead.bytes = std::max(ahead.bytes, beyond(own.bytes, other.bytes));
+    if (plane == setup_.self.plane || (lost >> plane & 1) != 0) continue;
+    const Steps other = done_[static_cast<std::size_t>(plane)].load();
+    ahead.messages = std::max(ahead.messages, beyond(own_steps.messages, other.messages));
+    ahead.bytes = std::max(ahead.bytes, beyond(own_steps.bytes, other.bytes));
   }
   return ahead;
 }
 
-Steps Lag::ahead() const {
-  const std::scoped_lock lock(mutex_);
-  return ahead_of_slowest();
-}
+Steps Lag::ahead() const { return ahead_of_slowest(); }
 
-Steps Lag::ahead_max() const {
-  const std::scoped_lock lock(mutex_);
-  return ahead_max_;
+Steps Lag::ahead_max() const { return ahead_max_.load(); }
+
+void Lag::Counted::raise_to(const Steps& least) {
+  const auto raise = [](std::atomic<std::uint64_t>& count, std::uint64_t to) {
+    std::uint64_t now = count.load(relaxed);
+    while (now < to && !count.compare_exchange_weak(now, to, relaxed)) {
+    }
+  };
+  raise(messages, least.messages);
+  raise(bytes, least.bytes);
 }
 
 }  // namespace resprout::runtime

@@ -16,17 +16,17 @@
 //     second thread's first step on it is not held up.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 4 and Figure 5.5: incomplete requests over time.
-// Thread rule: from any thread; `open` and ChannelNetwork are called without the lock and under it,
-// and must not call back.
+// Every message asks twice and counts twice, so nothing is locked: steps only become more, and what
+// is seen a moment late is a moment's wait, or a frame that is sent twice.
+// Thread rule: from any thread; `open` and ChannelNetwork must not call back.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <thread>
 
@@ -91,21 +91,32 @@ class Lag {
   Steps ahead_max() const;
 
  private:
+  // Steps that several threads count.
+  struct Counted {
+    std::atomic<std::uint64_t> messages = 0;
+    std::atomic<std::uint64_t> bytes = 0;
+
+    Steps load() const { return {messages.load(relaxed), bytes.load(relaxed)}; }
+    void raise_to(const Steps& least);
+  };
+  static constexpr auto relaxed = std::memory_order_relaxed;
+
+  Counted& own() { return done_[static_cast<std::size_t>(setup_.self.plane)]; }
+  const Counted& own() const { return done_[static_cast<std::size_t>(setup_.self.plane)]; }
   Steps ahead_of_slowest() const;
-  void note_thread();
+  bool has_several_threads();
   void tell();
 
   const Setup setup_;
   const Steps quantum_;
   ChannelNetwork& network_;
-  mutable std::mutex mutex_;                         // guards what follows
-  std::array<Steps, protocols::degree_max> done_{};  // by plane, as this process knows it
-  Steps told_;                                       // what the others know of this one
-  Steps ahead_max_;
-  std::uint32_t lost_planes_ = 0;          // bit k: plane k
-  std::optional<std::thread::id> thread_;  // of the program
-  bool has_threads_ = false;               // several
-  bool is_repeating_ = false;
+  std::array<Counted, protocols::degree_max> done_{};  // by plane, as this process knows it
+  Counted told_;                                       // what the others know of this one
+  Counted ahead_max_;
+  std::atomic<std::uint32_t> lost_planes_ = 0;  // bit k: plane k
+  std::atomic<std::thread::id> thread_;         // the first of the program
+  std::atomic<bool> has_threads_ = false;       // several
+  std::atomic<bool> is_repeating_ = false;
 };
 
 }  // namespace resprout::runtime

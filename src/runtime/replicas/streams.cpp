@@ -35,8 +35,13 @@ std::uint64_t total_of(const StreamCounts& counts) {
 }
 
 ReceivedStreams::Ticket ReceivedStreams::post(const Stream& stream) {
-  undecided_.push_back({++last_, stream});
-  name_those_that_are_decided();
+  ++last_;
+  if (undecided_.empty() && !is_wild(stream)) {
+    name(last_, stream);
+  } else {
+    undecided_.push_back({last_, stream});
+    name_those_that_are_decided();
+  }
   return last_;
 }
 
@@ -98,13 +103,17 @@ bool ReceivedStreams::is_behind_another(const Posted& posted) const {
   });
 }
 
+void ReceivedStreams::name(Ticket ticket, const Stream& stream) {
+  decided_[ticket] = {stream, ++received_[stream]};
+}
+
 void ReceivedStreams::name_those_that_are_decided() {
   for (auto posted = undecided_.begin(); posted != undecided_.end();) {
     if (has_to_wait(*posted)) {
       ++posted;
       continue;
     }
-    decided_[posted->ticket] = {posted->stream, ++received_[posted->stream]};
+    name(posted->ticket, posted->stream);
     posted = undecided_.erase(posted);
   }
 }

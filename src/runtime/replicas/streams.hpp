@@ -109,6 +109,7 @@ class ReceivedStreams {
   static bool is_wild(const Stream& stream) { return stream.sender == any || stream.tag == any; }
   bool has_to_wait(const Posted& posted) const;
   bool is_behind_another(const Posted& posted) const;
+  void name(Ticket ticket, const Stream& stream);
   void name_those_that_are_decided();
 
   StreamCounts received_;

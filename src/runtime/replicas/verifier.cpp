@@ -154,6 +154,7 @@ void Verifier::stop_repeating() {
   const std::scoped_lock lock(mutex_);
   is_repeating_ = false;
   votes_.forgive();
+  note_load();
 }
 
 template <typename Condition>
@@ -291,11 +292,16 @@ Finding Verifier::finding_of(const MessageName& name, const Record& record) {
           .digest = {}};
 }
 
-void Verifier::say(std::unique_lock<std::mutex>& lock) {
+void Verifier::note_load() {
   const Votes::Load load = votes_.load();
+  open_.store(load.open, std::memory_order_relaxed);
   history_.note(coarse_ns(), {static_cast<double>(load.open), static_cast<double>(load.bytes)});
+}
+
+void Verifier::say(std::unique_lock<std::mutex>& lock) {
+  note_load();
+  if (unsaid_.empty()) return lock.unlock();
   const std::vector<Finding> found = std::exchange(unsaid_, {});
-  if (found.empty()) return lock.unlock();
   ++saying_;
   lock.unlock();
   for (const Finding& finding : found) on_finding_(finding);
@@ -318,11 +324,6 @@ LoadHistory::Means Verifier::history() const {
 bool Verifier::is_agreed() const {
   const std::scoped_lock lock(mutex_);
   return votes_.are_all_confirmed();
-}
-
-std::uint64_t Verifier::open() const {
-  const std::scoped_lock lock(mutex_);
-  return votes_.load().open;
 }
 
 }  // namespace resprout::runtime

@@ -10,6 +10,7 @@
 // it, the latter without the lock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -121,8 +122,8 @@ class Verifier {
   Figures figures() const;
   // How much waited for a verdict, and the bytes of copies, since the first message.
   LoadHistory::Means history() const;
-  // So many wait for a verdict now.
-  std::uint64_t open() const;
+  // So many wait for a verdict now. Takes no lock.
+  std::uint64_t open() const { return open_.load(std::memory_order_relaxed); }
 
  private:
   // Small: there are as many as there are messages that wait for their verdict.
@@ -150,6 +151,7 @@ class Verifier {
   void end(const MessageName& name, Record& record, const protocols::VoteEvent& event);
   void judge(Record& record, std::uint32_t absent_planes, std::int32_t agreeing);
   static Finding finding_of(const MessageName& name, const Record& record);
+  void note_load();
   // Releases the lock and says what was found under it.
   void say(std::unique_lock<std::mutex>& lock);
   void ask_if_late();
@@ -173,6 +175,7 @@ class Verifier {
   std::uint64_t verified_ = 0;
   std::uint64_t unverified_ = 0;
   LoadHistory history_;
+  std::atomic<std::uint64_t> open_ = 0;  // written under the lock
 };
 
 }  // namespace resprout::runtime

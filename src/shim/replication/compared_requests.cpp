@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "shim/calls_mutex.hpp"
 #include "shim/communicator.hpp"
 
 namespace resprout::shim {
@@ -14,7 +15,7 @@ namespace {
 using Entry = std::shared_ptr<ComparedRequest>;
 
 struct Table {
-  std::mutex mutex;
+  CallsMutex mutex;
   std::unordered_map<MPI_Request, Entry> entries;
 };
 

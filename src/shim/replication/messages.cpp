@@ -40,6 +40,13 @@ std::size_t bytes_in(const MPI_Status& status) {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
+// Of nearly all messages it is what takes no memory.
+runtime::Votes::DigestOf digest_of_copy(const Padding& padding) {
+  if (!padding.has_any())
+    return [](std::span<const std::byte> copy) { return digest_of_packed(copy).low; };
+  return [padding](std::span<const std::byte> copy) { return digest_of_packed(copy, padding).low; };
+}
+
 // As if MPI had received it.
 void put(std::span<const std::byte> bytes, const ReceiveBuffer& buffer, MPI_Status& status) {
   int size = 0;
@@ -176,11 +183,8 @@ void Messages::hand_in_named() {
 }
 
 std::optional<MessageName> Messages::hand_in(const MessageName& name, const Arrived& arrived) {
-  const auto digest_of_copy = [padding = arrived.padding](std::span<const std::byte> copy) {
-    return digest_of_packed(copy, padding).low;
-  };
   const bool is_through = setup_.verifier->receive_copy(
-      {name, arrived.call, arrived.bytes, digest_of_copy}, arrived.digest);
+      {name, arrived.call, arrived.bytes, digest_of_copy(arrived.padding)}, arrived.digest);
   if (is_through && setup_.masking != nullptr) setup_.masking->note_received(name);
   return is_through ? std::nullopt : std::optional(name);
 }
@@ -201,7 +205,7 @@ std::optional<MessageName> Messages::wait_for_name(Ticket ticket) {
 }
 
 // Without the lock: MPI's progress may look for what wildcards take.
-void Messages::look_at_wildcards(std::unique_lock<std::mutex>& lock) {
+void Messages::look_at_wildcards(std::unique_lock<CallsMutex>& lock) {
   std::vector<std::pair<MPI_Request, Ticket>> wild;
   for (const auto& [request, entry] : requests_)
     if (entry.ticket && wild_.contains(*entry.ticket)) wild.emplace_back(request, *entry.ticket);
@@ -309,11 +313,8 @@ bool Messages::is_coming(const MessageName& name, Ticket ticket, const ReceiveBu
   const bool is_new = recovered_.emplace(ticket, name).second;
   lock.unlock();
   if (is_new) {
-    const auto digest_of_copy =
-        [padding = facts_of(buffer.datatype).padding](std::span<const std::byte> copy) {
-          return digest_of_packed(copy, padding).low;
-        };
-    setup_.verifier->receive({name, buffer.call, 0, digest_of_copy}, true);
+    const Padding& padding = facts_of(buffer.datatype).padding;
+    setup_.verifier->receive({name, buffer.call, 0, digest_of_copy(padding)}, true);
   }
   return setup_.verifier->is_coming(name);
 }

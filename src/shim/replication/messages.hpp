@@ -28,6 +28,7 @@
 
 #include "runtime/replicas/recall.hpp"
 #include "runtime/replicas/verifier.hpp"
+#include "shim/calls_mutex.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
@@ -159,7 +160,7 @@ class Messages {
   void resolve(Ticket ticket, Decided::From taken);
   bool maybe_withdraw(Ticket ticket, const MPI_Status& status);
   // Asks MPI what has come for wildcards whose completion the program has not asked for.
-  void look_at_wildcards(std::unique_lock<std::mutex>& lock);
+  void look_at_wildcards(std::unique_lock<CallsMutex>& lock);
   // Whatever has a name by now goes to the verifier.
   void hand_in_named();
   // Nothing: there is nothing to wait for.
@@ -170,7 +171,7 @@ class Messages {
 
   const Setup setup_;
   std::atomic<std::uint64_t> skipped_{0};
-  std::mutex mutex_;  // guards what follows
+  CallsMutex mutex_;  // guards what follows
   runtime::SentStreams sent_;
   runtime::ReceivedStreams received_;
   std::map<Ticket, MPI_Comm> wild_;  // it is not known what has come
