@@ -124,6 +124,16 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
     wake();
 }
 
+bool PlaneLinks::expect() {
+  if (setup_.linger.ns <= 0 || is_hurried_.load()) return false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(is_timer_set_, true)) return true;
+  }
+  set_timer();
+  return true;
+}
+
 void PlaneLinks::append(Unsent& unsent, Channel channel, std::span<const std::byte> head,
                         std::span<const std::byte> rest) {
   const auto length = static_cast<std::uint32_t>(sizeof channel + head.size() + rest.size());
@@ -165,7 +175,7 @@ void PlaneLinks::run() {
   for (;;) {
     send_out(Then::sleep, What::due);
     if (is_leaving_.load() && deadline == 0) {
-      send_out(Then::sleep, What::all);  // what was sent before it was said
+      send_all(Then::sleep);  // what was sent before it was said
       say_farewell();
       deadline = monotonic_ns() + farewell_ns;
     }
@@ -198,7 +208,7 @@ void PlaneLinks::handle(std::span<const epoll_event> events) {
 void PlaneLinks::drive() {
   const std::unique_lock lock(driving_, std::try_to_lock);
   if (!lock.owns_lock() || !thread_.joinable()) return;
-  send_out(Then::go_on, What::all);
+  send_all(Then::go_on);
   std::array<epoll_event, 32> events;
   for (const epoll_event& event : poller_.wait(events, 0)) {
     if (event.data.u64 == key_of_wake || event.data.u64 == key_of_timer)
@@ -210,7 +220,7 @@ void PlaneLinks::drive() {
       advance(event.data.u64);
     }
   }
-  send_out(Then::go_on, What::all);
+  send_all(Then::go_on);
 }
 
 // What is said from here on goes out before the thread sleeps again.
@@ -221,8 +231,12 @@ void PlaneLinks::note_awake() {
 
 // What has been patient was so long enough.
 void PlaneLinks::note_due() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_timer_set_ = false;  // who puts something off from here on sets it again
+  }
+  setup_.on_due();
   const std::scoped_lock lock(mutex_);
-  is_timer_set_ = false;
   for (const int number : spoken_to_) unsent_[static_cast<std::size_t>(number)].is_due = true;
 }
 
@@ -380,6 +394,11 @@ void PlaneLinks::lose(std::int32_t plane) {
     give_up_memory(unsent_[number]);
   }
   on_plane_lost_(plane);
+}
+
+void PlaneLinks::send_all(Then then) {
+  setup_.on_due();
+  send_out(then, What::all);
 }
 
 void PlaneLinks::send_out(Then then, What what) {

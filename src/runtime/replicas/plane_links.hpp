@@ -81,6 +81,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     // Processes are lost one by one: who breaks a connection, or cannot be reached. Who has left is
     // as good as lost: it has nothing more to say. Empty: they are lost with their planes.
     std::function<void(Replica)> on_process_lost = {};
+    // What was put off (VoteNetwork::expect) is sent now. Called by whoever moves frames.
+    std::function<void()> on_due = [] {};
   };
   // `frame`: all that was given to one `send`, without its channel.
   using OnFrame = std::function<void(Replica from, std::span<const std::byte> frame)>;
@@ -102,6 +104,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
 
   void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) override;
   void send(Replica to, Channel channel, std::span<const std::byte> frame) override;
+  bool expect() override;
 
   // Moves what can be moved, unless another thread is at it. For who waits for what may come.
   void drive();
@@ -163,6 +166,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   // out: all, or what may not wait.
   enum class Then { sleep, go_on };
   enum class What { due, all };
+  void send_all(Then then);
   void send_out(Then then, What what);
   void say(Link& link, Key key, std::span<const std::uint8_t> bytes);
   void wait_for(Link& link, Key key);

@@ -241,6 +241,37 @@ TEST_CASE("plane links: what is patient waits for a lot, for what is not, or for
   REQUIRE(job.at(1, 1).wait_for_frames(2));
 }
 
+TEST_CASE("plane links: who has put something off is asked for it before frames go out") {
+  Process hears({1, 0}, 2, 1);
+  std::atomic<bool> is_put_off{false};
+  std::optional<PlaneLinks> says;
+  says.emplace(
+      PlaneLinks::Setup{.secret = secret_of(1),
+                        .self = {0, 0},
+                        .linger = {.ns = 1'000'000},
+                        .on_due =
+                            [&] {
+                              if (is_put_off.exchange(false)) says->send({1, 0}, numbered(7), {});
+                            }},
+      [](Replica, std::span<const std::byte>) {}, [](std::int32_t) {});
+  const std::vector<LinkAddress> addresses{says->address(), hears.links().address()};
+  hears.links().connect(addresses);
+  says->connect(addresses);
+  for (std::size_t i = 1; i <= 20; ++i) {
+    is_put_off = true;
+    CHECK(says->expect());
+    REQUIRE(hears.wait_for_frames(i));
+  }
+  is_put_off = true;
+  says->leave();
+  REQUIRE(hears.wait_for_frames(21));
+}
+
+TEST_CASE("plane links: where nothing is patient nothing can be put off") {
+  Job job;
+  CHECK_FALSE(job.at(0, 0).links().expect());
+}
+
 TEST_CASE("plane links: what is said on a channel that nobody listens to is passed over") {
   Job job;
   job.at(0, 0).links().send({1, 0}, Channel::decisions, bytes_from(1, 1));

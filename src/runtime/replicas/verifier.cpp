@@ -20,11 +20,13 @@ bool Verifier::NameLess::operator()(const MessageName& a, const MessageName& b) 
 }
 
 Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on_finding,
-                   IdleStrategy idle, std::int64_t late_ns)
+                   IdleStrategy idle, VerifierPatience patience)
     : setup_(setup),
       on_finding_(std::move(on_finding)),
       idle_(idle),
-      late_ns_(late_ns),
+      patience_(patience),
+      network_(network),
+      may_defer_(defers()),
       votes_(setup, network,
              [this](const MessageName& name, const VoteEvent& event,
                     std::span<const std::byte> bytes) { note(name, event, bytes); },
@@ -39,9 +41,66 @@ Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on
 // --- the program
 // ----------------------------------------------------------------------------------
 
+bool Verifier::defers() const {
+  return patience_.deferred_max > 0 && setup_.config.is_lazy() && setup_.config.sends_digests() &&
+         !setup_.keeps_copies && !setup_.stands_in();
+}
+
+// What is found by that is said before anything else is done.
+Verifier::Lock Verifier::lock_votes() {
+  Lock lock(mutex_);
+  vote_on_deferred();
+  while (!unsaid_.empty()) {
+    say(lock);
+    lock.lock();
+  }
+  return lock;
+}
+
+bool Verifier::maybe_defer(Deferred what) {
+  if (!may_defer_.load(std::memory_order_relaxed)) return false;
+  std::size_t count = 0;
+  {
+    const std::scoped_lock lock(writing_);
+    written_.push_back(std::move(what));
+    count = written_.size();
+    deferred_.store(count, std::memory_order_relaxed);
+  }
+  if (count >= patience_.deferred_max || (count == 1 && !network_.expect())) catch_up();
+  return true;
+}
+
+void Verifier::catch_up() {
+  if (deferred_.load(std::memory_order_relaxed) == 0) return;
+  Lock lock = lock_votes();
+  say(lock);
+}
+
+void Verifier::vote_on_deferred() {
+  if (deferred_.load(std::memory_order_relaxed) == 0) return;
+  {
+    const std::scoped_lock lock(writing_);
+    std::swap(written_, voted_on_);
+    deferred_.store(0, std::memory_order_relaxed);
+  }
+  for (const Deferred& done : voted_on_) vote_on(done);
+  voted_on_.clear();
+  note_load();
+}
+
+void Verifier::vote_on(const Deferred& done) {
+  using Step = Deferred::Step;
+  if (done.step == Step::send) return votes_.send(done.what.name, done.digest, {});
+  if (done.step == Step::compare) votes_.send(done.what.name, done.digest);
+  if (maybe_receive_plain(done.what, done.digest)) return;
+  add_record(done.what, false);
+  votes_.receive(done.what.name, done.what.digest_of, done.digest);
+}
+
 void Verifier::send(const MessageName& name, std::uint64_t digest,
                     std::span<const std::byte> bytes) {
-  std::unique_lock lock(mutex_);
+  if (maybe_defer({Deferred::Step::send, {.name = name}, digest})) return;
+  Lock lock = lock_votes();
   if (is_repeating_) return;
   votes_.send(name, digest, bytes);
   say(lock);
@@ -56,7 +115,8 @@ Verifier::Record& Verifier::add_record(const Expected& expected, bool is_awaited
 }
 
 bool Verifier::receive_copy(const Expected& expected, std::uint64_t digest) {
-  std::unique_lock lock(mutex_);
+  if (maybe_defer({Deferred::Step::receive, expected, digest})) return true;
+  Lock lock = lock_votes();
   if (is_repeating_) return true;
   const bool is_plain = maybe_receive_plain(expected, digest);
   if (!is_plain) {
@@ -73,7 +133,7 @@ bool Verifier::maybe_receive_plain(const Expected& expected, std::uint64_t diges
 }
 
 void Verifier::receive(const Expected& expected, bool is_awaited) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   if (is_repeating_) return;
   add_record(expected, is_awaited);
   votes_.receive(expected.name, expected.digest_of);
@@ -81,7 +141,8 @@ void Verifier::receive(const Expected& expected, bool is_awaited) {
 }
 
 void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_awaited) {
-  std::unique_lock lock(mutex_);
+  if (!is_awaited && maybe_defer({Deferred::Step::compare, what, digest})) return;
+  Lock lock = lock_votes();
   if (is_repeating_) return;
   votes_.send(what.name, digest);
   if (is_awaited || !maybe_receive_plain(what, digest)) {
@@ -92,20 +153,20 @@ void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_await
 }
 
 void Verifier::abstain(const MessageName& name) {
-  const std::scoped_lock lock(mutex_);
+  const Lock lock = lock_votes();
   votes_.abstain(name);
   ++unverified_;
 }
 
 void Verifier::take_own_copy(const MessageName& name, std::uint64_t digest) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   if (is_repeating_) return;
   votes_.take_own_copy(name, digest);
   say(lock);
 }
 
 Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& meanwhile) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   if (is_repeating_) return {};
   const auto at = records_.find(name);
   RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
@@ -118,7 +179,7 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
 }
 
 bool Verifier::is_coming(const MessageName& name) {
-  const std::scoped_lock lock(mutex_);
+  const Lock lock = lock_votes();
   const auto at = records_.find(name);
   RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
   if (at->second.is_delivered || votes_.has_heard(name)) return true;
@@ -127,7 +188,7 @@ bool Verifier::is_coming(const MessageName& name) {
 }
 
 void Verifier::finish_own(const Meanwhile& meanwhile) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   votes_.end();
   wait_until(lock, meanwhile, [&] { return votes_.are_all_over() && saying_ == 0; });
 }
@@ -135,38 +196,39 @@ void Verifier::finish_own(const Meanwhile& meanwhile) {
 void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
   finish_own(meanwhile);
   barrier();
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   votes_.finish_own_plane();
   wait_until(lock, meanwhile, [&] { return votes_.are_planes_over(); });
 }
 
 void Verifier::settle(const Meanwhile& meanwhile) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   wait_until(lock, meanwhile, [&] { return votes_.are_all_settled() && saying_ == 0; });
 }
 
 void Verifier::repeat() {
-  const std::scoped_lock lock(mutex_);
+  const Lock lock = lock_votes();
   is_repeating_ = true;
+  may_defer_.store(false);
 }
 
 void Verifier::stop_repeating() {
-  const std::scoped_lock lock(mutex_);
+  const Lock lock = lock_votes();
   is_repeating_ = false;
+  may_defer_.store(defers());
   votes_.forgive();
   note_load();
 }
 
 template <typename Condition>
-void Verifier::wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
-                          Condition condition) {
+void Verifier::wait_until(Lock& lock, const Meanwhile& meanwhile, Condition condition) {
   Idle idle(idle_);
-  ask_at_ = coarse_ns() + late_ns_;
+  ask_at_ = coarse_ns() + patience_.late_ns;
   while (!condition()) {
     lock.unlock();
     meanwhile();
     idle.pause();
-    lock.lock();
+    lock = lock_votes();
     ask_if_late();
   }
 }
@@ -174,7 +236,7 @@ void Verifier::wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& m
 void Verifier::ask_if_late() {
   if (coarse_ns() < ask_at_) return;
   votes_.ask_who_is_late();
-  ask_at_ = coarse_ns() + late_ns_;
+  ask_at_ = coarse_ns() + patience_.late_ns;
 }
 
 // --- the links
@@ -183,19 +245,19 @@ void Verifier::ask_if_late() {
 void Verifier::handle(Replica from, std::span<const std::byte> frame) {
   const auto read = read_vote_frame(frame, setup_.config);
   if (!read) return;
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   votes_.handle(from, *read, frame.subspan(sizeof(VoteFrame)));
   say(lock);
 }
 
 void Verifier::lose_plane(std::int32_t plane) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   votes_.lose_plane(plane);
   say(lock);
 }
 
 void Verifier::lose(Replica process) {
-  std::unique_lock lock(mutex_);
+  Lock lock = lock_votes();
   votes_.lose(process);
   say(lock);
 }
@@ -298,7 +360,7 @@ void Verifier::note_load() {
   history_.note(coarse_ns(), {static_cast<double>(load.open), static_cast<double>(load.bytes)});
 }
 
-void Verifier::say(std::unique_lock<std::mutex>& lock) {
+void Verifier::say(Lock& lock) {
   note_load();
   if (unsaid_.empty()) return lock.unlock();
   const std::vector<Finding> found = std::exchange(unsaid_, {});
@@ -310,19 +372,19 @@ void Verifier::say(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
 }
 
-Verifier::Figures Verifier::figures() const {
-  const std::scoped_lock lock(mutex_);
+Verifier::Figures Verifier::figures() {
+  const Lock lock = lock_votes();
   const Votes::Load most = votes_.load_max();
   return {verified_, unverified_, most.open, most.bytes};
 }
 
-LoadHistory::Means Verifier::history() const {
-  const std::scoped_lock lock(mutex_);
+LoadHistory::Means Verifier::history() {
+  const Lock lock = lock_votes();
   return history_.means();
 }
 
-bool Verifier::is_agreed() const {
-  const std::scoped_lock lock(mutex_);
+bool Verifier::is_agreed() {
+  const Lock lock = lock_votes();
   return votes_.are_all_confirmed();
 }
 

@@ -5,6 +5,11 @@
 // never blocks the program's other communication: somebody in the same plane may need it before the
 // replicas of this process get as far.
 //
+// With a lazy method that sends digests nobody waits for what a message says: it is written down,
+// and voted on together with others. So what the votes touch is looked for once for many messages,
+// and not by each one, while the program's data lie in the caches. Whoever needs to know what the
+// votes know has them catch up first; so nothing that they say or answer is different.
+//
 // Lazy Fault Detection for Redundant MPI, chapters 3 and 4.
 // Thread rule: from any thread. `VoteNetwork` and `OnFinding` are called by the thread that caused
 // it, the latter without the lock.
@@ -45,6 +50,13 @@ struct Finding {
   std::optional<std::uint64_t> digest;  // of what the majority has
 };
 
+struct VerifierPatience {
+  // Who waits for so long asks whether what it waits for will come at all.
+  std::int64_t late_ns = 1'000'000'000;
+  // So many messages may be written down, if the network has patience, too.
+  std::size_t deferred_max = 0;
+};
+
 class Verifier {
  public:
   using OnFinding = std::function<void(const Finding&)>;
@@ -68,9 +80,8 @@ class Verifier {
     std::vector<std::byte> bytes;
   };
 
-  // `late_ns`: who waits for so long asks whether what it waits for will come at all.
   Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on_finding,
-           IdleStrategy idle = {}, std::int64_t late_ns = 1'000'000'000);
+           IdleStrategy idle = {}, VerifierPatience patience = {});
 
   void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
   // What this rank gives to a collective or has got from it: the same at all its replicas, or one
@@ -98,6 +109,8 @@ class Verifier {
   // It has come to where it was.
   void stop_repeating();
 
+  // What was written down is voted on. For the links, before frames go out.
+  void catch_up();
   // For the links: a frame of votes with all that belongs to it, from an authenticated process.
   void handle(Replica from, std::span<const std::byte> frame);
   void lose_plane(std::int32_t plane);
@@ -111,7 +124,7 @@ class Verifier {
   void finish_own(const Meanwhile& meanwhile);
 
   // All that it has received so far is what another replica has, too.
-  bool is_agreed() const;
+  bool is_agreed();
 
   struct Figures {
     std::uint64_t verified = 0;    // what two replicas agree on, or a vote was held about
@@ -119,11 +132,13 @@ class Verifier {
     std::uint64_t open_max = 0;    // most that waited for a verdict at one time
     std::uint64_t bytes_max = 0;   // most bytes of copies that were kept at one time
   };
-  Figures figures() const;
+  Figures figures();
   // How much waited for a verdict, and the bytes of copies, since the first message.
-  LoadHistory::Means history() const;
+  LoadHistory::Means history();
   // So many wait for a verdict now. Takes no lock.
-  std::uint64_t open() const { return open_.load(std::memory_order_relaxed); }
+  std::uint64_t open() const {
+    return open_.load(std::memory_order_relaxed) + deferred_.load(std::memory_order_relaxed);
+  }
 
  private:
   // Small: there are as many as there are messages that wait for their verdict.
@@ -144,6 +159,21 @@ class Verifier {
     bool operator()(const MessageName& a, const MessageName& b) const;
   };
 
+  // What this process has sent or received, or is to be compared.
+  struct Deferred {
+    enum class Step : std::uint8_t { send, receive, compare } step = Step::send;
+    Expected what;
+    std::uint64_t digest = 0;
+  };
+
+  using Lock = std::unique_lock<std::mutex>;
+  bool defers() const;
+  // Of the votes, which have caught up.
+  Lock lock_votes();
+  bool maybe_defer(Deferred what);
+  // REQUIRES: the lock of the votes.
+  void vote_on_deferred();
+  void vote_on(const Deferred& done);
   Record& add_record(const Expected& expected, bool is_awaited);
   bool maybe_receive_plain(const Expected& expected, std::uint64_t digest);
   void note(const MessageName& name, const protocols::VoteEvent& event,
@@ -153,17 +183,22 @@ class Verifier {
   static Finding finding_of(const MessageName& name, const Record& record);
   void note_load();
   // Releases the lock and says what was found under it.
-  void say(std::unique_lock<std::mutex>& lock);
+  void say(Lock& lock);
   void ask_if_late();
   template <typename Condition>
-  void wait_until(std::unique_lock<std::mutex>& lock, const Meanwhile& meanwhile,
-                  Condition condition);
+  void wait_until(Lock& lock, const Meanwhile& meanwhile, Condition condition);
 
   const Votes::Setup setup_;
   const OnFinding on_finding_;
   const IdleStrategy idle_;
-  const std::int64_t late_ns_;
-  mutable std::mutex mutex_;  // guards what follows
+  const VerifierPatience patience_;
+  VoteNetwork& network_;
+  std::mutex writing_;  // taken last; guards what is written down
+  std::vector<Deferred> written_;
+  std::vector<Deferred> voted_on_;           // room for the next ones; guarded by mutex_
+  std::atomic<std::uint64_t> deferred_ = 0;  // so many are written down
+  std::atomic<bool> may_defer_;              // written under mutex_
+  std::mutex mutex_;                         // guards what follows
   Votes votes_;
   // Of what has a machine and is open, or not yet waited for.
   std::map<MessageName, Record, NameLess> records_;

@@ -61,6 +61,9 @@ class VoteNetwork {
  public:
   // Sends it whenever that is possible, behind what was sent there before; `bytes` are not kept.
   virtual void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) = 0;
+  // Something is to be sent, and may wait for as long as frames do: who put it off is asked for it
+  // before they go out. False: nothing waits.
+  virtual bool expect() { return false; }
 
  protected:
   ~VoteNetwork() = default;

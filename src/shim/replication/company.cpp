@@ -21,18 +21,31 @@ constexpr unsigned look_us = 2000;
 // With a lazy method nobody waits for what is said about a message, unless it has nothing else to
 // do (and then says all that it has to say at once).
 constexpr std::int64_t lazy_linger_ns = 20'000'000;
+// So many messages are worth while to be voted on together.
+constexpr std::uint64_t deferred_max = 32;
 
 // Of what a process may be ahead by, a part may linger: others wait for it at their bound.
+std::uint64_t lingering_messages(const runtime::Steps& bound) {
+  return std::min(bound.messages, bound.bytes / runtime::Lag::request_bytes) / 8;
+}
+
 PlaneLinks::Linger linger(const runtime::Steps& bound) {
   PlaneLinks::Linger linger{.ns = lazy_linger_ns};
-  const std::uint64_t messages =
-      std::min(bound.messages, bound.bytes / runtime::Lag::request_bytes);
-  linger.bytes = std::min<std::uint64_t>(linger.bytes, messages * (sizeof(runtime::VoteFrame) / 8));
+  linger.bytes =
+      std::min<std::uint64_t>(linger.bytes, lingering_messages(bound) * sizeof(runtime::VoteFrame));
   return linger;
 }
 
-PlaneLinks::Setup links_setup(const Options& options, const Company::Setup& company) {
+runtime::VerifierPatience patience(const runtime::Steps& bound) {
+  runtime::VerifierPatience patience;
+  patience.deferred_max = std::min<std::uint64_t>(deferred_max, lingering_messages(bound));
+  return patience;
+}
+
+PlaneLinks::Setup links_setup(const Options& options, const Company::Setup& company,
+                              std::function<void()> on_due) {
   PlaneLinks::Setup setup;
+  setup.on_due = std::move(on_due);
   setup.secret = runtime::read_meeting_secret(company.meeting);
   setup.self = {options.replica, company.rank};
   setup.planes = options.replicas;
@@ -104,11 +117,11 @@ Company::Company(const Options& options, Setup setup)
       plane_(options.replica),
       planes_(options.replicas),
       links(
-          links_setup(options, setup_),
+          links_setup(options, setup_, [this] { verifier.catch_up(); }),
           [this](runtime::Replica from, auto frame) { verifier.handle(from, frame); },
           [this](std::int32_t plane) { lose_plane(plane); }),
       verifier(with_kept(votes_setup(options, setup_.rank), options, setup_), links,
-               setup_.on_finding),
+               setup_.on_finding, {}, patience(options.shadow_lag)),
       lag(lag_setup(options, setup_.rank, verifier), links),
       decisions(decisions_setup(options, setup_.rank), links),
       states({plane_, setup_.rank}, planes_) {
