@@ -15,8 +15,8 @@ using protocols::VoteKind;
 using protocols::VoteMessage;
 
 // Messages, before the others hear that they are over: of a stream; and of all streams together.
-constexpr std::uint64_t untold_max = 32;
-constexpr std::uint64_t untold_of_all_max = 256;
+constexpr std::uint64_t untold_max = 256;
+constexpr std::uint64_t untold_of_all_max = 1024;
 // Likewise: bytes of copies that are kept for them here.
 constexpr std::uint64_t untold_bytes_max = 64 << 10;
 

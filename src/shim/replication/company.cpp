@@ -20,7 +20,7 @@ constexpr unsigned look_us = 2000;
 
 // With a lazy method nobody waits for what is said about a message, unless it has nothing else to
 // do (and then says all that it has to say at once).
-constexpr std::int64_t lazy_linger_ns = 20'000'000;
+constexpr std::int64_t lazy_linger_ns = 50'000'000;
 // So many messages are worth while to be voted on together.
 constexpr std::uint64_t deferred_max = 32;
 
