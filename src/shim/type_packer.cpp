@@ -21,6 +21,7 @@ bool goes_on(const Row& row, const TypeBlock& next) {
 std::vector<Row> rows_of(const std::vector<TypeBlock>& blocks) {
   std::vector<Row> rows;
   for (const TypeBlock& next : blocks) {
+    if (rows.size() > most_rows) break;  // too many, however many they are
     if (rows.empty() || !goes_on(rows.back(), next)) {
       rows.push_back({next.at, static_cast<std::size_t>(next.bytes), 0, 1});
       continue;
@@ -93,12 +94,12 @@ std::unique_ptr<const TypePacker> TypePacker::of(MPI_Datatype datatype) {
 }
 
 void PackedPieces::copy(std::byte* to, const Row& row, std::size_t blocks) const {
-  const std::byte* from = element_ + packer_.place_of(row, done_);
   if (!row.step) {
     const MPI_Aint* places = &packer_.places()[static_cast<std::size_t>(row.at) + done_];
     return row.bytes == 8 ? copy_words<8>(to, element_, places, blocks)
                           : copy_words<4>(to, element_, places, blocks);
   }
+  const std::byte* from = element_ + packer_.place_of(row, done_);
   switch (row.bytes) {
     case 4:
       return copy_blocks<4>(to, from, *row.step, blocks);

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/auth/handshake.hpp"
@@ -66,6 +67,11 @@ class ProvenStream {
   // As soon as it is open and there is room.
   void say(std::span<const std::uint8_t> bytes);
   bool has_unsent() const { return !unsent_.empty(); }
+  // The other end closed it before it was open, so it has read nothing of what was said.
+  bool was_given_up() const {
+    return state_ == State::rejected && failure() == auth::Failure::lost;
+  }
+  std::vector<std::uint8_t> take_unsent() { return std::exchange(unsent_, {}); }
   // It breaks here.
   void end() {
     if (!is_over()) state_ = is_open() ? State::ended : State::rejected;

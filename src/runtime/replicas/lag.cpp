@@ -50,7 +50,7 @@ void Lag::wait_for_room(std::uint64_t messages, std::uint64_t copies,
 
 bool Lag::has_room(std::uint64_t messages, std::uint64_t copies) {
   if (setup_.bound == Steps::no_bound()) return true;
-  if (has_several_threads() || is_repeating_.load(relaxed)) return true;
+  if (note_thread() || is_repeating_.load(relaxed)) return true;
   const std::uint64_t open = setup_.open();
   const std::uint64_t bytes = messages * request_bytes + copies;
   const bool has_room_for_open =
@@ -63,7 +63,7 @@ bool Lag::has_room(std::uint64_t messages, std::uint64_t copies) {
 
 void Lag::count(std::uint64_t messages, std::uint64_t copies) {
   if (setup_.bound == Steps::no_bound()) return;
-  static_cast<void>(has_several_threads());
+  note_thread();
   if (is_repeating_.load(relaxed)) return;
   own().messages.fetch_add(messages, relaxed);
   own().bytes.fetch_add(messages * request_bytes + copies, relaxed);
@@ -83,7 +83,8 @@ void Lag::finish() {
   tell();
 }
 
-bool Lag::has_several_threads() {
+// Whether there are several by now.
+bool Lag::note_thread() {
   const std::thread::id own = std::this_thread::get_id();
   const std::thread::id first = thread_.load(relaxed);
   if (first == own) [[likely]]

@@ -15,9 +15,10 @@
 //  3. A program that calls from several threads has no order that its replicas share: from its
 //     second thread's first step on it is not held up.
 //
-// Lazy Fault Detection for Redundant MPI, chapter 4 and Figure 5.5: incomplete requests over time.
 // Every message asks twice and counts twice, so nothing is locked: steps only become more, and what
 // is seen a moment late is a moment's wait, or a frame that is sent twice.
+//
+// Lazy Fault Detection for Redundant MPI, chapter 4 and Figure 5.5: incomplete requests over time.
 // Thread rule: from any thread; `open` and ChannelNetwork must not call back.
 #pragma once
 
@@ -104,7 +105,7 @@ class Lag {
   Counted& own() { return done_[static_cast<std::size_t>(setup_.self.plane)]; }
   const Counted& own() const { return done_[static_cast<std::size_t>(setup_.self.plane)]; }
   Steps ahead_of_slowest() const;
-  bool has_several_threads();
+  bool note_thread();
   void tell();
 
   const Setup setup_;

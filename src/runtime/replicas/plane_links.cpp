@@ -284,7 +284,11 @@ int PlaneLinks::look_at_young() {
     else
       next = next == 0 ? link.deadline : std::min(next, link.deadline);
   }
-  for (const Key key : late) drop(links_.find(key));
+  for (const Key key : late) {
+    advance(key);  // its proof may lie there: it is not its fault that this thread is late
+    if (const auto at = links_.find(key); at != links_.end() && at->second.stream.is_young())
+      drop(at);
+  }
   return next == 0 ? -1 : static_cast<int>((next - now) / 1'000'000) + 1;
 }
 
@@ -343,7 +347,7 @@ void PlaneLinks::drop(std::map<Key, Link>::iterator at) {
 
 // A sibling that stops speaking without a farewell was lost, and so was its plane. If it only stops
 // listening, it may have said farewell and we have not read it yet.
-void PlaneLinks::end_of(const Link& link) {
+void PlaneLinks::end_of(Link& link) {
   const int peer = link.stream.peer();
   const bool is_own = link.stream.is_own();
   if (!is_known(peer) || (!is_own && !link.stream.has_opened())) {
@@ -352,6 +356,7 @@ void PlaneLinks::end_of(const Link& link) {
   }
   const Replica replica = replica_of(peer);
   if (is_own) outgoing_.erase(replica);
+  if (is_own && link.stream.was_given_up()) return say_again(replica, link.stream.take_unsent());
   if (is_own && has_open_from(peer)) return;
   if (has_left_[static_cast<std::size_t>(peer)]) return;
   if (setup_.on_process_lost) {
@@ -359,6 +364,11 @@ void PlaneLinks::end_of(const Link& link) {
   } else if (is_sibling(replica)) {
     lose(replica.plane);
   }
+}
+
+// One of us was too slow to prove itself in time; it is there, or it will refuse.
+void PlaneLinks::say_again(Replica to, const std::vector<std::uint8_t>& bytes) {
+  if (Link* link = outgoing_to(to)) say(*link, outgoing_.at(to), bytes);
 }
 
 void PlaneLinks::lose_process(int number) {

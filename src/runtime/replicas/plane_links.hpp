@@ -157,7 +157,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   // Loses planes of which that is known. Milliseconds until the next look; -1: none.
   int look_at_planes();
   void drop(std::map<Key, Link>::iterator at);
-  void end_of(const Link& link);
+  void end_of(Link& link);
+  void say_again(Replica to, const std::vector<std::uint8_t>& bytes);
   void lose(std::int32_t plane);
   void lose_process(int number);
   // The plane is over, however its processes are lost.

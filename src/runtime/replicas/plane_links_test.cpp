@@ -1,7 +1,9 @@
 #include "runtime/replicas/plane_links.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -239,6 +241,83 @@ TEST_CASE("plane links: what is patient waits for a lot, for what is not, or for
   says.links().send({1, 1}, numbered(3), {});
   says.links().leave();
   REQUIRE(job.at(1, 1).wait_for_frames(2));
+}
+
+namespace {
+
+// Goes between two processes. The first connection ends before anything is proven, as it does to
+// who was too slow; of the others it brings each end what the other one says.
+class Doorkeeper {
+ public:
+  explicit Doorkeeper(std::uint16_t port)
+      : port_(port), listener_(listen_on("127.0.0.1", 0)), thread_([this] { run(); }) {}
+  ~Doorkeeper() {
+    is_over_ = true;
+    thread_.join();
+  }
+  std::uint16_t port() const { return local_port(listener_); }
+  int turned_away() const { return turned_away_; }
+
+ private:
+  void run() {
+    while (!is_over_) {
+      testing::nap_ms(1);
+      Fd caller = accept_on(listener_);
+      if (caller.is_open() && turned_away_ == 0) {
+        ++turned_away_;
+      } else if (caller.is_open()) {
+        Fd inside = connect_to("127.0.0.1", port_);
+        pairs_.emplace_back(std::move(caller), std::move(inside));
+      }
+      for (auto& [one, other] : pairs_) {
+        bring(one, other);
+        bring(other, one);
+      }
+    }
+  }
+  static void bring(Fd& from, Fd& to) {
+    std::array<char, 4096> bytes;
+    const ssize_t n = recv(from.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    for (ssize_t sent = 0; sent < n;) {
+      const ssize_t more =
+          send(to.get(), bytes.data() + sent, static_cast<std::size_t>(n - sent), MSG_NOSIGNAL);
+      if (more > 0) sent += more;
+    }
+  }
+
+  std::uint16_t port_;
+  Fd listener_;
+  std::vector<std::pair<Fd, Fd>> pairs_;
+  std::atomic<int> turned_away_{0};
+  std::atomic<bool> is_over_{false};
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "plane links: who is turned away before it has proven itself comes again with all it said") {
+  Process hears({1, 1});
+  Process says({0, 0});
+  Process brother({1, 0});
+  Process neighbor({0, 1});
+  const std::vector<LinkAddress> addresses{says.links().address(), neighbor.links().address(),
+                                           brother.links().address(), hears.links().address()};
+  const Doorkeeper door(addresses[3].port);
+  std::vector<LinkAddress> seen_by_says = addresses;
+  seen_by_says[3].port = door.port();
+  hears.links().connect(addresses);
+  brother.links().connect(addresses);
+  neighbor.links().connect(addresses);
+  says.links().connect(seen_by_says);
+  for (std::uint64_t i = 0; i < 5; ++i) says.links().send({1, 1}, numbered(i), bytes_from(i, 100));
+  REQUIRE(hears.wait_for_frames(5));
+  CHECK(door.turned_away() == 1);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    CHECK(hears.heard()[i].frame == numbered(i));
+    CHECK(hears.heard()[i].bytes == bytes_from(i, 100));
+  }
+  CHECK(says.lost().empty());
 }
 
 TEST_CASE("plane links: who has put something off is asked for it before frames go out") {
