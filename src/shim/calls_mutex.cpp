@@ -1,13 +1,9 @@
 #include "shim/calls_mutex.hpp"
 
-#include <mpi.h>
+#include "shim/payload.hpp"
 
 namespace resprout::shim {
 
-void CallsMutex::note_thread_level() {
-  int level = MPI_THREAD_MULTIPLE;
-  PMPI_Query_thread(&level);
-  may_overlap.store(level == MPI_THREAD_MULTIPLE);
-}
+void CallsMutex::note_thread_level() { may_overlap.store(may_call_mpi_anywhere()); }
 
 }  // namespace resprout::shim
