@@ -11,6 +11,7 @@ import pytest
 from resprout.launch.job import End
 from resprout.report.as_json import to_json
 from resprout.report.merge import STATUS_KILLED, STATUS_STRICT, Report, merge
+from resprout.report.notes import Note, NoteReader
 from resprout.report.ranks import read_parts
 from resprout.report.show import duration, show
 
@@ -57,8 +58,11 @@ class RunDirectory:
         (self.path / f"exit-{rank}").write_text(f"{status:03}\n")
 
     def injected(self, rank: int, fault: str, fired_ns: int) -> None:
-        value = {"fault": fault, "fired_ns": fired_ns}
-        (self.path / f"injected-{rank}.json").write_text(json.dumps(value))
+        self.note(rank, "injected", {"fault": fault, "fired_ns": fired_ns})
+
+    def note(self, rank: int, kind: str, value: Any) -> None:
+        with (self.path / f"notes-{rank}").open("a") as file:
+            file.write(f"\n{json.dumps({kind: value})}\n")
 
     def flipped(self, rank: int, message: int, bit: int) -> None:
         value = {
@@ -73,7 +77,7 @@ class RunDirectory:
             "communicator": "MPI_COMM_WORLD",
             "flipped_ns": 10 * SECOND + message,
         }
-        (self.path / f"flipped-{rank}-{message}.json").write_text(json.dumps(value))
+        self.note(rank, "flipped", value)
 
     def report(self, mpirun_status: int = 0, strict: bool = False, **more: Any) -> Report:
         end = End(mpirun_status, 9 * SECOND, 16 * SECOND, **more)
@@ -286,6 +290,35 @@ def test_a_part_that_cannot_be_understood_counts_as_missing(four: RunDirectory, 
     parts = read_parts(four.path)
     assert parts.unreadable == ("rank-0.json",)
     assert parts.ranks == {}
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "null", "\xff", '{"flipped":{}}', '{"injected":1}', '{"corrupted":[]}']
+)
+def test_a_note_that_cannot_be_understood_takes_no_other_with_it(
+    four: RunDirectory, line: str
+) -> None:
+    four.injected(2, "kill:rank=2,at=1s", 11 * SECOND)
+    with (four.path / "notes-2").open("a", encoding="latin-1") as file:
+        file.write(f"\n{line}\n")
+    four.flipped(2, 7, 3)
+    parts = read_parts(four.path)
+    assert parts.unreadable == ("notes-2",)
+    assert list(parts.injected) == [2] and [flip.message for flip in parts.flipped] == [7]
+
+
+def test_notes_are_read_once_and_when_they_are_whole(tmp_path: Path) -> None:
+    reader = NoteReader(tmp_path)
+    assert list(reader.new()) == []
+    file = tmp_path / "notes-12"
+    file.write_text('\n{"a":1}\n\n{"b":2')
+    assert list(reader.new()) == [Note(12, "a", 1)]
+    assert list(reader.new()) == []
+    file.write_text('\n{"a":1}\n\n{"b":2}\n')
+    (tmp_path / "notes-2").write_text('\n{"c":{}}\n')
+    assert list(reader.new()) == [Note(12, "b", 2), Note(2, "c", {})]
+    assert list(reader.new()) == []
+    assert reader.unreadable == set()
 
 
 def test_half_written_files_are_passed_over(four: RunDirectory) -> None:

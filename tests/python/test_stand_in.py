@@ -13,7 +13,7 @@ import pytest
 from resprout.launch.job import End
 from resprout.launch.planes.first_lines import FirstLines
 from resprout.launch.planes.lines import Key, Marker
-from resprout.launch.planes.loss_watch import LossNews, NewLoss, has_given_up
+from resprout.launch.planes.loss_watch import DoubtWatch, LossNews, NewLoss
 from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended
 from resprout.launch.planes.stand_in import Living, listed, settled
 from resprout.launch.planes.words import tell_of_gap
@@ -57,12 +57,14 @@ def test_lines_without_an_end_come_when_nobody_can_say_more() -> None:
 
 
 def test_a_process_that_ends_as_nobody_can_tell_who_is_right_ends_the_job(tmp_path: Path) -> None:
-    assert not has_given_up(tmp_path)
-    (tmp_path / "corrupted-1-0.json").write_text(json.dumps({"then": "stand_in"}))
-    (tmp_path / "corrupted-1-1.json").write_text('{"then": "ab')
-    assert not has_given_up(tmp_path)
-    (tmp_path / "corrupted-2-0.json").write_text(json.dumps({"then": "abort"}))
-    assert has_given_up(tmp_path)
+    is_in_doubt = DoubtWatch(tmp_path)
+    assert not is_in_doubt()
+    (tmp_path / "notes-1").write_text('\n{"corrupted":{"then":"stand_in"}}\n')
+    (tmp_path / "notes-2").write_text('\n{"corrupted":{"then":"ab')
+    assert not is_in_doubt()
+    (tmp_path / "notes-2").write_text('\n{"corrupted":{"then":"abort"}}\n')
+    assert is_in_doubt()
+    assert is_in_doubt()
 
 
 class _Copies:

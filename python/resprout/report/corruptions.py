@@ -1,4 +1,4 @@
-"""What replicas have compared, and where they differ: corrupted-<rank>-<n>.json, and in words."""
+"""What replicas have compared, and where they differ: notes of ranks, and in words."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields

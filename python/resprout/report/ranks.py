@@ -4,20 +4,19 @@
     rank-<rank>.json       what it saw, written at the end of an MPI program
     exit-<rank>            its exit status; not there: it was killed, or the disk is full: then
                            it is the second line of started-<rank>
-    injected-<rank>.json   the fault that came about
-    flipped-<rank>-<message>.json  the message that was corrupted on purpose
-    flipped-<rank>-collective-<number>.json  likewise: what went into a collective
-    flipped-<rank>-memory-<checkpoint>.json  likewise: memory
-    corrupted-<rank>-<n>.json  what was found to differ between replicas
+    notes-<rank>           what it told while it ran, a line each (report/notes.py):
+      injected             the fault that came about
+      flipped              what was corrupted on purpose
+      corrupted            what was found to differ between replicas
     abort.json             who called MPI_Abort, and with what
 
-src/shim/report writes all but the first (docs/report.md has the schema). A file that cannot be
-understood counts as missing.
+src/shim/report writes all but the first (docs/report.md has the schema). A file or a note that
+cannot be understood counts as missing.
 """
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from resprout.report.corruptions import (
     parse_corruption,
     parse_verification,
 )
+from resprout.report.notes import NoteReader
 from resprout.report.views import SeenView, ViewTree, parse_tree, parse_views
 
 SCHEMA = 1
@@ -172,19 +172,12 @@ class Parts:
 
 def read_parts(directory: Path) -> Parts:
     ranks: dict[int, RankPart] = {}
-    injected: dict[int, Injected] = {}
     exits: dict[int, int] = {}
     started = set()
     aborted_with = None
     unreadable = []
-    flipped: list[Flipped] = []
-    corruptions: list[Corruption] = []
     for path in sorted(directory.iterdir()):
-        match = re.fullmatch(
-            r"(?:(rank|injected|started|exit|flipped|corrupted)-([0-9]+)"
-            r"(?:(?:-memory|-collective)?-[0-9]+)?|abort)(?:\.json)?",
-            path.name,
-        )
+        match = re.fullmatch(r"(?:(rank|started|exit)-([0-9]+)|abort)(?:\.json)?", path.name)
         if match is None:
             continue
         kind, rank = match[1], int(match[2] or 0)
@@ -198,26 +191,43 @@ def read_parts(directory: Path) -> Parts:
                 exits[rank] = int(text)
             elif kind == "rank":
                 ranks[rank] = _parse_rank(json.loads(text))
-            elif kind == "injected":
-                value = json.loads(text)
-                injected[rank] = Injected(str(value["fault"]), int(value["fired_ns"]))
-            elif kind == "flipped":
-                flipped.append(_parse_flipped(json.loads(text)))
-            elif kind == "corrupted":
-                corruptions.append(parse_corruption(json.loads(text)))
             else:
                 aborted_with = int(json.loads(text)["status"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(path.name)
+    told = _read_notes(directory)
+    return replace(
+        told,
+        ranks=ranks,
+        started=frozenset(started),
+        exits=exits,
+        aborted_with=aborted_with,
+        unreadable=(*unreadable, *told.unreadable),
+    )
+
+
+def _read_notes(directory: Path) -> Parts:
+    """The parts that are in notes."""
+    injected: dict[int, Injected] = {}
+    flipped: list[Flipped] = []
+    corruptions: list[Corruption] = []
+    reader = NoteReader(directory)
+    for note in reader.new():
+        try:
+            if note.kind == "injected":
+                fault, fired_ns = str(note.value["fault"]), int(note.value["fired_ns"])
+                injected[note.rank] = Injected(fault, fired_ns)
+            elif note.kind == "flipped":
+                flipped.append(_parse_flipped(note.value))
+            elif note.kind == "corrupted":
+                corruptions.append(parse_corruption(note.value))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            reader.unreadable.add(f"notes-{note.rank}")
     return Parts(
-        ranks,
-        injected,
-        frozenset(started),
-        exits,
-        aborted_with,
-        tuple(unreadable),
-        tuple(sorted(flipped, key=lambda flip: (flip.flipped_ns, flip.rank))),
-        tuple(sorted(corruptions, key=lambda found: (found.found_ns, found.rank))),
+        injected=injected,
+        unreadable=tuple(sorted(reader.unreadable)),
+        flipped=tuple(sorted(flipped, key=lambda flip: (flip.flipped_ns, flip.rank))),
+        corruptions=tuple(sorted(corruptions, key=lambda found: (found.found_ns, found.rank))),
     )
 
 

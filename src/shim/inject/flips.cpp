@@ -41,14 +41,9 @@ Json begin_note(const Fault& fault, const Note& note) {
   return json;
 }
 
-// `kind`: "", or a word and a hyphen.
-void leave_note(const std::string& directory, Json json, const Fault& fault, const char* kind,
-                std::uint64_t number) {
-  if (directory.empty()) return;
+void leave_note(Notes& notes, Json json) {
   json.key("flipped_ns").number(wall_clock_ns()).end_object();
-  const std::string name =
-      "/flipped-" + std::to_string(fault.rank) + "-" + kind + std::to_string(number) + ".json";
-  write_whole_file(directory + name, json.text() + "\n");
+  notes.add("flipped", json);
 }
 
 // The bit is one of all pieces together. REQUIRES: they are not empty.
@@ -67,8 +62,8 @@ void flip_in(std::span<const Piece> pieces, std::uint64_t bit) {
 
 }  // namespace
 
-Flips::Flips(const std::vector<Fault>& faults, int rank, std::string run_directory)
-    : run_directory_(std::move(run_directory)) {
+Flips::Flips(const std::vector<Fault>& faults, int rank, const std::string& run_directory)
+    : notes_(run_directory, rank) {
   for (const Fault& fault : faults)
     if (fault.kind == Fault::Kind::flip && fault.rank == rank) due_.push_back(fault);
   has_collectives_ =
@@ -102,7 +97,7 @@ void Flips::flip(std::vector<std::byte>& bytes, const std::vector<Fault>& due,
     Json note = begin_note(fault, {"message", fault.message, bytes.size(), sending.call});
     note.key("destination").number(sending.dest).key("tag").number(sending.tag);
     note.key("communicator").string(name_of_communicator(sending.comm));
-    leave_note(run_directory_, std::move(note), fault, "", fault.message);
+    leave_note(notes_, std::move(note));
   }
 }
 
@@ -127,7 +122,7 @@ void Flips::at_checkpoint(Regions& regions) {
     if (!is_due) return false;
     regions.flip(fault.bit);
     const Note note{"checkpoint", fault.checkpoint, regions.bytes(), "resprout_checkpoint"};
-    leave_note(run_directory_, begin_note(fault, note), fault, "memory-", fault.checkpoint);
+    leave_note(notes_, begin_note(fault, note));
     return true;
   });
 }
@@ -142,7 +137,7 @@ void Flips::at_collective(std::span<const Piece> given, MPI_Comm comm, const cha
     flip_in(given, fault.bit % (bytes * CHAR_BIT));
     Json note = begin_note(fault, {"collective", fault.collective, bytes, call});
     note.key("communicator").string(name_of_communicator(comm));
-    leave_note(run_directory_, std::move(note), fault, "collective-", fault.collective);
+    leave_note(notes_, std::move(note));
     return true;
   });
 }

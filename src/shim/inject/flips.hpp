@@ -12,11 +12,10 @@
 // protected, at the end of its n-th resprout_checkpoint. These are flipped where they lie: there
 // the library reads them, and who verifies them puts them right.
 //
-// When it has happened, a flip leaves flipped-<rank>-<message>.json in the run directory: {"fault",
-// "rank", "message", "bit", "bytes", "call", "destination", "tag", "communicator", "flipped_ns"};
-// one of a collective flipped-<rank>-collective-<collective>.json, with "collective" in place of
-// "message" and without "destination" and "tag"; one of memory
-// flipped-<rank>-memory-<checkpoint>.json, with "checkpoint" and without "communicator", too.
+// When it has happened, a flip leaves a note "flipped": {"fault", "rank", "message", "bit",
+// "bytes", "call", "destination", "tag", "communicator", "flipped_ns"}; one of a collective has
+// "collective" in place of "message", and no "destination" and "tag"; one of memory has
+// "checkpoint", and no "communicator" either.
 //
 // Thread rule: from any thread; `armed_flips` is set once.
 #pragma once
@@ -35,6 +34,7 @@
 #include "shim/collectives/pieces.hpp"
 #include "shim/options.hpp"
 #include "shim/replication/regions.hpp"
+#include "shim/report/notes.hpp"
 #include "shim/send_buffer.hpp"
 
 namespace resprout::shim {
@@ -61,7 +61,7 @@ class PersistentCopy {
 class Flips {
  public:
   // Those among `faults` that are flips of world rank `rank`.
-  Flips(const std::vector<Fault>& faults, int rank, std::string run_directory);
+  Flips(const std::vector<Fault>& faults, int rank, const std::string& run_directory);
   // The texts of those that have not happened.
   std::vector<std::string> left();
 
@@ -82,7 +82,7 @@ class Flips {
   std::vector<Fault> take_due(std::size_t bytes);
   void flip(std::vector<std::byte>& bytes, const std::vector<Fault>& due, const Sending& sending);
 
-  const std::string run_directory_;
+  Notes notes_;
   bool has_collectives_ = false;
   std::mutex mutex_;  // guards what follows
   std::uint64_t messages_ = 0;

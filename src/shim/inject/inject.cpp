@@ -10,10 +10,12 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "shim/inject/flips.hpp"
 #include "shim/report/json.hpp"
+#include "shim/report/notes.hpp"
 #include "shim/report/report.hpp"
 
 namespace resprout::shim {
@@ -26,8 +28,7 @@ namespace {
 enum class Context { call, timer };
 
 struct Armed {
-  int rank = 0;
-  std::string run_directory;
+  std::optional<Notes> notes;
   std::vector<Fault> timed;  // earliest first
   std::mutex mutex;          // guards what follows
   std::vector<Fault> counted;
@@ -42,12 +43,10 @@ Armed& armed() {
 }
 
 void leave_note(const Fault& fault) {
-  if (armed().run_directory.empty()) return;
   Json json;
   json.begin_object().key("fault").string(fault.text);
   json.key("fired_ns").number(wall_clock_ns()).end_object();
-  write_whole_file(armed().run_directory + "/injected-" + std::to_string(armed().rank) + ".json",
-                   json.text() + "\n");
+  armed().notes->add("injected", json);
 }
 
 void fire(const Fault& fault, Context context) {
@@ -109,8 +108,7 @@ void start_timer() {
 
 void arm_faults(const Options& options, int rank) {
   Armed& faults = armed();
-  faults.rank = rank;
-  faults.run_directory = options.run_directory;
+  faults.notes.emplace(options.run_directory, rank);
   bool has_flips = false;
   for (const Fault& fault : options.faults) {
     if (fault.rank != rank) continue;
@@ -124,6 +122,8 @@ void arm_faults(const Options& options, int rank) {
   std::stable_sort(faults.timed.begin(), faults.timed.end(),
                    [](const Fault& a, const Fault& b) { return *a.at_s < *b.at_s; });
   if (has_flips) armed_flips.store(new Flips(options.faults, rank, options.run_directory));
+  // A fault comes when it is said to have come: nothing slow lies between.
+  if (!faults.left.empty()) faults.notes->prepare();
   if (!faults.counted.empty()) detail::counts_calls.store(true);
   if (!faults.timed.empty()) start_timer();
 }

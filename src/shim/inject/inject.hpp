@@ -2,7 +2,7 @@
 // corrupts its messages is in flips.hpp.
 //
 // Timed faults come from a thread of their own, counted ones from the wrappers, which say the name
-// of each call when they are entered. Just before it fires, a fault leaves injected-<rank>.json in
+// of each call when they are entered. Just before it fires, a fault leaves a note "injected" in
 // the run directory: {"fault": "kill:rank=3,at=2s", "fired_ns": ...} (CLOCK_REALTIME).
 //
 // Thread rule: `arm_faults` once; all others from any thread.

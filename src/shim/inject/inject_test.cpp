@@ -124,6 +124,8 @@ TEST_CASE("before it fires, a fault leaves a note") {
   const resprout::runtime::testing::ScratchFolder directory;
   fate_of(with_faults({at_call(Fault::Kind::kill, "recv", 1)}, directory.path()),
           [] { entering("recv"); });
-  const std::string note = directory.read("injected-0.json");
-  CHECK(note.starts_with(R"({"fault":"as it was written","fired_ns":)"));
+  const std::string note = directory.read("notes-0");
+  CHECK(
+      note.starts_with("\n"
+                       R"({"injected":{"fault":"as it was written","fired_ns":)"));
 }

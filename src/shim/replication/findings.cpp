@@ -136,7 +136,6 @@ Findings::Then Findings::if_wrong() const {
 }
 
 void Findings::leave_note(const Finding& finding, Then then) {
-  if (setup_.run_directory.empty()) return;
   const Stream& stream = finding.name.stream;
   Json json;
   json.begin_object().key("of").string(shim::text_of(stream.of)).key("call").string(finding.call);
@@ -164,9 +163,7 @@ void Findings::leave_note(const Finding& finding, Then then) {
   json.key("then").string(text_of(then));
   json.key("rank").number(setup_.rank).key("replica").number(setup_.replica);
   json.key("found_ns").number(wall_clock_ns()).end_object();
-  const std::string name = "/corrupted-" + std::to_string(setup_.rank) + "-" +
-                           std::to_string(noted_.fetch_add(1)) + ".json";
-  write_whole_file(setup_.run_directory + name, json.text() + "\n");
+  notes_.add("corrupted", json);
 }
 
 }  // namespace resprout::shim

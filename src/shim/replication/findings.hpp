@@ -1,11 +1,10 @@
 // What verification has found: written down at once, and what follows from it.
 //
-// Each finding leaves corrupted-<rank>-<n>.json in the run directory (docs/report.md has its
-// names). A process that has worked with what a majority has out-voted, or with what nobody can
-// decide about, goes back to its last checkpoint, and its plane with it (checkpoints.hpp). If there
-// is none, the former has no future: its plane ends, and its siblings go on; where they stand in
-// for the lost it ends alone, if one of them lives. The latter ends the job, unless the user wants
-// to hear of it only.
+// Each finding leaves a note "corrupted" (docs/report.md has its names). A process that has worked
+// with what a majority has out-voted, or with what nobody can decide about, goes back to its last
+// checkpoint, and its plane with it (checkpoints.hpp). If there is none, the former has no future:
+// its plane ends, and its siblings go on; where they stand in for the lost it ends alone, if one of
+// them lives. The latter ends the job, unless the user wants to hear of it only.
 //
 // Thread rule: from any thread.
 #pragma once
@@ -18,6 +17,7 @@
 
 #include "runtime/replicas/verifier.hpp"
 #include "shim/options.hpp"
+#include "shim/report/notes.hpp"
 
 namespace resprout::shim {
 
@@ -35,7 +35,8 @@ class Findings {
     // can tell what is right. Empty: its plane ends.
     std::function<bool()> has_stand_in = {};
   };
-  explicit Findings(Setup setup) : setup_(std::move(setup)) {}
+  explicit Findings(Setup setup)
+      : setup_(std::move(setup)), notes_(setup_.run_directory, setup_.rank) {}
 
   // Returns only if this process goes on.
   void note(const runtime::Finding& finding);
@@ -65,7 +66,7 @@ class Findings {
   const char* text_of(Then then) const;
 
   const Setup setup_;
-  std::atomic<int> noted_{0};
+  Notes notes_;
   std::atomic<bool> may_go_back_{false};
   std::atomic<int> newcomer_{-1};
   std::mutex mutex_;                         // guards what follows

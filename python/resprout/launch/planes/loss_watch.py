@@ -1,6 +1,6 @@
 """Whether a plane has lost somebody, before its launcher knows: a rank that sees it leaves word.
 
-Both watch the parts of the report in a plane's run directory (report/ranks.py).
+They watch the parts of the report in a plane's run directory (report/ranks.py).
 """
 
 import contextlib
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from resprout.report.notes import NoteReader
 
 
 class _Parts:
@@ -43,13 +45,19 @@ class LossWatch:
         return self._has_lost
 
 
-def has_given_up(directory: Path) -> bool:
-    """Whether a process has ended the job, as nobody can tell which data are right."""
-    for path in directory.glob("corrupted-*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            if json.loads(path.read_text())["then"] == "abort":
-                return True
-    return False
+class DoubtWatch:
+    """Of a plane: whether a process has ended the job, as nobody can tell which data are right."""
+
+    def __init__(self, directory: Path) -> None:
+        self._notes = NoteReader(directory)
+        self._is_in_doubt = False
+
+    def __call__(self) -> bool:
+        """Once it is so it stays so."""
+        for note in self._notes.new():
+            with contextlib.suppress(KeyError, TypeError):
+                self._is_in_doubt = self._is_in_doubt or note.value["then"] == "abort"
+        return self._is_in_doubt
 
 
 @dataclass(frozen=True)

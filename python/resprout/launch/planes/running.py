@@ -14,7 +14,7 @@ from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Setting
 from resprout.launch.planes import words
-from resprout.launch.planes.loss_watch import LossNews, LossWatch, has_given_up
+from resprout.launch.planes.loss_watch import DoubtWatch, LossNews, LossWatch
 from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.returns import Again, Returns
@@ -66,6 +66,7 @@ class Running:
         )
         self._living = Living(len(plans), plans[0].ranks)
         self._news = [LossNews(launch.start.directory) for launch in self._launches]
+        self._doubts = [DoubtWatch(launch.start.directory) for launch in self._launches]
 
     @property
     def starts(self) -> list[job.Start]:
@@ -181,11 +182,7 @@ class Running:
 
     def _planes_in_doubt(self) -> list[int]:
         """Where a process has ended as nobody can tell which data are right: so does the job."""
-        return [
-            replica
-            for replica in range(len(self._plans))
-            if has_given_up(self._launches[replica].start.directory)
-        ]
+        return [replica for replica, is_in_doubt in enumerate(self._doubts) if is_in_doubt()]
 
     def _lose(self, replica: int, rank: int, how: str) -> None:
         if not self._living.lose(replica, rank):
