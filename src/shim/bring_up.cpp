@@ -1,6 +1,7 @@
 #include "shim/bring_up.hpp"
 
 #include <mpi.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,15 @@ std::array<char, 64> own_host_name() {
   std::array<char, 64> name{};
   gethostname(name.data(), name.size() - 1);
   return name;
+}
+
+// The launcher gives a plane a share of a host's cores. The MPI library may give each rank one of
+// them, which says nothing about how many all have.
+int cores_for_ranks(const Options& options) {
+  cpu_set_t own;
+  if (options.is_replicated() && sched_getaffinity(0, sizeof own, &own) == 0)
+    return CPU_COUNT(&own);
+  return static_cast<int>(std::thread::hardware_concurrency());
 }
 
 void name_hosts_in_no_line(const Job& job, const runtime::Order& order) {
@@ -100,8 +110,8 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
   job.local_ranks = static_cast<int>(
       std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(job.rank)]));
 
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  int is_crowded = job.local_ranks > cores ? 1 : 0;
+  job.cores = cores_for_ranks(options);
+  int is_crowded = job.local_ranks > job.cores ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &is_crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   job.is_oversubscribed = is_crowded != 0;
 

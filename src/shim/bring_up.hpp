@@ -16,6 +16,7 @@ struct Job {
   int rank = 0;
   int size = 1;
   int local_ranks = 1;             // on this host
+  int cores = 1;                   // for them
   bool is_oversubscribed = false;  // on some host there are more ranks than cores
   std::vector<runtime::PeerAddress> peers;
   std::vector<std::string> host_names;

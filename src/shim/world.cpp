@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
-#include <thread>
 
 #include "runtime/engine.hpp"
 #include "runtime/pulses/pulses.hpp"
@@ -51,8 +50,7 @@ class LiveWorld final : public World {
         job_(std::move(job)),
         report_(Report::open(report_setup(options_, job_))),
         engine_(job_.rank, job_.size, *job_.transport,
-                runtime::idle_strategy(job_.local_ranks,
-                                       static_cast<int>(std::thread::hardware_concurrency()))) {
+                runtime::idle_strategy(job_.local_ranks, job_.cores)) {
     engine_.do_meanwhile(progress_mpi, has_windows);
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
     engine_.watch_links(link_watching());

@@ -66,6 +66,8 @@ class Start:
     """Whether it is known that the launch has lost somebody and therefore ends."""
     is_fed: bool = True
     """Rank 0 gets our input; if not, it finds stdin at its end."""
+    cores: frozenset[int] | None = None
+    """That it may use; those that we may without it."""
 
 
 @contextlib.contextmanager
@@ -157,6 +159,8 @@ class _Launch:
 
         def prepare() -> None:
             processes.end_with_parent(signal.SIGTERM)
+            if start.cores is not None:
+                os.sched_setaffinity(0, start.cores)
             if not shares_group:
                 os.setpgid(0, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)

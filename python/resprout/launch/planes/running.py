@@ -14,6 +14,7 @@ from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Setting
 from resprout.launch.planes import words
+from resprout.launch.planes.cores import Cores
 from resprout.launch.planes.loss_watch import DoubtWatch, LossNews, LossWatch
 from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
 from resprout.launch.planes.relay import Relay
@@ -52,8 +53,10 @@ class Running:
         self._stands_in = plans[0].stands_in
         self._is_ending = False
         self._launches: list[_Launch] = []
-        for replica in range(len(plans)):
-            self._add(replica, directory / f"plane-{replica}", None)
+        directories = [directory / f"plane-{replica}" for replica in range(len(plans))]
+        self._cores = None if plans[0].is_on_several_hosts else Cores(directories)
+        for replica, own in enumerate(directories):
+            self._add(replica, own, None)
         # Of each plane its launch that takes part, and how it came to that.
         self._current = list(range(len(plans)))
         self._returns: list[list[Return]] = [[] for _ in plans]
@@ -92,6 +95,8 @@ class Running:
         """A launch is over. Whether that ends the job."""
         self._see_who_is_back()
         launch = self._launches[index]
+        if self._cores is not None:
+            self._cores.remove(launch.start.directory)
         self._starts_again.note_end(launch.replica, launch.number, is_lost=False)
         stdin.close(launch.start.directory)
         plane = _end_of(launch, end, self._relay.own_words(index))
@@ -141,6 +146,8 @@ class Running:
         if again is None:
             directory.mkdir(mode=0o700)
         else:
+            if self._cores is not None:
+                self._cores.add(directory)
             # Its faults were for the first start.
             variables = {k: v for k, v in plan.variables.items() if k != "RESPROUT_INJECT"}
             plan = replace(plan, variables=variables)
@@ -148,7 +155,8 @@ class Running:
         out, err = (self._relay.writing_end(index, stream) for stream in ("stdout", "stderr"))
         is_fed = plan.hostfile is None
         has_lost = (lambda: False) if self._stands_in else LossWatch(directory)
-        start = job.Start(plan, directory, out, err, has_lost, is_fed)
+        cores = None if self._cores is None else self._cores.of(directory)
+        start = job.Start(plan, directory, out, err, has_lost, is_fed, cores)
         self._launches.append(_Launch(replica, start, again))
 
     def _segments(self, replica: int) -> Sequence[Setting]:
