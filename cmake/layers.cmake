@@ -14,7 +14,7 @@ endfunction()
 
 # With RESPROUT_UNITE, or where UNITY_BUILD is set, the sources of a folder are one: they share most
 # of what they include. What is private to a file therefore has a name that no other one of its
-# folder has.
+# folder has. What is named NAME_avx2.cpp is for processors that have AVX2, and stays by itself.
 function(resprout_unite_folders name)
   get_target_property(sources ${name} SOURCES)
   foreach(source ${sources})
@@ -22,6 +22,12 @@ function(resprout_unite_folders name)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src)
     string(MAKE_C_IDENTIFIER ${folder} folder)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    if(source MATCHES "_avx2\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -mavx2)
+      endif()
+    endif()
   endforeach()
   set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
   if(RESPROUT_UNITE)

@@ -7,9 +7,6 @@
 
 #include "shim/type_facts.hpp"
 
-#define XXH_INLINE_ALL
-#include "xxhash/xxhash.h"
-
 namespace resprout::shim {
 namespace {
 
@@ -18,17 +15,15 @@ constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 // Stays in the nearest cache.
 using PackingRoom = std::array<std::byte, std::size_t{8} << 10>;
 
-Digest128 as_digest(const XXH128_hash_t& hash) { return {hash.high64, hash.low64}; }
-
 // What a Digester says of them, quicker where they are few.
 Digest128 digest_of_bytes(std::span<const std::byte> data) {
-  return as_digest(XXH3_128bits(data.data(), data.size()));
+  return xxh3().digest_of(data.data(), data.size());
 }
 
 // Packed data go in, in pieces of any size; padding is left out.
 class Digester {
  public:
-  Digester() { XXH3_128bits_reset(&state_); }
+  Digester() { xxh3().reset(state_); }
 
   // How what is added from now on is padded, up to the next call.
   void begin(const Padding& padding) {
@@ -51,14 +46,12 @@ class Digester {
     }
   }
 
-  Digest128 digest() const { return as_digest(XXH3_128bits_digest(&state_)); }
+  Digest128 digest() const { return xxh3().digest(state_); }
 
  private:
-  void update(std::span<const std::byte> data) {
-    XXH3_128bits_update(&state_, data.data(), data.size());
-  }
+  void update(std::span<const std::byte> data) { xxh3().update(state_, data.data(), data.size()); }
 
-  XXH3_state_t state_;
+  Xxh3::State state_;
   Padding padding_;
   std::size_t run_ = 0;
   std::size_t position_ = 0;  // in that

@@ -18,16 +18,10 @@
 
 #include "shim/collectives/pieces.hpp"
 #include "shim/payload.hpp"
+#include "shim/replication/xxh3.hpp"
 #include "shim/type_padding.hpp"
 
 namespace resprout::shim {
-
-struct Digest128 {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-
-  constexpr bool operator==(const Digest128&) const = default;
-};
 
 // 32 hexadecimal digits, the highest first, as `xxhsum -H2` writes them.
 std::string to_text(const Digest128& digest);
