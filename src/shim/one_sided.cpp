@@ -48,6 +48,44 @@ extern "C" int MPI_Put(const void* origin, int count, MPI_Datatype type, int ran
   return PMPI_Put(origin, count, type, rank, at, count_there, type_there, win);
 }
 
+// --- access by requests
+// ----------------------------------------------------------------------------------
+
+extern "C" int MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int rank,
+                               MPI_Aint at, int count_there, MPI_Datatype type_there, MPI_Op op,
+                               MPI_Win win, MPI_Request* request) {
+  LoneStart alone(win, "raccumulate");
+  const int code =
+      PMPI_Raccumulate(origin, count, type, rank, at, count_there, type_there, op, win, request);
+  return alone.go_on_as(code, request);
+}
+
+extern "C" int MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                        int count_there, MPI_Datatype type_there, MPI_Win win,
+                        MPI_Request* request) {
+  LoneStart alone(win, "rget");
+  const int code = PMPI_Rget(origin, count, type, rank, at, count_there, type_there, win, request);
+  return alone.go_on_as(code, request);
+}
+
+extern "C" int MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type, void* result,
+                                   int result_count, MPI_Datatype result_type, int rank,
+                                   MPI_Aint at, int count_there, MPI_Datatype type_there, MPI_Op op,
+                                   MPI_Win win, MPI_Request* request) {
+  LoneStart alone(win, "rget_accumulate");
+  const int code = PMPI_Rget_accumulate(origin, count, type, result, result_count, result_type,
+                                        rank, at, count_there, type_there, op, win, request);
+  return alone.go_on_as(code, request);
+}
+
+extern "C" int MPI_Rput(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                        int count_there, MPI_Datatype type_there, MPI_Win win,
+                        MPI_Request* request) {
+  LoneStart alone(win, "rput");
+  const int code = PMPI_Rput(origin, count, type, rank, at, count_there, type_there, win, request);
+  return alone.go_on_as(code, request);
+}
+
 // --- synchronization
 // ----------------------------------------------------------------------------------
 
@@ -99,6 +137,20 @@ extern "C" int MPI_Win_post(MPI_Group group, int assertion, MPI_Win win) {
 extern "C" int MPI_Win_start(MPI_Group group, int assertion, MPI_Win win) {
   const LoneCall alone(win, "win_start");
   return PMPI_Win_start(group, assertion, win);
+}
+
+// A program may ask it again and again until another one has written what it waits for.
+extern "C" int MPI_Win_sync(MPI_Win win) {
+  const LoneCall alone(win, "win_sync");
+  alone.end_if_lost();
+  return PMPI_Win_sync(win);
+}
+
+// Asked again and again, too.
+extern "C" int MPI_Win_test(MPI_Win win, int* flag) {
+  const LoneCall alone(win, "win_test");
+  alone.end_if_lost();
+  return PMPI_Win_test(win, flag);
 }
 
 extern "C" int MPI_Win_unlock(int rank, MPI_Win win) {

@@ -254,6 +254,7 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
     if (by != nullptr) by->forget(before);
     messages->forget(before);
     forget_compared(before);
+    forget_lone_start(before);
   }
   if (call.is_ours()) {
     forget(before);

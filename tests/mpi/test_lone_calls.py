@@ -19,7 +19,7 @@ def check(ended: jobs.Ended) -> None:
     assert sorted(ended.out.splitlines()) == done, str(ended)
 
 
-@pytest.mark.parametrize("what", ["dup", "win", "access"])
+@pytest.mark.parametrize("what", ["dup", "win", "access", "requests", "polling"])
 def test_they_are_carried_while_nobody_is_lost(what: str) -> None:
     ended = run(what)
     check(ended)
@@ -42,5 +42,9 @@ def test_so_it_does_wherever_the_loss_falls(victim: int) -> None:
         ("win", "0.15s"),
         ("access", "0.2s"),
         ("access", "0.3s"),
+        ("requests", "0.2s"),
+        ("requests", "0.3s"),
+        ("polling", "0.1s"),
+        ("polling", "0.2s"),
     ):
         check(run(what, "--inject", f"kill:rank={victim},replica=0,at={moment}"))

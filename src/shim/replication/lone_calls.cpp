@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "shim/communicator.hpp"
@@ -18,6 +19,8 @@ struct LoneCalls {
   std::atomic<int> count{0};
   std::mutex mutex;
   std::vector<const LoneCall*> all;
+  std::atomic<int> started_count{0};
+  std::unordered_map<MPI_Request, std::unique_ptr<LoneCall>> started;
 };
 
 LoneCalls& lone_calls() {
@@ -71,6 +74,28 @@ void LoneCall::end_if_lost() const {
   if (world == nullptr || world->lost_count() == 0) return;
   if (std::ranges::any_of(world_ranks_, [&](int rank) { return world->is_lost(rank); }))
     end_if_masking(mpi_name_of(name_), "meets a loss for which others cannot stand in");
+}
+
+int LoneStart::go_on_as(int code, const MPI_Request* request) {
+  if (code != MPI_SUCCESS || !call_->is_watched()) return code;
+  std::unique_ptr<LoneCall> before;  // of a request that is over, as another one has its handle
+  const std::lock_guard guard(lone_calls().mutex);
+  before = std::exchange(lone_calls().started[*request], std::move(call_));
+  lone_calls().started_count.store(static_cast<int>(lone_calls().started.size()),
+                                   std::memory_order_relaxed);
+  return code;
+}
+
+void forget_lone_start(MPI_Request request) {
+  if (lone_calls().started_count.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  std::unique_ptr<LoneCall> over;
+  const std::lock_guard guard(lone_calls().mutex);
+  const auto found = lone_calls().started.extract(request);
+  if (found.empty()) return;
+  over = std::move(found.mapped());
+  lone_calls().started_count.store(static_cast<int>(lone_calls().started.size()),
+                                   std::memory_order_relaxed);
 }
 
 void end_lone_calls_if_lost() {

@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
 namespace resprout::shim {
@@ -22,6 +23,8 @@ class LoneCall {
   LoneCall(const LoneCall&) = delete;
   LoneCall& operator=(const LoneCall&) = delete;
 
+  // False: nobody stands in.
+  bool is_watched() const { return !world_ranks_.empty(); }
   // Ends the process if somebody is lost that the call needs.
   void end_if_lost() const;
 
@@ -32,7 +35,23 @@ class LoneCall {
   std::vector<int> world_ranks_;  // of both groups, if there are two; none: nobody stands in
 };
 
-// The same for all of this process. In the library's progress.
+// The same of a call whose request the program completes later: until then this thread is in it.
+class LoneStart {
+ public:
+  LoneStart(MPI_Win window, const char* name) : call_(std::make_unique<LoneCall>(window, name)) {}
+
+  // MPI has started it, or said `code`.
+  int go_on_as(int code, const MPI_Request* request);
+
+ private:
+  std::unique_ptr<LoneCall> call_;
+};
+
+// MPI has completed what had this handle, or the program has freed it. Nothing for others.
+void forget_lone_start(MPI_Request request);
+
+// Ends this process if somebody is lost that a call needs which it is in. In the library's
+// progress.
 void end_lone_calls_if_lost();
 
 }  // namespace resprout::shim

@@ -33,6 +33,7 @@
 #include "shim/inject/flips.hpp"
 #include "shim/payload.hpp"
 #include "shim/replication/compared_requests.hpp"
+#include "shim/replication/lone_calls.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/room.hpp"
 #include "shim/type_padding.hpp"
@@ -258,6 +259,7 @@ class VerifiedRequests {
     const int code = complete_receive(before, after, status);
     messages_->complete(before, after, status);
     complete_compared(before, after);
+    forget_lone_start(before);
     return code;
   }
 

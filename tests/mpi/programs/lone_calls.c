@@ -1,8 +1,11 @@
 /* What only the MPI library can do, again and again: `lone_calls dup` duplicates an
  * inter-communicator, `lone_calls win` makes windows, `lone_calls access` adds to its neighbor's
- * without that one's help. Each rank says when it is done.
+ * without that one's help, `lone_calls requests` by requests of all kinds, `lone_calls polling`
+ * waits by MPI_Win_sync for what its neighbor writes in shared memory. Each rank says when it is
+ * done.
  */
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +57,65 @@ static void access_window(int rank, int size) {
   MPI_Win_free(&window);
 }
 
+static void start(int kind, int* from, int* to, int next, MPI_Win window, MPI_Request* request) {
+  switch (kind) {
+    case 0:
+      MPI_Rput(from, 1, MPI_INT, next, 0, 1, MPI_INT, window, request);
+      return;
+    case 1:
+      MPI_Rget(to, 1, MPI_INT, next, 0, 1, MPI_INT, window, request);
+      return;
+    case 2:
+      MPI_Raccumulate(from, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, window, request);
+      return;
+    default:
+      MPI_Rget_accumulate(from, 1, MPI_INT, to, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, window,
+                          request);
+  }
+}
+
+/* In turns waited for and looked at. */
+static void access_by_requests(int rank, int size) {
+  enum { accesses = 20000 };
+  int memory = 0, next = (rank + 1) % size;
+  MPI_Win window;
+  MPI_Win_create(&memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_lock_all(0, window);
+  for (int i = 0; i < accesses; ++i) {
+    int from = i, to = -1, is_done = 0;
+    MPI_Request request;
+    start(i % 4, &from, &to, next, window, &request);
+    if (i % 3 == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    while (i % 3 == 1 && !is_done) MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    if (i % 3 == 2) MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+    MPI_Win_flush(next, window);
+    if (i % 4 == 1 && to != i - 1) printf("rank %d: %d is not %d\n", rank, to, i - 1);
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&window);
+}
+
+/* Round after round each rank waits until its neighbor has written the number of the round there.
+ */
+static void poll(int rank, int size) {
+  enum { rounds = 100000 };
+  int *own, *there, unit;
+  MPI_Aint bytes;
+  MPI_Win window;
+  MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &own, &window);
+  MPI_Win_shared_query(window, (rank + 1) % size, &bytes, &unit, &there);
+  *own = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+  for (int i = 1; i <= rounds; ++i) {
+    __atomic_store_n(there, i, __ATOMIC_RELEASE);
+    for (; __atomic_load_n(own, __ATOMIC_ACQUIRE) < i; sched_yield()) MPI_Win_sync(window);
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
@@ -63,6 +125,10 @@ int main(int argc, char** argv) {
     duplicate(rank);
   else if (argc > 1 && strcmp(argv[1], "access") == 0)
     access_window(rank, size);
+  else if (argc > 1 && strcmp(argv[1], "requests") == 0)
+    access_by_requests(rank, size);
+  else if (argc > 1 && strcmp(argv[1], "polling") == 0)
+    poll(rank, size);
   else
     make_windows(rank, size);
   printf("rank %d is done\n", rank);
