@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "release" / "bench"
 BIN = Path(sys.executable).parent
 PAGE = ROOT / "docs" / "benchmarks.md"
-RANKS = (2, 4, 8)
+RANKS = (2, 4, 8, 16)
 KILLED_OF = 8
 # In the in-order binomial tree of 8: the root, a child of it with a subtree of 4, a leaf.
 KILLS = (

@@ -78,7 +78,6 @@ def test_who_is_left_has_all_cores_and_makes_room_for_who_comes_back(planes: lis
     assert first.cores == ALL
     assert first.own_cores == BOUND
 
-    cores.add(again.directory)
     again.begin(cores.of(again.directory))
     assert (first.cores, again.cores) == (low, high)
     assert first.own_cores == BOUND

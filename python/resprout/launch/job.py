@@ -160,7 +160,9 @@ class _Launch:
         def prepare() -> None:
             processes.end_with_parent(signal.SIGTERM)
             if start.cores is not None:
-                os.sched_setaffinity(0, start.cores)
+                # They may have been taken away meanwhile: then it has those that we have.
+                with contextlib.suppress(OSError):
+                    os.sched_setaffinity(0, start.cores)
             if not shares_group:
                 os.setpgid(0, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -72,12 +72,20 @@ LoneCall::~LoneCall() {
 void LoneCall::end_if_lost() const {
   const World* world = World::current();
   if (world == nullptr || world->lost_count() == 0) return;
-  if (std::ranges::any_of(world_ranks_, [&](int rank) { return world->is_lost(rank); }))
-    end_if_masking(mpi_name_of(name_), "meets a loss for which others cannot stand in");
+  if (std::ranges::any_of(world_ranks_, [&](int rank) { return world->is_lost(rank); })) end();
+}
+
+void LoneCall::end() const {
+  end_if_masking(mpi_name_of(name_), "meets a loss for which others cannot stand in");
+}
+
+LoneStart::LoneStart(MPI_Win window, const char* name) {
+  if (masking.load(std::memory_order_acquire) != nullptr)
+    call_ = std::make_unique<LoneCall>(window, name);
 }
 
 int LoneStart::go_on_as(int code, const MPI_Request* request) {
-  if (code != MPI_SUCCESS || !call_->is_watched()) return code;
+  if (code != MPI_SUCCESS || call_ == nullptr) return code;
   std::unique_ptr<LoneCall> before;  // of a request that is over, as another one has its handle
   const std::lock_guard guard(lone_calls().mutex);
   before = std::exchange(lone_calls().started[*request], std::move(call_));
@@ -96,6 +104,13 @@ void forget_lone_start(MPI_Request request) {
   over = std::move(found.mapped());
   lone_calls().started_count.store(static_cast<int>(lone_calls().started.size()),
                                    std::memory_order_relaxed);
+}
+
+void end_lone_start(MPI_Request request) {
+  if (lone_calls().started_count.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard guard(lone_calls().mutex);
+  const auto found = lone_calls().started.find(request);
+  if (found != lone_calls().started.end()) found->second->end();
 }
 
 void end_lone_calls_if_lost() {

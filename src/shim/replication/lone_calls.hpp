@@ -23,8 +23,8 @@ class LoneCall {
   LoneCall(const LoneCall&) = delete;
   LoneCall& operator=(const LoneCall&) = delete;
 
-  // False: nobody stands in.
-  bool is_watched() const { return !world_ranks_.empty(); }
+  // Ends the process. A loss has broken off the call.
+  void end() const;
   // Ends the process if somebody is lost that the call needs.
   void end_if_lost() const;
 
@@ -38,17 +38,19 @@ class LoneCall {
 // The same of a call whose request the program completes later: until then this thread is in it.
 class LoneStart {
  public:
-  LoneStart(MPI_Win window, const char* name) : call_(std::make_unique<LoneCall>(window, name)) {}
+  LoneStart(MPI_Win window, const char* name);
 
   // MPI has started it, or said `code`.
   int go_on_as(int code, const MPI_Request* request);
 
  private:
-  std::unique_ptr<LoneCall> call_;
+  std::unique_ptr<LoneCall> call_;  // null: nobody stands in
 };
 
 // MPI has completed what had this handle, or the program has freed it. Nothing for others.
 void forget_lone_start(MPI_Request request);
+// A loss has ended it. Returns if it is another one's.
+void end_lone_start(MPI_Request request);
 
 // Ends this process if somebody is lost that a call needs which it is in. In the library's
 // progress.

@@ -267,6 +267,7 @@ class VerifiedRequests {
   int recover(int code, int i, MPI_Request after, MPI_Status& status) {
     if (messages_ == nullptr || !is_loss(code)) return code;
     const MPI_Request before = before_[static_cast<std::size_t>(i)];
+    end_lone_start(before);
     return messages_->recover(before, after, status) ? MPI_SUCCESS : code;
   }
 

@@ -32,6 +32,6 @@ struct Xxh3 {
 const Xxh3& xxh3();
 
 extern const Xxh3 xxh3_plain;        // what every processor of this kind has
-extern const Xxh3* const xxh3_avx2;  // null: this is no x86
+extern const Xxh3* const xxh3_avx2;  // null: it was not built, as this is no x86
 
 }  // namespace resprout::shim

@@ -30,11 +30,10 @@ class Cores:
         self._of = dict(zip(directories, shares(self._all, len(directories)), strict=True))
 
     def of(self, directory: Path) -> frozenset[int]:
+        """Of a plane that is about to begin. If it is a further one the others make room for it."""
+        if directory not in self._of:
+            self._deal([*self._of, directory])
         return self._of[directory]
-
-    def add(self, directory: Path) -> None:
-        """One that is about to begin: the others make room for it."""
-        self._deal([*self._of, directory])
 
     def remove(self, directory: Path) -> None:
         """It is over: the others have its cores."""

@@ -146,8 +146,6 @@ class Running:
         if again is None:
             directory.mkdir(mode=0o700)
         else:
-            if self._cores is not None:
-                self._cores.add(directory)
             # Its faults were for the first start.
             variables = {k: v for k, v in plan.variables.items() if k != "RESPROUT_INJECT"}
             plan = replace(plan, variables=variables)
