@@ -304,7 +304,7 @@ def test_siblings_on_other_hosts_stand_in_for_processes_that_die(folder: Path, m
     check_output(ended)
     assert how(ended) == ["gaps", "gaps"], str(ended)
     assert ended.report["corruptions"] == [], str(ended)
-    assert ended.report["replicas_left"] == [2, 1, 1, 1]
+    assert ended.report["replicas_left"] == [2, 1, 1, 1], str(ended)
 
 
 @pytest.mark.parametrize("lose", [kill, cut])
