@@ -86,6 +86,13 @@ void Comparison::compare(Stream::Of of, const std::vector<Piece>& pieces) {
                          !by_->is_lazy);
 }
 
+// Who comes last need not wait; but others wait for what it has just said.
+runtime::Verifier::Delivery Comparison::wait(const runtime::MessageName& name) {
+  auto delivery = by_->verifier->wait(name, by_->meanwhile);
+  if (by_->lingers) by_->meanwhile();
+  return delivery;
+}
+
 // As a message from this rank to itself.
 void Comparison::put_right_what_is_given() {
   const auto& given = sides_->given();
@@ -100,7 +107,7 @@ void Comparison::put_right_what_is_given() {
     return digest_of_packed(copy, given).low;
   };
   by_->verifier->receive_copy({sent, call_, bytes_of(given), digest_of_copy}, digest);
-  const auto delivery = by_->verifier->wait(sent, by_->meanwhile);
+  const auto delivery = wait(sent);
   const bool is_wrong = delivery.what == runtime::Verifier::Delivery::What::other;
   // Else it is another call, and what it has left tells.
   if (is_wrong && delivery.bytes.size() == bytes_of(given)) put_right(delivery.bytes, given);
@@ -115,7 +122,7 @@ void Comparison::abstain() {
 void Comparison::end() {
   if (!sides_) return;
   compare(Stream::Of::results, sides_->got());
-  if (!by_->is_lazy) by_->verifier->wait(name(Stream::Of::results), by_->meanwhile);
+  if (!by_->is_lazy) wait(name(Stream::Of::results));
 }
 
 }  // namespace resprout::shim

@@ -39,6 +39,7 @@ struct Comparing {
   Room* room = nullptr;  // null: it may be as far ahead of its replicas as it likes
   bool is_lazy = false;
   bool keeps_given = false;               // for replicas that are out-voted
+  bool lingers = false;                   // what is said does, unless this process waits
   int rank = 0;                           // of this process in the world
   void (*meanwhile)() = nullptr;          // while a call waits for its verdict
   std::atomic<std::uint64_t> skipped{0};  // calls on communicators that have no name
@@ -75,6 +76,7 @@ class Comparison {
  private:
   runtime::MessageName name(runtime::Stream::Of of) const;
   void compare(runtime::Stream::Of of, const std::vector<Piece>& pieces);
+  runtime::Verifier::Delivery wait(const runtime::MessageName& name);
   void put_right_what_is_given();
 
   Comparing* by_;

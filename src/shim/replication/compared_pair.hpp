@@ -24,7 +24,10 @@ class Pair final : runtime::VoteNetwork {
     name_child(MPI_COMM_SELF, comm);
     state_.verifier = &own_;
     state_.is_lazy = config_.is_lazy();
-    state_.meanwhile = [] { waiting->answer(); };
+    state_.meanwhile = [] {
+      ++waiting->said;
+      waiting->answer();
+    };
     waiting = this;
     comparing.store(&state_);
   }
@@ -56,6 +59,8 @@ class Pair final : runtime::VoteNetwork {
   std::vector<runtime::MessageName> names;  // in the order in which they were compared
   std::vector<std::uint64_t> digests;       // likewise
   std::vector<runtime::Finding> findings;
+  int said = 0;  // so often what lingers goes out
+  void let_linger() { state_.lingers = true; }
   std::uint64_t skipped() const { return state_.skipped.load(); }
 
  private:

@@ -192,3 +192,14 @@ TEST_CASE("what a root gives is its contribution, what others get their result")
     MPI_Scatterv(contribution.data(), &three, &none, MPI_INT, out.data(), 3, MPI_INT, 0, comm);
   });
 }
+
+TEST_CASE("who need not wait says what others wait for all the same, if that lingers") {
+  for (const bool lingers : {false, true}) {
+    CAPTURE(lingers);
+    Pair pair(VoteMethod::msg_plus_hash);
+    if (lingers) pair.let_linger();
+    call(pair.comm);
+    // Each of the two waits has an answer after one look.
+    CHECK(pair.said == (lingers ? 4 : 2));
+  }
+}

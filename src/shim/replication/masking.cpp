@@ -288,6 +288,7 @@ void open_masking(const Options& options, const std::string& address) {
     open.comparing.verifier = &company.verifier;
     open.comparing.room = open.room.get();
     open.comparing.keeps_given = votes_setup(options, rank).keeps_copies;
+    open.comparing.lingers = is_lazy(options);
     open.comparing.rank = rank;
     open.comparing.meanwhile = go_on_with_masking;
   }
