@@ -19,7 +19,6 @@ struct LoneCalls {
   std::atomic<int> count{0};
   std::mutex mutex;
   std::vector<const LoneCall*> all;
-  std::atomic<int> started_count{0};
   std::unordered_map<MPI_Request, std::unique_ptr<LoneCall>> started;
 };
 
@@ -89,25 +88,20 @@ int LoneStart::go_on_as(int code, const MPI_Request* request) {
   std::unique_ptr<LoneCall> before;  // of a request that is over, as another one has its handle
   const std::lock_guard guard(lone_calls().mutex);
   before = std::exchange(lone_calls().started[*request], std::move(call_));
-  lone_calls().started_count.store(static_cast<int>(lone_calls().started.size()),
-                                   std::memory_order_relaxed);
   return code;
 }
 
 void forget_lone_start(MPI_Request request) {
-  if (lone_calls().started_count.load(std::memory_order_relaxed) == 0) [[likely]]
+  if (lone_calls().count.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   std::unique_ptr<LoneCall> over;
   const std::lock_guard guard(lone_calls().mutex);
-  const auto found = lone_calls().started.extract(request);
-  if (found.empty()) return;
-  over = std::move(found.mapped());
-  lone_calls().started_count.store(static_cast<int>(lone_calls().started.size()),
-                                   std::memory_order_relaxed);
+  if (auto found = lone_calls().started.extract(request); !found.empty())
+    over = std::move(found.mapped());
 }
 
 void end_lone_start(MPI_Request request) {
-  if (lone_calls().started_count.load(std::memory_order_relaxed) == 0) return;
+  if (lone_calls().count.load(std::memory_order_relaxed) == 0) return;
   const std::lock_guard guard(lone_calls().mutex);
   const auto found = lone_calls().started.find(request);
   if (found != lone_calls().started.end()) found->second->end();
