@@ -12,7 +12,7 @@
 
 #include "runtime/idle.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
-#include "shim/windows.hpp"
+#include "shim/one_sided/windows.hpp"
 
 namespace resprout::shim {
 

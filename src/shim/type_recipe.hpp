@@ -23,6 +23,7 @@ class TypeRecipe {
   MPI_Aint integer(std::size_t i) const { return integers_[i]; }
   MPI_Aint address(std::size_t i) const { return addresses_[i]; }
   MPI_Datatype part(std::size_t i) const { return parts_[i]; }
+  bool has_parts() const { return !parts_.empty(); }
 
  private:
   int combiner_ = MPI_COMBINER_NAMED;

@@ -25,12 +25,12 @@
 #include "shim/leaving.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/native/nursery.hpp"
+#include "shim/one_sided/windows.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/replication/verification.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
-#include "shim/windows.hpp"
 
 extern "C" char** environ;
 

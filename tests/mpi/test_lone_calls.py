@@ -27,11 +27,17 @@ def test_they_are_carried_while_nobody_is_lost(what: str) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 7])
-@pytest.mark.parametrize(("what", "call"), [("dup", "comm_dup"), ("win", "win_create")])
-def test_who_is_inside_when_one_is_lost_ends(what: str, call: str, number: int) -> None:
-    ended = run(what, "--inject", f"kill:rank=2,replica=1,at={call}#{number}")
+def test_who_is_inside_when_one_is_lost_ends(number: int) -> None:
+    ended = run("dup", "--inject", f"kill:rank=2,replica=1,at=comm_dup#{number}")
     check(ended)
     assert [plane["how"] for plane in ended.report["planes"]] == ["whole", "lost"], str(ended)
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_windows_with_fences_are_made_by_the_living(number: int) -> None:
+    ended = run("win", "--inject", f"kill:rank=2,replica=1,at=win_create#{number}")
+    check(ended)
+    assert [plane["how"] for plane in ended.report["planes"]] == ["whole", "gaps"], str(ended)
 
 
 @pytest.mark.parametrize("victim", [0, 3])

@@ -8,6 +8,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/own_calls.hpp"
 #include "shim/replication/masked.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
@@ -16,15 +17,18 @@
 
 namespace resprout::shim {
 
+void count_call(World& world, const char* name) {
+  if (OwnCalls::are_made()) return;
+  entering(name);
+  world.report().count_call(name);
+}
+
 CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry entry)
     : comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
   pass_on_revocations();
-  if (entry == Entry::first) {
-    entering(name);
-    world->report().count_call(name);
-  }
+  if (entry == Entry::first) count_call(*world, name);
   if (world->options().leaves_collectives_to_mpi()) return;
   communicator_ = communicator_of(comm);
   session_ = session_of(*communicator_, comm);

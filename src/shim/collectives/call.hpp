@@ -14,6 +14,10 @@
 namespace resprout::shim {
 
 struct Communicator;
+class World;
+
+// In the report and for faults on purpose, unless it is a call of our own.
+void count_call(World& world, const char* name);
 
 class CollectiveCall {
  public:

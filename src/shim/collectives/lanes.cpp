@@ -181,8 +181,7 @@ Communicator* at_head(World* world, MPI_Comm comm) {
 }
 
 void count(World& world, Communicator& communicator, const char* name) {
-  entering(name);
-  world.report().count_call(name);
+  count_call(world, name);
   communicator.calls.next(name);
 }
 

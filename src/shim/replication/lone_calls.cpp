@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "shim/communicator.hpp"
+#include "shim/one_sided/windows.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
-#include "shim/windows.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {

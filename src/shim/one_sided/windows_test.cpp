@@ -1,4 +1,4 @@
-#include "shim/windows.hpp"
+#include "shim/one_sided/windows.hpp"
 
 #include "doctest/doctest.h"
 #include "shim/testing/mpi_of_one.hpp"

@@ -9,18 +9,24 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <memory>
 #include <vector>
 
 namespace resprout::shim {
+
+class FencedWindow;
 
 namespace detail {
 inline std::atomic<int> window_count{0};
 }
 
 inline bool has_windows() { return detail::window_count.load(std::memory_order_relaxed) > 0; }
-// MPI has made it; it counts until MPI frees it.
+// MPI has made it; it counts until MPI frees it. Its fences are the library's, or `fenced`'s.
 void note_window(MPI_Win window);
+void note_window(MPI_Win window, std::unique_ptr<FencedWindow> fenced);
 // The world ranks of those that share it, as far as they are of this world.
 std::vector<int> members_of(MPI_Win window);
+// Null: its fences are the library's, or it is no window. Lives until MPI frees the window.
+FencedWindow* fenced_window(MPI_Win window);
 
 }  // namespace resprout::shim

@@ -1,0 +1,77 @@
+"""One-sided access between fences goes on without those who die, with all that the living say; so
+do windows that are made after a loss, and planes of replicas with a gap."""
+
+import random
+
+import jobs
+import pytest
+
+PROGRAM = jobs.PROGRAMS / "fences"
+RANKS = 5
+KINDS = ["created", "allocated", "dynamic", "columns", "made"]
+# Those of a step: two before its accesses, one after them, one at its end.
+FENCES = 4
+STEPS = 12
+
+
+def run(kinds: list[str], *options: str, ranks: int = RANKS) -> jobs.Ended:
+    return jobs.resprout_run(ranks, [PROGRAM, STEPS, *kinds], options)
+
+
+def check(ended: jobs.Ended, living: list[int]) -> None:
+    assert ended.status == 0, str(ended)
+    assert sorted(ended.out.split("\n")[:-1]) == [f"rank {n} is through" for n in living], str(
+        ended
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--collectives", "resprout"), ("--collectives", "native")]
+)
+def test_all_is_there_while_nobody_is_lost(options: tuple[str, ...]) -> None:
+    check(run(KINDS, *options), list(range(RANKS)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("at", [1, FENCES * 3 + 2, FENCES * 5 + 3, FENCES * 8])
+def test_a_rank_dies_at_a_fence(kind: str, at: int) -> None:
+    victim = at % RANKS
+    ended = run([kind], "--inject", f"kill:rank={victim},at=win_fence#{at}")
+    check(ended, [rank for rank in range(RANKS) if rank != victim])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_die_at_any_time(seed: int) -> None:
+    chance = random.Random(seed)
+    victims = chance.sample(range(RANKS), 2)
+    words = []
+    for victim in victims:
+        at = chance.randrange(1, FENCES * STEPS * len(KINDS) + 1)
+        words += ["--inject", f"kill:rank={victim},at=win_fence#{at}"]
+    check(run(KINDS, *words), [rank for rank in range(RANKS) if rank not in victims])
+
+
+@pytest.mark.parametrize("how", ["create", "allocate"])
+def test_a_rank_dies_where_a_window_is_made(how: str) -> None:
+    ended = run(["made"], "--inject", f"kill:rank=1,at=win_{how}#3")
+    check(ended, [0, 2, 3, 4])
+
+
+@pytest.mark.parametrize("verify", ["none", "async-hash", "msg-plus-hash"])
+def test_siblings_stand_in_for_the_lost_of_two_planes(verify: str) -> None:
+    ended = run(
+        ["created", "allocated", "columns", "made"],
+        *("--replicas", "2", "--on-replica-loss", "stand-in", "--verify", verify),
+        *("--inject", "kill:rank=1,replica=0,at=win_fence#30"),
+        *("--inject", "kill:rank=2,replica=1,at=win_fence#75"),
+        ranks=4,
+    )
+    check(ended, [0, 1, 2, 3])
+    assert [plane["how"] for plane in ended.report["planes"]] == ["gaps", "gaps"], str(ended)
+    assert ended.report["replicas_left"] == [2, 1, 1, 2], str(ended)
+
+
+def test_with_on_loss_error_a_loss_is_one() -> None:
+    ended = run(["created"], "--on-loss", "error", "--inject", "kill:rank=1,at=win_fence#9")
+    assert ended.status != 0
+    assert "is through" not in ended.out
