@@ -115,4 +115,21 @@ extern "C" void mpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* key, const M
 }
 RESPROUT_FORTRAN_NAMES(mpi_attr_put, MPI_ATTR_PUT, MPI_Attr_put)
 
+// Of a window, and only to be got: one_sided/calls.cpp.
+extern "C" void mpi_win_get_attr_(const MPI_Fint* win, const MPI_Fint* key, MPI_Aint* value,
+                                  MPI_Fint* flag, MPI_Fint* ierror) {
+  MPI_Fint code = MPI_ERR_UNSUPPORTED_OPERATION;
+  auto* const native = in_library<Get<MPI_Aint>>("mpi_win_get_attr_");
+  if (native != nullptr) native(win, key, value, flag, &code);
+  if (code == MPI_SUCCESS && *flag != 0 && *key == MPI_WIN_CREATE_FLAVOR) {
+    int* flavor = nullptr;
+    int is_found = 0;
+    MPI_Win_get_attr(PMPI_Win_f2c(*win), MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&flavor),
+                     &is_found);
+    if (is_found != 0) *value = *flavor;
+  }
+  give(ierror, code);
+}
+RESPROUT_FORTRAN_NAMES(mpi_win_get_attr, MPI_WIN_GET_ATTR, MPI_Win_get_attr)
+
 #endif

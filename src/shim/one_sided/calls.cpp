@@ -277,3 +277,13 @@ extern "C" int MPI_Win_get_group(MPI_Win win, MPI_Group* group) {
   return fenced != nullptr && fenced->is_apart() ? MPI_Comm_group(fenced->comm(), group)
                                                  : PMPI_Win_get_group(win, group);
 }
+
+// On one host the library has been asked for memory that is shared (new_windows.cpp).
+extern "C" int MPI_Win_get_attr(MPI_Win win, int key, void* value, int* is_found) {
+  static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+  const int code = PMPI_Win_get_attr(win, key, value, is_found);
+  const FencedWindow* fenced = key == MPI_WIN_CREATE_FLAVOR ? fenced_window(win) : nullptr;
+  if (code == MPI_SUCCESS && fenced != nullptr && fenced->is_allocated())
+    *static_cast<int**>(value) = &allocated;
+  return code;
+}

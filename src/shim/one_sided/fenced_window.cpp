@@ -119,7 +119,11 @@ class Exchanged {
 }  // namespace
 
 FencedWindow::FencedWindow(MPI_Comm comm, const Made& made)
-    : comm_(comm), is_apart_(made.is_apart), is_dynamic_(made.is_dynamic), memory_(made.memory) {
+    : comm_(comm),
+      is_apart_(made.is_apart),
+      is_dynamic_(made.is_dynamic),
+      is_allocated_(made.is_allocated),
+      memory_(made.memory) {
   struct Said {
     std::int64_t bytes;
     std::int32_t unit;

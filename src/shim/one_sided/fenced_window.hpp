@@ -45,6 +45,7 @@ class FencedWindow {
   struct Made {
     bool is_apart = false;           // the MPI library knows the window of this process only
     bool is_dynamic = false;         // has no memory of its own
+    bool is_allocated = false;       // though the library calls it one for loads and stores
     WindowMemory memory;             // of this process
     std::vector<std::byte*> shared;  // by rank, where it may copy to and from; empty: nowhere
   };
@@ -54,6 +55,7 @@ class FencedWindow {
   FencedWindow& operator=(const FencedWindow&) = delete;
 
   bool is_apart() const { return is_apart_; }
+  bool is_allocated() const { return is_allocated_; }
   MPI_Comm comm() const { return comm_; }
 
   // An access to `rank` is in an epoch of fences, and not the library's business.
@@ -103,6 +105,7 @@ class FencedWindow {
   const MPI_Comm comm_;
   const bool is_apart_;
   const bool is_dynamic_;
+  const bool is_allocated_;
   const WindowMemory memory_;
   bool is_shared_ = false;  // members copy to and from each other's memory
   std::mutex mutex_;        // guards what follows

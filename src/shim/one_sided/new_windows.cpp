@@ -140,8 +140,11 @@ int make_fenced(const Asked& asked, MPI_Win* made, Native native) {
   MPI_Comm own = MPI_COMM_NULL;
   if (const int code = make_own_communicator(asked.comm, &own); code != MPI_SUCCESS) return code;
   std::optional<int> code = make_together(asked, own, native);
-  FencedWindow::Made facts{
-      .is_apart = !code, .is_dynamic = asked.is_dynamic, .memory = asked.memory, .shared = {}};
+  FencedWindow::Made facts{.is_apart = !code,
+                           .is_dynamic = asked.is_dynamic,
+                           .is_allocated = asked.allocated != nullptr && !asked.is_for_loads,
+                           .memory = asked.memory,
+                           .shared = {}};
   if (!code && asked.is_for_loads) {
     MPI_Comm_free(&own);
     return is_remade(asked.comm) ? refuse_remade(asked.comm, asked.name)

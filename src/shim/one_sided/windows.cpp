@@ -53,10 +53,11 @@ std::vector<int> find_members(MPI_Win window) {
 
 void note_window(MPI_Win window, std::unique_ptr<FencedWindow> fenced) {
   replace_fatal_handler(window);
-  auto noted = std::make_unique<Noted>(find_members(window), std::move(fenced));
-  if (PMPI_Win_set_attr(window, window_keyval(), noted.get()) != MPI_SUCCESS) return;
-  detail::window_count.fetch_add(1, std::memory_order_relaxed);
-  noted.release();
+  auto* const noted = new Noted(find_members(window), std::move(fenced));
+  if (PMPI_Win_set_attr(window, window_keyval(), noted) == MPI_SUCCESS)
+    detail::window_count.fetch_add(1, std::memory_order_relaxed);
+  else
+    delete noted;
 }
 
 void note_window(MPI_Win window) { note_window(window, nullptr); }
