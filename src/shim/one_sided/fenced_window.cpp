@@ -79,29 +79,28 @@ class Exchanged {
     for (std::size_t rank = 0; rank < size_; ++rank) {
       others[rank].resize(heard[rank]);
       in_pieces(heard[rank], [&](Length begin, int bytes) {
-        messages.push_back({.from = &others[rank]});
-        MPI_Irecv(&others[rank][begin], bytes, MPI_BYTE, static_cast<int>(rank), 0, comm_,
-                  &messages.back().request);
+        Message& message = messages.emplace_back(&others[rank]);
+        message.is_lost = MPI_Irecv(&others[rank][begin], bytes, MPI_BYTE, static_cast<int>(rank),
+                                    0, comm_, &message.request) != MPI_SUCCESS;
       });
     }
     for (std::size_t rank = 0; rank < size_; ++rank)
       in_pieces(lengths[rank], [&](Length begin, int bytes) {
-        messages.push_back({});
         MPI_Isend(&mine_[rank][begin], bytes, MPI_BYTE, static_cast<int>(rank), 0, comm_,
-                  &messages.back().request);
+                  &messages.emplace_back(nullptr).request);
       });
-    // Who is lost has said nothing.
     for (Message& message : messages)
-      if (MPI_Wait(&message.request, MPI_STATUS_IGNORE) != MPI_SUCCESS && message.from != nullptr)
-        message.is_lost = true;
+      if (MPI_Wait(&message.request, MPI_STATUS_IGNORE) != MPI_SUCCESS) message.is_lost = true;
+    // Who is lost has said nothing.
     for (const Message& message : messages)
-      if (message.is_lost) message.from->clear();
+      if (message.is_lost && message.to != nullptr) message.to->clear();
     return MPI_SUCCESS;
   }
 
   struct Message {
+    explicit Message(std::vector<std::byte>* list) : to(list) {}
+    std::vector<std::byte>* to;  // null: it is sent
     MPI_Request request = MPI_REQUEST_NULL;
-    std::vector<std::byte>* from = nullptr;  // null: it is sent
     bool is_lost = false;
   };
 
