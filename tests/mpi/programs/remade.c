@@ -310,11 +310,27 @@ static void the_damaged_world_is_not_duplicated(void) {
   check(made == MPI_COMM_NULL, "what it gives");
 }
 
+static void windows_on_it_have_fences(void) {
+  MPI_Win window;
+  int own, all, there = -1;
+  MPI_Comm_rank(comm, &own);
+  MPI_Comm_size(comm, &all);
+  check(MPI_Win_create(&there, sizeof there, 1, MPI_INFO_NULL, comm, &window) == MPI_SUCCESS,
+        "a window");
+  MPI_Win_fence(0, window);
+  check(MPI_Put(&own, 1, MPI_INT, (own + 1) % all, 0, 1, MPI_INT, window) == MPI_SUCCESS, "a put");
+  check(MPI_Win_fence(MPI_MODE_NOSUCCEED, window) == MPI_SUCCESS, "a fence");
+  check(there == (own + all - 1) % all, "what was put");
+  MPI_Win_free(&window);
+}
+
 static void what_it_cannot_do_is_said(void) {
   MPI_Comm made;
   MPI_Win window;
+  void* base;
   check(MPI_Intercomm_create(comm, 0, MPI_COMM_WORLD, 0, 1, &made) == MPI_ERR_COMM, "a bridge");
-  check(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, comm, &window) == MPI_ERR_COMM, "a window");
+  check(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, comm, &base, &window) == MPI_ERR_COMM,
+        "a window for loads and stores");
 }
 
 /* Over and over: more often than there are spare communicators. Messages are left in each. */
@@ -364,6 +380,7 @@ int main(int argc, char** argv) {
   it_can_be_made_often();
   a_wrong_exchange_leaves_nothing_to_wait_for();
   the_damaged_world_is_not_duplicated();
+  windows_on_it_have_fences();
   what_it_cannot_do_is_said();
   it_can_be_revoked_often();
   MPI_Comm_free(&comm);
