@@ -79,6 +79,13 @@ def check(
         for number, plane in enumerate(ended.report["planes"])
         for loss in plane["losses"]
     }
+    # Of a plane that has lost all of its ranks the report need not name each.
+    lost |= {
+        (number, rank)
+        for number, plane in enumerate(ended.report["planes"])
+        for rank in right
+        if plane["how"] == "lost"
+    }
     # Who was killed at its end may have said what it has.
     assert everybody - lost <= results.keys(), str(ended)
     assert all(value == right[who[1]] for who, value in results.items()), str(ended)
