@@ -9,8 +9,8 @@ import pytest
 PROGRAM = jobs.PROGRAMS / "fences"
 RANKS = 5
 KINDS = ["created", "allocated", "dynamic", "columns", "made"]
-# Those of a step: two before its accesses, one after them, one at its end.
-FENCES = 4
+# Those of a step: two before its accesses, one after them, three for what follows.
+FENCES = 6
 STEPS = 12
 
 

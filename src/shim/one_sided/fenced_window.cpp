@@ -16,11 +16,6 @@
 namespace resprout::shim {
 namespace {
 
-// Lists up to here go with their lengths in one exchange, where every pair has a slot.
-constexpr std::uint64_t slot_bytes_max = 512;
-// Longer ones go in several messages.
-constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 30;
-
 std::size_t packed_bytes(int count, MPI_Datatype datatype) {
   return facts_of(datatype).size * static_cast<std::size_t>(count);
 }
@@ -29,91 +24,15 @@ bool is_complete(int count, MPI_Datatype datatype) {
   return count >= 0 && datatype != MPI_DATATYPE_NULL;
 }
 
+// The origin's elements, as many bytes as the target's. An error class.
+int pack(const SendBuffer& origin, const AtTarget& place, std::vector<std::byte>& storage,
+         std::span<const std::byte>& data) {
+  if (!is_complete(origin.count, origin.datatype)) return MPI_ERR_TYPE;
+  data = packed(origin.data, layout_of(origin.datatype, origin.count), storage);
+  return data.size() == packed_bytes(place.count, place.datatype) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
 std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
-// Bytes from everybody to everybody on `comm`. Of the lost nothing arrives, or all.
-class Exchanged {
- public:
-  Exchanged(MPI_Comm comm, const std::vector<std::span<const std::byte>>& mine)
-      : comm_(comm), mine_(mine), size_(mine.size()) {}
-
-  // `most`: the length of the longest one, of all pairs.
-  int run(std::uint64_t most, std::vector<std::vector<std::byte>>& others) {
-    others.assign(size_, {});
-    return most <= slot_bytes_max ? run_in_slots(most, others) : run_in_messages(others);
-  }
-
- private:
-  using Length = std::uint64_t;
-
-  int run_in_slots(std::uint64_t most, std::vector<std::vector<std::byte>>& others) {
-    const std::size_t slot = sizeof(Length) + most;
-    std::vector<std::byte> out(slot * size_);
-    std::vector<std::byte> in(slot * size_);
-    for (std::size_t rank = 0; rank < size_; ++rank) {
-      const Length length = mine_[rank].size();
-      std::memcpy(&out[slot * rank], &length, sizeof length);
-      if (length > 0) std::memcpy(&out[slot * rank + sizeof length], mine_[rank].data(), length);
-    }
-    const int bytes = static_cast<int>(slot);
-    const int code = MPI_Alltoall(out.data(), bytes, MPI_BYTE, in.data(), bytes, MPI_BYTE, comm_);
-    if (code != MPI_SUCCESS) return code;
-    for (std::size_t rank = 0; rank < size_; ++rank) {
-      Length length = 0;
-      std::memcpy(&length, &in[slot * rank], sizeof length);
-      const std::byte* from = &in[slot * rank] + sizeof length;
-      others[rank].assign(from, from + length);
-    }
-    return code;
-  }
-
-  // Their lengths, and then a message for each pair that has any; of long lists several.
-  int run_in_messages(std::vector<std::vector<std::byte>>& others) {
-    std::vector<Length> lengths(size_);
-    std::vector<Length> heard(size_);
-    for (std::size_t rank = 0; rank < size_; ++rank) lengths[rank] = mine_[rank].size();
-    const int code =
-        MPI_Alltoall(lengths.data(), 1, MPI_UINT64_T, heard.data(), 1, MPI_UINT64_T, comm_);
-    if (code != MPI_SUCCESS) return code;
-    std::vector<Message> messages;
-    for (std::size_t rank = 0; rank < size_; ++rank) {
-      others[rank].resize(heard[rank]);
-      in_pieces(heard[rank], [&](Length begin, int bytes) {
-        Message& message = messages.emplace_back(&others[rank]);
-        message.is_lost = MPI_Irecv(&others[rank][begin], bytes, MPI_BYTE, static_cast<int>(rank),
-                                    0, comm_, &message.request) != MPI_SUCCESS;
-      });
-    }
-    for (std::size_t rank = 0; rank < size_; ++rank)
-      in_pieces(lengths[rank], [&](Length begin, int bytes) {
-        MPI_Isend(&mine_[rank][begin], bytes, MPI_BYTE, static_cast<int>(rank), 0, comm_,
-                  &messages.emplace_back(nullptr).request);
-      });
-    for (Message& message : messages)
-      if (MPI_Wait(&message.request, MPI_STATUS_IGNORE) != MPI_SUCCESS) message.is_lost = true;
-    // Who is lost has said nothing.
-    for (const Message& message : messages)
-      if (message.is_lost && message.to != nullptr) message.to->clear();
-    return MPI_SUCCESS;
-  }
-
-  struct Message {
-    explicit Message(std::vector<std::byte>* list) : to(list) {}
-    std::vector<std::byte>* to;  // null: it is sent
-    MPI_Request request = MPI_REQUEST_NULL;
-    bool is_lost = false;
-  };
-
-  template <typename Do>
-  static void in_pieces(Length length, Do act) {
-    for (Length done = 0; done < length; done += piece_bytes)
-      act(done, static_cast<int>(std::min(piece_bytes, length - done)));
-  }
-
-  const MPI_Comm comm_;
-  const std::vector<std::span<const std::byte>>& mine_;
-  const std::size_t size_;
-};
 
 }  // namespace
 
@@ -201,18 +120,16 @@ int FencedWindow::add(AccessKind kind, MPI_Op op, int rank, const AtTarget& plac
   return MPI_SUCCESS;
 }
 
-int FencedWindow::put(const OriginBuffer& origin, int rank, const AtTarget& place) {
+int FencedWindow::put(const SendBuffer& origin, int rank, const AtTarget& place) {
   const std::lock_guard guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
-  if (!is_complete(origin.count, origin.datatype)) return MPI_ERR_TYPE;
   std::vector<std::byte> storage;
-  const auto data = packed(origin.data, layout_of(origin.datatype, origin.count), storage);
-  const Layout there = layout_of(place.datatype, place.count);
-  if (data.size() != there.packed_bytes) return MPI_ERR_TRUNCATE;
+  std::span<const std::byte> data;
+  if (const int code = pack(origin, place, storage, data); code != MPI_SUCCESS) return code;
   const WindowMemory& memory = members_[at(rank)].memory;
   if (!is_shared_) return add(AccessKind::put, MPI_REPLACE, rank, place, data, nullptr);
-  unpack(data, memory.base + place.at * memory.unit, there);
+  unpack(data, memory.base + place.at * memory.unit, layout_of(place.datatype, place.count));
   return MPI_SUCCESS;
 }
 
@@ -231,33 +148,28 @@ int FencedWindow::get(const ResultBuffer& result, int rank, const AtTarget& plac
   return MPI_SUCCESS;
 }
 
-int FencedWindow::accumulate(const OriginBuffer& origin, int rank, const AtTarget& place,
-                             MPI_Op op) {
+int FencedWindow::accumulate(const SendBuffer& origin, int rank, const AtTarget& place, MPI_Op op) {
   const std::lock_guard guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
-  if (!is_complete(origin.count, origin.datatype)) return MPI_ERR_TYPE;
   std::vector<std::byte> storage;
-  const auto data = packed(origin.data, layout_of(origin.datatype, origin.count), storage);
-  if (data.size() != packed_bytes(place.count, place.datatype)) return MPI_ERR_TRUNCATE;
+  std::span<const std::byte> data;
+  if (const int code = pack(origin, place, storage, data); code != MPI_SUCCESS) return code;
   return add(AccessKind::accumulate, op, rank, place, data, nullptr);
 }
 
-int FencedWindow::get_accumulate(const OriginBuffer& origin, const ResultBuffer& result, int rank,
+int FencedWindow::get_accumulate(const SendBuffer& origin, const ResultBuffer& result, int rank,
                                  const AtTarget& place, MPI_Op op) {
   const std::lock_guard guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
   if (!is_complete(result.count, result.datatype)) return MPI_ERR_TYPE;
-  const std::size_t bytes = packed_bytes(place.count, place.datatype);
-  if (packed_bytes(result.count, result.datatype) != bytes) return MPI_ERR_TRUNCATE;
+  if (packed_bytes(result.count, result.datatype) != packed_bytes(place.count, place.datatype))
+    return MPI_ERR_TRUNCATE;
   std::vector<std::byte> storage;
   std::span<const std::byte> data;
-  if (op != MPI_NO_OP) {
-    if (!is_complete(origin.count, origin.datatype)) return MPI_ERR_TYPE;
-    data = packed(origin.data, layout_of(origin.datatype, origin.count), storage);
-    if (data.size() != bytes) return MPI_ERR_TRUNCATE;
-  }
+  if (op != MPI_NO_OP)
+    if (const int code = pack(origin, place, storage, data); code != MPI_SUCCESS) return code;
   return add(AccessKind::get_accumulate, op, rank, place, data, &result);
 }
 
@@ -283,7 +195,8 @@ int FencedWindow::fence(int assertion) {
   return code;
 }
 
-// This process's own part goes the same way, but in no exchange.
+// This process's own part comes first, and is in no exchange: whoever is through the first
+// collective may look into shared memory.
 int FencedWindow::exchange() {
   const auto self = at(communicator_of(comm_)->rank);
   const std::size_t size = members_.size();
@@ -295,24 +208,23 @@ int FencedWindow::exchange() {
     mine[0] = std::max<std::uint64_t>(mine[0], lists[rank].size());
     mine[1] = std::max<std::uint64_t>(mine[1], members_[rank].accesses.answer_bytes());
   }
+  ListsOfBytes answers(size);
+  carry_out(members_[self].accesses.bytes(), memory_, answers[self]);
   std::array<std::uint64_t, 2> most = mine;
   int code = MPI_Allreduce(mine.data(), most.data(), 2, MPI_UINT64_T, MPI_MAX, comm_);
   if (code != MPI_SUCCESS) return code;
 
-  std::vector<std::vector<std::byte>> wanted(size);
-  std::vector<std::vector<std::byte>> answers(size);
-  if (most[0] > 0) code = Exchanged(comm_, lists).run(most[0], wanted);
+  ListsOfBytes wanted(size);
+  if (most[0] > 0) code = exchange_lists(comm_, lists, most[0], wanted);
   if (code != MPI_SUCCESS) return code;
   for (std::size_t rank = 0; rank < size; ++rank)
-    carry_out(rank == self ? members_[self].accesses.bytes() : wanted[rank], memory_,
-              answers[rank]);
+    if (rank != self) carry_out(wanted[rank], memory_, answers[rank]);
 
-  std::vector<std::vector<std::byte>> answered(size);
+  ListsOfBytes answered(size);
   if (most[1] > 0) {
-    const std::vector<std::span<const std::byte>> said(answers.begin(), answers.end());
-    std::vector<std::span<const std::byte>> to_others = said;
+    std::vector<std::span<const std::byte>> to_others(answers.begin(), answers.end());
     to_others[self] = {};
-    code = Exchanged(comm_, to_others).run(most[1], answered);
+    code = exchange_lists(comm_, to_others, most[1], answered);
   }
   if (code != MPI_SUCCESS) return code;
   answered[self] = std::move(answers[self]);
@@ -321,7 +233,7 @@ int FencedWindow::exchange() {
   return is_shared_ && most[0] > 0 ? MPI_Barrier(comm_) : MPI_SUCCESS;
 }
 
-void FencedWindow::take_answers(const std::vector<std::vector<std::byte>>& answers) {
+void FencedWindow::take_answers(const ListsOfBytes& answers) {
   for (std::size_t rank = 0; rank < members_.size(); ++rank) {
     std::span<const std::byte> left = answers[rank];
     if (left.empty()) continue;  // lost

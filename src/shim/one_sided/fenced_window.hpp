@@ -1,12 +1,12 @@
 // A window whose fences are ours, so that losses do not hurt them (docs/adr/030).
 //
 // What a process calls between two fences is written down (access_list.hpp), and the second fence
-// is an exchange of that among all members: each carries out what the others want of its memory,
-// and answers in a second exchange if anybody has asked for something. Both are collectives on a
-// communicator of the window's own. So a fence is what they are: it ends though members are lost,
-// of whom it has all of their epoch or nothing; siblings stand in for the lost, and replicas are
-// compared. Where the MPI library has the window in memory that members share, puts and gets are
-// copies, at once, and a fence only waits for all.
+// is an exchange of that among all members (list_exchange.hpp): each carries out what the others
+// want of its memory, and answers in a second exchange if anybody has asked for something. Both are
+// collectives on a communicator of the window's own. So a fence is what they are: it ends though
+// members are lost, of whom it has all of their epoch or nothing; siblings stand in for the lost,
+// and replicas are compared. Where the MPI library has the window in memory that members share,
+// puts and gets are copies, at once, and a fence only waits for all.
 //
 // Everything else is the MPI library's: epochs of locks, and those that are started and posted.
 // A window that was made after a loss is the library's only as far as this process goes
@@ -25,15 +25,12 @@
 #include <vector>
 
 #include "shim/one_sided/access_list.hpp"
+#include "shim/one_sided/list_exchange.hpp"
+#include "shim/send_buffer.hpp"
 
 namespace resprout::shim {
 
-// What a call says of its own memory.
-struct OriginBuffer {
-  const void* data = nullptr;
-  int count = 0;
-  MPI_Datatype datatype = MPI_DATATYPE_NULL;
-};
+// Where what is read goes.
 struct ResultBuffer {
   void* data = nullptr;
   int count = 0;
@@ -68,10 +65,10 @@ class FencedWindow {
   void end_start();
 
   // Each returns an error class; the window's handler has not seen it.
-  int put(const OriginBuffer& origin, int rank, const AtTarget& place);
+  int put(const SendBuffer& origin, int rank, const AtTarget& place);
   int get(const ResultBuffer& result, int rank, const AtTarget& place);
-  int accumulate(const OriginBuffer& origin, int rank, const AtTarget& place, MPI_Op op);
-  int get_accumulate(const OriginBuffer& origin, const ResultBuffer& result, int rank,
+  int accumulate(const SendBuffer& origin, int rank, const AtTarget& place, MPI_Op op);
+  int get_accumulate(const SendBuffer& origin, const ResultBuffer& result, int rank,
                      const AtTarget& place, MPI_Op op);
   // Of one element each.
   int compare_and_swap(const void* origin, const void* compared, const ResultBuffer& result,
@@ -99,7 +96,7 @@ class FencedWindow {
   int add(AccessKind kind, MPI_Op op, int rank, const AtTarget& place,
           std::span<const std::byte> data, const ResultBuffer* result);
   int exchange();
-  void take_answers(const std::vector<std::vector<std::byte>>& answers);
+  void take_answers(const ListsOfBytes& answers);
   void forget_epoch();
 
   const MPI_Comm comm_;

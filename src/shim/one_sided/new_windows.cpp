@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
-#include "shim/collectives/bitwise_and.hpp"
+#include "shim/collectives/anybody.hpp"
 #include "shim/collectives/if_whole.hpp"
 #include "shim/info_value.hpp"
 #include "shim/native/making.hpp"
@@ -81,14 +81,10 @@ int make_natively(const Asked& asked, MPI_Win* made, Native native) {
   return code;
 }
 
-bool do_all_say(MPI_Comm own, bool yes) {
-  bool is_said = false;
-  BitwiseAnd both;
+// Others may have it nevertheless: then nobody uses it.
+bool has_anybody_met_loss(MPI_Comm own, int code) {
   runtime::Lock lock = World::current()->engine().lock();
-  runtime::Session& session = *session_of(own, lock);
-  session.allreduce(lock, reduce_spec(session, 1), std::as_bytes(std::span(&yes, 1)), both,
-                    [&](std::span<const std::byte> all) { is_said = all[0] != std::byte{0}; });
-  return is_said;
+  return does_anybody_say(*session_of(own, lock), lock, has_met_loss(code));
 }
 
 // Of everybody in `comm`, so that it has the same ranks.
@@ -128,7 +124,7 @@ std::optional<int> make_together(const Asked& asked, MPI_Comm own, Native native
   if (is_remade(own)) return std::nullopt;
   const int code = call_mpi(asked, true, native);
   if (has_met_loss(code)) end_turn();
-  if (do_all_say(own, !has_met_loss(code))) return code;
+  if (!has_anybody_met_loss(own, code)) return code;
   note_broken_making();
   return std::nullopt;
 }

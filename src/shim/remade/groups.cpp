@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
-#include "shim/collectives/bitwise_or.hpp"
+#include "shim/collectives/anybody.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
@@ -42,12 +42,7 @@ std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
 
 // Others may have it nevertheless: then nobody uses it.
 bool has_anybody_met_loss(runtime::Session& session, int code, runtime::Lock& lock) {
-  const std::byte mine{has_met_loss(code) ? std::uint8_t{1} : std::uint8_t{0}};
-  bool has_met = mine != std::byte{0};
-  BitwiseOr any;
-  session.allreduce(lock, reduce_spec(session, 1), {&mine, 1}, any,
-                    [&](std::span<const std::byte> all) { has_met = all[0] != std::byte{0}; });
-  return has_met;
+  return does_anybody_say(session, lock, has_met_loss(code));
 }
 
 int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& world_ranks,

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "shim/collectives/bitwise_or.hpp"
+#include "shim/collectives/anybody.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
@@ -46,13 +46,7 @@ namespace {
 
 // A loss fell into it at some member. Others may have it nevertheless: then nobody uses it.
 bool has_anybody_failed(CollectiveCall& call, int code) {
-  const std::byte mine{has_met_loss(code) ? std::uint8_t{1} : std::uint8_t{0}};
-  bool has_failed = mine != std::byte{0};
-  BitwiseOr any;
-  call.session().allreduce(
-      call.lock(), reduce_spec(call.session(), 1), {&mine, 1}, any,
-      [&](std::span<const std::byte> all) { has_failed = all[0] != std::byte{0}; });
-  return has_failed;
+  return does_anybody_say(call.session(), call.lock(), has_met_loss(code));
 }
 
 // What all members say. What the lost cannot say any more siblings say, where they stand in.

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { words = 64, sums = 8, swapped = 16, fetched = 24 };
+enum { words = 64, sums = 8, swapped = 16, fetched = 24, own_sum = 32 };
 
 static int rank, size, wrong;
 static char lost[64];
@@ -86,7 +86,14 @@ static void step(MPI_Win win, long* memory, const MPI_Aint bases[], int number,
   /* Who is lost since may have added. */
   if (memory[sums] < living || memory[sums] > size) check(number, "sum", memory[sums], living);
   if (memory[sums + 1] < highest) check(number, "most", memory[sums + 1], highest);
+  /* What a rank adds to its own is there for those who look in the next epoch. */
+  long most = number + 1, seen = -1;
+  MPI_Win_fence(0, win);
+  MPI_Accumulate(&most, 1, MPI_LONG, rank, AT(rank, own_sum), 1, MPI_LONG, MPI_REPLACE, win);
+  MPI_Win_fence(0, win);
+  MPI_Get(&seen, 1, MPI_LONG, right, AT(right, own_sum), 1, MPI_LONG, win);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+  if (seen != -1) check(number, "what it added to its own", seen, most);
 }
 
 int main(int argc, char** argv) {
