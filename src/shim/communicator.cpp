@@ -8,7 +8,6 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/departures.hpp"
 #include "shim/fast_thread_local.hpp"
-#include "shim/native/making.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/stand_ins/stand_ins.hpp"
@@ -33,9 +32,8 @@ struct Last {
 };
 RESPROUT_FAST_THREAD_LOCAL Last last;
 
-int delete_attribute(MPI_Comm comm, int, void* value, void*) {
+int delete_attribute(MPI_Comm, int, void* value, void*) {
   generation.fetch_add(1, std::memory_order_relaxed);
-  note_gone(comm);
   auto* communicator = static_cast<Communicator*>(value);
   if (!communicator->is_departing) delete communicator;
   return MPI_SUCCESS;
@@ -52,7 +50,6 @@ int communicator_keyval() {
 }
 
 Communicator* discover(MPI_Comm comm) {
-  note_made(comm);
   auto* found = new Communicator;
   int is_inter = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
@@ -92,7 +89,6 @@ Communicator::Communicator() = default;
 Communicator::~Communicator() = default;
 
 void describe_communicator(MPI_Comm comm, std::unique_ptr<Communicator> communicator) {
-  note_made(comm);
   PMPI_Comm_set_attr(comm, communicator_keyval(), communicator.release());
   generation.fetch_add(1, std::memory_order_relaxed);
 }

@@ -173,8 +173,7 @@ void handle_loss(const runtime::Loss& loss) {
     world->engine().post_loss(loss.rank);
   else
     world->engine().note_loss(loss.rank);
-  // It may live, and then MPI does not hear of it.
-  if (!runtime::is_proven(loss.kind)) note_living_failure(loss.rank);
+  note_failure(loss.rank, runtime::is_proven(loss.kind));
   if (!world->options().is_replicated()) return world->report().note_loss(loss);
   world->report().note_loss_of_plane(loss);
 }

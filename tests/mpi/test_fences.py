@@ -2,9 +2,12 @@
 do windows that are made after a loss, and planes of replicas with a gap."""
 
 import random
+import re
 
+import covering
 import jobs
 import pytest
+from kills import kills_at_any_moment
 
 PROGRAM = jobs.PROGRAMS / "fences"
 RANKS = 5
@@ -55,6 +58,15 @@ def test_ranks_die_at_any_time(seed: int) -> None:
 def test_a_rank_dies_where_a_window_is_made(how: str) -> None:
     ended = run(["made"], "--inject", f"kill:rank=1,at=win_{how}#3")
     check(ended, [0, 2, 3, 4])
+
+
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=10))
+def test_the_first_death_may_fall_into_the_making_of_a_window(seed: int) -> None:
+    victim = kills_at_any_moment(seed, 1, 4, 0.15)
+    program = [jobs.PROGRAMS / "lone_calls", "win"]
+    ended = jobs.resprout_run(4, program, [], {"RESPROUT_INJECT": victim})
+    done = {int(rank) for rank in re.findall(r"^rank ([0-9]) is done$", ended.out, re.MULTILINE)}
+    assert ended.status == 0 and done | ended.lost == set(range(4)), str(ended)
 
 
 @pytest.mark.parametrize("verify", ["none", "async-hash", "msg-plus-hash"])

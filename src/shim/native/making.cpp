@@ -1,7 +1,9 @@
 #include "shim/native/making.hpp"
 
 #include <dlfcn.h>
+#include <mpi.h>
 
+#include <atomic>
 #include <mutex>
 #include <unordered_set>
 
@@ -12,18 +14,24 @@ namespace {
 
 // True unless it was revoked before.
 using RevokeLocally = bool (*)(MPI_Comm comm, bool only_collectives);
+using GiveCollectives = int (*)(MPI_Comm comm);
 
-RevokeLocally of_mpi() {
-  static const auto revoke =
-      reinterpret_cast<RevokeLocally>(dlsym(RTLD_NEXT, "ompi_comm_revoke_local"));
-  return revoke;
+// The library's own.
+template <typename Function>
+Function of_mpi(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// Never destroyed: the library makes progress to the end of the process.
+bool revoke_as_mpi(MPI_Comm comm, bool only_collectives) {
+  static const auto revoke = of_mpi<RevokeLocally>("ompi_comm_revoke_local");
+  return revoke(comm, only_collectives);
+}
+
+// Those that are set up. Never destroyed: the library makes progress to the end of the process.
 struct Table {
   std::mutex mutex;
-  int making = 0;
-  std::unordered_set<MPI_Comm> made;
+  std::unordered_set<MPI_Comm> comms;
+  std::atomic<bool> knows_of_loss = false;  // the library
 };
 
 Table& table() {
@@ -31,27 +39,21 @@ Table& table() {
   return *instance;
 }
 
-bool is_to_be_left_alone(MPI_Comm comm) {
-  Table& t = table();
-  const std::lock_guard guard(t.mutex);
-  return t.making != 0 && !t.made.contains(comm);
+bool is_set_up(MPI_Comm comm) {
+  const std::lock_guard guard(table().mutex);
+  return table().comms.contains(comm);
+}
+
+void note_set_up(MPI_Comm comm) {
+  {
+    const std::lock_guard guard(table().mutex);
+    table().comms.insert(comm);
+  }
+  // The library may have heard of that when it was left alone, or was not in its table yet.
+  if (table().knows_of_loss && !ulfm::failed_ranks(comm).empty()) revoke_as_mpi(comm, true);
 }
 
 }  // namespace
-
-void note_made(MPI_Comm comm) {
-  {
-    const std::lock_guard guard(table().mutex);
-    table().made.insert(comm);
-  }
-  // The library may have heard of that when it was left alone, or was not in its table yet.
-  if (ulfm::is_active() && !ulfm::failed_ranks(comm).empty()) of_mpi()(comm, true);
-}
-
-void note_gone(MPI_Comm comm) {
-  const std::lock_guard guard(table().mutex);
-  table().made.erase(comm);
-}
 
 void end_turn() {
   using CreateGroup = int (*)(MPI_Comm, MPI_Group, int tag, MPI_Comm*);
@@ -59,7 +61,6 @@ void end_turn() {
   static const auto create_group =
       reinterpret_cast<CreateGroup>(dlsym(RTLD_DEFAULT, "ompi_comm_create_group"));
   if (create_group == nullptr) return;
-  const Making making;
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group alone = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
@@ -72,21 +73,32 @@ void end_turn() {
   PMPI_Group_free(&world);
 }
 
-Making::Making() {
-  const std::lock_guard guard(table().mutex);
-  ++table().making;
-}
-
-Making::~Making() {
-  const std::lock_guard guard(table().mutex);
-  --table().making;
-}
-
 }  // namespace resprout::shim
+
+using namespace resprout::shim;
 
 // What the library calls for a communicator that has lost a member, or is revoked.
 extern "C" bool ompi_comm_revoke_local(MPI_Comm comm, bool only_collectives) {
-  using namespace resprout::shim;
-  if (only_collectives && is_to_be_left_alone(comm)) return false;
-  return of_mpi()(comm, only_collectives);
+  if (only_collectives) {
+    table().knows_of_loss = true;
+    if (!is_set_up(comm)) return false;
+  }
+  return revoke_as_mpi(comm, only_collectives);
+}
+
+// What the library calls for a new communicator at the end.
+extern "C" int mca_coll_base_comm_select(MPI_Comm comm) {
+  static const auto select = of_mpi<GiveCollectives>("mca_coll_base_comm_select");
+  const int code = select(comm);
+  if (code == MPI_SUCCESS) note_set_up(comm);
+  return code;
+}
+
+extern "C" int mca_coll_base_comm_unselect(MPI_Comm comm) {
+  static const auto unselect = of_mpi<GiveCollectives>("mca_coll_base_comm_unselect");
+  {
+    const std::lock_guard guard(table().mutex);
+    table().comms.erase(comm);
+  }
+  return unselect(comm);
 }

@@ -90,13 +90,11 @@ void make_native(MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   {
     const QuietMaking quiet;
-    const Making making;
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
     const int code = PMPI_Comm_create(comm, group, &made);
     PMPI_Group_free(&group);
     if (code != MPI_SUCCESS) made = MPI_COMM_NULL;
-    if (made != MPI_COMM_NULL) note_made(made);
   }
   if (made == MPI_COMM_NULL) {
     note_broken_making();
@@ -119,7 +117,6 @@ void leave_native(MPI_Comm native, bool is_clean) {
   }
   // After a loss freeing it may need those who are lost.
   if (!is_clean || World::current()->lost_count() != 0) return;
-  note_gone(native);
   PMPI_Comm_free(&native);
 }
 

@@ -124,7 +124,6 @@ class Creation {
 void open_nursery() {
   if (!ulfm::is_active()) return;  // nobody survives a loss
   PMPI_Comm_dup(MPI_COMM_WORLD, &nursery().comm);
-  note_made(nursery().comm);
   hand_on_errors(nursery().comm);
   add_progress_hook(look_into_nursery, Rounds::some);
 }
@@ -143,11 +142,9 @@ int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_
   constexpr int bits_of_tag = 30;
   int code = MPI_SUCCESS;
   {
-    const Making making;
     const Creation creation(parent);
     const int tag = static_cast<int>(name >> (64 - bits_of_tag));
     code = PMPI_Comm_create_group(nursery().comm, group, tag, made);
-    if (code == MPI_SUCCESS) note_made(*made);
   }
   if (code == MPI_SUCCESS) copy_error_handler(parent, *made);
   const bool is_broken = is_anybody_lost() || is_revoked(parent);

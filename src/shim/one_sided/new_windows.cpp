@@ -12,6 +12,7 @@
 #include "shim/collectives/if_whole.hpp"
 #include "shim/info_value.hpp"
 #include "shim/native/making.hpp"
+#include "shim/native/making_windows.hpp"
 #include "shim/one_sided/fenced_window.hpp"
 #include "shim/one_sided/windows.hpp"
 #include "shim/own_calls.hpp"
@@ -63,7 +64,6 @@ template <typename Native>
 int call_mpi(const Asked& asked, bool is_fenced, Native native) {
   const LoneCall alone(asked.comm, asked.name);
   const QuietMaking quiet;
-  const Making making;
   const int code = native(asked.comm, is_fenced);
   if (code != MPI_SUCCESS) alone.end_if_lost();
   return code;
@@ -81,10 +81,10 @@ int make_natively(const Asked& asked, MPI_Win* made, Native native) {
   return code;
 }
 
-// Others may have it nevertheless: then nobody uses it.
-bool has_anybody_met_loss(MPI_Comm own, int code) {
+// Others may have what this process has not: then nobody uses it.
+bool has_anybody_met_loss(MPI_Comm own, bool is_here) {
   runtime::Lock lock = World::current()->engine().lock();
-  return does_anybody_say(*session_of(own, lock), lock, has_met_loss(code));
+  return does_anybody_say(*session_of(own, lock), lock, is_here);
 }
 
 // Of everybody in `comm`, so that it has the same ranks.
@@ -120,11 +120,16 @@ std::vector<std::byte*> shared_memory(MPI_Win window, std::size_t size) {
 
 // Nothing: the MPI library cannot make it, as somebody is lost, and nobody has it.
 template <typename Native>
-std::optional<int> make_together(const Asked& asked, MPI_Comm own, Native native) {
+std::optional<int> make_together(const Asked& asked, MPI_Comm own, MPI_Win* made, Native native) {
   if (is_remade(own)) return std::nullopt;
+  const MakingWindow making([own](bool is_here) { return has_anybody_met_loss(own, is_here); });
   const int code = call_mpi(asked, true, native);
-  if (has_met_loss(code)) end_turn();
-  if (!has_anybody_met_loss(own, code)) return code;
+  if (making.is_broken()) {
+    if (code == MPI_SUCCESS) PMPI_Win_free(made);
+  } else {
+    if (has_met_loss(code)) end_turn();
+    if (!has_anybody_met_loss(own, has_met_loss(code))) return code;
+  }
   note_broken_making();
   return std::nullopt;
 }
@@ -135,7 +140,7 @@ int make_fenced(const Asked& asked, MPI_Win* made, Native native) {
   const OwnCalls calls;
   MPI_Comm own = MPI_COMM_NULL;
   if (const int code = make_own_communicator(asked.comm, &own); code != MPI_SUCCESS) return code;
-  std::optional<int> code = make_together(asked, own, native);
+  std::optional<int> code = make_together(asked, own, made, native);
   FencedWindow::Made facts{.is_apart = !code,
                            .is_dynamic = asked.is_dynamic,
                            .is_allocated = asked.allocated != nullptr && !asked.is_for_loads,

@@ -73,9 +73,7 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, MPI_Comm* 
   call.lock().unlock();
   {
     const QuietMaking quiet;
-    const Making making;
     code = native();
-    if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) note_made(*made);
   }
   if (has_met_loss(code)) end_turn();
   if (has_anybody_failed(call, code)) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "shim/errors.hpp"
-#include "shim/native/making.hpp"
 #include "shim/remade/drain.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
@@ -52,7 +51,6 @@ void open_spares() {
   if (!ulfm::is_active()) return;  // nobody survives a loss
   for (Spare& spare : spares().all) {
     PMPI_Comm_dup(MPI_COMM_WORLD, &spare.comm);
-    note_made(spare.comm);
     hand_on_errors(spare.comm);
     PMPI_Comm_dup(MPI_COMM_SELF, &spare.handle);
     spare.is_in_use = false;

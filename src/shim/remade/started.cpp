@@ -3,7 +3,6 @@
 // As of those that are waited for, the members agree first whether the MPI library is to make a
 // duplicate, and then whether a loss fell into that (new_communicators.cpp).
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -107,18 +106,14 @@ class Remaking final : public Collective {
   // Nothing is said meanwhile.
   void leave_to_mpi(runtime::Started& started) {
     const QuietMaking quiet;
-    making_.emplace();
     stage_ = Stage::mpi;
     code_ = start_duplicate(comm_, made_, &of_mpi_);
     if (code_ == MPI_SUCCESS) return;
-    making_.reset();
     say_whether_made(started);
   }
   int end_of_mpi() {
     const QuietMaking quiet;
     const int code = PMPI_Wait(&of_mpi_, MPI_STATUS_IGNORE);
-    if (code == MPI_SUCCESS) note_made(*made_);
-    making_.reset();
     if (code != MPI_SUCCESS) end_turn();
     return code;
   }
@@ -147,7 +142,6 @@ class Remaking final : public Collective {
   BitwiseOr any_;
   Stage stage_ = Stage::who_makes_it;
   MPI_Request of_mpi_ = MPI_REQUEST_NULL;
-  std::optional<Making> making_;
   std::byte has_failed_{0};
   int code_ = MPI_SUCCESS;
 };

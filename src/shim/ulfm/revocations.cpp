@@ -1,11 +1,13 @@
 #include "shim/ulfm/revocations.hpp"
 
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/engine.hpp"
+#include "runtime/net/clock.hpp"
 #include "shim/communicator.hpp"
 #include "shim/cut_off.hpp"
 #include "shim/native/natives.hpp"
@@ -24,12 +26,20 @@ std::atomic<bool> has_untold{false};
 
 namespace {
 
+// How long the library has to hear of a death by itself.
+constexpr std::int64_t patience_ns = 300'000'000;
+
+struct UntoldFailure {
+  int world_rank;
+  std::int64_t due_ns;
+};
+
 // Never destroyed: the lifeline's thread may still find a notice.
 struct Table {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, MPI_Comm> comms;  // by session
   std::vector<MPI_Comm> untold;                       // revoked, but MPI has not been told
-  std::vector<int> untold_failures;                   // world ranks, likewise
+  std::vector<UntoldFailure> untold_failures;         // likewise
   bool is_alone = false;                              // MPI has been told of all others
 };
 
@@ -48,10 +58,21 @@ void note_revocation(const runtime::Session& session) {
   detail::has_untold.store(true, std::memory_order_release);
 }
 
-// All others have failed for who is cut off, and that is said before its communicators are revoked:
-// a send that needs its receiver would wait for the acknowledgment of its end. REQUIRES: the mutex.
+void tell(int failed_world_rank) {
+  if (can_fail_locally()) fail_locally(failed_world_rank);
+}
+
+// Those that are due; others are left. All others have failed for who is cut off, and that is said
+// before its communicators are revoked: a send that needs its receiver would wait for the
+// acknowledgment of its end. REQUIRES: the mutex.
 std::vector<int> failures_to_tell(Table& t) {
-  std::vector<int> failures = std::exchange(t.untold_failures, {});
+  std::vector<int> failures;
+  if (!t.untold_failures.empty())
+    std::erase_if(t.untold_failures, [&, now_ns = runtime::monotonic_ns()](const auto& untold) {
+      if (untold.due_ns > now_ns) return false;
+      failures.push_back(untold.world_rank);
+      return true;
+    });
   if (!is_cut_off() || std::exchange(t.is_alone, true)) return failures;
   const World& world = *World::current();
   for (int rank = 0; rank < world.size(); ++rank)
@@ -86,9 +107,15 @@ void open_revocations(runtime::Engine& engine) {
 void close_revocations() {
   if (ulfm::is_active()) remove_progress_hook(look);
   looked_after = nullptr;
-  const std::lock_guard guard(table().mutex);
-  table().comms.clear();
-  table().untold.clear();
+  std::vector<UntoldFailure> failures;
+  {
+    const std::lock_guard guard(table().mutex);
+    table().comms.clear();
+    table().untold.clear();
+    failures.swap(table().untold_failures);
+  }
+  // The library's own end would wait for them.
+  for (const UntoldFailure& failure : failures) tell(failure.world_rank);
 }
 
 void note_session(MPI_Comm comm, const runtime::Session& session) {
@@ -116,10 +143,11 @@ void look_for_revocations() {
   pass_on_revocations();
 }
 
-void note_living_failure(int world_rank) {
+void note_failure(int world_rank, bool is_dead) {
   if (!ulfm::is_active()) return;
   const std::lock_guard guard(table().mutex);
-  table().untold_failures.push_back(world_rank);
+  const std::int64_t due_ns = is_dead ? runtime::monotonic_ns() + patience_ns : 0;
+  table().untold_failures.push_back({world_rank, due_ns});
   detail::has_untold.store(true, std::memory_order_release);
 }
 
@@ -131,10 +159,9 @@ void detail::pass_on_revocations() {
     const std::lock_guard guard(table().mutex);
     untold.swap(table().untold);
     failures = failures_to_tell(table());
-    has_untold.store(false, std::memory_order_relaxed);
+    has_untold.store(!table().untold_failures.empty(), std::memory_order_relaxed);
   }
-  for (const int world_rank : failures)
-    if (can_fail_locally()) fail_locally(world_rank);
+  for (const int world_rank : failures) tell(world_rank);
   for (const MPI_Comm comm : untold) {
     if (is_remade(comm)) continue;  // nothing of it waits inside MPI
     const Communicator& communicator = *communicator_of(comm);

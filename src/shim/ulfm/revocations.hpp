@@ -31,8 +31,9 @@ void close_revocations();
 void note_session(MPI_Comm comm, const runtime::Session& session);
 void forget_session(const runtime::Session& session);
 
-// For MPI, too: `world_rank` was cut off, and lives. Safe from any thread.
-void note_living_failure(int world_rank);
+// For MPI, too, which hears of most deaths by itself, some 40 ms after them, but not of all, and
+// never of those who were cut off, and live. Safe from any thread.
+void note_failure(int world_rank, bool is_dead);
 
 namespace detail {
 extern std::atomic<int> revoked_count;

@@ -25,9 +25,15 @@ static void duplicate(int rank) {
 
 static void make_windows(int rank, int size) {
   for (int i = 0; i < times; ++i) {
-    int memory[2] = {rank, -1}, next = (rank + 1) % size, last = (rank + size - 1) % size;
+    int own[2], *memory = own, next = (rank + 1) % size, last = (rank + size - 1) % size;
+    const MPI_Aint bytes = sizeof own;
     MPI_Win window;
-    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (i % 2 == 0)
+      MPI_Win_create(memory, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    else
+      MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    memory[0] = rank;
+    memory[1] = -1;
     MPI_Win_fence(0, window);
     MPI_Put(&memory[0], 1, MPI_INT, next, 1, 1, MPI_INT, window);
     MPI_Win_fence(0, window);
