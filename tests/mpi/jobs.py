@@ -109,9 +109,9 @@ class Job:
         """Its end; fails if that does not come in time, or if something of it stays behind."""
         status = self._wait_and_look(seconds)
         if status is None:
-            states = self._describe_processes()
+            seen = self.seen()
             self.end()
-            pytest.fail(f"did not end in {seconds} s:\n{self.said()}\n{states}", pytrace=False)
+            pytest.fail(f"did not end in {seconds} s:\n{seen}", pytrace=False)
         ended = self.said(status)
         self._check_nothing_is_left(ended)
         return ended
@@ -137,6 +137,11 @@ class Job:
         out = (self.directory / "out").read_text(errors="replace")
         err = (self.directory / "err").read_text(errors="replace")
         return Ended(self.command, status, out, err)
+
+    def seen(self) -> str:
+        """What it has said so far, and what its processes are doing."""
+        states = self._describe_processes()
+        return f"{self.said()}\n{states}"
 
     def end(self) -> None:
         """End every process of it by its id."""

@@ -265,7 +265,7 @@ def test_a_plane_that_has_lost_a_process_comes_back_on_its_hosts(folder: Path, m
 
         def wait_until(condition: Callable[[], bool]) -> None:
             if not jobs.becomes_true(condition, jobs.WATCHDOG_SECONDS):
-                pytest.fail(str(job.said()), pytrace=False)
+                pytest.fail(job.seen(), pytrace=False)
 
         wait_until(lambda: job.said().out.count("step 3 ") == RANKS)
         (started,) = folder.glob("resprout-*/plane-0/started-1")

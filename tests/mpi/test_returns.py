@@ -143,7 +143,7 @@ class Scene:
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
         if not jobs.becomes_true(condition, jobs.WATCHDOG_SECONDS):
-            pytest.fail(str(self.job.said()), pytrace=False)
+            pytest.fail(self.job.seen(), pytrace=False)
 
     def play(
         self,
