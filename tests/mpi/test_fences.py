@@ -83,6 +83,18 @@ def test_siblings_stand_in_for_the_lost_of_two_planes(verify: str) -> None:
     assert ended.report["replicas_left"] == [2, 1, 1, 2], str(ended)
 
 
+@pytest.mark.parametrize("seed", covering.a_share(range(20), of_one=10))
+def test_they_stand_in_for_who_dies_in_the_making_of_a_window(seed: int) -> None:
+    chance = random.Random(seed)
+    words = ["--replicas", "2", "--on-replica-loss", "stand-in"]
+    for replica, rank in enumerate(chance.sample(range(4), 2)):
+        at = f"{chance.uniform(0.05, 0.2):.3f}s"
+        words += ["--inject", f"kill:rank={rank},replica={replica},at={at}"]
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "lone_calls", "win"], words)
+    assert ended.status == 0, str(ended)
+    assert sorted(ended.out.splitlines()) == [f"rank {n} is done" for n in range(4)], str(ended)
+
+
 def test_with_on_loss_error_a_loss_is_one() -> None:
     ended = run(["created"], "--on-loss", "error", "--inject", "kill:rank=1,at=win_fence#9")
     assert ended.status != 0

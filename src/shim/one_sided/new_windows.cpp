@@ -18,6 +18,7 @@
 #include "shim/own_calls.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/replication/lone_calls.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout;
@@ -59,10 +60,12 @@ bool has_own_fences(const Asked& asked) {
 }
 
 // `native()` is MPI's own call. If a loss falls into it the library calls that an error of windows,
-// or does not come back.
+// or does not come back. Whoever can do without the library's windows sees to it that it does
+// (native/making_windows.hpp); others end, if siblings stand in for them.
 template <typename Native>
 int call_mpi(const Asked& asked, bool is_fenced, Native native) {
-  const LoneCall alone(asked.comm, asked.name);
+  const bool can_do_without = is_fenced && !asked.is_for_loads;
+  const LoneCall alone(can_do_without ? MPI_COMM_NULL : asked.comm, asked.name);
   const QuietMaking quiet;
   const int code = native(asked.comm, is_fenced);
   if (code != MPI_SUCCESS) alone.end_if_lost();
@@ -147,6 +150,7 @@ int make_fenced(const Asked& asked, MPI_Win* made, Native native) {
                            .memory = asked.memory,
                            .shared = {}};
   if (!code && asked.is_for_loads) {
+    end_if_masking(mpi_name_of(asked.name), "meets a loss for which others cannot stand in");
     MPI_Comm_free(&own);
     return is_remade(asked.comm) ? refuse_remade(asked.comm, asked.name)
                                  : finish(asked.comm, asked.name, proc_failed());
