@@ -15,5 +15,5 @@ extern "C" int ompi_comm_dup(MPI_Comm comm, MPI_Comm* made) {
   const int code = duplicate(comm, made);
   if (window == nullptr) return code;
   if (code != MPI_SUCCESS) end_turn();
-  return window->is_broken(code != MPI_SUCCESS) ? duplicate(MPI_COMM_SELF, made) : code;
+  return window->agree(code != MPI_SUCCESS) ? duplicate(MPI_COMM_SELF, made) : code;
 }

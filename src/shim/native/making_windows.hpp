@@ -22,9 +22,9 @@ class MakingWindow {
   using Agree = std::function<bool(bool is_here)>;
 
   explicit MakingWindow(Agree is_anywhere) : is_anywhere_(std::move(is_anywhere)) {
-    current_ = this;
+    current = this;
   }
-  ~MakingWindow() { current_ = nullptr; }
+  ~MakingWindow() { current = nullptr; }
   MakingWindow(const MakingWindow&) = delete;
   MakingWindow& operator=(const MakingWindow&) = delete;
 
@@ -32,13 +32,13 @@ class MakingWindow {
   bool is_broken() const { return is_broken_; }
 
   // Null: this thread is at something else, or behind the duplicate.
-  static MakingWindow* take_current() { return std::exchange(current_, nullptr); }
-  bool is_broken(bool is_here) { return is_broken_ = is_anywhere_(is_here); }
+  static MakingWindow* take_current() { return std::exchange(current, nullptr); }
+  bool agree(bool is_here) { return is_broken_ = is_anywhere_(is_here); }
 
  private:
   const Agree is_anywhere_;
   bool is_broken_ = false;
-  constinit static inline RESPROUT_FAST_THREAD_LOCAL MakingWindow* current_ = nullptr;
+  constinit static inline RESPROUT_FAST_THREAD_LOCAL MakingWindow* current = nullptr;
 };
 
 }  // namespace resprout::shim
