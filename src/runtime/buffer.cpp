@@ -9,7 +9,8 @@ namespace resprout::runtime {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t cached_bytes_max = std::size_t{64} << 20;
+constexpr int cached_class_max = 26;
+constexpr std::size_t cached_bytes_max = std::size_t{1} << cached_class_max;
 
 std::byte* take_block(int cls) {
   return static_cast<std::byte*>(
@@ -17,9 +18,10 @@ std::byte* take_block(int cls) {
 }
 void give_back_block(std::byte* block) { ::operator delete(block, std::align_val_t{alignment}); }
 
-// Free blocks of this thread, by the power of two that holds them.
+// Free blocks of this thread, by the power of two that holds them. A process that loads the library
+// late has some 1.6 KiB for all variables of threads (shim/fast_thread_local.hpp).
 struct Pool {
-  std::array<std::vector<std::byte*>, 64> free;
+  std::array<std::vector<std::byte*>, cached_class_max + 1> free;
   std::size_t cached_bytes = 0;
   bool is_over = false;  // the thread ends: nothing is cached any more
 
@@ -40,8 +42,9 @@ int size_class(std::size_t bytes) {
 
 void* take_pooled(std::size_t bytes) {
   const int cls = size_class(bytes);
+  if (pool.is_over || cls > cached_class_max) return take_block(cls);
   auto& blocks = pool.free[static_cast<std::size_t>(cls)];
-  if (pool.is_over || blocks.empty()) return take_block(cls);
+  if (blocks.empty()) return take_block(cls);
   std::byte* const block = blocks.back();
   blocks.pop_back();
   pool.cached_bytes -= std::size_t{1} << cls;

@@ -11,8 +11,6 @@
 #include <functional>
 #include <utility>
 
-#include "shim/fast_thread_local.hpp"
-
 namespace resprout::shim {
 
 // This thread has the library make a window while one lives.
@@ -38,7 +36,7 @@ class MakingWindow {
  private:
   const Agree is_anywhere_;
   bool is_broken_ = false;
-  constinit static inline RESPROUT_FAST_THREAD_LOCAL MakingWindow* current = nullptr;
+  constinit static inline thread_local MakingWindow* current = nullptr;
 };
 
 }  // namespace resprout::shim
