@@ -19,7 +19,7 @@ std::byte* take_block(int cls) {
 void give_back_block(std::byte* block) { ::operator delete(block, std::align_val_t{alignment}); }
 
 // Free blocks of this thread, by the power of two that holds them. A process that loads the library
-// late has some 1.6 KiB for all variables of threads (shim/fast_thread_local.hpp).
+// late has room for some 1.6 KiB of variables of threads, all in all.
 struct Pool {
   std::array<std::vector<std::byte*>, cached_class_max + 1> free;
   std::size_t cached_bytes = 0;

@@ -43,6 +43,14 @@ def kills_at_any_moment(seed: int, count: int, ranks: int, within_s: float) -> s
     )
 
 
+def check_survivors(ended: jobs.Ended, ranks: int) -> None:
+    """Who is killed by the clock may have been through before, if the machine was late."""
+    said = re.findall(r"^(?:rank )?([0-9]+) is (?:through|done)$", ended.out, re.MULTILINE)
+    assert ended.status == 0 and {int(rank) for rank in said} | ended.lost == set(range(ranks)), (
+        str(ended)
+    )
+
+
 @dataclass(frozen=True)
 class Case:
     number: int

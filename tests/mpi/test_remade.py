@@ -1,11 +1,9 @@
 """Communicators made after a loss: what a program does with them, and how they are made."""
 
-import re
-
 import covering
 import jobs
 import pytest
-from kills import kills_at_any_moment, kills_at_calls
+from kills import check_survivors, kills_at_any_moment, kills_at_calls
 
 CALLS = ["allreduce", "sendrecv", "irecv", "issend", "wait"]
 
@@ -25,12 +23,6 @@ def test_duplicates_of_grids_are_grids_and_those_of_graphs_are_graphs(ranks: int
     ended = jobs.resprout_run(ranks, [jobs.PROGRAMS / "topologies"], [])
     assert ended.status == 0 and ended.out.count(" checks\n") == ranks - 1, str(ended)
     assert ended.lost == {1}, str(ended)
-
-
-def check_survivors(ended: jobs.Ended, ranks: int) -> None:
-    """Who is killed by the clock may have been through before, if the machine was late."""
-    through = {int(rank) for rank in re.findall(r"^([0-9]+) is through$", ended.out, re.MULTILINE)}
-    assert ended.status == 0 and through | ended.lost == set(range(ranks)), str(ended)
 
 
 def killed_while_making(seed: int, ranks: int) -> jobs.Ended:

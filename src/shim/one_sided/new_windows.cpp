@@ -130,8 +130,9 @@ std::optional<int> make_together(const Asked& asked, MPI_Comm own, MPI_Win* made
   if (making.is_broken()) {
     if (code == MPI_SUCCESS) PMPI_Win_free(made);
   } else {
-    if (has_met_loss(code)) end_turn();
-    if (!has_anybody_met_loss(own, has_met_loss(code))) return code;
+    const bool is_here = has_met_loss(code);
+    if (is_here) end_turn();
+    if (!has_anybody_met_loss(own, is_here)) return code;
   }
   note_broken_making();
   return std::nullopt;
