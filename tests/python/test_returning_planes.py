@@ -107,6 +107,7 @@ _PROGRAM = """\
             said += 1
             say(b"%d of %s\\n" % (said, plane.encode()))
         if said == wanted:
+            (stage / f"said-{plane}-{said}").touch()
             (job / "has-checkpoints").touch()
             if there("end"):
                 end(True)
@@ -144,6 +145,12 @@ class Job:
 
     def tell(self, name: str) -> None:
         (self.stage / name).touch()
+
+    def wait_for_both(self) -> None:
+        """Both planes have said their first two lines, of which those of plane 0 are shown."""
+        said = [self.stage / f"said-{plane}-2" for plane in (0, 1)]
+        assert eventually(lambda: all(path.exists() for path in said)), self.err()
+        self.wait_for_line("2 of 0")
 
     def out(self) -> list[str]:
         return self.paths[0].read_text().splitlines()
@@ -194,7 +201,7 @@ def test_both_planes_are_lost_one_after_the_other_and_come_back(
     launch: Callable[..., Job], strict: str
 ) -> None:
     job = launch(strict=strict)
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     job.tell("die-0-0")
     job.wait_for_words("plane 0 of 2 is back, from checkpoint 2")
     job.want_lines(4)
@@ -230,7 +237,7 @@ def test_a_plane_that_is_lost_before_it_is_back_is_not_started_again(
 ) -> None:
     job = launch()
     job.tell("refuse-1")
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     job.tell("die-0-0")
     job.wait_for_launch(0, 1)
     job.tell("die-0-1")
@@ -250,7 +257,7 @@ def test_a_plane_that_is_lost_before_it_is_back_is_not_started_again(
 def test_a_plane_that_is_not_back_when_the_others_end_is_ended(launch: Callable[..., Job]) -> None:
     job = launch()
     job.tell("refuse-1")
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     job.tell("die-1-0")
     job.wait_for_launch(1, 1)
     job.tell("end")
@@ -263,7 +270,7 @@ def test_a_plane_that_is_not_back_when_the_others_end_is_ended(launch: Callable[
 def test_a_signal_ends_a_plane_that_is_not_back_too(launch: Callable[..., Job]) -> None:
     job = launch()
     job.tell("refuse-1")
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     job.tell("die-1-0")
     job.wait_for_launch(1, 1)
     job.process.send_signal(signal.SIGTERM)
@@ -277,7 +284,7 @@ def test_where_nothing_is_verified_planes_come_back_all_the_same(
     launch: Callable[..., Job],
 ) -> None:
     job = launch(verify="none")
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     job.tell("die-0-0")
     job.wait_for_words("plane 0 of 2 is back, from checkpoint 2")
     job.want_lines(4)
@@ -298,7 +305,7 @@ def end_after_another_line(job: Job, line: str) -> list[dict[str, Any]]:
 
 def test_a_plane_that_has_lost_its_host_is_not_started_again(launch: Callable[..., Job]) -> None:
     job = launch()
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     job.tell("lost-host-0")
     job.tell("die-0-0")
     job.wait_for_words("plane 0 of 2 is lost: it lost host n7; 1 plane goes on")
@@ -310,7 +317,7 @@ def test_a_plane_that_came_back_and_is_excluded_is_not_started_again(
     launch: Callable[..., Job],
 ) -> None:
     job = launch()
-    job.wait_for_line("2 of 0")
+    job.wait_for_both()
     for how in ("exclude-1-0", "exclude-1-1", "die-1-0"):
         job.tell(how)
     job.wait_for_words("plane 1 of 2 is back")
