@@ -340,13 +340,15 @@ void Engine::maybe_drive() {
   if (lock) drive(lock);
 }
 
+void Engine::read_notices(Lock&) { read_board(); }
+
 void Engine::give_way(Lock& lock) {
   if (idle_.is_crowded()) {
     lock.unlock();
     sched_yield();
     lock.lock();
   }
-  read_board();
+  read_notices(lock);
 }
 
 void Engine::finish_tasks(Lock& lock) {

@@ -125,6 +125,8 @@ class Engine final : public Receiver {
   }
   // Something stands on the host's board that this process has not acted on. Without the lock.
   bool has_notice() const { return board_.at(read_notices_.load(std::memory_order_acquire)) != 0; }
+  // Acts on what stands there.
+  void read_notices(Lock& lock);
   // Reads the board or, if nothing new is there, does what `tick` does. Also from inside of the MPI
   // library, on a thread that may hold the lock: then, and if another thread is inside, nothing
   // happens.

@@ -249,7 +249,7 @@ class Session final : public Outlet {
   bool is_given_up(Lock& lock);
   Kept& keep_native(const NativeCall& call);
   Outcome note_native_end(Lock& lock, NativeCall& call);
-  Outcome give_up_native(Kept& kept);
+  Outcome give_up_native();
   Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
   bool has_lost_members() const;
   Context revocation_context();

@@ -16,12 +16,12 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
   const bool is_not_entered = is_given_up(lock);
   if (lock.owns_lock()) lock.unlock();
   const bool has_ended_well = !is_not_entered && call.run();
-  if (!has_ended_well) call.interrupt();
+  if (!has_ended_well && !is_revoked()) call.interrupt();  // else nobody waits for a word of ours
   lock.lock();
   is_below_.store(false, std::memory_order_relaxed);
   if (has_ended_well) return note_native_end(lock, call);
-  Kept& kept = keep_native(call);
-  return is_revoked() ? give_up_native(kept) : settle_native(lock, kept, call);
+  if (is_revoked()) return give_up_native();
+  return settle_native(lock, keep_native(call), call);
 }
 
 // Mostly nobody is lost, and there is nothing to lock for. Who has given it up then, because of a
@@ -64,8 +64,7 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
 }
 
 // What the session's members got no longer matters to any of them.
-Outcome Session::give_up_native(Kept& kept) {
-  kept.payload.emplace();
+Outcome Session::give_up_native() {
   note_that_nobody_contributed();
   return {};
 }

@@ -88,6 +88,7 @@ struct Communicator {
   int calls_for_lanes = 0;                            // before that
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   std::atomic<bool> is_revoked = false;               // though it has no session
+  std::atomic<bool> returns_errors = false;           // the program's handler is known to do that
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
   std::size_t acknowledged = 0;                                               // so many of them
   enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`

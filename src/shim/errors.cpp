@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/communicator.hpp"
 #include "shim/cut_off.hpp"
 #include "shim/fast_thread_local.hpp"
 #include "shim/remade/remade.hpp"
@@ -74,13 +75,16 @@ std::string name_of_comm(MPI_Comm comm) {
   return *name != '\0' ? name : "without a name";
 }
 
-// Does with the error what the program asked for.
-void pass_on(MPI_Comm comm, int code) {
+// Does with the error what the program asked for. True: that is nothing.
+bool pass_on(MPI_Comm comm, int code) {
   const MPI_Errhandler ours = handler_of(comm);
   const MPI_Errhandler of_program = unwrapped(ours);
-  if (of_program == MPI_ERRORS_RETURN) return;
+  if (of_program == MPI_ERRORS_RETURN) return true;
   if (is_fatal(of_program) && is_cut_off()) end_cut_off("its error handler is fatal");
-  if (is_fatal(of_program)) return end_job_for(code, "communicator " + name_of_comm(comm));
+  if (is_fatal(of_program)) {
+    end_job_for(code, "communicator " + name_of_comm(comm));
+    return false;
+  }
   const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
   const int outer_making_depth = std::exchange(making_depth, 0);
   PMPI_Comm_set_errhandler(comm, of_program);
@@ -89,6 +93,7 @@ void pass_on(MPI_Comm comm, int code) {
   making_depth = outer_making_depth;
   // Unless the handler has set another one.
   if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
+  return false;
 }
 
 // Every wrapping does this.
@@ -192,14 +197,25 @@ bool is_revoked(int code) { return class_of(code) == ulfm::revoked_class(); }
 
 int as_told(int code) { return is_cut_off() && is_loss(code) ? proc_failed() : code; }
 
+// The same, asking MPI only once for what mostly is nothing: many processes may be waiting for each
+// other to be through with a revocation, and nobody has that code of MPI's in a cache.
+static void pass_on_as_known(MPI_Comm comm, int code) {
+  if (World::current() == nullptr || !is_loss(code)) {
+    pass_on(comm, code);
+    return;
+  }
+  Communicator& communicator = *communicator_of(comm);
+  if (!communicator.returns_errors && pass_on(comm, code)) communicator.returns_errors = true;
+}
+
 int finish(MPI_Comm comm, const char* call, int code) {
   if (code == MPI_SUCCESS) return code;
   code = as_told(code);
   if (is_loss(code)) {
-    end_if_masking(mpi_name_of(call), unmasked);
+    if (masking.load() != nullptr) end_if_masking(mpi_name_of(call), unmasked);
     if (World* world = World::current()) world->report().count_error(call);
   }
-  if (is_for_program(code)) pass_on(comm, code);
+  if (is_for_program(code)) pass_on_as_known(comm, code);
   return code;
 }
 
@@ -230,7 +246,10 @@ using namespace resprout::shim;
 extern "C" int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   if (!is_installed() || comm == MPI_COMM_NULL || errhandler == MPI_ERRHANDLER_NULL)
     return PMPI_Comm_set_errhandler(comm, errhandler);
-  return PMPI_Comm_set_errhandler(comm, wrapped(errhandler));
+  const int code = PMPI_Comm_set_errhandler(comm, wrapped(errhandler));
+  if (code == MPI_SUCCESS && World::current() != nullptr)
+    communicator_of(comm)->returns_errors = errhandler == MPI_ERRORS_RETURN;
+  return code;
 }
 
 extern "C" int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {

@@ -37,6 +37,12 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry
   number_ =
       entry == Entry::first ? communicator_->calls.next(name) : communicator_->calls.current(name);
   communicator_->last = session_;
+  // What others have revoked ends here at once, not somewhere inside of the library.
+  if (world->engine().has_notice()) {
+    lock_.lock();
+    world->engine().read_notices(lock_);
+    lock_.unlock();
+  }
   if (when == Lock::at_once) lock();
 }
 

@@ -168,13 +168,28 @@ static void lose_rank_1(void) {
   }
 }
 
+/* Errors are returned, and then told, and then returned again. */
+static void change_handler(MPI_Comm comm, MPI_Errhandler mine) {
+  const int before = heard;
+  CHECK(is_failed(MPI_Barrier(comm)) && is_failed(MPI_Barrier(comm)));
+  CHECK(heard == before);
+  MPI_Comm_set_errhandler(comm, mine);
+  CHECK(is_failed(MPI_Barrier(comm)));
+  CHECK(heard == before + 1 && heard_on == comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  CHECK(is_failed(MPI_Barrier(comm)));
+  CHECK(heard == before + 1);
+}
+
 static void tell(void) {
   MPI_Errhandler mine;
   MPI_Request request;
-  MPI_Comm dup;
+  MPI_Comm dup, inherits;
   int value;
   MPI_Comm_create_errhandler(hear, &mine);
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
+  MPI_Comm_dup(dup, &inherits);
   MPI_Comm_set_errhandler(dup, mine);
   lose_rank_1();
   CHECK(is_failed(MPI_Recv(&value, 1, MPI_INT, 1, 0, dup, MPI_STATUS_IGNORE)));
@@ -189,6 +204,8 @@ static void tell(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   CHECK(is_failed(MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)));
   CHECK(heard == 4);
+  change_handler(MPI_COMM_WORLD, mine);
+  change_handler(inherits, mine);
 }
 
 static void fatal(void) {
