@@ -14,7 +14,7 @@ EXPORTED = re.compile(
     r"|clock|clock_gettime|getrusage|gettimeofday|time|times|timespec_get"
     r"|ompi_comm_(dup|revoke_local|request_schedule_append)|mca_coll_base_comm_(un)?select"
     r"|opal_pointer_array_(test_and_)?set_item"
-    r"|ompi_mpi_errors_are_fatal_comm_handler"
+    r"|ompi_mpi_errors_are_fatal_comm_handler|ompi_rte_abort"
 )
 
 

@@ -23,6 +23,13 @@ def test_abort_ends_the_job_with_its_status(rank: int, status: int, transport: s
     assert f"rank {rank} called MPI_Abort({status})" in ended.err, str(ended)
 
 
+def test_others_go_on_without_a_process_that_the_mpi_library_gives_up() -> None:
+    ended = jobs.resprout_run(4, [ENDINGS, "given-up", "2"])
+    assert ended.status == 0 and ended.lost == {2}, str(ended)
+    assert ended.out == "3 go on\n", str(ended)
+    assert "rank 2: the MPI library has given up this process: nothing is at number 7" in ended.err
+
+
 def test_abort_ends_a_job_that_was_started_by_hand() -> None:
     ended = jobs.mpirun_run(4, [ENDINGS, "abort", "2", "5"])
     assert ended.status != 0, str(ended)

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "shim/native/numbers.hpp"
 #include "shim/ulfm.hpp"
 
 namespace resprout::shim {
@@ -65,6 +66,7 @@ void end_turn() {
   MPI_Group alone = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   int rank = 0;
+  const FarNumbers far_numbers;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Group_rank(world, &rank);
   PMPI_Group_incl(world, 1, &rank, &alone);

@@ -1,16 +1,16 @@
-// The numbers that communicators have in the MPI library, while it makes several at once.
-//
-// Whoever makes one proposes a number, and takes the one that all agree on if it is free here.
-// Where a loss meets that, Open MPI 5.0 gives back the number whether it could take it or not, and
-// so that of another communicator, which then gets no messages any more. So nobody gives back, in a
-// step of a making, what it has not taken.
+// Where a loss meets the making of several communicators at once, Open MPI 5.0 gives back a
+// number whether it could take it or not, and so that of another one, which then gets no messages
+// any more. So nobody gives back, in a step of a making, what it has not taken.
 //
 // Thread rule: from any thread.
+#include "shim/native/numbers.hpp"
+
 #include <dlfcn.h>
 
 #include <mutex>
 #include <unordered_map>
 
+#include "shim/fast_thread_local.hpp"
 #include "shim/native/steps.hpp"
 
 namespace resprout::shim {
@@ -19,6 +19,10 @@ namespace {
 using PointerArray = void;  // opal_pointer_array_t
 using TestAndSet = bool (*)(PointerArray*, int number, void* value);
 using Set = int (*)(PointerArray*, int number, void* value);
+
+// Programs have fewer communicators; the library's table has room for more.
+constexpr int far_number = 1 << 14;
+RESPROUT_FAST_THREAD_LOCAL bool wants_far_number = false;
 
 // Never destroyed: the library makes progress to the end of the process.
 struct Numbers {
@@ -53,12 +57,17 @@ bool note_set(int number, const void* value) {
 }
 
 }  // namespace
+
+FarNumbers::FarNumbers() { wants_far_number = true; }
+FarNumbers::~FarNumbers() { wants_far_number = false; }
+
 }  // namespace resprout::shim
 
 extern "C" bool opal_pointer_array_test_and_set_item(void* table, int number, void* value) {
   using namespace resprout::shim;
   static const auto test_and_set =
       reinterpret_cast<TestAndSet>(dlsym(RTLD_NEXT, "opal_pointer_array_test_and_set_item"));
+  if (wants_far_number && number < far_number && is_of_communicators(table)) return false;
   void* const steps = step_under_way();
   if (steps == nullptr || !is_of_communicators(table)) return test_and_set(table, number, value);
   const std::lock_guard guard(numbers().mutex);

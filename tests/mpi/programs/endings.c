@@ -1,12 +1,14 @@
 /* Ways to end, and not to.
  *
  *   endings abort RANK STATUS   that rank calls MPI_Abort while the others wait for it
+ *   endings given-up RANK       the MPI library finds no way on there; the others go on
  *   endings forever             all ranks do barriers and compute until somebody ends them
  *   endings status STATUS       all ranks end well, with this exit status
  *   endings crash               all ranks die of a segmentation fault
  *   endings echo                rank 0 copies stdin to stdout; the others read what they get:
  * nothing
  */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +19,18 @@
 static int rank;
 
 static int number_of(const char* text) { return (int)strtol(text, NULL, 10); }
+
+/* As Open MPI does it, for instance with a message whose sender is no member of its communicator.
+ */
+static void be_given_up(int by) {
+  int (*give_up)(int, const char*, ...) = NULL;
+  int one = 1, sum = 0;
+  *(void**)&give_up = dlsym(RTLD_DEFAULT, "ompi_rte_abort");
+  if (give_up == NULL) exit(2);
+  if (rank == by) give_up(-1, "nothing is at %s", "number 7");
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d go on\n", sum);
+}
 
 static void echo(void) {
   char data[4096];
@@ -38,6 +52,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "abort") == 0) {
     if (rank == number_of(argv[2])) MPI_Abort(MPI_COMM_WORLD, number_of(argv[3]));
     MPI_Barrier(MPI_COMM_WORLD);
+  } else if (strcmp(what, "given-up") == 0) {
+    be_given_up(number_of(argv[2]));
   } else if (strcmp(what, "forever") == 0) {
     if (rank == 0) puts("on and on");
     fflush(stdout);
