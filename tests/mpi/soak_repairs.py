@@ -1,4 +1,4 @@
-"""Programs that repair their communicators, and communicators made after losses, over and over.
+"""Programs that repair their communicators, or make them and windows after losses, over and over.
 
 Each run is one of the examples of ULFM's use, or the loop of shrinking and going on, with ranks
 killed at any moment; or a random program that makes, uses and frees communicators, with ranks
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+import test_fences
 from kills import kills_at_any_moment
 from resprout.progress import progress_bar
 from test_remade import killed_while_making, killed_while_making_several
@@ -40,6 +41,8 @@ KINDS: dict[str, Callable[[int], int]] = {
     "repair": loop,
     "communicators": lambda seed: len(killed_while_making(seed, 2 + seed % 15).lost),
     "several at once": lambda seed: len(killed_while_making_several(seed, "several").lost),
+    "fences": lambda seed: len(test_fences.killed_at_any_moment(seed).lost),
+    "making windows": lambda seed: len(test_fences.killed_while_making(seed).lost),
     "in threads": lambda seed: len(killed_while_making_several(seed, "threads").lost),
 }
 
@@ -47,11 +50,12 @@ KINDS: dict[str, Callable[[int], int]] = {
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100, help="of each kind")
+    parser.add_argument("--kind", choices=list(KINDS), action="append", help="these alone")
     parser.add_argument("--first", type=int, default=1, help="the first run's seed")
     options = parser.parse_args(words)
     failed = 0
-    for kind, run in KINDS.items():
-        began, lost = time.monotonic(), 0
+    for kind in options.kind or KINDS:
+        run, began, lost = KINDS[kind], time.monotonic(), 0
         with progress_bar(work=options.runs, things=options.runs, name=f"runs of {kind}") as shown:
             for seed in range(options.first, options.first + options.runs):
                 try:

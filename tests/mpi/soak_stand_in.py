@@ -16,6 +16,7 @@ from pathlib import Path
 
 import jobs
 import pytest
+import test_fences
 import test_stand_in
 import test_stand_in_anybody
 import test_stand_in_files
@@ -105,6 +106,14 @@ def writing_files(seed: int) -> int:
         )
 
 
+def at_fences(seed: int) -> int:
+    return lost_in(test_fences.stood_in_for_at_any_moment(seed, *verify(seed)))
+
+
+def making_windows(seed: int) -> int:
+    return lost_in(test_fences.stood_in_for_while_making(seed))
+
+
 def kernel(name: str) -> Callable[[int], int]:
     """That it verifies itself; and its last line but for the time it took."""
     iterations = {"lu": ["300"]}  # others take long enough
@@ -140,6 +149,8 @@ KINDS: dict[str, Callable[[int], int]] = {
     "making communicators": making_communicators,
     "among neighbors": among_neighbors,
     "writing files": writing_files,
+    "at fences": at_fences,
+    "making windows": making_windows,
     **{f"kernel {name}": kernel(name) for name in ("cg", "ft", "is", "lu", "mg")},
 }
 
@@ -147,11 +158,12 @@ KINDS: dict[str, Callable[[int], int]] = {
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50, help="of each kind")
+    parser.add_argument("--kind", choices=list(KINDS), action="append", help="these alone")
     parser.add_argument("--first", type=int, default=1, help="the first run's seed")
     options = parser.parse_args(words)
     failed = 0
-    for kind, run in KINDS.items():
-        began, lost = time.monotonic(), 0
+    for kind in options.kind or KINDS:
+        run, began, lost = KINDS[kind], time.monotonic(), 0
         with progress_bar(work=options.runs, things=options.runs, name=f"runs {kind}") as shown:
             for seed in range(options.first, options.first + options.runs):
                 try:

@@ -11,6 +11,8 @@ from kills import check_survivors, kills_at_any_moment
 PROGRAM = jobs.PROGRAMS / "fences"
 RANKS = 5
 KINDS = ["created", "allocated", "dynamic", "columns", "made"]
+# In planes: what siblings write in the place of the lost has addresses of their own.
+KINDS_OF_PLANES = ["created", "allocated", "columns", "made"]
 # Those of a step: two before its accesses, one after them, three for what follows.
 FENCES = 6
 STEPS = 12
@@ -25,6 +27,44 @@ def check(ended: jobs.Ended, living: list[int]) -> None:
     assert sorted(ended.out.split("\n")[:-1]) == [f"rank {n} is through" for n in living], str(
         ended
     )
+
+
+def killed_at_any_moment(seed: int) -> jobs.Ended:
+    victims = kills_at_any_moment(seed, 1 + seed % 2, RANKS, 0.3)
+    ended = jobs.resprout_run(RANKS, [PROGRAM, STEPS, *KINDS], [], {"RESPROUT_INJECT": victims})
+    check_survivors(ended, RANKS)
+    return ended
+
+
+def killed_while_making(seed: int) -> jobs.Ended:
+    victim = kills_at_any_moment(seed, 1, 4, 0.15)
+    program = [jobs.PROGRAMS / "lone_calls", "win"]
+    ended = jobs.resprout_run(4, program, [], {"RESPROUT_INJECT": victim})
+    check_survivors(ended, 4)
+    return ended
+
+
+def one_of_each_plane(seed: int, within_s: tuple[float, float]) -> list[str]:
+    chance = random.Random(seed)
+    words = ["--replicas", "2", "--on-replica-loss", "stand-in"]
+    for replica, rank in enumerate(chance.sample(range(4), 2)):
+        at = f"{chance.uniform(*within_s):.3f}s"
+        words += ["--inject", f"kill:rank={rank},replica={replica},at={at}"]
+    return words
+
+
+def stood_in_for_at_any_moment(seed: int, *options: str) -> jobs.Ended:
+    ended = run(KINDS_OF_PLANES, *one_of_each_plane(seed, (0.05, 0.4)), *options, ranks=4)
+    check(ended, [0, 1, 2, 3])
+    return ended
+
+
+def stood_in_for_while_making(seed: int) -> jobs.Ended:
+    words = one_of_each_plane(seed, (0.05, 0.2))
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "lone_calls", "win"], words)
+    assert ended.status == 0, str(ended)
+    assert sorted(ended.out.splitlines()) == [f"rank {n} is done" for n in range(4)], str(ended)
+    return ended
 
 
 @pytest.mark.parametrize(
@@ -61,16 +101,13 @@ def test_a_rank_dies_where_a_window_is_made(how: str) -> None:
 
 @pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=10))
 def test_the_first_death_may_fall_into_the_making_of_a_window(seed: int) -> None:
-    victim = kills_at_any_moment(seed, 1, 4, 0.15)
-    program = [jobs.PROGRAMS / "lone_calls", "win"]
-    ended = jobs.resprout_run(4, program, [], {"RESPROUT_INJECT": victim})
-    check_survivors(ended, 4)
+    killed_while_making(seed)
 
 
 @pytest.mark.parametrize("verify", ["none", "async-hash", "msg-plus-hash"])
 def test_siblings_stand_in_for_the_lost_of_two_planes(verify: str) -> None:
     ended = run(
-        ["created", "allocated", "columns", "made"],
+        KINDS_OF_PLANES,
         *("--replicas", "2", "--on-replica-loss", "stand-in", "--verify", verify),
         *("--inject", "kill:rank=1,replica=0,at=win_fence#30"),
         *("--inject", "kill:rank=2,replica=1,at=win_fence#75"),
@@ -83,14 +120,7 @@ def test_siblings_stand_in_for_the_lost_of_two_planes(verify: str) -> None:
 
 @pytest.mark.parametrize("seed", covering.a_share(range(20), of_one=10))
 def test_they_stand_in_for_who_dies_in_the_making_of_a_window(seed: int) -> None:
-    chance = random.Random(seed)
-    words = ["--replicas", "2", "--on-replica-loss", "stand-in"]
-    for replica, rank in enumerate(chance.sample(range(4), 2)):
-        at = f"{chance.uniform(0.05, 0.2):.3f}s"
-        words += ["--inject", f"kill:rank={rank},replica={replica},at={at}"]
-    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "lone_calls", "win"], words)
-    assert ended.status == 0, str(ended)
-    assert sorted(ended.out.splitlines()) == [f"rank {n} is done" for n in range(4)], str(ended)
+    stood_in_for_while_making(seed)
 
 
 def test_with_on_loss_error_a_loss_is_one() -> None:
