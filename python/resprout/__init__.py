@@ -1,12 +1,8 @@
 """Resprout keeps MPI programs running when processes die: the command and what it is made of."""
 
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-try:
-    __version__ = version("resprout")
-except PackageNotFoundError:  # run from the source tree, without having been installed
-    __version__ = "unknown"
+__version__ = "0.1.0"
 
 
 def include_directory() -> str:

@@ -1,5 +1,6 @@
 """What may differ between replicas is decided by one of them, with real replicas and real kills."""
 
+import covering
 import jobs
 import pytest
 
@@ -29,17 +30,16 @@ def test_replicas_find_the_same_in_all_ways_to_find_something(method: str, repli
 
 
 # The replica that has decided so far is in plane 0.
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "kill:rank=0,replica=0,at=waitany#7",
-        "kill:rank=2,replica=0,at=send#20",
-        "kill:rank=0,replica=1,at=recv#6",
-        "kill:rank=0,replica=0,at=sendrecv#5",
-        "stop:rank=0,replica=0,at=sendrecv_replace#4",
-    ],
-)
-@pytest.mark.parametrize("method", METHODS)
+FAULTS = [
+    "kill:rank=0,replica=0,at=waitany#7",
+    "kill:rank=2,replica=0,at=send#20",
+    "kill:rank=0,replica=1,at=recv#6",
+    "kill:rank=0,replica=0,at=sendrecv#5",
+    "stop:rank=0,replica=0,at=sendrecv_replace#4",
+]
+
+
+@pytest.mark.parametrize(("method", "fault"), covering.with_every_value(METHODS, FAULTS))
 def test_others_decide_when_a_plane_is_lost(method: str, fault: str) -> None:
     ended = run(3, method, "--inject", fault)
     expected = ["whole"] * 3

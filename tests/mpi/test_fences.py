@@ -74,8 +74,10 @@ def test_all_is_there_while_nobody_is_lost(options: tuple[str, ...]) -> None:
     check(run(KINDS, *options), list(range(RANKS)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("at", [1, FENCES * 3 + 2, FENCES * 5 + 3, FENCES * 8])
+@pytest.mark.parametrize(
+    ("kind", "at"),
+    covering.with_every_value(KINDS, [1, FENCES * 3 + 2, FENCES * 5 + 3, FENCES * 8]),
+)
 def test_a_rank_dies_at_a_fence(kind: str, at: int) -> None:
     victim = at % RANKS
     ended = run([kind], "--inject", f"kill:rank={victim},at=win_fence#{at}")

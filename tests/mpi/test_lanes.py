@@ -13,7 +13,7 @@ import pytest
 PROGRAM = jobs.PROGRAMS / "lanes"
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=4))
 def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
     draw = random.Random(seed)
     ranks = draw.choice([3, 4, 5, 6])

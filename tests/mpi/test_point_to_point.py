@@ -8,6 +8,7 @@ another one for victim, and with an MPI that notices losses (ULFM) and one that 
 import subprocess
 from pathlib import Path
 
+import covering
 import jobs
 import pytest
 
@@ -58,7 +59,7 @@ def test_calls_whose_peer_is_killed_return(case: str) -> None:
     assert ended.lost == {victim}, ended
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", covering.a_share(CASES, of_one=2))
 def test_calls_whose_peer_is_killed_return_where_mpi_notices_nothing(case: str) -> None:
     """Open MPI without ULFM outlives a loss in shared memory only: over TCP it aborts."""
     victim = (0, 1)[CASES.index(case) % 2]

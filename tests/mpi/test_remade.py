@@ -41,7 +41,7 @@ def test_whoever_is_killed_communicators_are_made_used_and_freed(seed: int) -> N
     assert len(ended.lost) == min(ranks - 1, 1 + seed % 3), str(ended)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(16), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(16), of_one=4))
 def test_the_first_death_may_fall_into_the_making_of_a_communicator(seed: int) -> None:
     victim = kills_at_any_moment(seed, 1, 8, 0.1)
     program = [jobs.PROGRAMS / "makings", "150"]

@@ -227,11 +227,11 @@ def test_a_host_that_is_cut_off_costs_its_plane_and_nothing_of_the_output(
     assert "1 plane was left at the end: a further loss would have ended the job" in ended.err
 
 
-@pytest.mark.parametrize("lose", [kill, cut])
-@pytest.mark.parametrize(("host", "plane"), [("B", 0), ("C", 1)])
+@pytest.mark.parametrize(("place", "lose"), with_every_value([("C", 1), ("B", 0)], [kill, cut]))
 def test_what_is_written_through_mpi_is_that_of_a_plane_that_lives(
-    folder: Path, host: str, plane: int, lose: Callable[[str], None]
+    folder: Path, place: tuple[str, int], lose: Callable[[str], None]
 ) -> None:
+    host, plane = place
     data = folder / "data"
     data.mkdir()
     ended = run(folder, "--replicas", "2", fault=lambda: lose(host), file=data / "out")

@@ -51,8 +51,7 @@ def test_who_is_lost_in_a_neighborhood_collective_gives_by_its_siblings(call: st
     assert how(run(4, 2, *kill(0, 1, f"{call}#7"))) == ["gaps", "whole"]
 
 
-@pytest.mark.parametrize("number", [1, 2])
-@pytest.mark.parametrize("call", MAKING)
+@pytest.mark.parametrize(("call", "number"), covering.with_every_value(MAKING, [1, 2]))
 def test_who_is_lost_as_a_graph_is_made_is_in_it_by_its_siblings(call: str, number: int) -> None:
     assert how(run(4, 2, *kill(0, 1, f"{call}#{number}"))) == ["gaps", "whole"]
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import covering
 import jobs
 import pytest
 
@@ -58,6 +59,10 @@ def run(replicas: int, method: str, program: Sequence[object], *options: str) ->
     return jobs.resprout_run(RANKS, [str(word) for word in program], chosen)
 
 
+# What becomes of the plane of three that gives something else.
+OF_THE_WRONG = {"msg-plus-hash": "whole", "async-hash": "excluded"}
+
+
 def how(ended: jobs.Ended) -> list[str]:
     return [plane["how"] for plane in ended.report["planes"]]
 
@@ -66,10 +71,9 @@ def corruptions(ended: jobs.Ended) -> list[dict[str, Any]]:
     return list(ended.report["corruptions"])
 
 
-@pytest.mark.parametrize("form", ["nonblocking", "persistent"])
 @pytest.mark.parametrize(
-    ("replicas", "method"),
-    [*((2, method) for method in METHODS), (3, "msg-plus-hash"), (3, "async-hash")],
+    ("form", "replicas", "method"),
+    covering.with_every_value(["nonblocking", "persistent"], [2, 3], METHODS),
 )
 def test_every_collective_that_is_started_is_verified(
     form: str, replicas: int, method: str
@@ -85,18 +89,16 @@ def test_every_collective_that_is_started_is_verified(
     assert (done["unverified"], done["skipped"]) == (0, 0)
 
 
-@pytest.mark.parametrize("call", STARTED)
-@pytest.mark.parametrize(
-    ("method", "of_the_wrong"), [("msg-plus-hash", "whole"), ("async-hash", "excluded")]
-)
+@pytest.mark.parametrize(("call", "method"), covering.with_every_value([*STARTED], [*OF_THE_WRONG]))
 def test_what_only_one_replica_gives_to_a_started_collective_is_found(
-    method: str, of_the_wrong: str, call: str
+    method: str, call: str
 ) -> None:
     program = [sys.executable, "-c", START + STARTED[call]]
     two = run(2, method, program)
     assert two.status == 4, str(two)
     three = run(3, method, program)
     assert three.status == 0, str(three)
+    of_the_wrong = OF_THE_WRONG[method]
     assert how(three) == ["whole", of_the_wrong, "whole"], str(three)
     found = corruptions(three)
     assert all(one["wrong_replicas"] == [1] for one in found), str(three)
@@ -108,8 +110,7 @@ def test_what_only_one_replica_gives_to_a_started_collective_is_found(
         assert {(one["call"], one["number"]) for one in found} == {(call, 2)}, str(three)
 
 
-@pytest.mark.parametrize("fault", ["kill", "stop"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("fault", "method"), covering.with_every_value(["kill", "stop"], METHODS))
 def test_hundreds_under_way_are_verified_though_a_plane_is_lost(method: str, fault: str) -> None:
     lost = f"{fault}:rank=1,replica=0,at=iallreduce#100"
     ended = run(3, method, [jobs.PROGRAMS / "under_way", "many"], "--inject", lost)

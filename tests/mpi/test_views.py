@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import covering
 import hosts
 import jobs
 import logs
@@ -48,15 +49,17 @@ def killing(ranks: int, victims: list[int], folder: Path) -> Callable[[jobs.Job]
     return kill
 
 
-@pytest.mark.parametrize("transport", ["auto", "tcp"])
+# Of so many ranks.
+LOST = [(8, [3]), (8, [0, 1, 5]), (16, [0, 4, 7, 8, 15]), (16, list(range(1, 16)))]
+
+
 @pytest.mark.parametrize(
-    ("ranks", "victims"),
-    [(8, [3]), (8, [0, 1, 5]), (16, [0, 4, 7, 8, 15]), (16, list(range(1, 16)))],
-    ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else str(value),
+    ("lost", "transport"), covering.with_every_value(LOST, ["auto", "tcp"]), ids=str
 )
 def test_all_survivors_are_in_the_same_views(
-    ranks: int, victims: list[int], transport: str, tmp_path: Path
+    lost: tuple[int, list[int]], transport: str, tmp_path: Path
 ) -> None:
+    ranks, victims = lost
     options = ["--transport", transport]
     meanwhile = killing(ranks, victims, tmp_path)
     ended = jobs.resprout_run(ranks, mixed(tmp_path), options, meanwhile=meanwhile)
