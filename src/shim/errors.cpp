@@ -96,6 +96,17 @@ bool pass_on(MPI_Comm comm, int code) {
   return false;
 }
 
+// The same, asking MPI only once for what mostly is nothing: many processes may be waiting for each
+// other to be through with a revocation, and nobody has that code of MPI's in a cache.
+void pass_on_as_known(MPI_Comm comm, int code) {
+  if (World::current() == nullptr || !is_loss(code)) {
+    pass_on(comm, code);
+    return;
+  }
+  Communicator& communicator = *communicator_of(comm);
+  if (!communicator.returns_errors && pass_on(comm, code)) communicator.returns_errors = true;
+}
+
 // Every wrapping does this.
 void handle(MPI_Comm* found_on, int* code, ...) {
   if (is_quiet) return;
@@ -196,17 +207,6 @@ bool is_pending(int code) { return class_of(code) == ulfm::proc_failed_pending_c
 bool is_revoked(int code) { return class_of(code) == ulfm::revoked_class(); }
 
 int as_told(int code) { return is_cut_off() && is_loss(code) ? proc_failed() : code; }
-
-// The same, asking MPI only once for what mostly is nothing: many processes may be waiting for each
-// other to be through with a revocation, and nobody has that code of MPI's in a cache.
-static void pass_on_as_known(MPI_Comm comm, int code) {
-  if (World::current() == nullptr || !is_loss(code)) {
-    pass_on(comm, code);
-    return;
-  }
-  Communicator& communicator = *communicator_of(comm);
-  if (!communicator.returns_errors && pass_on(comm, code)) communicator.returns_errors = true;
-}
 
 int finish(MPI_Comm comm, const char* call, int code) {
   if (code == MPI_SUCCESS) return code;
