@@ -6,23 +6,20 @@ live have to end with what they have where nobody is lost, and nobody may be acc
 runs it; --runs 1 --first SEED makes one run again.
 """
 
-import argparse
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import jobs
-import pytest
+import soak_kinds
 import test_fences
 import test_stand_in
 import test_stand_in_anybody
 import test_stand_in_files
 import test_stand_in_made
 import test_stand_in_neighbors
-from resprout.progress import progress_bar
 
 KERNELS = jobs.BUILD / "examples" / "kernels"
 METHODS = ("none", "all-to-all", "async", "msg-plus-hash", "async-hash")
@@ -155,28 +152,5 @@ KINDS: dict[str, Callable[[int], int]] = {
 }
 
 
-def main(words: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=50, help="of each kind")
-    parser.add_argument("--kind", choices=list(KINDS), action="append", help="these alone")
-    parser.add_argument("--first", type=int, default=1, help="the first run's seed")
-    options = parser.parse_args(words)
-    failed = 0
-    for kind in options.kind or KINDS:
-        run, began, lost = KINDS[kind], time.monotonic(), 0
-        with progress_bar(work=options.runs, things=options.runs, name=f"runs {kind}") as shown:
-            for seed in range(options.first, options.first + options.runs):
-                try:
-                    lost += run(seed)
-                except (AssertionError, pytest.fail.Exception) as error:
-                    failed += 1
-                    print(f"{kind} with seed {seed}: {error}", file=sys.stderr)
-                shown.advance(1, 1)
-        seconds = time.monotonic() - began
-        print(f"{kind}: {options.runs} runs, {lost} processes lost, {seconds:.0f} s")
-    print(f"{failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 50, "processes"))
