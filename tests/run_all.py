@@ -52,6 +52,7 @@ class Part:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
+    seconds_busy: float = 0.0  # of a processor, with all children
 
     @property
     def results(self) -> Path:
@@ -62,7 +63,7 @@ class Part:
         log = self.results.with_suffix(".log")
         began = time.monotonic()
         with log.open("w") as output:
-            status = run_bounded(self.command, output)
+            status, self.seconds_busy = run_bounded(self.command, output)
         self.seconds = time.monotonic() - began
         with PRINTING:
             print(f"\n=== {self.name}\n{log.read_text(errors='replace')}", flush=True)
@@ -93,23 +94,25 @@ class Part:
         return f"{self.passed} passed, {self.failed} failed{skipped}"
 
 
-def run_bounded(command: list[str], output: TextIO) -> int:
-    """The exit status of `command`; it and its children are ended if they take too long."""
+def run_bounded(command: list[str], output: TextIO) -> tuple[int, float]:
+    """The exit status of `command`, and for how many seconds it and its children kept a processor
+    busy; they are ended if they take too long."""
     process = subprocess.Popen(
         command, cwd=ROOT, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
     )  # fmt: skip
     deadline = time.monotonic() + PART_SECONDS_MAX
-    try:
-        while process.poll() is None and not IS_INTERRUPTED.wait(0.2):
-            if time.monotonic() > deadline:
-                print(f"ended after {PART_SECONDS_MAX} s", file=output, flush=True)
-                return 1
-        return 1 if process.returncode is None else process.returncode
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    is_over = False
+    while not is_over and not IS_INTERRUPTED.wait(0.2):
+        is_over = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        if time.monotonic() > deadline and not is_over:
+            print(f"ended after {PART_SECONDS_MAX} s", file=output, flush=True)
+            break
+    if not is_over:
+        os.killpg(process.pid, signal.SIGKILL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def all_parts() -> list[Part]:
@@ -172,7 +175,8 @@ def main() -> int:
         total.skipped += part.skipped
     print()
     for name in chosen:
-        print(f"  {name:12} {parts[name].seconds:7.1f} s  {parts[name]}")
+        part = parts[name]
+        print(f"  {name:12} {part.seconds:7.1f} s, {part.seconds_busy:6.1f} s busy  {part}")
     print(f"\n{total}")
     return 1 if total.failed else 0
 

@@ -3,6 +3,7 @@
 // Thread rule: as World.
 #pragma once
 
+#include "sim/adversary/state_digest.hpp"
 #include "sim/adversary/world.hpp"
 
 namespace resprout::sim {
@@ -110,35 +111,6 @@ std::vector<Outcome> World<M>::outcomes() const {
   return outcomes;
 }
 
-// Two lanes of a 64-bit hash, which take the words in differently.
-class StateDigest {
- public:
-  void add(std::uint64_t word) {
-    low_ ^= word;
-    low_ = splitmix64(low_);
-    high_ += word * 0xd6e8feb86659fd93u;
-    high_ = splitmix64(high_);
-  }
-  void add(const Payload& payload) {
-    add(payload.contributors);
-    add(payload.excluded);
-  }
-  template <typename T>
-  void add_bytes(const T& value) {
-    for (std::size_t at = 0; at < sizeof(T); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, reinterpret_cast<const char*>(&value) + at,
-                  std::min<std::size_t>(8, sizeof(T) - at));
-      add(word);
-    }
-  }
-  std::pair<std::uint64_t, std::uint64_t> value() const { return {low_, high_}; }
-
- private:
-  std::uint64_t low_ = 0x8a5cd789635d2dffu;
-  std::uint64_t high_ = 0x121fd2155c472f96u;
-};
-
 template <Machine M>
 std::pair<std::uint64_t, std::uint64_t> World<M>::digest_of(const Process& process) {
   StateDigest digest;
@@ -166,8 +138,7 @@ std::pair<std::uint64_t, std::uint64_t> World<M>::digest() const {
   digest.add(static_cast<std::uint64_t>(now_.ticks));
   for (const auto& process : processes_) {
     if (!process->digest) process->digest = digest_of(*process);
-    digest.add(process->digest->first);
-    digest.add(process->digest->second);
+    digest.add(*process->digest);
   }
   for (const Envelope& envelope : in_flight_) {
     digest.add_bytes(envelope.message);

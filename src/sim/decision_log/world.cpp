@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/adversary/state_digest.hpp"
+
 namespace resprout::sim {
 
 using protocols::DecisionEvent;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/adversary/state_digest.hpp"
+
 namespace resprout::sim {
 
 using protocols::Share;
@@ -410,8 +412,7 @@ std::pair<std::uint64_t, std::uint64_t> DigestVoteWorld::digest() const {
       }
       process->digest = own.value();
     }
-    digest.add(process->digest->first);
-    digest.add(process->digest->second);
+    digest.add(*process->digest);
   }
   digest.add(is_corrupted_);
   for (const Message& message : in_flight_) digest.add_bytes(message);

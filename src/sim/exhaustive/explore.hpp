@@ -79,6 +79,7 @@ template <typename World, typename Check>
 Exploration explore(const World& start, const Limits& limits, const Check& check) {
   struct Step {
     World world;
+    StateSet::State state;
     std::vector<Action> actions;
     std::size_t next = 0;
   };
@@ -86,9 +87,9 @@ Exploration explore(const World& start, const Limits& limits, const Check& check
   StateSet seen;
   std::vector<Step> way;
 
-  const auto visit = [&](World&& world) {
-    seen.set(world.digest(), StateSet::Mark::open);
-    way.push_back({std::move(world), {}});
+  const auto visit = [&](World&& world, StateSet::State state) {
+    seen.set(state, StateSet::Mark::open);
+    way.push_back({std::move(world), state, {}});
     Step& step = way.back();
     step.world.list_actions(mischief_left(step.world, limits.mischief), step.actions);
     result.violation = find_violation(step.world, step.actions, check);
@@ -96,19 +97,20 @@ Exploration explore(const World& start, const Limits& limits, const Check& check
     result.depth = std::max<std::uint64_t>(result.depth, way.size() - 1);
   };
 
-  visit(World(start));
+  visit(World(start), start.digest());
   while (!way.empty() && result.violation.empty()) {
     Step& step = way.back();
     if (step.next == step.actions.size()) {
-      seen.set(step.world.digest(), StateSet::Mark::closed);
+      seen.set(step.state, StateSet::Mark::closed);
       way.pop_back();
       continue;
     }
     World world = successor(step.world, step.actions[step.next++], limits.is_reduced);
     ++result.steps;
-    const StateSet::Mark mark = seen.mark(world.digest());
+    const StateSet::State state = world.digest();
+    const StateSet::Mark mark = seen.mark(state);
     if (mark == StateSet::Mark::open) result.violation = "comes back to where it was: livelock";
-    if (mark == StateSet::Mark::unseen) visit(std::move(world));
+    if (mark == StateSet::Mark::unseen) visit(std::move(world), state);
     result.is_complete = limits.states_max == 0 || seen.size() < limits.states_max;
     if (!result.is_complete) break;
   }
@@ -146,8 +148,9 @@ std::vector<std::string> shortest_way(const World& start, const Limits& limits,
       }
       for (const Action& action : actions) {
         World world = successor(node.world, action, limits.is_reduced);
-        if (seen.mark(world.digest()) != StateSet::Mark::unseen) continue;
-        seen.set(world.digest(), StateSet::Mark::closed);
+        const StateSet::State state = world.digest();
+        if (seen.mark(state) != StateSet::Mark::unseen) continue;
+        seen.set(state, StateSet::Mark::closed);
         next.push_back({std::move(world), node.way});
         next.back().way.push_back(action);
       }

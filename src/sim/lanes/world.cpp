@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/adversary/state_digest.hpp"
+
 namespace resprout::sim {
 
 using protocols::LaneKind;
@@ -228,7 +230,7 @@ void LanesWorld::end_write(int rank) {
 void LanesWorld::put_payload(int rank) { written_by(rank).payload = name_of(at(rank)); }
 
 void LanesWorld::show(int rank) {
-  written_by(rank).number = at(rank).write.slot.number;
+  written_by(rank).number = static_cast<std::uint32_t>(at(rank).write.slot.number);
   written_by(rank).word = at(rank).write.word;
 }
 
@@ -394,9 +396,7 @@ std::pair<std::uint64_t, std::uint64_t> LanesWorld::digest() const {
     digest.add(process.write.slot.number << 8 | static_cast<std::uint8_t>(process.write.word));
     if (process.is_alive && !process.has_ended) digest.add_bytes(process.machine);
   }
-  for (const Slot& slot : slots_)
-    digest.add(slot.number << 16 | std::uint64_t{static_cast<std::uint8_t>(slot.word)} << 8 |
-               slot.payload);
+  digest.add_all_bytes(slots_);
   return digest.value();
 }
 

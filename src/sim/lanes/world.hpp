@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -97,11 +98,14 @@ class LanesWorld {
     bool is_settling = false;  // a native call
     bool is_behind = false;    // in the meeting that is due behind a broadcast
   };
+  // Without padding: there are many, and a world is digested by its bytes.
   struct Slot {
-    std::uint64_t number = 0;
+    std::uint32_t number = 0;
     protocols::LaneWord word = protocols::LaneWord::empty;
     std::uint8_t payload = 0;  // name_of
+    std::uint16_t nothing = 0;
   };
+  static_assert(std::has_unique_object_representations_v<Slot>);
 
   const Process& at(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   Process& own(int rank) { return processes_[static_cast<std::size_t>(rank)]; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/adversary/state_digest.hpp"
+
 namespace resprout::sim {
 
 template <typename V>
@@ -359,8 +361,7 @@ std::pair<std::uint64_t, std::uint64_t> MembershipWorldOf<V>::digest() const {
       for (const auto& view : process->installed) own.add_bytes(view);
       process->digest = own.value();
     }
-    digest.add(process->digest->first);
-    digest.add(process->digest->second);
+    digest.add(*process->digest);
   }
   for (const Message& message : in_flight_) digest.add_bytes(message);
   return digest.value();
