@@ -16,6 +16,7 @@ MAY_INCLUDE = {
     "runtime": {"core", "topology", "protocols"},
     "shim": {"core", "topology", "protocols", "registry", "runtime"},
     "bindings": {"core", "topology", "protocols", "registry", "sim", "runtime"},
+    "launcher": set(),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 # MPI is the shim's alone; sockets, threads and clocks belong to the two worlds.

@@ -31,6 +31,7 @@ def installed(tmp_path_factory) -> Path:
 def test_the_native_libraries_stand_beside_the_modules(installed):
     package = installed / "resprout"
     assert (package / "libresprout.so").is_file()
+    assert (package / "libresprout_launcher.so").is_file()
     assert (package / "libresprout_sim.so").is_file()
     modules = {path.name for path in (ROOT / "python" / "resprout").glob("*.py")}
     assert modules <= {path.name for path in package.iterdir()}

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ import namespaces
 import pytest
 import remote_shell
 from covering import with_every_value
+from whole_hosts import cut, heal, kill, variables
 
 RANKS = 4
 HOSTS = "BCD"
@@ -93,41 +93,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
         for host in HOSTS:
             heal(host)
-
-
-def cut(host: str) -> None:
-    """Off both networks, the launcher's and that of the data."""
-    for link in ("data", "control"):
-        subprocess.run([namespaces.TOOL, "cut", host, link], check=True)
-
-
-def heal(host: str) -> None:
-    for link in ("data", "control"):
-        subprocess.run([namespaces.TOOL, "heal", host, link], check=True)
-
-
-def kill(host: str) -> None:
-    """All that runs there, the MPI's daemon too, and its memory."""
-    mapped: set[str] = set()
-    while pids := subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split():
-        for pid in map(int, pids):
-            mapped |= jobs.mapped_files(pid)
-        for pid in map(int, pids):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.01)
-    for name in mapped:
-        with suppress(FileNotFoundError, IsADirectoryError):
-            Path("/dev/shm", name).unlink()
-
-
-def variables(folder: Path) -> dict[str, str]:
-    return {
-        "PRTE_MCA_plm_ssh_agent": str(folder / "agent"),
-        "PRTE_MCA_prte_if_include": "10.78.0.0/24",
-        "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
-        "RESPROUT_NETWORK": "10.77.0.0/24",
-    }
 
 
 def command(

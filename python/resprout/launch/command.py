@@ -8,15 +8,17 @@ from pathlib import Path
 
 from resprout.errors import UserError
 from resprout.launch.mpi import (
+    PRELOAD,
     Library,
     Mpi,
     Setting,
     host_settings,
+    lost_host_settings,
     names_hosts,
     one_host_settings,
     settings_for,
 )
-from resprout.launch.shim import preload
+from resprout.launch.shim import FOR_LAUNCHER, find_shim, preload
 from resprout.options import OPTIONS
 
 # Becomes the program: same process, same id, which it leaves for the report. Its $0 is the value of
@@ -70,11 +72,18 @@ class Plan:
     def is_on_several_hosts(self) -> bool:
         return self.hostfile is not None or bool(self.mpirun_args)
 
+    @property
+    def outlives_hosts(self) -> bool:
+        """It goes on when a host is lost that is not mpirun's. Planes are lost with their hosts."""
+        return self.planes == 1 and self.shim is not None and self.mpi.has_ulfm
+
     def settings(self) -> list[Setting]:
         settings = settings_for(self.mpi, self.ranks, self.planes, self.stands_in)
-        if self.planes > 1 and self.is_on_several_hosts:
-            settings += host_settings()
-        if not self.is_on_several_hosts and not names_hosts(self.mpi, os.environ):
+        if self.is_on_several_hosts or names_hosts(self.mpi, os.environ):
+            settings += host_settings(self.mpi)
+            if self.outlives_hosts:
+                settings += lost_host_settings(preload(find_shim(FOR_LAUNCHER)))
+        else:
             settings += one_host_settings(self.mpi)
         return [*settings, *self.settings_of_job]
 
@@ -100,7 +109,9 @@ class Plan:
         ours = {option.variable for option in OPTIONS}
         environment = {k: v for k, v in os.environ.items() if k not in ours}
         for setting in self.settings():
-            if not setting.is_argument:
+            if setting.name == PRELOAD:  # what the user has there is in it
+                environment[PRELOAD] = setting.value
+            elif not setting.is_argument:
                 environment.setdefault(setting.name, setting.value)
         environment.update(self.variables)
         environment["RESPROUT_RUN_DIR"] = str(run_directory)

@@ -87,6 +87,9 @@ class Setting:
         return f"{self.name}={self.value}"
 
 
+# The one variable of the environment that is not the MPI's.
+PRELOAD = "LD_PRELOAD"
+
 _QUIET_ERRORS = Setting(
     "--runtime-options",
     "error-nonzero-status=0",
@@ -178,14 +181,33 @@ def _plane_settings(processes: int) -> list[Setting]:
     ]
 
 
-def host_settings() -> list[Setting]:
-    """How soon the launcher of a plane notices that a host of it does not answer any more: after
-    10 s. The answers are the kernel's, however busy a host is."""
+def host_settings(mpi: Mpi) -> list[Setting]:
+    """For ranks on several hosts. That a host does not answer any more is noticed after 10 s; its
+    answers are the kernel's, however busy it is."""
+    if mpi.library is not Library.OPEN_MPI:
+        return []
     reason = "a host that is cut off is noticed after 10 s, and not after 8 minutes"
     return [
+        Setting(
+            "PRTE_MCA_rmaps_default_mapping_policy",
+            "slot:oversubscribe",
+            "each host gets as many ranks as it has slots; all would be on the first otherwise",
+        ),
         Setting("PRTE_MCA_oob_tcp_keepalive_time", "5", reason),
         Setting("PRTE_MCA_oob_tcp_keepalive_intvl", "1", reason),
         Setting("PRTE_MCA_oob_tcp_keepalive_probes", "5", reason),
+    ]
+
+
+def lost_host_settings(preloaded: str) -> list[Setting]:
+    """For a job that goes on when a host is lost. `preloaded`: mpirun's LD_PRELOAD."""
+    return [
+        Setting(PRELOAD, preloaded, "mpirun ends the job otherwise when it loses a host"),
+        Setting(
+            "PRTE_MCA_rml_base_radix",
+            "1024",
+            "mpirun speaks with each host itself; with 64, others are lost with the host between",
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The library that is preloaded into every rank: where it is, and whether it fits."""
+"""What is preloaded into every rank, and into the launcher: where it is, and whether it fits."""
 
 import mmap
 import os
@@ -8,11 +8,12 @@ from resprout.errors import UserError
 from resprout.launch.mpi import Library, Mpi
 
 LIBRARY = "libresprout.so"
+FOR_LAUNCHER = "libresprout_launcher.so"
 
 
-def find_shim() -> Path:
+def find_shim(name: str = LIBRARY) -> Path:
     """The library in the package's own folder."""
-    path = Path(__file__).resolve().parent.parent / LIBRARY
+    path = Path(__file__).resolve().parent.parent / name
     if not path.exists():
         raise UserError(f"{path} is missing; `make build` or `pip install` puts it there")
     # The loader's list of libraries has both as separators.

@@ -1,0 +1,49 @@
+"""Whole hosts that are lost: killed with all that runs there, or cut off.
+
+Their jobs are started over a remote shell (remote_shell.py).
+"""
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import jobs
+import namespaces
+
+
+def cut(host: str) -> None:
+    """Off both networks, the launcher's and that of the data."""
+    for link in ("data", "control"):
+        subprocess.run([namespaces.TOOL, "cut", host, link], check=True)
+
+
+def heal(host: str) -> None:
+    for link in ("data", "control"):
+        subprocess.run([namespaces.TOOL, "heal", host, link], check=True)
+
+
+def kill(host: str) -> None:
+    """All that runs there, the MPI's daemon too, and its memory."""
+    mapped: set[str] = set()
+    while pids := subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split():
+        for pid in map(int, pids):
+            mapped |= jobs.mapped_files(pid)
+        for pid in map(int, pids):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    for name in mapped:
+        with suppress(FileNotFoundError, IsADirectoryError):
+            Path("/dev/shm", name).unlink()
+
+
+def variables(folder: Path) -> dict[str, str]:
+    return {
+        "PRTE_MCA_plm_ssh_agent": str(folder / "agent"),
+        "PRTE_MCA_prte_if_include": "10.78.0.0/24",
+        "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
+        "RESPROUT_NETWORK": "10.77.0.0/24",
+    }
