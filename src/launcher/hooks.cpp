@@ -28,7 +28,7 @@ class Launcher {
   explicit Launcher(const Prrte& prrte) : prrte_(prrte) {}
 
   bool knows_all_states() const {
-    for (const State state : {begins_, all_have_come_, ended_, killed_})
+    for (const State state : {begins_, all_have_come_, over_, ended_, killed_})
       if (state == 0) return false;
     return gone_[0] != 0;
   }

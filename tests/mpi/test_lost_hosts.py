@@ -13,11 +13,10 @@ import jobs
 import logs
 import namespaces
 import pytest
-import remote_shell
-from whole_hosts import cut, heal, kill, variables
+import whole_hosts
+from whole_hosts import HOSTS, cut, heal, kill, variables
 
 RANKS = 6
-HOSTS = "BCD"
 ON = {"B": {0, 1}, "C": {2, 3}, "D": {4, 5}}
 
 
@@ -29,11 +28,9 @@ def four_hosts() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """With an agent that starts daemons; all hosts see it. What was cut is healed afterwards."""
-    with remote_shell.serving(namespaces.TOOL, tmp_path):
+    """All hosts see it."""
+    with whole_hosts.shared(tmp_path):
         yield tmp_path
-        for host in HOSTS:
-            heal(host)
 
 
 def command(folder: Path, *program: str | Path) -> list[str | Path]:

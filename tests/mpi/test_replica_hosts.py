@@ -18,12 +18,11 @@ from pathlib import Path
 import jobs
 import namespaces
 import pytest
-import remote_shell
+import whole_hosts
 from covering import with_every_value
-from whole_hosts import cut, heal, kill, variables
+from whole_hosts import HOSTS, cut, heal, kill, variables
 
 RANKS = 4
-HOSTS = "BCD"
 STEPS = 30
 GATE = 10
 VERIFY = ["none", "msg-plus-hash"]
@@ -88,11 +87,9 @@ def four_hosts() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """With an agent that starts daemons; all hosts see it. What was cut is healed afterwards."""
-    with remote_shell.serving(namespaces.TOOL, tmp_path):
+    """All hosts see it."""
+    with whole_hosts.shared(tmp_path):
         yield tmp_path
-        for host in HOSTS:
-            heal(host)
 
 
 def command(

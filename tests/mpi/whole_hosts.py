@@ -7,11 +7,24 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import jobs
 import namespaces
+import remote_shell
+
+HOSTS = "BCD"  # where the ranks are; the launcher is on A
+
+
+@contextmanager
+def shared(folder: Path) -> Iterator[None]:
+    """With an agent in the folder that starts daemons. What was cut is healed afterwards."""
+    with remote_shell.serving(namespaces.TOOL, folder):
+        yield
+        for host in HOSTS:
+            heal(host)
 
 
 def cut(host: str) -> None:
