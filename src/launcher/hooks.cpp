@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "launcher/hosts.hpp"
@@ -50,10 +51,11 @@ class Launcher {
   }
 
  private:
+  // 0: that of the daemons. A job without a number is none of ours.
   static std::uint32_t job_of(const Prrte::Process& process) {
     const char* number = std::strrchr(process.job, '@');
     return number != nullptr ? static_cast<std::uint32_t>(std::strtoul(number + 1, nullptr, 10))
-                             : 0;
+                             : std::numeric_limits<std::uint32_t>::max();
   }
   Prrte::Process named(Process process) const {
     Prrte::Process named{};
