@@ -38,19 +38,29 @@ def heal(host: str) -> None:
         subprocess.run([namespaces.TOOL, "heal", host, link], check=True)
 
 
+def memory_of(host: str) -> set[str]:
+    """The names in /dev/shm of what its processes share."""
+    pids = subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split()
+    return set().union(*(jobs.mapped_files(int(pid)) for pid in pids))
+
+
+def forget(names: set[str]) -> None:
+    """Removes what is still there in /dev/shm, as it would be gone with its host."""
+    for name in names:
+        with suppress(FileNotFoundError, IsADirectoryError):
+            Path("/dev/shm", name).unlink()
+
+
 def kill(host: str) -> None:
     """All that runs there, the MPI's daemon too, and its memory."""
     mapped: set[str] = set()
     while pids := subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split():
-        for pid in map(int, pids):
-            mapped |= jobs.mapped_files(pid)
+        mapped |= memory_of(host)
         for pid in map(int, pids):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-    for name in mapped:
-        with suppress(FileNotFoundError, IsADirectoryError):
-            Path("/dev/shm", name).unlink()
+    forget(mapped)
 
 
 def variables(folder: Path) -> dict[str, str]:
