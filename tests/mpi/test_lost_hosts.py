@@ -4,6 +4,7 @@ The launcher is on A, two ranks are on each of B, C and D.
 """
 
 import json
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -49,7 +50,7 @@ def lose(folder: Path, faults: Callable[[], None]) -> jobs.Ended:
         faults()
         time.sleep(0.3)
         logs.say_enough(folder)
-        with suppress(Exception):
+        with suppress(subprocess.TimeoutExpired):
             job.process.wait(jobs.WATCHDOG_SECONDS)
         for host in HOSTS:
             heal(host)

@@ -38,10 +38,14 @@ def heal(host: str) -> None:
         subprocess.run([namespaces.TOOL, "heal", host, link], check=True)
 
 
+def processes_on(host: str) -> list[int]:
+    said = subprocess.check_output([namespaces.TOOL, "pids", host], text=True)
+    return [int(pid) for pid in said.split()]
+
+
 def memory_of(host: str) -> set[str]:
     """The names in /dev/shm of what its processes share."""
-    pids = subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split()
-    return set().union(*(jobs.mapped_files(int(pid)) for pid in pids))
+    return set().union(*(jobs.mapped_files(pid) for pid in processes_on(host)))
 
 
 def forget(names: set[str]) -> None:
@@ -54,9 +58,9 @@ def forget(names: set[str]) -> None:
 def kill(host: str) -> None:
     """All that runs there, the MPI's daemon too, and its memory."""
     mapped: set[str] = set()
-    while pids := subprocess.check_output([namespaces.TOOL, "pids", host], text=True).split():
+    while pids := processes_on(host):
         mapped |= memory_of(host)
-        for pid in map(int, pids):
+        for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
