@@ -35,11 +35,13 @@ class Doorbell {
     return words_ == nullptr ? 0 : count().load(std::memory_order_acquire);
   }
 
-  void ring() const {
-    if (words_ == nullptr) return;
-    count().fetch_add(1);
+  // As `rings` right after it.
+  std::uint32_t ring() const {
+    if (words_ == nullptr) return 0;
+    const std::uint32_t rings = count().fetch_add(1) + 1;
     if (nappers().load() != 0)
       syscall(SYS_futex, words_, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
+    return rings;
   }
 
   // Sleeps for `ns` nanoseconds, less than a second, or until it is rung; not at all if it was rung

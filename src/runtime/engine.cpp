@@ -280,7 +280,13 @@ void Engine::answer() {
 
 bool Engine::post(const Session& session) {
   if (session.id() <= loss_notice_max || !board_.post(session.id(), read_notices_)) return false;
-  bell_.ring();
+  const std::uint32_t rings = bell_.ring();
+  // Mostly nobody else has said anything meanwhile, and there is nothing to read or to answer.
+  if (board_.at(read_notices_) == session.id()) {
+    read_notices_.fetch_add(1, std::memory_order_release);
+    std::uint32_t answered = rings - 1;
+    answered_rings_.compare_exchange_strong(answered, rings, std::memory_order_relaxed);
+  }
   return true;
 }
 

@@ -66,6 +66,7 @@ Operation::Setup Session::concatenation(Buffer input) {
 
 Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
                            Combiner& combiner, ResultConsumer consume) {
+  if (is_revoked()) return give_up();
   Operation::Setup with = setup();
   with.input = input;
   with.combiner = &combiner;
@@ -88,6 +89,7 @@ Outcome Session::agree(Lock& lock, const ReduceSpec& spec, std::span<const std::
 
 Outcome Session::allgather(Lock& lock, const ReduceSpec& spec, Buffer input,
                            ResultConsumer consume) {
+  if (is_revoked()) return give_up();
   std::size_t bytes = 0;
   const auto measure = [&](std::span<const std::byte> row) {
     bytes = row.size();
@@ -101,6 +103,7 @@ Outcome Session::allgather(Lock& lock, const ReduceSpec& spec, Buffer input,
 }
 
 Outcome Session::barrier(Lock& lock) {
+  if (is_revoked()) return give_up();
   const Outcome outcome = synchronize(lock);
   note_contributors(outcome);
   return outcome;
@@ -119,6 +122,7 @@ Outcome Session::synchronize(Lock& lock) {
 Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
                         std::span<const std::byte> input, Combiner& combiner,
                         ResultConsumer consume) {
+  if (is_revoked()) return give_up();
   const Rank root_member = members_->index_of_comm_rank(root);
   if (root_member == no_rank) {  // nobody is left who wants a result
     note_that_nobody_contributed();
@@ -138,6 +142,7 @@ Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
 
 Outcome Session::gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
                         ResultConsumer consume) {
+  if (is_revoked()) return give_up();
   const Rank root_member = members_->index_of_comm_rank(root);
   if (root_member == no_rank) {
     note_that_nobody_contributed();
@@ -154,6 +159,7 @@ Outcome Session::gather(Lock& lock, const ReduceSpec& spec, int root, Buffer inp
 
 Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
                            std::span<const std::byte> payload, ResultConsumer consume) {
+  if (is_revoked()) return give_up();
   const Rank root_member = members_->index_of_comm_rank(root);
   if (root_member == no_rank) {
     note_that_nobody_contributed();

@@ -249,7 +249,7 @@ class Session final : public Outlet {
   bool is_given_up(Lock& lock);
   Kept& keep_native(const NativeCall& call);
   Outcome note_native_end(Lock& lock, NativeCall& call);
-  Outcome give_up_native();
+  Outcome give_up();
   Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
   bool has_lost_members() const;
   Context revocation_context();
@@ -257,7 +257,7 @@ class Session final : public Outlet {
   void flush_revocation();
   void follow_revocation();
   bool is_told(Rank rank) const;
-  void fall_silent();
+  void fall_silent(const Context& context);
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);

@@ -20,7 +20,7 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
   lock.lock();
   is_below_.store(false, std::memory_order_relaxed);
   if (has_ended_well) return note_native_end(lock, call);
-  if (is_revoked()) return give_up_native();
+  if (is_revoked()) return give_up();
   return settle_native(lock, keep_native(call), call);
 }
 
@@ -64,7 +64,7 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
 }
 
 // What the session's members got no longer matters to any of them.
-Outcome Session::give_up_native() {
+Outcome Session::give_up() {
   note_that_nobody_contributed();
   return {};
 }

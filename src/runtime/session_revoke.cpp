@@ -14,31 +14,35 @@
 namespace resprout::runtime {
 
 void Session::revoke() {
-  revocation_.revoke(revocation_context());
+  const Context context = revocation_context();
+  revocation_.revoke(context);
   flush_revocation();
-  fall_silent();
+  fall_silent(context);
 }
 
 void Session::cut_off() {
   if (is_revoked()) return;
-  revocation_.revoke(revocation_context());
-  fall_silent();
+  const Context context = revocation_context();
+  revocation_.revoke(context);
+  fall_silent(context);
 }
 
 void Session::handle_notice(int peer, const Message& message) {
   if (everybody_->index_of_world_rank(peer) != message.from) return;
   told_by_.push_back(message.from);
   if (is_revoked()) return;
-  revocation_.handle_message(revocation_context(), message);
-  fall_silent();
+  const Context context = revocation_context();
+  revocation_.handle_message(context, message);
+  fall_silent(context);
   engine_.come_back(*this, revocation_number);  // when all that has arrived is read
 }
 
 void Session::handle_notice_of_host() {
   is_host_told_ = true;
   if (is_revoked()) return;
-  revocation_.revoke(revocation_context());
-  fall_silent();
+  const Context context = revocation_context();
+  revocation_.revoke(context);
+  fall_silent(context);
   flush_revocation();
 }
 
@@ -50,8 +54,9 @@ void Session::bind(Session& other) {
 // Perhaps from a transport that delivers, so that nothing can be sent yet.
 void Session::follow_revocation() {
   if (is_revoked()) return;
-  revocation_.revoke(revocation_context());
-  fall_silent();
+  const Context context = revocation_context();
+  revocation_.revoke(context);
+  fall_silent(context);
   engine_.come_back(*this, revocation_number);
 }
 
@@ -89,8 +94,8 @@ void Session::flush_revocation() {
 
 // What was said before may still lie in the memory of this process, for others to read: of that
 // nothing is forgotten.
-void Session::fall_silent() {
-  if (is_revoked_.load() || !revocation_.poll_event(revocation_context())) return;
+void Session::fall_silent(const Context& context) {
+  if (is_revoked_.load() || !revocation_.poll_event(context)) return;
   is_revoked_.store(true);
   revoked_at_ = next_;
   early_.clear();

@@ -87,6 +87,21 @@ TEST_CASE("revoke: nobody gets a result without those who were revoked before") 
   }
 }
 
+TEST_CASE("revoke: what a process has put on its host's board is no news to itself") {
+  constexpr int ranks = 4;
+  Job job(ranks, false, ranks);
+  job.run([&](int rank, Engine& engine, Session& session) {
+    if (rank != 1) {
+      while (!session.is_revoked()) engine.tick();
+      return;
+    }
+    Lock lock = engine.lock();
+    session.revoke();
+    CHECK(!engine.has_notice());
+    CHECK(!engine.is_called());
+  });
+}
+
 TEST_CASE("revoke: other sessions of the same members go on, and a child under its own name") {
   Job job(4);
   job.run([&](int rank, Engine& engine, Session& session) {
@@ -270,6 +285,7 @@ TEST_CASE(
       Lock lock = engine.lock();
       engine.close_session(lock, session);
     };
+    allreduce(engine, session, 1);  // what is called after the revocation is not kept
     if (rank == dead) return job.die(rank);
     if (rank == 0) {
       const Lock lock = engine.lock();

@@ -21,6 +21,7 @@ void add(Outcome& sum, const Outcome& part) {
 
 Outcome Session::allreduce_in_slices(Lock& lock, const ReduceSpec& spec,
                                      std::span<const Slice> slices, ResultConsumer consume) {
+  if (is_revoked()) return give_up();
   const auto count = static_cast<std::int64_t>(slices.size());
   std::vector<Operation*> parts;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -12,7 +12,6 @@
 #include "shim/replication/masked.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
-#include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -27,7 +26,6 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry
     : comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
-  pass_on_revocations();
   if (entry == Entry::first) count_call(*world, name);
   if (world->options().leaves_collectives_to_mpi()) return;
   communicator_ = communicator_of(comm);

@@ -10,6 +10,7 @@
 #include "shim/collectives/specs.hpp"
 #include "shim/inside_call.hpp"
 #include "shim/payload.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 namespace resprout::shim {
 
@@ -49,6 +50,7 @@ class CollectiveCall {
   template <typename Native>
   int leave_to(Native native) {
     if (lock_.owns_lock()) lock_.unlock();
+    pass_on_revocations();
     return native();
   }
 

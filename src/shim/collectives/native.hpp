@@ -18,6 +18,7 @@
 #include "shim/errors.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/payload.hpp"
+#include "shim/ulfm/revocations.hpp"
 
 namespace resprout::shim {
 
@@ -49,6 +50,7 @@ class NativeCollective final : public runtime::NativeCall {
   NativeCollective(const NativeParts& parts, Run run) : parts_(parts), run_(run) {}
 
   bool run() override {
+    pass_on_revocations();
     const InsideMpi inside;
     code_ = run_();
     if (is_interruption(code_)) return false;

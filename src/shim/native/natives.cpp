@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
@@ -39,14 +40,13 @@ bool has_lost_member(const World& world, const Native& native) {
                      [&](int rank) { return world.is_lost(rank); });
 }
 
-// Marks those that `is_meant`, and gives back which they are: revoking makes progress in MPI, and
-// so may come back to the hook.
-template <typename Predicate>
-std::vector<MPI_Comm> mark_revoked(Predicate is_meant) {
+// Marks those that have lost a member as revoked, and gives back which they are: revoking makes
+// progress in MPI, and so may come back to the hook.
+std::vector<MPI_Comm> mark_touched(const World& world) {
   std::vector<MPI_Comm> marked;
   const std::lock_guard guard(natives().mutex);
   for (Native& native : natives().open) {
-    if (native.is_revoked || !is_meant(native)) continue;
+    if (native.is_revoked || !has_lost_member(world, native)) continue;
     native.is_revoked = true;
     marked.push_back(native.comm);
   }
@@ -61,9 +61,7 @@ int look_at_natives() {
   const int losses = world->lost_count();
   if (losses == natives().looked_at_losses.load(std::memory_order_relaxed)) return 0;
   natives().looked_at_losses.store(losses);
-  for (const MPI_Comm comm :
-       mark_revoked([&](const Native& native) { return has_lost_member(*world, native); }))
-    revoke_in_mpi(comm);
+  for (const MPI_Comm comm : mark_touched(*world)) revoke_in_mpi(comm);
   return 0;
 }
 
@@ -120,9 +118,15 @@ void leave_native(MPI_Comm native, bool is_clean) {
   PMPI_Comm_free(&native);
 }
 
-void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {
-  for (const MPI_Comm comm : mark_revoked([&](const Native& it) { return it.comm == native; }))
-    revoke(comm);
+bool revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {
+  {
+    const std::lock_guard guard(natives().mutex);
+    std::vector<Native>& open = natives().open;
+    const auto it = std::ranges::find(open, native, &Native::comm);
+    if (it == open.end() || std::exchange(it->is_revoked, true)) return false;
+  }
+  revoke(native);
+  return true;
 }
 
 }  // namespace resprout::shim

@@ -35,7 +35,8 @@ void use_native(MPI_Comm native, const std::vector<int>& world_ranks);
 // will be.
 void leave_native(MPI_Comm native, bool is_clean);
 
-// Gets everybody out of it, now and later. `revoke`: how.
-void revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm) = revoke_in_mpi);
+// Gets everybody out of it, now and later. `revoke`: how. False: it is not used, or was revoked
+// before.
+bool revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm) = revoke_in_mpi);
 
 }  // namespace resprout::shim

@@ -38,7 +38,7 @@ struct UntoldFailure {
 struct Table {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, MPI_Comm> comms;  // by session
-  std::vector<MPI_Comm> untold;                       // revoked, but MPI has not been told
+  std::vector<std::uint64_t> untold;                  // revoked, but MPI has not been told
   std::vector<UntoldFailure> untold_failures;         // likewise
   bool is_alone = false;                              // MPI has been told of all others
 };
@@ -52,11 +52,14 @@ Table& table() {
 void note_revocation(const runtime::Session& session) {
   const std::lock_guard guard(table().mutex);
   detail::revoked_count.fetch_add(1, std::memory_order_release);
-  const auto it = table().comms.find(session.id());
-  if (it == table().comms.end()) return;
-  table().untold.push_back(it->second);
+  table().untold.push_back(session.id());
   detail::has_untold.store(true, std::memory_order_release);
 }
+
+// `waits_first`: where a thread waits in a collective of the library's, it is let go, and the rest
+// is left to the next look or call.
+enum class Wanted { all, waits_first };
+void pass_on(Wanted wanted);
 
 void tell(int failed_world_rank) {
   if (can_fail_locally()) fail_locally(failed_world_rank);
@@ -85,8 +88,9 @@ std::atomic<runtime::Engine*> looked_after{nullptr};  // by threads that are blo
 int look() {
   runtime::Engine* engine = looked_after.load(std::memory_order_relaxed);
   if (engine != nullptr && engine->misses_a_pulse()) engine->note_stops();
-  if (engine != nullptr && engine->is_called()) engine->answer();
-  pass_on_revocations();
+  if (engine != nullptr && (engine->is_called() || engine->has_notice())) engine->answer();
+  if (detail::has_untold.load(std::memory_order_relaxed)) [[unlikely]]
+    pass_on(Wanted::waits_first);
   return 0;
 }
 
@@ -95,6 +99,53 @@ int look() {
 bool do_members_look(const Communicator& communicator) {
   return looked_after.load(std::memory_order_relaxed) != nullptr &&
          communicator.session->is_on_one_host();
+}
+
+struct Untold {
+  std::uint64_t session;
+  MPI_Comm comm;  // null: of no communicator of the program
+};
+
+// REQUIRES: the mutex; there is one.
+Untold take_untold(Table& t) {
+  const std::uint64_t session = t.untold.front();
+  t.untold.erase(t.untold.begin());
+  const auto it = t.comms.find(session);
+  return {session, it == t.comms.end() ? MPI_COMM_NULL : it->second};
+}
+
+// False: MPI has been told of what carries its collectives only.
+bool tell_of(MPI_Comm comm, Wanted wanted) {
+  if (is_remade(comm)) return true;  // nothing of it waits inside MPI
+  const Communicator& communicator = *communicator_of(comm);
+  const bool is_here_only = do_members_look(communicator);
+  const auto revoke_it = is_here_only ? revoke_locally : revoke_in_mpi;
+  const bool has_let_go =
+      communicator.native != MPI_COMM_NULL && revoke_native(communicator.native, revoke_it);
+  if (has_let_go && is_here_only && wanted == Wanted::waits_first) return false;
+  revoke_it(comm);
+  return true;
+}
+
+// Revoking makes progress in MPI, and so may come back here: nothing is held meanwhile.
+void pass_on(Wanted wanted) {
+  Table& t = table();
+  std::unique_lock lock(t.mutex);
+  const std::vector<int> failures = failures_to_tell(t);
+  if (!failures.empty()) {
+    lock.unlock();
+    for (const int world_rank : failures) tell(world_rank);
+    lock.lock();
+  }
+  for (std::size_t left = t.untold.size(); left > 0 && !t.untold.empty(); --left) {
+    const Untold untold = take_untold(t);
+    lock.unlock();
+    const bool is_told = untold.comm == MPI_COMM_NULL || tell_of(untold.comm, wanted);
+    lock.lock();
+    if (!is_told) t.untold.push_back(untold.session);
+  }
+  detail::has_untold.store(!t.untold.empty() || !t.untold_failures.empty(),
+                           std::memory_order_release);
 }
 
 }  // namespace
@@ -122,16 +173,13 @@ void note_session(MPI_Comm comm, const runtime::Session& session) {
   const std::lock_guard guard(table().mutex);
   table().comms[session.id()] = comm;
   if (!session.is_revoked()) return;  // before it was opened here
-  table().untold.push_back(comm);
+  table().untold.push_back(session.id());
   detail::has_untold.store(true, std::memory_order_release);
 }
 
 void forget_session(const runtime::Session& session) {
   const std::lock_guard guard(table().mutex);
-  const auto it = table().comms.find(session.id());
-  if (it == table().comms.end()) return;
-  std::erase(table().untold, it->second);
-  table().comms.erase(it);
+  table().comms.erase(session.id());
 }
 
 void look_for_revocations() {
@@ -151,25 +199,7 @@ void note_failure(int world_rank, bool is_dead) {
   detail::has_untold.store(true, std::memory_order_release);
 }
 
-// Revoking makes progress in MPI, and so may come back here: nothing is held meanwhile.
-void detail::pass_on_revocations() {
-  std::vector<MPI_Comm> untold;
-  std::vector<int> failures;
-  {
-    const std::lock_guard guard(table().mutex);
-    untold.swap(table().untold);
-    failures = failures_to_tell(table());
-    has_untold.store(!table().untold_failures.empty(), std::memory_order_relaxed);
-  }
-  for (const int world_rank : failures) tell(world_rank);
-  for (const MPI_Comm comm : untold) {
-    if (is_remade(comm)) continue;  // nothing of it waits inside MPI
-    const Communicator& communicator = *communicator_of(comm);
-    const auto revoke_it = do_members_look(communicator) ? revoke_locally : revoke_in_mpi;
-    if (communicator.native != MPI_COMM_NULL) revoke_native(communicator.native, revoke_it);
-    revoke_it(comm);
-  }
-}
+void detail::pass_on_revocations() { pass_on(Wanted::all); }
 
 bool detail::is_revoked(MPI_Comm comm) {
   const Communicator* communicator = communicator_of(comm);

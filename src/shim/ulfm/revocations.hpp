@@ -2,11 +2,11 @@
 //
 // A session is revoked by a notice that any thread may find (runtime/session_revoke.cpp). What
 // waits in a collective of ours ends with it. What waits inside MPI ends when MPI itself revokes
-// the communicator, which is done by the next thread of the program that looks: at the entry of a
-// call, or from MPI's own progress (native/progress_hook.hpp), where it also looks at the bell of
-// its host, which rings when a notice was put on the host's board or sent. Where all members do so,
-// MPI is told in this process alone. An MPI without ULFM revokes nothing; there no call waits
-// inside MPI.
+// the communicator, which is done by the next thread of the program that looks: before it goes into
+// the library, or from MPI's own progress (native/progress_hook.hpp), where it also looks at the
+// board of its host, and at its bell, which rings when a notice was put there or sent. Where all
+// members do so, MPI is told in this process alone. An MPI without ULFM revokes nothing; there no
+// call waits inside MPI.
 //
 // Thread rule: `open_revocations` once; `note_session` and `forget_session` under the engine's
 // lock; the rest without it, from any thread of the program.
