@@ -1,5 +1,7 @@
 #include "shim/collectives/lanes.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -25,7 +27,9 @@ using Step = Lanes::Step;
 // Memory of their own is for communicators that are used for more than this many calls.
 constexpr int calls_before_lanes = 16;
 constexpr int ranks_max = 16;
-// Looks at a slot before the engine is driven meanwhile.
+// Looks at a slot before the engine is driven meanwhile: with the processor given up in between, or
+// where there is one for each.
+constexpr int yields_max = 4;
 constexpr int spins_max = 400;
 
 bool is_predefined(MPI_Op op) {
@@ -79,9 +83,10 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
 [[gnu::noinline]] void await(Communicator& communicator, std::size_t bytes) {
   CommunicatorLanes& lanes = *communicator.lanes;
   LaneWord word = look(lanes, bytes);
-  const int spins = World::current()->is_oversubscribed() ? 1 : spins_max;
-  for (int i = 1; i < spins && word == LaneWord::empty; ++i) {
-    relax();
+  const bool is_crowded = World::current()->is_oversubscribed();
+  const int looks = is_crowded ? yields_max : spins_max;
+  for (int i = 0; i < looks && word == LaneWord::empty; ++i) {
+    is_crowded ? static_cast<void>(sched_yield()) : relax();
     word = look(lanes, bytes);
   }
   if (word == LaneWord::empty)
@@ -170,12 +175,12 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
 
 // Null: the call is not to be taken at the head of its wrapper.
 Communicator* at_head(World* world, MPI_Comm comm) {
-  if (world == nullptr || comm == MPI_COMM_NULL || world->lost_count() != 0 || is_any_revoked())
-    return nullptr;
+  if (world == nullptr || comm == MPI_COMM_NULL || world->lost_count() != 0) return nullptr;
   Communicator* communicator = communicator_of(comm);
   const CommunicatorLanes* lanes = communicator->lanes.get();
   if (lanes == nullptr || lanes->machine.is_over() || communicator->session == nullptr ||
-      communicator->stand_ins != nullptr || communicator->session->has_tasks())
+      communicator->session->is_revoked() || communicator->stand_ins != nullptr ||
+      communicator->session->has_tasks())
     return nullptr;
   return communicator;
 }
