@@ -63,12 +63,6 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
   return outcome;
 }
 
-// What the session's members got no longer matters to any of them.
-Outcome Session::give_up() {
-  note_that_nobody_contributed();
-  return {};
-}
-
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
 // valid for all. Otherwise nobody has left it: from here on nobody uses the library below again.
 Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {

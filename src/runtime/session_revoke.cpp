@@ -60,6 +60,12 @@ void Session::follow_revocation() {
   engine_.come_back(*this, revocation_number);
 }
 
+// What its members got no longer matters to any of them, so nothing is made of what is called now.
+Outcome Session::give_up() {
+  note_that_nobody_contributed();
+  return {};
+}
+
 Context Session::revocation_context() {
   lost_to_revocation_ = engine_.lost_members(*everybody_);
   return {engine_.now(),

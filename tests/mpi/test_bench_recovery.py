@@ -6,7 +6,7 @@ from pathlib import Path
 import jobs
 
 FAULTS = ["none", "one", "two parallel", "two serial", "three mixed"]
-WAYS = ["resprout", "resprout, binomial", "ulfm"]
+WAYS = ["resprout", "resprout, binomial", "ulfm, told", "ulfm"]
 
 
 def test_a_small_bench_has_figures_of_everything(tmp_path: Path) -> None:

@@ -83,11 +83,18 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
 [[gnu::noinline]] void await(Communicator& communicator, std::size_t bytes) {
   CommunicatorLanes& lanes = *communicator.lanes;
   LaneWord word = look(lanes, bytes);
-  const bool is_crowded = World::current()->is_oversubscribed();
-  const int looks = is_crowded ? yields_max : spins_max;
-  for (int i = 0; i < looks && word == LaneWord::empty; ++i) {
-    is_crowded ? static_cast<void>(sched_yield()) : relax();
-    word = look(lanes, bytes);
+  World& world = *World::current();
+  if (world.is_oversubscribed()) {
+    const runtime::Engine& engine = world.engine();
+    for (int i = 0; i < yields_max && word == LaneWord::empty && !engine.misses_a_pulse(); ++i) {
+      sched_yield();
+      word = look(lanes, bytes);
+    }
+  } else {
+    for (int i = 1; i < spins_max && word == LaneWord::empty; ++i) {
+      relax();
+      word = look(lanes, bytes);
+    }
   }
   if (word == LaneWord::empty)
     drive_until(communicator, bytes);

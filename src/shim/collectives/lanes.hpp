@@ -5,9 +5,9 @@
 // them until one is over that a loss fell into. Such a call is run again by whoever else carries
 // it, at all members alike, and the lanes of that communicator are never used again.
 //
-// Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with nobody lost, nothing
-// revoked and nothing under way they take no lock and allocate nothing. What they do not take comes
-// to `..._by_lanes` in a call that is set up as any other.
+// Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with nobody lost, and of this
+// communicator nothing revoked and nothing under way, they take no lock and allocate nothing. What
+// they do not take comes to `..._by_lanes` in a call that is set up as any other.
 //
 // Thread rule: as MPI's collectives: one at a time on a communicator.
 #pragma once

@@ -10,6 +10,7 @@ from resprout.bench.recovery.figures import Row
 _LOOKS = {
     "resprout": (pictures.BLUE, "o"),
     "resprout, binomial": (pictures.SKY, "s"),
+    "ulfm, told": (pictures.ORANGE, "v"),
     "ulfm": (pictures.VERMILION, "^"),
 }
 _PANELS = (

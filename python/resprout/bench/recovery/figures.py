@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from resprout.bench.quartiles import Figure, figure_of
 from resprout.bench.recovery.measure import Sample
 
-OURS, ULFM = "resprout", "ulfm"
+OURS, TOLD, ULFM = "resprout", "ulfm, told", "ulfm"
 RESTS = ("detection", "recovery")
 
 
@@ -50,20 +50,18 @@ def rows_of(samples: Sequence[Sample]) -> list[Row]:
 
 
 def comparisons(rows: Sequence[Row]) -> list[str]:
-    """One sentence for each number of ranks: ULFM's way divided by ours."""
+    """One sentence for each number of ranks: ULFM's way divided by ours, both with one detector."""
     found = {(row.procs, row.faults, row.way): row for row in rows}
     sentences = []
     for procs in dict.fromkeys(row.procs for row in rows):
         ratios = []
         for faults in dict.fromkeys(row.faults for row in rows):
-            ours, theirs = found[procs, faults, OURS], found[procs, faults, ULFM]
+            ours, told, ulfm = (found[procs, faults, way] for way in (OURS, TOLD, ULFM))
             if ours.recovery.median > 0:
-                # Both with our detection: what is left is the algorithm's.
-                known = ours.detection.median
-                equal = (known + theirs.recovery.median) / (known + ours.recovery.median)
                 ratios.append(
-                    f"{faults} {theirs.recovery.median / ours.recovery.median:.1f} "
-                    f"({equal:.1f}, {theirs.total.median / ours.total.median:.0f})"
+                    f"{faults} {told.total.median / ours.total.median:.1f} "
+                    f"({told.recovery.median / ours.recovery.median:.1f}, "
+                    f"{ulfm.total.median / ours.total.median:.0f})"
                 )
         if ratios:
             sentences.append(f"{procs} ranks: {', '.join(ratios)}")

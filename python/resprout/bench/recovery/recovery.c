@@ -1,14 +1,17 @@
 /* How an allreduce ends into which processes die.
  *
- *   recovery FILE ulfm|transparent VICTIM...
+ *   recovery FILE ulfm|told|transparent VICTIM...
  *
  * The victims kill themselves when they should enter the 200th allreduce. Each process writes two
  * times to its place in FILE (of CLOCK_REALTIME, in nanoseconds, as 64-bit integers): when an error
  * came back from that allreduce (0: none did; a victim: when it kills itself), and when it had the
  * result of the others (a victim: 0; if nobody dies, when it entered and when it had the result). A
  * few allreduces more follow. `ulfm`: whoever gets an error revokes the communicator, shrinks it
- * and tries again.
+ * and tries again, by the MPI library's own calls. `told`: likewise, but under Resprout, which does
+ * nothing then but tell the library of a death as soon as it knows.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
 #if defined(OPEN_MPI)
@@ -46,8 +49,8 @@ static int64_t* map_times(const char* path, int size) {
 static int replace_communicator(void) {
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
   MPI_Comm rest;
-  MPIX_Comm_revoke(comm);
-  if (MPIX_Comm_shrink(comm, &rest) != MPI_SUCCESS) return 0;
+  PMPIX_Comm_revoke(comm);
+  if (PMPIX_Comm_shrink(comm, &rest) != MPI_SUCCESS) return 0;
   comm = rest;
   return 1;
 #else
@@ -55,10 +58,23 @@ static int replace_communicator(void) {
 #endif
 }
 
+static int call(const int64_t* mine, int64_t* sum) {
+  return is_ulfm ? PMPI_Allreduce(mine, sum, 1, MPI_INT64_T, MPI_SUM, comm)
+                 : MPI_Allreduce(mine, sum, 1, MPI_INT64_T, MPI_SUM, comm);
+}
+
+static int tell_mpi_at_once(void) {
+  void (*tell)(void) = NULL;
+  *(void**)&tell = dlsym(RTLD_DEFAULT, "resprout_tell_mpi_at_once");
+  if (tell == NULL) return 0;
+  tell();
+  return 1;
+}
+
 /* The sum over those who are left; the time of the first error, if there was one. */
 static int64_t allreduce(int64_t mine, int64_t* first_error) {
   int64_t sum = 0;
-  while (MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, comm) != MPI_SUCCESS) {
+  while (call(&mine, &sum) != MPI_SUCCESS) {
     if (*first_error == 0) *first_error = now_ns();
     if (!is_ulfm || !replace_communicator()) {
       fprintf(stderr, "recovery: an allreduce failed for good\n");
@@ -77,11 +93,15 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   int64_t* times = argc >= 3 ? map_times(argv[1], size) : NULL;
   if (times == NULL) {
-    fprintf(stderr, "usage: recovery FILE ulfm|transparent VICTIM...\n");
+    fprintf(stderr, "usage: recovery FILE ulfm|told|transparent VICTIM...\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
     return 2;
   }
-  is_ulfm = strcmp(argv[2], "ulfm") == 0;
+  is_ulfm = strcmp(argv[2], "transparent") != 0;
+  if (strcmp(argv[2], "told") == 0 && !tell_mpi_at_once()) {
+    fprintf(stderr, "recovery: `told` needs Resprout\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
   int64_t left = (int64_t)size * (size + 1) / 2;
   for (int i = 3; i < argc; ++i) {
     const int victim = (int)strtol(argv[i], NULL, 10);
@@ -89,7 +109,9 @@ int main(int argc, char** argv) {
     left -= victim + 1;
   }
   comm = MPI_COMM_WORLD;
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (is_ulfm) PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+  is_ulfm ? PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)
+          : MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   for (int round = 0; round < rounds; ++round) {
     int64_t first_error = 0;
     const int64_t entered = now_ns();

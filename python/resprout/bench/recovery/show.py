@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from resprout.bench.recovery.figures import Row, comparisons
 
 _EXPLANATION = (
-    "ULFM's way divided by resprout, after the first survivor knew (in parentheses: if both had "
-    "known as soon as resprout did; as it was, from the last death on):"
+    "ULFM's way divided by resprout, both with resprout's detector, from the last death on (in "
+    "parentheses: after the first survivor knew; with the MPI's own detector, from the last death):"
 )
 
 
