@@ -178,7 +178,9 @@ TEST_CASE("the data links of a host are cut: its ranks go, and the ranks of two 
     CHECK(scene.all_heard(rank, {0, 3}));
     CHECK(scene.ranks().wait(rank) == 70);
   }
-  scene.finish({0, 3}, LossKind::cut_off);
+  // Each ends on being told, which the other one of its host sees, and may say before anybody else
+  // has passed on why.
+  scene.finish({0, 3}, LossKind::cut_off, {}, LossKind::exited);
 }
 
 TEST_CASE("everybody leaves at once, again and again, and nobody is taken for lost") {

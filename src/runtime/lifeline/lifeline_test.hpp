@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -186,7 +187,9 @@ class Scene {
   }
 
   // Lets the living leave, and checks that they heard of exactly these losses, once each.
-  void finish(const std::set<int>& lost, LossKind kind, const std::set<int>& left = {}) {
+  // `or_kind`: what some may have heard first.
+  void finish(const std::set<int>& lost, LossKind kind, const std::set<int>& left = {},
+              std::optional<LossKind> or_kind = std::nullopt) {
     check_views();
     board_->may_leave = true;
     for (int rank = 0; rank < job_.procs; ++rank) {
@@ -198,7 +201,11 @@ class Scene {
         CAPTURE(subject);
         const Heard& heard = board_->heard[rank][subject];
         CHECK(heard.losses == (lost.contains(subject) ? 1 : 0));
-        if (lost.contains(subject)) CHECK(heard.kind == static_cast<int>(kind));
+        if (!lost.contains(subject)) continue;
+        const int heard_kind = heard.kind;
+        CAPTURE(heard_kind);
+        CHECK((heard_kind == static_cast<int>(kind) ||
+               heard_kind == static_cast<int>(or_kind.value_or(kind))));
       }
     }
   }
