@@ -121,13 +121,14 @@ int main(int argc, char** argv) {
     }
     const int64_t sum = allreduce(rank + 1, &first_error);
     if (round != fatal_round) continue;
-    times[2 * rank + 1] = now_ns();
-    times[2 * rank] = argc > 3 ? first_error : entered;
+    const int64_t done = now_ns();
     if (sum != left) {
       fprintf(stderr, "recovery: rank %d got %lld instead of %lld\n", rank, (long long)sum,
               (long long)left);
       _exit(3);
     }
+    times[2 * rank + 1] = done;
+    times[2 * rank] = argc > 3 ? first_error : entered;
   }
   MPI_Finalize();
   return 0;
