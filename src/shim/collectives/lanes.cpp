@@ -69,6 +69,7 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
     return lanes.machine.step() == Step::look && index(lanes.machine.awaited()) == member;
   };
   runtime::Lock lock = engine.lock();
+  if (engine.has_notice()) engine.read_notices(lock);
   engine.wait_until(lock, [&] {
     const bool is_lost = world.lost_count() != 0 && world.is_lost(world_rank);
     const bool has_ended =
@@ -84,14 +85,17 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   CommunicatorLanes& lanes = *communicator.lanes;
   LaneWord word = look(lanes, bytes);
   World& world = *World::current();
+  const runtime::Engine& engine = world.engine();
+  const auto goes_on = [&] {
+    return word == LaneWord::empty && !engine.has_notice() && !engine.misses_a_pulse();
+  };
   if (world.is_oversubscribed()) {
-    const runtime::Engine& engine = world.engine();
-    for (int i = 0; i < yields_max && word == LaneWord::empty && !engine.misses_a_pulse(); ++i) {
+    for (int i = 0; i < yields_max && goes_on(); ++i) {
       sched_yield();
       word = look(lanes, bytes);
     }
   } else {
-    for (int i = 1; i < spins_max && word == LaneWord::empty; ++i) {
+    for (int i = 1; i < spins_max && goes_on(); ++i) {
       relax();
       word = look(lanes, bytes);
     }
