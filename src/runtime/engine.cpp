@@ -32,6 +32,14 @@ std::uint64_t mix(const std::vector<int>& ranks) {
   return hash;
 }
 
+// By world rank; nothing where no memory is shared.
+std::vector<std::byte*> lane_memory(const Transport& transport, int self, int world_size) {
+  std::vector<std::byte*> memory;
+  if (transport.lanes(self) == nullptr) return memory;
+  for (int rank = 0; rank < world_size; ++rank) memory.push_back(transport.lanes(rank));
+  return memory;
+}
+
 }  // namespace
 
 Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle)
@@ -43,7 +51,10 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
       incoming_(static_cast<std::size_t>(world_size)),
       links_(self, transport),
       has_ended_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))),
-      lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))) {}
+      lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))),
+      lane_pool_(lane_memory(transport, self, world_size), self, [this](int rank) {
+        return is_lost(rank) && (writes_no_more(rank) || lane_pool_.has_ended(rank));
+      }) {}
 
 Engine::~Engine() = default;
 

@@ -25,6 +25,7 @@
 
 #include "runtime/buffer.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/lane_pool.hpp"
 #include "runtime/links.hpp"
 #include "runtime/session.hpp"
 #include "runtime/transport.hpp"
@@ -97,6 +98,9 @@ class Engine final : public Receiver {
     return has_ended_[static_cast<std::size_t>(world_rank)].load(std::memory_order_acquire) ||
            transport_.has_withdrawn(world_rank);
   }
+
+  // Shared with all processes of this host; without the lock.
+  LanePool& lane_pool() { return lane_pool_; }
 
   // Before the first operation.
   void watch_links(LinkWatching watching) { links_.watch(std::move(watching)); }
@@ -298,6 +302,7 @@ class Engine final : public Receiver {
   std::unique_ptr<std::atomic<bool>[]> lost_;
   std::atomic<int> lost_count_{0};
   std::atomic<std::int64_t> last_loss_{0};
+  LanePool lane_pool_;
   std::mutex news_mutex_;
   std::vector<int> news_;
   std::atomic<bool> has_news_{false};

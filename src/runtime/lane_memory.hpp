@@ -8,8 +8,7 @@
 //     of the lanes has.
 //  2. Nobody acknowledges anything: a broadcast moves one cache line, or a part of one.
 //
-// Area, on cache lines of its own, all zero at first:
-//   header     64 bytes: process id, its start time
+// Area, on cache lines of its own (lane_pool.hpp hands it out), without stamps above its base:
 //   meetings    2 slots: stamp, then the payload
 //   narrow    256 slots of 16 bytes: stamp, then up to 8 bytes of payload
 //   wide      256 slots of 128 bytes: stamp, then the payload; up to 56 bytes are one line
@@ -27,6 +26,12 @@
 
 namespace resprout::runtime {
 
+// Of one member. `base`: its stamps begin there.
+struct LaneArea {
+  std::byte* memory;
+  std::uint64_t base;
+};
+
 class LaneMemory {
  public:
   using Slot = protocols::LaneSlot;
@@ -38,32 +43,38 @@ class LaneMemory {
   static constexpr std::uint32_t broadcast_slots = 256;
   static constexpr std::uint32_t meeting_slots = 2;
 
-  // `areas`: of all members, `self` included; they outlive this.
-  LaneMemory(int self, std::vector<std::byte*> areas);
+  // So many stamps are used by as many operations as are not done.
+  static constexpr std::uint64_t stamps_each = 2;
+
+  // Nobody's area is known yet: all slots are empty.
+  LaneMemory(int self, int members);
 
   int self() const { return self_; }
   int size() const { return static_cast<int>(areas_.size()); }
-  // This process says who it is: before the first operation of anybody.
-  void sign();
-  // The member does not run any more: what is in its slots stays so.
-  bool has_ended(int member) const;
+  // `area` outlives this.
+  void know(int member, const LaneArea& area) { areas_[static_cast<std::size_t>(member)] = area; }
+  bool knows(int member) const {
+    return areas_[static_cast<std::size_t>(member)].memory != nothing();
+  }
 
   // `bytes`: of the payload, the same at all members in a broadcast; in a meeting it has no meaning
   // but for `write`.
+  // REQUIRES, and of `leave`: the own area is known.
   void write(const Slot& slot, const void* payload, std::size_t bytes) {
     std::byte* const at = place(self_, slot, bytes);
     if (bytes != 0) copy(at + stamp_bytes, payload, bytes);
-    show(at, full_stamp(slot));
+    show(at, full_stamp(self_, slot));
   }
   void leave(const Slot& slot, std::size_t bytes) {
-    show(place(self_, slot, bytes), left_stamp(slot));
+    show(place(self_, slot, bytes), full_stamp(self_, slot) + 1);
   }
   Word look(int member, const Slot& slot, std::size_t bytes) const {
     const std::uint64_t stamp =
         std::atomic_ref(*reinterpret_cast<std::uint64_t*>(place(member, slot, bytes)))
             .load(std::memory_order_acquire);
-    if (stamp == full_stamp(slot)) return Word::full;
-    return stamp == left_stamp(slot) ? Word::left : Word::empty;
+    const std::uint64_t full = full_stamp(member, slot);
+    if (stamp == full) return Word::full;
+    return stamp == full + 1 ? Word::left : Word::empty;
   }
   // REQUIRES, and of `read`: the member's slot is full.
   const std::byte* payload(int member, const Slot& slot, std::size_t bytes) const {
@@ -79,13 +90,16 @@ class LaneMemory {
   static constexpr std::size_t narrow_slot = 16;
   static constexpr std::size_t wide_slot = 128;
   static constexpr std::size_t meeting_slot = meeting_bytes_max + 64;
-  static constexpr std::size_t meetings_at = 64;
-  static constexpr std::size_t narrow_at = meetings_at + meeting_slots * meeting_slot;
+  static constexpr std::size_t narrow_at = meeting_slots * meeting_slot;
   static constexpr std::size_t wide_at = narrow_at + broadcast_slots * narrow_slot;
   static_assert(wide_at + broadcast_slots * wide_slot <= area_bytes);
 
-  static std::uint64_t full_stamp(const Slot& slot) { return 2 * slot.number + 2; }
-  static std::uint64_t left_stamp(const Slot& slot) { return 2 * slot.number + 3; }
+  // An area whose slots are empty for ever.
+  static std::byte* nothing();
+  // That of who left is the next one.
+  std::uint64_t full_stamp(int member, const Slot& slot) const {
+    return areas_[static_cast<std::size_t>(member)].base + stamps_each * (slot.number + 1);
+  }
   static void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes == narrow_bytes)  // one instruction
       std::memcpy(to, from, narrow_bytes);
@@ -96,15 +110,14 @@ class LaneMemory {
     std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at)).store(stamp, std::memory_order_release);
   }
   std::byte* place(int member, const Slot& slot, std::size_t bytes) const {
-    std::byte* const area = areas_[static_cast<std::size_t>(member)];
-    if (slot.kind == protocols::LaneKind::meeting)
-      return area + meetings_at + slot.index * meeting_slot;
+    std::byte* const area = areas_[static_cast<std::size_t>(member)].memory;
+    if (slot.kind == protocols::LaneKind::meeting) return area + slot.index * meeting_slot;
     return area + (bytes <= narrow_bytes ? narrow_at + slot.index * narrow_slot
                                          : wide_at + slot.index * wide_slot);
   }
 
   const int self_;
-  const std::vector<std::byte*> areas_;
+  std::vector<LaneArea> areas_;
 };
 
 }  // namespace resprout::runtime

@@ -1,10 +1,5 @@
-// Slots in areas of plain memory: what they say, when they are used again, who has ended.
+// Slots in areas of plain memory: what they say, and when they are used again.
 #include "runtime/lane_memory.hpp"
-
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -22,35 +17,29 @@ using protocols::LaneSlot;
 using protocols::LaneWord;
 using Step = protocols::Lanes::Step;
 
-// Shared with processes that are made from here on.
 class Areas {
  public:
-  explicit Areas(int members)
-      : members_(members),
-        base_(mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    REQUIRE(base_ != MAP_FAILED);
-  }
-  ~Areas() { munmap(base_, bytes()); }
-  Areas(const Areas&) = delete;
-  Areas& operator=(const Areas&) = delete;
+  explicit Areas(int members) : members_(members), bytes_(count() * LaneMemory::area_bytes / 8) {}
 
-  LaneMemory of(int self) const {
-    std::vector<std::byte*> areas;
-    for (int i = 0; i < members_; ++i)
-      areas.push_back(static_cast<std::byte*>(base_) + i * LaneMemory::area_bytes);
-    return {self, areas};
+  LaneArea at(int member) {
+    return {reinterpret_cast<std::byte*>(bytes_.data()) + member * LaneMemory::area_bytes, 0};
+  }
+  LaneMemory of(int self) {
+    LaneMemory memory(self, members_);
+    for (int i = 0; i < members_; ++i) memory.know(i, at(i));
+    return memory;
   }
 
  private:
-  std::size_t bytes() const { return static_cast<std::size_t>(members_) * LaneMemory::area_bytes; }
+  std::size_t count() const { return static_cast<std::size_t>(members_); }
 
   const int members_;
-  void* const base_;
+  std::vector<std::uint64_t> bytes_;
 };
 
 // One of two members, with its machine.
 struct Member {
-  Member(const Areas& areas, int self)
+  Member(Areas& areas, int self)
       : memory(areas.of(self)),
         machine({2, LaneMemory::broadcast_slots, LaneMemory::meeting_slots}, rank_at(self)) {}
 
@@ -180,27 +169,32 @@ TEST_CASE("lanes: who sees a slot full sees the payload, between threads that ru
   CHECK(is_other_right);
 }
 
-TEST_CASE("lanes: a process has ended when it was killed, not while it is stopped") {
+TEST_CASE("lanes: of whose area nothing is known nothing is seen") {
   Areas areas(2);
-  LaneMemory own = areas.of(0);
-  own.sign();
-  CHECK_FALSE(own.has_ended(0));
-  const pid_t child = fork();
-  if (child == 0) {
-    areas.of(1).sign();
-    raise(SIGSTOP);
-    for (;;) pause();
+  LaneMemory a = areas.of(0);
+  LaneMemory b(1, 2);
+  const LaneSlot meeting{LaneKind::meeting, 0, 0};
+  a.write(meeting, "x", 1);
+  CHECK_FALSE(b.knows(0));
+  CHECK(b.look(0, meeting, 0) == LaneWord::empty);
+  b.know(0, areas.at(0));
+  CHECK(b.knows(0));
+  CHECK(b.look(0, meeting, 0) == LaneWord::full);
+}
+
+TEST_CASE("lanes: what was written below the base is of others") {
+  Areas areas(2);
+  LaneMemory before = areas.of(0);
+  before.write({LaneKind::meeting, 0, 0}, "x", 1);
+  before.leave({LaneKind::meeting, 1, 1}, 0);
+  constexpr std::uint64_t operations = 2;
+  LaneMemory own(0, 1);
+  own.know(0, {areas.at(0).memory, LaneMemory::stamps_each * operations});
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    CHECK(own.look(0, {LaneKind::meeting, i, i}, 0) == LaneWord::empty);
+    own.leave({LaneKind::meeting, i, i}, 0);
+    CHECK(own.look(0, {LaneKind::meeting, i, i}, 0) == LaneWord::left);
   }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, WUNTRACED) == child);
-  REQUIRE(WIFSTOPPED(status));
-  CHECK_FALSE(own.has_ended(1));
-  kill(child, SIGKILL);
-  siginfo_t info{};
-  REQUIRE(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
-  CHECK(own.has_ended(1));
-  waitpid(child, &status, 0);
-  CHECK(own.has_ended(1));
 }
 
 }  // namespace

@@ -119,6 +119,8 @@ class Transport {
   virtual NoticeBoard board() const { return {}; }
   // Of this process and those peers; valid as long as the transport is.
   virtual Pulses pulses() const { return {}; }
+  // What LanePool needs of one of those, this process included; null: of no other. Likewise.
+  virtual std::byte* lanes(int /*world_rank*/) const { return nullptr; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
   virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {

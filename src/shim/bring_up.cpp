@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "runtime/lane_pool.hpp"
 #include "runtime/net/socket.hpp"
 
 namespace resprout::shim {
@@ -74,6 +75,7 @@ std::unique_ptr<runtime::ShmTransport> join_host(const std::vector<runtime::Peer
   }
   const auto names = everybodys(name, static_cast<int>(peers.size()));
   if (self != 0) segment = ShmSegment::attach(names[static_cast<std::size_t>(local[0])].data());
+  runtime::LanePool::sign(segment->lanes(static_cast<std::uint32_t>(self)));
   PMPI_Barrier(MPI_COMM_WORLD);
   if (self == 0) segment->unlink();
   return std::make_unique<runtime::ShmTransport>(std::move(segment), local, self);

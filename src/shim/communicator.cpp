@@ -164,6 +164,7 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   communicator->session->finish_tasks(lock);
   if (communicator->repair != nullptr) communicator->repair->finish_tasks(lock);
   leave_communicator(comm, lock);
+  leave_lanes(*communicator);
   if (waits == PartingWaits::if_needed && may_depart(*communicator)) {
     const Parting parting = communicator->session->is_whole() ? Parting::alone : Parting::unclean;
     forget_session(*communicator->session);

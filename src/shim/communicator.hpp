@@ -85,7 +85,6 @@ struct Communicator {
   std::optional<const Calibration::Row*> calibrated;  // null: none fits; nothing: not looked up yet
   bool is_native = false;                             // its collectives are left to the MPI library
   std::unique_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
-  int calls_for_lanes = 0;                            // before that
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   std::atomic<bool> is_revoked = false;               // though it has no session
   std::atomic<bool> returns_errors = false;           // the program's handler is known to do that

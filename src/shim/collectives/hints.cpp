@@ -33,10 +33,14 @@ bool is_right(const char* key, const std::string& wrong) {
 bool take_hints(MPI_Info info, Communicator& communicator) {
   std::optional<runtime::BroadcastSpec> broadcast = communicator.broadcast;
   std::optional<Collectives> collectives = communicator.collectives;
-  if (const auto text = value_of(info, bcast_key))
-    if (!is_right(bcast_key, read_broadcast(*text, broadcast))) return false;
-  if (const auto text = value_of(info, collectives_key))
-    if (!is_right(collectives_key, parse_collectives(*text, collectives.emplace()))) return false;
+  const auto wanted_broadcast = value_of(info, bcast_key);
+  if (wanted_broadcast && !is_right(bcast_key, read_broadcast(*wanted_broadcast, broadcast)))
+    return false;
+  const auto wanted_way = value_of(info, collectives_key);
+  if (wanted_way &&
+      !is_right(collectives_key, parse_collectives(*wanted_way, collectives.emplace())))
+    return false;
+  if (!wanted_broadcast && !wanted_way) return true;
   if (communicator.lanes != nullptr) communicator.lanes->machine.end();
   communicator.broadcast = broadcast;
   communicator.collectives = collectives;

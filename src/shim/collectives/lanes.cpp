@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <system_error>
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/bitwise_and.hpp"
@@ -24,9 +23,7 @@ using protocols::LaneWord;
 using runtime::LaneMemory;
 using Step = Lanes::Step;
 
-// Memory of their own is for communicators that are used for more than this many calls.
-constexpr int calls_before_lanes = 16;
-constexpr int ranks_max = 16;
+constexpr int ranks_max = static_cast<int>(runtime::LanePool::members_max);
 // Looks at a slot before the engine is driven meanwhile: with the processor given up in between, or
 // where there is one for each.
 constexpr int yields_max = 4;
@@ -44,6 +41,10 @@ bool has_lost_member(const World& world, const Communicator& communicator) {
                      [&](int rank) { return world.is_lost(rank); });
 }
 
+bool has_to_leave(const Communicator& communicator) {
+  return !communicator.lanes->takes_part() || has_lost_member(*World::current(), communicator);
+}
+
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -52,9 +53,22 @@ void relax() {
 #endif
 }
 
-// What the awaited slot says. `bytes`: of a broadcast.
+// What the awaited slot says, if its member's area is known. `bytes`: of a broadcast.
 inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   return lanes.slots.look(index(lanes.machine.awaited()), lanes.machine.slot(), bytes);
+}
+
+// What it says. The area is looked for.
+LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
+  const int member = index(lanes.machine.awaited());
+  if (!lanes.slots.knows(member)) {
+    const int world_rank = lanes.members.world_ranks[static_cast<std::size_t>(member)];
+    const auto found = World::current()->engine().lane_pool().find(world_rank, lanes.name);
+    if (!found.is_there) return LaneWord::empty;
+    if (!found.area) return LaneWord::left;
+    lanes.slots.know(member, *found.area);
+  }
+  return look(lanes, bytes);
 }
 
 // Until the awaited slot says something, or will never. Without the engine's lock. A member that is
@@ -73,8 +87,8 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   engine.wait_until(lock, [&] {
     const bool is_lost = world.lost_count() != 0 && world.is_lost(world_rank);
     const bool has_ended =
-        is_lost && (engine.writes_no_more(world_rank) || lanes.slots.has_ended(member));
-    lanes.machine.handle_look(look(lanes, bytes), has_ended);
+        is_lost && (engine.writes_no_more(world_rank) || engine.lane_pool().has_ended(world_rank));
+    lanes.machine.handle_look(seek(lanes, bytes), has_ended);
     if (is_awaited() && communicator.session->is_revoked()) lanes.machine.end();
     return !is_awaited();
   });
@@ -83,7 +97,7 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
 // The awaited slot was not full.
 [[gnu::noinline]] void await(Communicator& communicator, std::size_t bytes) {
   CommunicatorLanes& lanes = *communicator.lanes;
-  LaneWord word = look(lanes, bytes);
+  LaneWord word = seek(lanes, bytes);
   World& world = *World::current();
   const runtime::Engine& engine = world.engine();
   const auto goes_on = [&] {
@@ -92,12 +106,12 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   if (world.is_oversubscribed()) {
     for (int i = 0; i < yields_max && goes_on(); ++i) {
       sched_yield();
-      word = look(lanes, bytes);
+      word = seek(lanes, bytes);
     }
   } else {
     for (int i = 1; i < spins_max && goes_on(); ++i) {
       relax();
-      word = look(lanes, bytes);
+      word = seek(lanes, bytes);
     }
   }
   if (word == LaneWord::empty)
@@ -121,6 +135,10 @@ inline bool await_all(Communicator& communicator, std::size_t bytes) {
 // What the machine wants to be written. False: that this member leaves, and the lanes are over.
 inline bool write(CommunicatorLanes& lanes, const void* payload, std::size_t bytes) {
   const protocols::LaneWrite wanted = lanes.machine.poll_write();
+  if (!lanes.takes_part()) [[unlikely]] {
+    lanes.machine.end();
+    return false;
+  }
   if (wanted.word == LaneWord::left) {
     lanes.slots.leave(wanted.slot, bytes);
     return false;
@@ -189,9 +207,9 @@ Communicator* at_head(World* world, MPI_Comm comm) {
   if (world == nullptr || comm == MPI_COMM_NULL || world->lost_count() != 0) return nullptr;
   Communicator* communicator = communicator_of(comm);
   const CommunicatorLanes* lanes = communicator->lanes.get();
-  if (lanes == nullptr || lanes->machine.is_over() || communicator->session == nullptr ||
-      communicator->session->is_revoked() || communicator->stand_ins != nullptr ||
-      communicator->session->has_tasks())
+  if (lanes == nullptr || lanes->machine.is_over() || !lanes->takes_part() ||
+      communicator->session == nullptr || communicator->session->is_revoked() ||
+      communicator->stand_ins != nullptr || communicator->session->has_tasks())
     return nullptr;
   return communicator;
 }
@@ -201,73 +219,10 @@ void count(World& world, Communicator& communicator, const char* name) {
   communicator.calls.next(name);
 }
 
-bool are_wanted(const CollectiveCall& call, Kind kind) {
+bool are_wanted(const Communicator& communicator, Kind kind) {
   const Options& options = World::current()->options();
-  const Communicator& communicator = call.communicator();
   return !communicator.remade && is_choice_free(communicator, kind) &&
          communicator.collectives.value_or(options.collectives) == Collectives::automatic;
-}
-
-struct Opened {
-  std::unique_ptr<runtime::ShmSegment> memory;
-  std::array<char, 64> name{};
-};
-
-// The lowest member makes the memory; where it cannot, its name is empty.
-Opened make_memory(int ranks) {
-  Opened made;
-  try {
-    made.memory = runtime::ShmSegment::create(
-        {static_cast<std::uint32_t>(ranks), 4096, LaneMemory::area_bytes});
-    const std::string name = made.memory->name();
-    if (name.size() < made.name.size()) std::copy(name.begin(), name.end(), made.name.begin());
-  } catch (const std::system_error&) {
-    made.memory.reset();
-  }
-  return made;
-}
-
-std::unique_ptr<runtime::ShmSegment> attach_to(const char* name) {
-  try {
-    return runtime::ShmSegment::attach(name);
-  } catch (const std::system_error&) {
-    return nullptr;
-  }
-}
-
-void open(CollectiveCall& call) {
-  runtime::Session& session = call.session();
-  const bool is_maker = call.rank() == 0;
-  Opened opened;
-  if (is_maker) opened = make_memory(call.size());
-  call.note_before(session.broadcast(
-      call.lock(), broadcast_spec(call.communicator()), 0, std::as_bytes(std::span(opened.name)),
-      [&](std::span<const std::byte> name) {
-        if (!is_maker) std::memcpy(opened.name.data(), name.data(), opened.name.size());
-      }));
-  if (!is_maker && opened.name[0] != 0) opened.memory = attach_to(opened.name.data());
-  std::vector<std::byte*> areas;
-  for (int member = 0; opened.memory && member < call.size(); ++member)
-    areas.push_back(opened.memory->arena(static_cast<std::uint32_t>(member)));
-  const bool has_them = opened.memory != nullptr && opened.name[0] != 0 &&
-                        !has_lost_member(*World::current(), call.communicator());
-  LaneMemory slots(call.rank(), std::move(areas));
-  if (has_them) slots.sign();
-  bool has_everybody = false;
-  BitwiseAnd all;
-  call.note_before(session.allreduce(
-      call.lock(), reduce_spec(session, 1), std::as_bytes(std::span(&has_them, 1)), all,
-      [&](std::span<const std::byte> result) { has_everybody = result[0] != std::byte{0}; }));
-  // Who was left out may not have signed yet.
-  if (!session.is_whole()) has_everybody = false;
-  auto lanes = std::unique_ptr<CommunicatorLanes>(new CommunicatorLanes{
-      std::move(opened.memory), std::move(slots),
-      Lanes({call.size(), LaneMemory::broadcast_slots, LaneMemory::meeting_slots},
-            rank_at(call.rank())),
-      are_wanted(call, Kind::broadcast), are_wanted(call, Kind::allreduce)});
-  if (!has_everybody) lanes->machine.end();
-  if (is_maker && lanes->memory) lanes->memory->unlink();
-  call.communicator().lanes = std::move(lanes);
 }
 
 // Its lock is free, and what it has to do of its own was done.
@@ -277,6 +232,45 @@ Communicator& crossing(CollectiveCall& call) {
 }
 
 }  // namespace
+
+bool can_have_lanes(const Communicator& communicator) {
+  return World::current()->engine().lane_pool().is_shared() &&
+         communicator.session->is_on_one_host() && communicator.world_ranks.size() <= ranks_max;
+}
+
+// Who knows of a loss needs no area: it will write nothing.
+CommunicatorLanes::CommunicatorLanes(const Communicator& communicator)
+    : name(communicator.session->id()),
+      members{communicator.world_ranks, communicator.rank},
+      ticket(World::current()->engine().lane_pool().enter(
+          name, members, !has_lost_member(*World::current(), communicator))),
+      slots(communicator.rank, static_cast<int>(communicator.world_ranks.size())),
+      machine({slots.size(), LaneMemory::broadcast_slots, LaneMemory::meeting_slots},
+              rank_at(communicator.rank)),
+      carries_broadcasts(are_wanted(communicator, Kind::broadcast)),
+      carries_reductions(are_wanted(communicator, Kind::allreduce)) {
+  if (ticket.area) slots.know(communicator.rank, *ticket.area);
+}
+
+// The slots of the next operation may have been written: nobody else was through with it then.
+CommunicatorLanes::~CommunicatorLanes() {
+  World* world = World::current();
+  if (world == nullptr) return;
+  const std::uint64_t operations =
+      std::max(machine.broadcast_slot().number, machine.meeting_slot().number) + 1;
+  world->engine().lane_pool().leave(ticket, name, members, LaneMemory::stamps_each * operations);
+}
+
+// Whoever was interrupted may not have come to what others did in them.
+void leave_lanes(Communicator& communicator) {
+  const runtime::Session& session = *communicator.session;
+  const bool may_be_missed = session.is_revoked() || !session.is_whole();
+  if (communicator.lanes == nullptr && may_be_missed && can_have_lanes(communicator) &&
+      (are_wanted(communicator, Kind::broadcast) || are_wanted(communicator, Kind::allreduce)))
+    World::current()->engine().lane_pool().stay_away(session.id(),
+                                                     {communicator.world_ranks, communicator.rank});
+  communicator.lanes.reset();
+}
 
 Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, int root,
                                MPI_Comm comm) {
@@ -334,13 +328,11 @@ Taken maybe_barrier_by_lanes(MPI_Comm comm) {
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op) {
   if (call.session().has_tasks()) call.lock();
   Communicator& communicator = call.communicator();
-  if (call.session().is_revoked() || !call.session().is_on_one_host() || call.size() > ranks_max ||
-      !are_wanted(call, kind))
+  if (call.session().is_revoked() || !can_have_lanes(communicator) ||
+      !are_wanted(communicator, kind))
     return false;
-  if (communicator.lanes == nullptr) {
-    if (communicator.calls_for_lanes++ < calls_before_lanes) return false;
-    open(call);
-  }
+  if (communicator.lanes == nullptr)
+    communicator.lanes = std::make_unique<CommunicatorLanes>(communicator);
   if (communicator.lanes->machine.is_over()) return false;
   if (kind == Kind::barrier) return true;
   if (kind == Kind::allreduce && !is_predefined(op)) return false;
@@ -352,7 +344,7 @@ bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout
   Communicator& communicator = crossing(call);
   CommunicatorLanes& lanes = *communicator.lanes;
   const std::size_t bytes = layout.packed_bytes;
-  lanes.machine.start_broadcast(rank_at(root), has_lost_member(*World::current(), communicator));
+  lanes.machine.start_broadcast(rank_at(root), has_to_leave(communicator));
   if (lanes.machine.step() == Step::write) {
     std::vector<std::byte> storage;
     if (!write(lanes, packed(buffer, layout, storage).data(), bytes)) return false;
@@ -369,13 +361,13 @@ bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout
 bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
                         const Layout& layout, MPI_Op op, int& code) {
   Communicator& communicator = crossing(call);
-  communicator.lanes->machine.start_meeting(has_lost_member(*World::current(), communicator));
+  communicator.lanes->machine.start_meeting(has_to_leave(communicator));
   return meet_and_combine(communicator, input, recvbuf, layout, op, code);
 }
 
 bool barrier_by_lanes(CollectiveCall& call) {
   Communicator& communicator = crossing(call);
-  communicator.lanes->machine.start_meeting(has_lost_member(*World::current(), communicator));
+  communicator.lanes->machine.start_meeting(has_to_leave(communicator));
   if (!meet(communicator)) return false;
   note_last(communicator, -1);
   return true;
@@ -384,7 +376,7 @@ bool barrier_by_lanes(CollectiveCall& call) {
 bool meet_at_end(Communicator& communicator, MPI_Comm native) {
   if (communicator.lanes == nullptr || communicator.lanes->machine.is_over())
     return !is_interruption(PMPI_Barrier(native));
-  communicator.lanes->machine.start_meeting(false);
+  communicator.lanes->machine.start_meeting(!communicator.lanes->takes_part());
   return meet(communicator);
 }
 

@@ -1,9 +1,9 @@
 // Small collectives over lanes: where all members share memory and are few. What is written, looked
 // at and concluded is what the machine says (protocols/lanes); this moves its payloads and waits.
 //
-// They are opened by the calls that they could carry, after some of these; from then on they carry
-// them until one is over that a loss fell into. Such a call is run again by whoever else carries
-// it, at all members alike, and the lanes of that communicator are never used again.
+// They carry all calls that they can, until one is over that a loss fell into. Such a call is run
+// again by whoever else carries it, at all members alike, and the lanes of that communicator are
+// never used again.
 //
 // Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with nobody lost, and of this
 // communicator nothing revoked and nothing under way, they take no lock and allocate nothing. What
@@ -18,19 +18,35 @@
 
 #include "protocols/lanes/lanes.hpp"
 #include "runtime/lane_memory.hpp"
-#include "runtime/transports/shm/segment.hpp"
+#include "runtime/lane_pool.hpp"
 #include "shim/collectives/call.hpp"
 
 namespace resprout::shim {
 
 struct CommunicatorLanes {
-  std::unique_ptr<runtime::ShmSegment> memory;
+  // REQUIRES: can_have_lanes(communicator).
+  explicit CommunicatorLanes(const Communicator& communicator);
+  ~CommunicatorLanes();
+  CommunicatorLanes(const CommunicatorLanes&) = delete;
+  CommunicatorLanes& operator=(const CommunicatorLanes&) = delete;
+
+  // Else it leaves at the first slot that it would have to write.
+  bool takes_part() const { return ticket.area.has_value(); }
+
+  const std::uint64_t name;
+  const runtime::LanePool::Members members;
+  const runtime::LanePool::Ticket ticket;
   runtime::LaneMemory slots;
   protocols::Lanes machine;
   bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
   bool carries_reductions = false;
   int last_root = -1;  // of the last call that they carried, if it was a broadcast
 };
+
+// The same answer at all members. REQUIRES: it has a session.
+bool can_have_lanes(const Communicator& communicator);
+// Nothing is called on it any more.
+void leave_lanes(Communicator& communicator);
 
 enum class Taken {
   no,    // nothing has happened
@@ -47,7 +63,7 @@ Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MP
                                MPI_Op op, MPI_Comm comm, int& code);
 Taken maybe_barrier_by_lanes(MPI_Comm comm);
 
-// The same answer at all members, who may open them for it. REQUIRES: call.is_ours().
+// The same answer at all members, who open them for it. REQUIRES: call.is_ours().
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op = MPI_OP_NULL);
 // False: it is over. REQUIRES: goes_by_lanes.
 bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/lane_pool.hpp"
 #include "runtime/notice_board.hpp"
 #include "runtime/pulses/pulses.hpp"
 
@@ -25,7 +26,7 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3630747270736572u;  // "resprt06"
+constexpr std::uint64_t magic = 0x3730747270736572u;  // "resprt07"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;
@@ -43,8 +44,12 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
 std::size_t bitmap_stride(const ShmSizes& sizes) {
   return round_up((sizes.local_ranks + 63) / 64 * 8, line);
 }
-std::size_t rings_offset(const ShmSizes& sizes) {
+std::size_t lanes_offset(const ShmSizes& sizes) {
   return round_up(bitmaps_offset + sizes.local_ranks * bitmap_stride(sizes), page);
+}
+constexpr std::size_t lanes_stride = round_up(LanePool::bytes_each, page);
+std::size_t rings_offset(const ShmSizes& sizes) {
+  return lanes_offset(sizes) + sizes.local_ranks * lanes_stride;
 }
 // A line for what the receiver has consumed, then the ring itself.
 std::size_t ring_stride(const ShmSizes& sizes) {
@@ -165,6 +170,10 @@ std::byte* ShmSegment::pulses() const { return base_ + pulses_offset; }
 
 std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
   return base_ + bitmaps_offset + receiver * bitmap_stride(sizes_);
+}
+
+std::byte* ShmSegment::lanes(std::uint32_t rank) const {
+  return base_ + lanes_offset(sizes_) + rank * lanes_stride;
 }
 
 std::byte* ShmSegment::ring(std::uint32_t sender, std::uint32_t receiver) const {

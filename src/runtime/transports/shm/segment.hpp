@@ -1,5 +1,5 @@
-// The shared memory of the ranks of one host and job: a bell, a board, pulses, bitmaps, rings,
-// arenas.
+// The shared memory of the ranks of one host and job: a bell, a board, pulses, bitmaps, lanes,
+// rings, arenas.
 //
 // It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back
 // with the last process that maps it, however that one ends. Others open it through its creator's
@@ -13,6 +13,7 @@
 //   leavers  per rank: a byte, not 0 once it has withdrawn
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
+//   lanes    per rank: lane_pool.hpp
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //
@@ -64,6 +65,7 @@ class ShmSegment {
   std::byte* board() const;
   std::byte* pulses() const;
   std::byte* bitmap(std::uint32_t receiver) const;
+  std::byte* lanes(std::uint32_t rank) const;
   std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
   std::byte* arena(std::uint32_t rank) const;
 

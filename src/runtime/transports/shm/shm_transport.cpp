@@ -67,6 +67,9 @@ class ShmTransport::Impl {
   Doorbell bell() const { return Doorbell(segment_->bell()); }
   NoticeBoard board() const { return NoticeBoard(segment_->board()); }
   Pulses pulses() const { return {segment_->pulses(), world_ranks_}; }
+  std::byte* lanes(int world_rank) const {
+    return segment_->lanes(static_cast<std::uint32_t>(local_index(world_rank)));
+  }
   Arena& arena() { return arena_; }
   bool is_referable(std::span<const std::byte> data) const {
     return data.size() >= reference_bytes_min && arenas_.contains(data);
@@ -384,6 +387,9 @@ bool ShmTransport::has_withdrawn(int peer) const { return impl_->has_withdrawn(p
 Doorbell ShmTransport::bell() const { return impl_->bell(); }
 NoticeBoard ShmTransport::board() const { return impl_->board(); }
 Pulses ShmTransport::pulses() const { return impl_->pulses(); }
+std::byte* ShmTransport::lanes(int world_rank) const {
+  return reaches(world_rank) ? impl_->lanes(world_rank) : nullptr;
+}
 bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {
   return reaches(peer) && impl_->is_referable(data);
 }

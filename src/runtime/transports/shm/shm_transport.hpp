@@ -38,6 +38,7 @@ class ShmTransport final : public Transport {
   Doorbell bell() const override;
   NoticeBoard board() const override;
   Pulses pulses() const override;
+  std::byte* lanes(int world_rank) const override;
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override;
   std::byte* allocate_shared(std::size_t bytes) override;
   void free_shared(std::byte* block) override;

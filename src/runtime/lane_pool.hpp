@@ -1,0 +1,128 @@
+// Areas for lanes (lane_memory.hpp), handed out without a word between those who share them.
+//
+// Each process of a host has a directory and some areas, in memory that all of them share. Who
+// takes part in the lanes of a name enters that in its own directory, with an area of its own; the
+// others find it there when it has come. So lanes are there from the first operation on.
+//
+// An area is used again when nobody can look at it any more: who is through with a name writes so
+// into its own entry, and into those of the others that are there. Whoever comes later looks for
+// that in the entries of the others, and so either of two is seen by the other one.
+//
+// Invariants
+//  1. Its owner alone enters a name, and takes it out.
+//  2. What was found stays, until whoever found it is through with that name, or has ended.
+//  3. Nothing of an earlier name can be taken for something of a later one: stamps only grow.
+//  4. Who has no area for a name says so, by an entry without one. When these are used up, too, all
+//     names that are not in its directory by then have none, for good.
+//
+// Memory: touched as far as it is used. Thread rule: all from any thread; `enter` and `leave` take
+// a lock of this process.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/lane_memory.hpp"
+
+namespace resprout::runtime {
+
+class LanePool {
+ public:
+  static constexpr std::size_t members_max = 16;
+  // That a process can have in use at a time.
+  static constexpr std::size_t areas_max = 64;
+  static constexpr std::size_t entries_max = 1024;  // those with an area come first
+
+  struct alignas(64) Entry {
+    std::atomic<std::uint64_t> name;                        // 0: it is free
+    std::atomic<std::uint64_t> base;                        // of the stamps in the area
+    std::atomic<bool> is_over;                              // its owner is through with it
+    std::array<std::atomic<bool>, members_max> is_through;  // likewise, by member
+  };
+  struct Directory {
+    std::int64_t pid;
+    std::uint64_t start_time;
+    std::atomic<std::uint32_t> with_area;  // so many entries were ever used of those
+    std::atomic<std::uint32_t> without;
+    std::atomic<bool> is_full;
+    std::array<Entry, entries_max> entries;
+  };
+  // What each process needs, all zero at first.
+  static constexpr std::size_t bytes_each = sizeof(Directory) + areas_max * LaneMemory::area_bytes;
+
+  // Who takes part in lanes: all of one host.
+  struct Members {
+    std::vector<int> world_ranks;  // at most members_max
+    int self;                      // its place among them
+  };
+  // An own entry.
+  struct Ticket {
+    std::optional<std::size_t> place;  // none: there was no room
+    std::optional<LaneArea> area;
+  };
+  struct Found {
+    bool is_there = false;         // with or without an area
+    std::optional<LaneArea> area;  // none, though it is there: all its slots say `left`
+  };
+
+  // Of a process that shares memory with nobody.
+  LanePool() = default;
+  // `memory`: by world rank, 64-byte aligned; null: of another host. It outlives this. `has_ended`:
+  // of a world rank, that it reads and writes nothing of this any more; from any thread.
+  LanePool(std::vector<std::byte*> memory, int self, std::function<bool(int)> has_ended);
+
+  // This process says who it is, before anybody has a pool.
+  static void sign(std::byte* memory);
+  // The process does not run any more: what is in its slots stays so.
+  bool has_ended(int world_rank) const;
+
+  bool is_shared() const { return !memory_.empty(); }
+
+  // REQUIRES, of all that follows: is_shared(); a name, not 0, is entered once and left once, and
+  // means the same members to all of them.
+  Ticket enter(std::uint64_t name, const Members& members, bool wants_area);
+  Found find(int world_rank, std::uint64_t name) const;
+  // `stamps`: so many may have been used in the area.
+  void leave(const Ticket& ticket, std::uint64_t name, const Members& members,
+             std::uint64_t stamps);
+  // This member never took part, and never will, though others may: nobody waits for it to be
+  // through.
+  void stay_away(std::uint64_t name, const Members& members);
+
+ private:
+  struct Owned {
+    std::uint64_t base = 0;
+    bool is_used = false;
+    Members members;
+  };
+
+  Directory& directory(int world_rank) const {
+    return *reinterpret_cast<Directory*>(memory_[static_cast<std::size_t>(world_rank)]);
+  }
+  std::byte* area(int world_rank, std::size_t place) const {
+    return memory_[static_cast<std::size_t>(world_rank)] + sizeof(Directory) +
+           place * LaneMemory::area_bytes;
+  }
+  std::optional<std::size_t> find_place(int world_rank, std::uint64_t name) const;
+  std::optional<std::size_t> take_place(bool wants_area);
+  void publish(std::size_t place, std::uint64_t name, const Members& members);
+  void end(const Ticket& ticket, std::uint64_t name, const Members& members);
+  bool can_be_freed(std::size_t place) const;
+  void collect();
+
+  std::vector<std::byte*> memory_;
+  int self_ = 0;
+  std::function<bool(int)> has_ended_;
+  std::mutex mutex_;
+  std::vector<Owned> owned_;
+  std::vector<std::size_t> over_;  // places that wait for others
+};
+
+}  // namespace resprout::runtime
