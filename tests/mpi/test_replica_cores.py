@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 
 import jobs
 from resprout.launch.planes.cores import shares
@@ -9,12 +10,16 @@ from resprout.launch.planes.cores import shares
 ALL = sorted(os.sched_getaffinity(0))
 FIRST, SECOND = map(sorted, shares(ALL, 2))
 
-# Goes on until it may use so many cores, and says which ones.
+# Goes on until it may use so many cores, and says which ones. Before that all processes have begun:
+# a plane that comes late might have the cores of one that is over.
 _PROGRAM = """
-import os, sys
+import os, sys, time
 from mpi4py import MPI
 world = MPI.COMM_WORLD
 began = sorted(os.sched_getaffinity(0))
+open(f"{sys.argv[2]}/{os.getpid()}", "w").close()
+while len(os.listdir(sys.argv[2])) < 4:
+    time.sleep(0.01)
 world.Barrier()
 while world.allreduce(len(os.sched_getaffinity(0)) < int(sys.argv[1]), op=MPI.LOR):
     world.Barrier()
@@ -23,8 +28,9 @@ print(f"rank {world.rank} began with {began} and has {sorted(os.sched_getaffinit
 
 
 def run(cores: int, *options: str) -> jobs.Ended:
-    program = [sys.executable, "-c", _PROGRAM, str(cores)]
-    ended = jobs.resprout_run(2, program, ["--replicas", "2", *options])
+    with tempfile.TemporaryDirectory() as begun:
+        program = [sys.executable, "-c", _PROGRAM, str(cores), begun]
+        ended = jobs.resprout_run(2, program, ["--replicas", "2", *options])
     assert ended.status == 0, str(ended)
     return ended
 

@@ -203,6 +203,7 @@ TEST_CASE("half with the root is not heard and dies before the others end: they 
   nap_ms(3300);
   scene.ranks().signal(0, SIGKILL);
   CHECK(scene.all_in_view({0}));
+  CHECK(scene.all_heard(0, {0}));
   CHECK(scene.board().heard[1][0].losses == 1);
   scene.board().may_leave = true;
   CHECK(scene.ranks().wait(1) == 0);
