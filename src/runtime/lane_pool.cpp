@@ -7,10 +7,16 @@
 #include <utility>
 
 #include "core/invariant.hpp"
+#include "core/rank.hpp"
+#include "protocols/lanes/claim.hpp"
 #include "runtime/pulses/process.hpp"
 
 namespace resprout::runtime {
 
+using protocols::LaneClaim;
+using Step = LaneClaim::Step;
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<bool>::is_always_lock_free);
 static_assert(sizeof(LanePool::Directory) % 64 == 0 && LaneMemory::area_bytes % 64 == 0);
 
@@ -51,44 +57,57 @@ LanePool::Ticket LanePool::enter(std::uint64_t name, const Members& members, boo
     is_full.store(true);
     return {};
   }
-  publish(*place, name, members);
+  come(*place, name, members);
   if (*place >= areas_max) return {place, std::nullopt};
   return {place, LaneArea{area(self_, *place), owned_[*place].base}};
 }
 
 LanePool::Found LanePool::find(int world_rank, std::uint64_t name) const {
   const bool is_full = directory(world_rank).is_full.load();
-  const auto place = find_place(world_rank, name);
-  if (!place) return {is_full, std::nullopt};
-  if (*place >= areas_max) return {true, std::nullopt};
-  const Entry& entry = directory(world_rank).entries[*place];
-  return {true, LaneArea{area(world_rank, *place), entry.base.load(std::memory_order_relaxed)}};
+  const auto use = find_use(world_rank, name);
+  if (!use) return {is_full, std::nullopt};
+  if (use->place >= areas_max) return {true, std::nullopt};
+  const Entry& entry = directory(world_rank).entries[use->place];
+  return {true, LaneArea{area(world_rank, use->place), entry.base.load()}};
 }
 
 void LanePool::leave(const Ticket& ticket, std::uint64_t name, const Members& members,
                      std::uint64_t stamps) {
   const std::lock_guard guard(mutex_);
   if (ticket.place) owned_[*ticket.place].base += stamps;
-  end(ticket, name, members);
+  go(ticket, name, members);
 }
 
 void LanePool::stay_away(std::uint64_t name, const Members& members) {
   const std::lock_guard guard(mutex_);
   collect();
   const auto place = take_place(false);
-  if (place) publish(*place, name, members);
-  end({place, std::nullopt}, name, members);
+  if (place) come(*place, name, members);
+  go({place, std::nullopt}, name, members);
 }
 
-std::optional<std::size_t> LanePool::find_place(int world_rank, std::uint64_t name) const {
+// Its owner may free an entry while this looks at it: the number is of this name if that still
+// stands there.
+std::optional<LanePool::Use> LanePool::find_use(int world_rank, std::uint64_t name) const {
   const Directory& theirs = directory(world_rank);
-  const auto look = [&](std::size_t first, std::size_t count) -> std::optional<std::size_t> {
-    for (std::size_t place = first; place < first + count; ++place)
-      if (theirs.entries[place].name.load() == name) return place;
+  const auto look = [&](std::size_t first, std::size_t count) -> std::optional<Use> {
+    for (std::size_t place = first; place < first + count; ++place) {
+      const Entry& entry = theirs.entries[place];
+      if (entry.name.load() != name) continue;
+      const std::uint64_t number = entry.use.load();
+      if (entry.name.load() == name) return Use{place, number};
+    }
     return std::nullopt;
   };
-  if (const auto place = look(0, theirs.with_area.load())) return place;
+  if (const auto use = look(0, theirs.with_area.load())) return use;
   return look(areas_max, theirs.without.load());
+}
+
+// One of an earlier use changes nothing.
+void LanePool::mark(Entry& entry, std::size_t member, std::uint64_t use) {
+  std::uint64_t there = entry.marks[member].load();
+  while (there < use && !entry.marks[member].compare_exchange_weak(there, use)) {
+  }
 }
 
 // The lowest that is free, whose memory was used before.
@@ -101,46 +120,62 @@ std::optional<std::size_t> LanePool::take_place(bool wants_area) {
   return static_cast<std::size_t>(found - owned_.begin());
 }
 
-void LanePool::publish(std::size_t place, std::uint64_t name, const Members& members) {
+void LanePool::come(std::size_t place, std::uint64_t name, const Members& members) {
   Directory& own = directory(self_);
   Entry& entry = own.entries[place];
-  owned_[place].members = members;
-  for (auto& is_through : entry.is_through) is_through.store(false, std::memory_order_relaxed);
-  entry.is_over.store(false, std::memory_order_relaxed);
-  entry.base.store(owned_[place].base, std::memory_order_relaxed);
-  auto& used = place < areas_max ? own.with_area : own.without;
-  const auto count = static_cast<std::uint32_t>(place < areas_max ? place : place - areas_max) + 1;
-  if (used.load() < count) used.store(count);
-  entry.name.store(name);
-  for (std::size_t member = 0; member < members.world_ranks.size(); ++member) {
-    const int world_rank = members.world_ranks[member];
-    if (world_rank == self_) continue;
-    const auto theirs = find_place(world_rank, name);
-    if (theirs && directory(world_rank).entries[*theirs].is_over.load())
-      entry.is_through[member].store(true);
+  const auto enter = [&] {
+    owned_[place].members = members;
+    entry.is_over.store(false);
+    entry.base.store(owned_[place].base);
+    entry.use.store(entry.use.load() + 1);
+    auto& used = place < areas_max ? own.with_area : own.without;
+    const auto count =
+        static_cast<std::uint32_t>(place < areas_max ? place : place - areas_max) + 1;
+    if (used.load() < count) used.store(count);
+    entry.name.store(name);
+  };
+  const auto is_over = [&](int world_rank) {
+    const auto theirs = find_use(world_rank, name);
+    return theirs && directory(world_rank).entries[theirs->place].is_over.load();
+  };
+  LaneClaim claim(static_cast<int>(members.world_ranks.size()), rank_at(members.self));
+  while (claim.step() != Step::none) {
+    const auto other = static_cast<std::size_t>(index(claim.other()));
+    bool is_so = false;
+    if (claim.step() == Step::enter)
+      enter();
+    else if (claim.step() == Step::look)
+      is_so = is_over(members.world_ranks[other]);
+    else
+      mark(entry, other, entry.use.load());
+    claim.handle(is_so);
   }
 }
 
-void LanePool::end(const Ticket& ticket, std::uint64_t name, const Members& members) {
-  if (ticket.place) {
-    directory(self_).entries[*ticket.place].is_over.store(true);
-    over_.push_back(*ticket.place);
+void LanePool::go(const Ticket& ticket, std::uint64_t name, const Members& members) {
+  LaneClaim claim(static_cast<int>(members.world_ranks.size()), rank_at(members.self),
+                  Step::say_over);
+  std::optional<Use> found;
+  while (claim.step() != Step::done) {
+    const int other = members.world_ranks[static_cast<std::size_t>(index(claim.other()))];
+    if (claim.step() == Step::say_over) {
+      if (ticket.place) directory(self_).entries[*ticket.place].is_over.store(true);
+    } else if (claim.step() == Step::find) {
+      found = find_use(other, name);
+    } else {
+      mark(directory(other).entries[found->place], static_cast<std::size_t>(members.self),
+           found->number);
+    }
+    claim.handle(claim.step() == Step::find && found);
   }
-  for (const int world_rank : members.world_ranks) {
-    if (world_rank == self_) continue;
-    if (const auto theirs = find_place(world_rank, name))
-      directory(world_rank)
-          .entries[*theirs]
-          .is_through[static_cast<std::size_t>(members.self)]
-          .store(true);
-  }
+  if (ticket.place) over_.push_back(*ticket.place);
 }
 
 bool LanePool::can_be_freed(std::size_t place) const {
   const Entry& entry = directory(self_).entries[place];
   const std::vector<int>& world_ranks = owned_[place].members.world_ranks;
   for (std::size_t member = 0; member < world_ranks.size(); ++member)
-    if (world_ranks[member] != self_ && !entry.is_through[member].load() &&
+    if (world_ranks[member] != self_ && entry.marks[member].load() != entry.use.load() &&
         !has_ended_(world_ranks[member]))
       return false;
   return true;

@@ -4,9 +4,8 @@
 // takes part in the lanes of a name enters that in its own directory, with an area of its own; the
 // others find it there when it has come. So lanes are there from the first operation on.
 //
-// An area is used again when nobody can look at it any more: who is through with a name writes so
-// into its own entry, and into those of the others that are there. Whoever comes later looks for
-// that in the entries of the others, and so either of two is seen by the other one.
+// An area is used again when nobody can look at it any more: protocols/lanes/claim.hpp says how
+// that comes to be known.
 //
 // Invariants
 //  1. Its owner alone enters a name, and takes it out.
@@ -41,10 +40,11 @@ class LanePool {
   static constexpr std::size_t entries_max = 1024;  // those with an area come first
 
   struct alignas(64) Entry {
-    std::atomic<std::uint64_t> name;                        // 0: it is free
-    std::atomic<std::uint64_t> base;                        // of the stamps in the area
-    std::atomic<bool> is_over;                              // its owner is through with it
-    std::array<std::atomic<bool>, members_max> is_through;  // likewise, by member
+    std::atomic<std::uint64_t> name;                            // 0: it is free
+    std::atomic<std::uint64_t> use;                             // the number of this one, from 1
+    std::atomic<std::uint64_t> base;                            // of the stamps in the area
+    std::atomic<bool> is_over;                                  // its owner is through with it
+    std::array<std::atomic<std::uint64_t>, members_max> marks;  // by member: it is, in that use
   };
   struct Directory {
     std::int64_t pid;
@@ -110,10 +110,16 @@ class LanePool {
     return memory_[static_cast<std::size_t>(world_rank)] + sizeof(Directory) +
            place * LaneMemory::area_bytes;
   }
-  std::optional<std::size_t> find_place(int world_rank, std::uint64_t name) const;
+  // An entry, in one of its uses.
+  struct Use {
+    std::size_t place;
+    std::uint64_t number;
+  };
+  std::optional<Use> find_use(int world_rank, std::uint64_t name) const;
+  static void mark(Entry& entry, std::size_t member, std::uint64_t use);
   std::optional<std::size_t> take_place(bool wants_area);
-  void publish(std::size_t place, std::uint64_t name, const Members& members);
-  void end(const Ticket& ticket, std::uint64_t name, const Members& members);
+  void come(std::size_t place, std::uint64_t name, const Members& members);
+  void go(const Ticket& ticket, std::uint64_t name, const Members& members);
   bool can_be_freed(std::size_t place) const;
   void collect();
 
