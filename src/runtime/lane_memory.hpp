@@ -43,7 +43,7 @@ class LaneMemory {
   static constexpr std::uint32_t broadcast_slots = 256;
   static constexpr std::uint32_t meeting_slots = 2;
 
-  // So many stamps are used by as many operations as are not done.
+  // Stamps of an operation: of who takes part, and of who leaves.
   static constexpr std::uint64_t stamps_each = 2;
 
   // Nobody's area is known yet: all slots are empty.

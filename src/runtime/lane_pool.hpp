@@ -25,7 +25,6 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "runtime/lane_memory.hpp"
@@ -72,10 +71,9 @@ class LanePool {
     std::optional<LaneArea> area;  // none, though it is there: all its slots say `left`
   };
 
-  // Of a process that shares memory with nobody.
-  LanePool() = default;
-  // `memory`: by world rank, 64-byte aligned; null: of another host. It outlives this. `has_ended`:
-  // of a world rank, that it reads and writes nothing of this any more; from any thread.
+  // `memory`: by world rank, 64-byte aligned; null: of another host; empty: this process shares
+  // memory with nobody. It outlives this. `has_ended`: of a world rank, that it reads and writes
+  // nothing of this any more; from any thread.
   LanePool(std::vector<std::byte*> memory, int self, std::function<bool(int)> has_ended);
 
   // This process says who it is, before anybody has a pool.
