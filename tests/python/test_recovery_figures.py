@@ -57,6 +57,17 @@ def test_the_comparison_gives_both_the_same_detection() -> None:
     assert sentence.startswith("8 ranks: one 3.0 (5.0, 22), two parallel 3.0 (5.0, 22)")
 
 
+def test_a_way_without_a_good_end_has_no_figures_and_the_others_have(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left = [row for row in rows() if (row.faults, row.way) != ("two serial", "ulfm, told")]
+    (sentence,) = comparisons(left)
+    assert "two parallel 3.0 (5.0, 22), two serial - (-, 22), three mixed 3.0 (5.0, 22)" in sentence
+    show.print_tables(left)
+    assert "two serial - (-, 22)" in " ".join(capsys.readouterr().out.split())
+    assert render(left, "svg", "two serial").startswith(b"<?xml")
+
+
 def test_every_format_has_every_row(capsys: pytest.CaptureFixture[str]) -> None:
     parsed: dict[str, Any] = json.loads(as_json(rows(), {"mpi": "some MPI"}))
     assert parsed["schema"] == 1 and len(parsed["rows"]) == len(FAULTS) * len(WAYS)

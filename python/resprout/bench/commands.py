@@ -1,5 +1,6 @@
 """`resprout bench` and its subcommands: their options, and nothing that they do."""
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +19,15 @@ A repetition is a barrier and a broadcast, timed from the root's begin until the
 returned. Ranks that are to be dead are killed before anything is measured and stay in the trees.
 docs/bench.md says what the variants are."""
 
-bench_app = typer.Typer(
-    rich_markup_mode="markdown", help="Measure collectives of real processes.", no_args_is_help=True
-)
+bench_app = typer.Typer(rich_markup_mode="markdown", no_args_is_help=True)
+
+
+@bench_app.callback(help="Measure collectives of real processes.")
+def end_as_asked() -> None:
+    # Between two jobs, too, nothing of ours stays behind: SIGTERM is as Ctrl-C.
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
 
 BenchOutput = Annotated[
     Path | None,

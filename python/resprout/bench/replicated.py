@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from resprout.errors import UserError
+from resprout.launch import processes
 from resprout.options import OPTIONS
 
 NONE = "none"
@@ -87,6 +88,7 @@ def run_replicated(job: Job, mpi: str | None) -> Ended:
         process = subprocess.Popen(
             job.command(path, mpi), env={**environment, **job.variables}, stdin=subprocess.DEVNULL,
             stdout=out, stderr=err,
+            preexec_fn=lambda: processes.end_with_parent(signal.SIGTERM),  # noqa: PLW1509
         )  # fmt: skip
         try:
             process.wait(_SECONDS_MAX)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,9 +30,10 @@ def bench_recovery(
         for sample in measure(bench, procs, repetitions, lambda: bar.advance(1, 1)):
             samples.append(sample)
         about = {**about_this_machine(), "mpi": str(bench.mpi), "repetitions": repetitions}
-        for failure in bench.failed:
-            print(f"resprout: run again: {failure}", file=sys.stderr)
-        about["run_again"] = len(bench.failed)
+        failed = Counter(failure.job for failure in bench.failed)
+        for job, times in failed.items():
+            print(f"resprout: {job}: {times} jobs came to no good end", file=sys.stderr)
+        about["no_good_end"] = dict(failed)
     rows = rows_of(samples)
     print_rows(rows, about, format, show.print_tables)
     if output is not None:

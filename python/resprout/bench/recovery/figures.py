@@ -49,19 +49,29 @@ def rows_of(samples: Sequence[Sample]) -> list[Row]:
     ]
 
 
+def _ratio(theirs: Row | None, ours: Row, name: str, digits: int) -> str:
+    if theirs is None:
+        return "-"
+    return f"{getattr(theirs, name).median / getattr(ours, name).median:.{digits}f}"
+
+
 def comparisons(rows: Sequence[Row]) -> list[str]:
-    """One sentence for each number of ranks: ULFM's way divided by ours, both with one detector."""
+    """One sentence for each number of ranks: ULFM's way divided by ours, both with one detector.
+
+    `-` where no job of ULFM's way came to a good end.
+    """
     found = {(row.procs, row.faults, row.way): row for row in rows}
     sentences = []
     for procs in dict.fromkeys(row.procs for row in rows):
         ratios = []
         for faults in dict.fromkeys(row.faults for row in rows):
-            ours, told, ulfm = (found[procs, faults, way] for way in (OURS, TOLD, ULFM))
+            ours = found[procs, faults, OURS]
+            told, ulfm = (found.get((procs, faults, way)) for way in (TOLD, ULFM))
             if ours.recovery.median > 0:
                 ratios.append(
-                    f"{faults} {told.total.median / ours.total.median:.1f} "
-                    f"({told.recovery.median / ours.recovery.median:.1f}, "
-                    f"{ulfm.total.median / ours.total.median:.0f})"
+                    f"{faults} {_ratio(told, ours, 'total', 1)} "
+                    f"({_ratio(told, ours, 'recovery', 1)}, "
+                    f"{_ratio(ulfm, ours, 'total', 0)})"
                 )
         if ratios:
             sentences.append(f"{procs} ranks: {', '.join(ratios)}")

@@ -25,7 +25,7 @@ from resprout.report.ranks import read_parts
 
 _SOURCE = Path(__file__).with_name("recovery.c")
 _SECONDS_MAX = 20.0
-_TRIES_MAX = 10
+_TRIES_MAX = 3
 _BINOMIAL = "ftco-allreduce:k=2"
 
 
@@ -89,13 +89,17 @@ class Sample:
 class NoGoodEndError(UserError):
     """A job that hung or ended without its results."""
 
+    def __init__(self, job: str, why: str) -> None:
+        super().__init__(f"{job}: no good end: {why}")
+        self.job = job
+
 
 class Bench:
     """The program, compiled, and what it needs. A context: its folder goes with it."""
 
     def __init__(self, mpi: str | None) -> None:
-        self.failed: list[str] = []
-        """Jobs of ULFM's way that came to no good end, and were run again."""
+        self.failed: list[NoGoodEndError] = []
+        """Jobs of ULFM's way."""
         self.mpi = find_mpi(mpi, os.environ)
         if not self.mpi.has_ulfm:
             raise UserError(f"{self.mpi} has no ULFM: there is nothing to compare with")
@@ -129,20 +133,19 @@ class Bench:
         survivors = [rank for rank in range(procs) if rank not in faults.victims]
         if len(numbers) != 2 * procs or not all(numbers[2 * r + 1] for r in survivors):
             why = f"ended after {_SECONDS_MAX:.0f} s" if end.timed_out else said[-2000:]
-            where = f"{way.name}, {procs} ranks, faults {faults.name}"
-            raise NoGoodEndError(f"{where}: no good end: {why}")
+            raise NoGoodEndError(f"{way.name}, {procs} ranks, faults {faults.name}", why)
         return _sample(procs, faults, way, numbers, survivors, seen)
 
-    def run_to_an_end(self, procs: int, faults: Faults, way: Way) -> Sample:
-        """One job. The MPI's own recovery may fail a few times, ours never."""
-        for _ in range(_TRIES_MAX - 1):
+    def run_to_an_end(self, procs: int, faults: Faults, way: Way) -> Sample | None:
+        """One job. The MPI's own recovery may fail, ours never. None: it has each time."""
+        for _ in range(_TRIES_MAX):
             try:
                 return self.run(procs, faults, way)
             except NoGoodEndError as error:
                 if way.is_ours:
                     raise
-                self.failed.append(str(error))
-        return self.run(procs, faults, way)
+                self.failed.append(error)
+        return None
 
 
 def _sample(
@@ -175,7 +178,9 @@ def measure(
         for faults in FAULTS:
             for _ in range(repetitions):
                 for way in WAYS:
-                    yield bench.run_to_an_end(count, faults, way)
+                    sample = bench.run_to_an_end(count, faults, way)
+                    if sample is not None:
+                        yield sample
                     step()
 
 
