@@ -51,6 +51,9 @@
 namespace resprout::runtime {
 
 class Engine;
+class MemoryReader;
+enum class MemoryRead : std::uint8_t;
+struct MemoryOffer;
 class NativeCall;
 using Lock = std::unique_lock<std::mutex>;
 
@@ -67,6 +70,9 @@ struct Outcome {
   std::int64_t recovery_ns = 0;  // from the first news of a loss in it until its end
   std::vector<int> lost;         // world ranks of its members that were lost when it ended
 };
+
+// What several operations of one call came to: that of all but the last, and the last.
+Outcome operator+(Outcome before, const Outcome& last);
 
 // Called with the result before the operation may be forgotten; not called without a result. Names
 // a function object of the caller without owning it: good for the duration of a call.
@@ -123,6 +129,12 @@ class Session final : public Outlet {
   // `payload`: at the root what it sends; elsewhere only its size counts (equal on all members).
   Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
                     std::span<const std::byte> payload, ResultConsumer consume);
+  // The same of much data, inside a host: out of the root's memory if the system lets the others
+  // read there, else in slices. `memory`: at the root what it sends, which stays as it is;
+  // elsewhere where it goes, and where a part of it may be if it fails. `settlement`: as for an
+  // allreduce.
+  Outcome broadcast_large(Lock& lock, const BroadcastSpec& spec, const ReduceSpec& settlement,
+                          int root, std::span<std::byte> memory, MemoryReader& reader);
 
   // The library below may carry operations: the same answer at all members. Without the lock where
   // there are no tasks.
@@ -160,6 +172,7 @@ class Session final : public Outlet {
   std::uint64_t child(std::uint64_t key) const;
   // Ranks of the communicator that all have agreed to go on with.
   const Members& members() const { return *members_; }
+  std::shared_ptr<const Members> shared_members() const { return members_; }
   const Members& everybody() const { return *everybody_; }
   // All have agreed that nobody is lost.
   bool is_whole() const { return members_->size() == everybody_->size(); }
@@ -231,6 +244,10 @@ class Session final : public Outlet {
   Operation::Setup concatenation(Buffer input);
   std::unique_ptr<Operation> make_barrier();
   Kept* find_kept(std::uint64_t number);
+  Outcome broadcast_in_slices(Lock& lock, const BroadcastSpec& spec, int root,
+                              std::span<std::byte> memory, bool has_it);
+  MemoryRead read_offer(Lock& lock, MemoryReader& reader, const MemoryOffer& offer,
+                        std::span<std::byte> into);
   bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);
   Outcome broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
                              std::span<const std::byte> payload, ResultConsumer consume);
@@ -296,6 +313,7 @@ class Session final : public Outlet {
   std::atomic<bool> has_tasks_ = false;
   Contributors contributors_;
   bool is_native_over_ = false;
+  bool may_read_ = true;                // of each other's memory: the same at all members
   std::atomic<bool> is_below_ = false;  // the library below carries the next operation
   int unsynchronized_ = 0;
   std::size_t kept_bytes_ = 0;

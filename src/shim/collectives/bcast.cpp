@@ -1,6 +1,7 @@
 // MPI_Bcast over reliable_broadcast.
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/lanes.hpp"
+#include "shim/collectives/slices.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/replication/compared.hpp"
 
@@ -30,6 +31,8 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
                          [&] { return PMPI_Bcast(buffer, count, datatype, root, native); }));
     if (code) return *code;
   }
+  if (layout.packed_bytes >= large_broadcast_min && call.session().is_on_one_host())
+    return broadcast_large(call, buffer, layout, root);
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
   std::vector<std::byte> storage;

@@ -132,16 +132,6 @@ void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::u
   world->report().note_recovery(std::move(recovery));
 }
 
-runtime::Outcome operator+(runtime::Outcome before, const runtime::Outcome& last) {
-  before.is_delivered = last.is_delivered;
-  before.is_touched = before.is_touched || last.is_touched;
-  before.recovery_ns += last.recovery_ns;
-  for (const int rank : last.lost)
-    if (std::find(before.lost.begin(), before.lost.end(), rank) == before.lost.end())
-      before.lost.push_back(rank);
-  return before;
-}
-
 bool is_valid_buffer(int count, MPI_Datatype datatype) {
   return count >= 0 && datatype != MPI_DATATYPE_NULL;
 }

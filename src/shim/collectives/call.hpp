@@ -93,9 +93,6 @@ class CollectiveCall {
 void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::uint64_t session,
                    const runtime::Outcome& outcome);
 
-// What several operations of one call came to: that of all but the last, and the last.
-runtime::Outcome operator+(runtime::Outcome before, const runtime::Outcome& last);
-
 // True if MPI itself would accept these; else the call goes to MPI, which knows what to say.
 bool is_valid_buffer(int count, MPI_Datatype datatype);
 bool is_valid_reduction(int count, MPI_Datatype datatype, MPI_Op op);

@@ -56,20 +56,12 @@ bool read_switches(std::string_view text, std::vector<std::size_t>& into) {
 }  // namespace
 
 // Where ranks outnumber cores, a wait costs a switch of processes: trees of ours have fewer of
-// them, and the library's algorithms for much data fewer bytes.
+// them, and the library's reductions of much data move fewer bytes.
 bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes) {
   constexpr std::size_t kib = 1024;
   if (!place.is_crowded) return kind != Kind::broadcast || bytes > 16 * kib;
-  switch (kind) {
-    case Kind::broadcast:
-      return place.ranks > 4 && bytes >= 2048 * kib;
-    case Kind::reduce:
-    case Kind::allreduce:
-      return place.ranks <= 4 && bytes >= 512 * kib;
-    case Kind::barrier:
-      return false;
-  }
-  return false;
+  const bool is_reduction = kind == Kind::reduce || kind == Kind::allreduce;
+  return is_reduction && place.ranks <= 4 && bytes >= 512 * kib;
 }
 
 std::string Calibration::parse(std::string_view text, Calibration& into) {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+
+#include "runtime/offered_memory.hpp"
 
 #include "shim/collectives/specs.hpp"
 
@@ -63,7 +64,8 @@ int allreduce_in_slices(CollectiveCall& call, const Reduction& reduction, const 
     const runtime::Outcome round = session.allreduce_in_slices(
         lock, spec, sliced.parts().subspan(done, slices), [&](std::span<const std::byte> result) {
           if (session.is_revoked()) return;
-          std::memmove(at, result.data(), result.size());
+          // The only contribution to a sum in place is its result.
+          if (at != result.data()) runtime::copy_bytes(at, result.data(), result.size());
           at += result.size();
         });
     outcome = outcome + round;
@@ -78,6 +80,26 @@ int allreduce_in_slices(CollectiveCall& call, const Reduction& reduction, const 
     members = session.members().size();
   }
   return call.finish(outcome, sliced.code());
+}
+
+int broadcast_large(CollectiveCall& call, void* buffer, const Layout& layout, int root) {
+  std::vector<std::byte> storage;
+  std::span<std::byte> memory{static_cast<std::byte*>(buffer), layout.packed_bytes};
+  const bool is_root = call.rank() == root;
+  if (is_root) {
+    const auto payload = packed(buffer, layout, storage);
+    memory = {const_cast<std::byte*>(payload.data()), payload.size()};
+  } else if (!layout.is_dense) {
+    storage.resize(layout.packed_bytes);
+    memory = storage;
+  }
+  runtime::SystemMemoryReader reader;
+  runtime::Session& session = call.session();
+  const runtime::Outcome outcome =
+      session.broadcast_large(call.lock(), broadcast_spec(call.communicator()),
+                              reduce_spec(session, 1), root, memory, reader);
+  if (outcome.is_delivered && !is_root && !layout.is_dense) unpack(storage, buffer, layout);
+  return call.finish(outcome);
 }
 
 }  // namespace resprout::shim

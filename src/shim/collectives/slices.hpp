@@ -1,5 +1,6 @@
-// An allreduce of much data, in slices that different ranks collect at the same time, and in rounds
-// that fit into caches: docs/protocols/slices.md.
+// Much data in slices: an allreduce in slices that different ranks collect at the same time, and in
+// rounds that fit into caches; a broadcast out of the root's memory, or in slices, too:
+// docs/protocols/slices.md.
 #pragma once
 
 #include <span>
@@ -37,5 +38,11 @@ class SlicedReduction {
 // What the call returns. REQUIRES: reduction.can_be_sliced().
 int allreduce_in_slices(CollectiveCall& call, const Reduction& reduction, const Slicing& slicing,
                         const void* sendbuf, void* recvbuf);
+
+// From this size on.
+inline constexpr std::size_t large_broadcast_min = std::size_t{256} << 10;
+
+// What the call returns. REQUIRES: all members are on one host.
+int broadcast_large(CollectiveCall& call, void* buffer, const Layout& layout, int root);
 
 }  // namespace resprout::shim
