@@ -3,8 +3,9 @@
 1. Broadcast and allreduce under `resprout run`, in turns with the MPI library's own: within each
    job call by call (`mpi`), and job by job against a plain mpirun without Resprout and without
    ULFM (`alone`). The ratio is to the faster of the two.
-2. How long the survivors of a killed rank stay in the operation that the kill fell into.
-3. The simulator's messages a second, against copies of memory; the transports against pipes.
+2. The same where Resprout's own collectives carry all, against the library's in the same job.
+3. How long the survivors of a killed rank stay in the operation that the kill fell into.
+4. The simulator's messages a second, against copies of memory; the transports against pipes.
 """
 
 import argparse
@@ -28,6 +29,7 @@ PROGRAMS = ROOT / "build" / "release" / "bench"
 BIN = Path(sys.executable).parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 RANKS = (2, 4, 8, 16)
+OWN_RANKS = (4, 8, 16)
 KILLED_OF = 8
 # In the in-order binomial tree of 8: the root, a child of it with a subtree of 4, a leaf.
 KILLS = (
@@ -66,10 +68,10 @@ def output_of(command: Sequence[str | Path]) -> str:
     return done.stdout
 
 
-def preloaded(ranks: int, *command: str | Path) -> list[str | Path]:
+def preloaded(ranks: int, *command: str | Path, carrier: str = "auto") -> list[str | Path]:
     """The command line of a job under Resprout."""
-    by_rule = ["--calibration", "none"]
-    return [BIN / "resprout", "run", "-n", str(ranks), *by_rule, "--", *command]
+    options = ["--calibration", "none", "--collectives", carrier]
+    return [BIN / "resprout", "run", "-n", str(ranks), *options, "--", *command]
 
 
 def plain(ranks: int, *command: str | Path) -> list[str | Path]:
@@ -115,6 +117,23 @@ def measure_collectives(rounds: int, seconds: float) -> list[Row]:
             to_alone = middle_of(libraries["resprout"])[1] / middle_of(libraries["alone"])[1]
             row["ratio"] = max(to_alone, middle_of(libraries["within"])[1])
             rows.append(row)
+    return rows
+
+
+def measure_own(rounds: int, seconds: float) -> list[Row]:
+    """Where the MPI library carries nothing: Resprout's time to the library's, in the same job."""
+    rows: list[Row] = []
+    program = PROGRAMS / "mpi" / "collectives"
+    for ranks in OWN_RANKS:
+        ratios: dict[Key, list[float]] = defaultdict(list)
+        for number in range(rounds):
+            say(f"our own collectives of {ranks} ranks, round {number + 1} of {rounds}")
+            command = preloaded(ranks, program, str(seconds), carrier="resprout")
+            for key, libraries in figures_of(output_of(command)).items():
+                ratios[key].append(libraries["ratio"][1])
+        for (operation, mode, size), found in ratios.items():
+            row: Row = {"operation": operation, "mode": mode, "ranks": ranks, "bytes": size}
+            rows.append({**row, "ratio": median(found)})
     return rows
 
 
@@ -192,6 +211,21 @@ def collectives_table(rows: list[Row], operation: str, mode: str) -> list[str]:
     return lines
 
 
+def own_table(rows: list[Row], operation: str) -> list[str]:
+    """A line a size; for each number of ranks the ratio back to back, and after a barrier."""
+    head = "| size |" + "".join(f" P={p}: back to back | after a barrier |" for p in OWN_RANKS)
+    lines = [head, "|---:|" + "---:|" * (2 * len(OWN_RANKS))]
+    cells = {
+        (row["bytes"], row["ranks"], row["mode"]): row["ratio"]
+        for row in rows
+        if row["operation"] == operation
+    }
+    for size in sorted({int(str(row["bytes"])) for row in rows}):
+        ratios = [cells[size, p, mode] for p in OWN_RANKS for mode in ("throughput", "latency")]
+        lines.append(f"| {size_text(size)} |" + "".join(f" {ratio:.2f} |" for ratio in ratios))
+    return lines
+
+
 def kills_table(rows: list[Row]) -> list[str]:
     lines = ["| operation | who is killed | kills | lower quartile | median | upper quartile |"]
     lines.append("|---|---|---:|---:|---:|---:|")
@@ -236,6 +270,15 @@ def page_of(results: dict[str, object]) -> str:
             lines += [f"### {operation}, {meaning}", ""]
             lines += [*collectives_table(rows, operation, mode), ""]
     lines += [
+        "## Resprout's own collectives",
+        "The same with `--collectives resprout`, where the MPI library carries none: Resprout's "
+        "time to that of the library's own",
+        "collective, called in turns in the same processes. Medians likewise.",
+        "",
+    ]
+    for operation in ("bcast", "allreduce"):
+        lines += [f"### {operation}", "", *own_table(results["own"], operation), ""]  # type: ignore[arg-type]
+    lines += [
         "## From a kill to completion",
         f"{KILLED_OF} ranks on one host, one kills itself with SIGKILL instead of entering its "
         "200th operation of 8 bytes: time from",
@@ -273,6 +316,7 @@ def main() -> None:
     results: dict[str, object] = {
         "environment": environment(),
         "collectives": measure_collectives(options.rounds, options.seconds),
+        "own": measure_own(options.rounds, options.seconds),
         "kills": measure_kills(options.kills),
         "programs": measure_programs(),
     }

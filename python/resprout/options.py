@@ -62,11 +62,12 @@ OPTIONS = (
     Option(
         "--collectives",
         "RESPROUT_COLLECTIVES",
-        "auto|native|resprout",
-        "auto, native, resprout",
+        "auto|native|resprout|trees",
+        "auto, native, resprout, trees",
         "auto",
         "What carries collectives until a loss: the MPI library's own where it is faster, or "
-        "wherever it can be interrupted, or never (docs/run.md).",
+        "wherever it can be interrupted, or never; trees: nor what processes of a host have for "
+        "small data (docs/run.md).",
     ),
     Option(
         "--calibration",
@@ -354,7 +355,9 @@ _CALIBRATED = re.compile(
 
 
 def _is_collectives(text: str) -> bool:
-    return text in ("auto", "native", "resprout") or _CALIBRATED.fullmatch(text) is not None
+    return (
+        text in ("auto", "native", "resprout", "trees") or _CALIBRATED.fullmatch(text) is not None
+    )
 
 
 _RADIXES = [1 << i for i in range(1, 11)]

@@ -52,9 +52,8 @@ Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle
       links_(self, transport),
       has_ended_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))),
       lost_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(world_size))),
-      lane_pool_(lane_memory(transport, self, world_size), self, [this](int rank) {
-        return is_lost(rank) && (writes_no_more(rank) || lane_pool_.has_ended(rank));
-      }) {}
+      lane_pool_(lane_memory(transport, self, world_size), self,
+                 [this](int rank) { return has_ended(rank); }) {}
 
 Engine::~Engine() = default;
 

@@ -99,6 +99,11 @@ class Engine final : public Receiver {
            transport_.has_withdrawn(world_rank);
   }
 
+  // `world_rank` is lost, and reads and writes no shared memory any more.
+  bool has_ended(int world_rank) const {
+    return is_lost(world_rank) && (writes_no_more(world_rank) || lane_pool_.has_ended(world_rank));
+  }
+
   // Shared with all processes of this host; without the lock.
   LanePool& lane_pool() { return lane_pool_; }
 

@@ -97,6 +97,17 @@ TEST_CASE("lane pool: an area is used again when all are through with it, above 
   CHECK_FALSE(host[1].find(0, 7).is_there);
 }
 
+TEST_CASE("lane pool: of as many as may take part each is waited for") {
+  constexpr int members = LanePool::members_max;
+  Host host(members);
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < members; ++i) tickets.push_back(host.enter(i, 7));
+  for (int i = 0; i + 1 < members; ++i) host.leave(i, tickets[static_cast<std::size_t>(i)], 7);
+  CHECK(host.enter(0, 8).area->memory != tickets[0].area->memory);
+  host.leave(members - 1, tickets.back(), 7);
+  CHECK(host.enter(0, 9).area->memory == tickets[0].area->memory);
+}
+
 TEST_CASE("lane pool: who was through before others came does not keep them from using it again") {
   Host host(2);
   const Ticket early = host.enter(0, 7);

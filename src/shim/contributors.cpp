@@ -25,10 +25,14 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const runtime::Session* last = communicator->last;
   if (last == nullptr) last = communicator->session;
   if (!is_native && !is_by_lanes && last != nullptr) return last->contributors();
-  // The MPI library's own collectives contain everybody, or fail; so do those over lanes.
+  // The MPI library's own collectives contain everybody, or fail; those over lanes all who have
+  // them.
   std::vector<int> everybody;
-  if (is_native || is_by_lanes) everybody.resize(communicator->world_ranks.size());
+  if (is_native) everybody.resize(communicator->world_ranks.size());
   std::iota(everybody.begin(), everybody.end(), 0);
+  if (is_by_lanes)
+    for (int i = 0; i < lanes->agreed->size(); ++i)
+      everybody.push_back(lanes->agreed->comm_rank(rank_at(i)));
   return everybody;
 }
 

@@ -414,9 +414,9 @@ string parse_variable(string_view name, string_view value, int world_size, Optio
 
 std::string parse_collectives(std::string_view value, Collectives& collectives) {
   using Row = std::pair<string_view, Collectives>;
-  static constexpr std::array table{Row{"auto", Collectives::automatic},
-                                    Row{"native", Collectives::native},
-                                    Row{"resprout", Collectives::resprout}};
+  static constexpr std::array table{
+      Row{"auto", Collectives::automatic}, Row{"native", Collectives::native},
+      Row{"resprout", Collectives::resprout}, Row{"trees", Collectives::trees}};
   return parse_choice(value, table, collectives);
 }
 

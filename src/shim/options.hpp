@@ -21,8 +21,9 @@ enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|
 enum class Collectives {
   automatic,
   native,
-  resprout
-};  // RESPROUT_COLLECTIVES=auto|auto:CALIBRATION|native|resprout
+  resprout,
+  trees
+};  // RESPROUT_COLLECTIVES=auto|auto:CALIBRATION|native|resprout|trees
 enum class OnCorruption { abort, report };         // RESPROUT_ON_CORRUPTION=abort|report
 enum class OnReplicaLoss { end_plane, stand_in };  // RESPROUT_ON_REPLICA_LOSS=end-plane|stand-in
 enum class Sum { any, reproducible };              // RESPROUT_SUM=any|reproducible
@@ -48,14 +49,18 @@ struct Fault {
   std::string text;              // as it was written
 };
 
+// The MPI library never carries any.
+inline bool are_own(Collectives collectives) {
+  return collectives == Collectives::resprout || collectives == Collectives::trees;
+}
+
 struct Options {
   bool is_replicated() const { return replicas > 1; }
   // Where siblings stand in for who is lost in a plane.
   bool stands_in() const { return is_replicated() && on_replica_loss == OnReplicaLoss::stand_in; }
   // A plane ends at its first loss: there is nothing to go on after.
   bool leaves_collectives_to_mpi() const {
-    return is_replicated() && !stands_in() && collectives != Collectives::resprout &&
-           sum != Sum::reproducible;
+    return is_replicated() && !stands_in() && !are_own(collectives) && sum != Sum::reproducible;
   }
 
   OnLoss on_loss = OnLoss::go_on;

@@ -88,7 +88,7 @@ TEST_CASE("what was measured on this machine comes with auto") {
   const std::string error = error_of("RESPROUT_COLLECTIVES=auto:cores=2;ranks=many");
   CHECK(speaks_of(error, "RESPROUT_COLLECTIVES: what follows auto: is no calibration"));
   CHECK(speaks_of(error, "'ranks=many'"));
-  CHECK(speaks_of(error_of("RESPROUT_COLLECTIVES=mine"), "auto, native or resprout"));
+  CHECK(speaks_of(error_of("RESPROUT_COLLECTIVES=mine"), "auto, native, resprout or trees"));
 }
 
 TEST_CASE("a variable that is set to nothing counts as not set") {

@@ -152,7 +152,7 @@ bool tick() {
   const bool is_busy = world->engine().tick();
   if (is_asked.exchange(false))
     std::fprintf(stderr, "resprout: %s\n", world->engine().describe().c_str());
-  return is_busy || is_any_under_way() || world->options().collectives == Collectives::resprout;
+  return is_busy || is_any_under_way() || are_own(world->options().collectives);
 }
 
 // A plane that has lost a rank computes no more: before anything can go on without it, this process
@@ -241,7 +241,7 @@ void begin() {
     session_of(MPI_COMM_WORLD, lock);
   }
   PMPI_Barrier(MPI_COMM_WORLD);
-  if (live.load()->options().collectives != Collectives::resprout) open_natives();
+  if (!are_own(live.load()->options().collectives)) open_natives();
   install_error_handlers();
   open_requests();
   open_spares();

@@ -47,7 +47,7 @@ def a_case(number: int) -> Case:
         # A signal from outside can kill or stop, not make a rank exit.
         tuple(fault.replace("exit", "kill") if "after" in fault else fault for fault in faults),
         dice.choice((2, 2, 2, 30)) if ranks <= 8 else 2,
-        dice.choice(["auto", "native", "resprout"]),
+        dice.choice(["auto", "native", "resprout", "trees"]),
         f".venv/bin/python tests/mpi/soak.py --job {number}",
     )
 

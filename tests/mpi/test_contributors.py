@@ -3,7 +3,7 @@
 import jobs
 import pytest
 
-OPTIONS = [[], ["--missing", "7"], ["--collectives", "resprout", "--transport", "tcp"]]
+OPTIONS = [[], ["--missing", "7"], ["--collectives", "trees", "--transport", "tcp"]]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["auto", "missing", "tcp"])

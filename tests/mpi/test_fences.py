@@ -67,9 +67,7 @@ def stood_in_for_while_making(seed: int) -> jobs.Ended:
     return ended
 
 
-@pytest.mark.parametrize(
-    "options", [(), ("--collectives", "resprout"), ("--collectives", "native")]
-)
+@pytest.mark.parametrize("options", [(), ("--collectives", "trees"), ("--collectives", "native")])
 def test_all_is_there_while_nobody_is_lost(options: tuple[str, ...]) -> None:
     check(run(KINDS, *options), list(range(RANKS)))
 

@@ -39,7 +39,7 @@ class Chooser:
         program = "mpi4py" if number % 5 in (1, 4) else "c"
         large_percent = dice.choice((2, 2, 30)) if ranks < 16 else 2
         transport = "tcp" if number % 2 else "auto"
-        collectives = ("native", "auto", "resprout")[number % 3]
+        collectives = ("native", "auto", "trees")[number % 3]
         self.cases.append(
             Case(number, program, ranks, transport, faults, large_percent, collectives)
         )

@@ -4,7 +4,7 @@ import jobs
 import pytest
 
 CASES = [
-    ("layouts", ["--collectives", "resprout"], {0, 2}),
+    ("layouts", ["--collectives", "trees"], {0, 2}),
     ("layouts_nonblocking", [], {0, 3}),
     ("layouts_persistent", ["--transport", "tcp"], {2}),
 ]

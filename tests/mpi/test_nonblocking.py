@@ -49,7 +49,7 @@ def test_a_rank_that_waits_for_a_message_goes_on_with_a_sum(ranks: int) -> None:
     check("needed", ranks)
 
 
-@pytest.mark.parametrize("collectives", ["auto", "native", "resprout"])
+@pytest.mark.parametrize("collectives", ["auto", "native", "trees"])
 def test_a_rank_in_a_collective_elsewhere_goes_on_with_a_sum(collectives: str) -> None:
     check("elsewhere", 4, options=("--collectives", collectives))
 
@@ -69,7 +69,7 @@ def test_persistent_requests_start_again_and_again(ranks: int) -> None:
 
 
 # mpi4py is such a program.
-@pytest.mark.parametrize("options", [(), ("--collectives", "resprout"), SIBLINGS])
+@pytest.mark.parametrize("options", [(), ("--collectives", "trees"), SIBLINGS])
 def test_persistent_requests_start_when_the_arrays_of_their_call_are_gone(
     options: tuple[str, ...],
 ) -> None:

@@ -10,7 +10,7 @@ PROGRAM = jobs.PROGRAMS / "one_sided"
     ("ranks", "options"),
     [
         (2, ()),
-        (4, ("--collectives", "resprout")),
+        (4, ("--collectives", "trees")),
         (3, ("--collectives", "native")),
         (2, ("--replicas", "2")),
     ],

@@ -14,7 +14,7 @@ ROUNDS = 20
         (2, ()),
         (4, ()),
         (7, ("--transport", "tcp")),
-        (5, ("--collectives", "resprout")),
+        (5, ("--collectives", "trees")),
         (3, ("--collectives", "native")),
     ],
 )

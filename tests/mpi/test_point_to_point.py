@@ -82,7 +82,7 @@ def test_requests_are_not_taken_for_others_where_mpi_notices_nothing() -> None:
     _check(_run_where_mpi_notices_nothing([REUSED, "lost"]), RANKS - 1)
 
 
-@pytest.mark.parametrize("collectives", ["auto", "resprout", "native"])
+@pytest.mark.parametrize("collectives", ["auto", "trees", "native"])
 def test_the_programs_own_error_handlers_see_its_own_mistakes(collectives: str) -> None:
     ended = jobs.resprout_run(3, [HANDLERS, "own"], ["--collectives", collectives])
     _check(ended, 3)
@@ -147,7 +147,7 @@ def test_faults_come_about_on_entering_a_call(kind: str) -> None:
     assert fault in str(ended.report), ended
 
 
-@pytest.mark.parametrize("collectives", ["resprout", "native"])
+@pytest.mark.parametrize("collectives", ["trees", "native"])
 def test_messages_are_on_their_way_while_their_sender_waits_in_a_collective(
     collectives: str,
 ) -> None:

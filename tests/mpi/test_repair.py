@@ -7,7 +7,7 @@ import jobs
 import pytest
 from kills import kills_at_any_moment, kills_at_calls
 
-CARRIERS = [[], ["--collectives", "native"], ["--collectives", "resprout"], ["--transport", "tcp"]]
+CARRIERS = [[], ["--collectives", "native"], ["--collectives", "trees"], ["--transport", "tcp"]]
 
 
 def repaired(ranks: int, faults: str, carrier: list[str], rounds: int = 3000) -> jobs.Ended:

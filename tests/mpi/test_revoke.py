@@ -27,7 +27,7 @@ def test_several_may_revoke_at_once(call: str) -> None:
 
 
 @pytest.mark.parametrize("options", [
-    ["--collectives", "resprout"], ["--collectives", "native"], ["--transport", "tcp"],
+    ["--collectives", "trees"], ["--collectives", "native"], ["--transport", "tcp"],
 ])  # fmt: skip
 def test_a_revocation_interrupts_collectives_whoever_carries_them(options: list[str]) -> None:
     for call in ("allreduce", "bcast_large", "barrier"):

@@ -18,7 +18,7 @@ def test_a_number_is_one_job_and_the_numbers_are_all_kinds_of_jobs() -> None:
     assert cases == [soak_cases.a_case(number) for number in range(1000)]
     assert {case.ranks for case in cases} == set(range(2, 17))
     assert {case.transport for case in cases} == {"shm", "tcp"}
-    assert {case.collectives for case in cases} == {"auto", "native", "resprout"}
+    assert {case.collectives for case in cases} == {"auto", "native", "resprout", "trees"}
     programs = {case.program for case in cases}
     assert programs == {f"{name}{form}" for name in ("mixed", "blocks")
                         for form in ("", ".py", "_nonblocking", "_persistent")}  # fmt: skip

@@ -12,7 +12,7 @@ ROUNDS = 6
     ("ranks", "options"),
     [
         (2, ()),
-        (4, ("--collectives", "resprout")),
+        (4, ("--collectives", "trees")),
         (7, ("--transport", "tcp")),
         (3, ("--collectives", "native")),
     ],

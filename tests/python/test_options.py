@@ -45,7 +45,7 @@ def test_all_known_variables_are_accepted() -> None:
     [
         ("--on-loss", "cry", "continue, error"),
         ("--sum", "exactly", "any, reproducible"),
-        ("--collectives", "mine", "auto, native, resprout"),
+        ("--collectives", "mine", "auto, native, resprout, trees"),
         ("--missing", "something", "nothing, last, or a number"),
         ("--missing", "1_000", "nothing, last, or a number"),
         ("--missing", " 7", "nothing, last, or a number"),

@@ -26,7 +26,7 @@ typedef struct {
 } Case;
 
 static const char* const operation_names[operations] = {"barrier", "bcast", "reduce", "allreduce"};
-static const char* const carrier_names[carriers] = {"resprout", "native"};
+static const char* const carrier_names[carriers] = {"trees", "native"};
 static const int sizes[] = {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, bytes_max};
 enum { size_count = sizeof sizes / sizeof *sizes };
 

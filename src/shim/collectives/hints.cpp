@@ -3,8 +3,8 @@
 //
 // MPI's way to tell a library how to treat a communicator is an info object. The keys are
 // `resprout_bcast`, with a spec as for RESPROUT_BCAST, and `resprout_collectives`, with auto,
-// native or resprout. Programs that run without Resprout lose nothing by it: unknown keys are
-// ignored.
+// native, resprout or trees. Programs that run without Resprout lose nothing by it: unknown keys
+// are ignored.
 #include <cstdio>
 #include <optional>
 #include <string>

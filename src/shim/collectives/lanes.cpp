@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 
 #include "runtime/engine.hpp"
@@ -24,10 +25,20 @@ using runtime::LaneMemory;
 using Step = Lanes::Step;
 
 constexpr int ranks_max = static_cast<int>(runtime::LanePool::members_max);
+constexpr std::size_t depth_max = std::bit_width(unsigned{ranks_max});  // log2 and one
+// Each member looks at what all others have put into a meeting: so many bytes together.
+constexpr std::size_t contributions_max = std::size_t{64} << 10;
+// So many members meet where each has a core; with more of them trees may be quicker there.
+constexpr int meeting_members_max = 16;
 // Looks at a slot before the engine is driven meanwhile: with the processor given up in between, or
 // where there is one for each.
 constexpr int yields_max = 4;
 constexpr int spins_max = 400;
+
+bool can_be_contribution(std::size_t bytes, const CommunicatorLanes& lanes) {
+  return bytes > 0 && bytes <= LaneMemory::meeting_bytes_max &&
+         bytes * lanes.members.world_ranks.size() <= contributions_max;
+}
 
 bool is_predefined(MPI_Op op) {
   const MPI_Op all[] = {MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_BAND,
@@ -35,14 +46,36 @@ bool is_predefined(MPI_Op op) {
   return std::find(std::begin(all), std::end(all), op) != std::end(all);
 }
 
-bool has_lost_member(const World& world, const Communicator& communicator) {
+using Members = runtime::LanePool::Members;
+
+bool has_lost_member(const Members& members) {
+  const World& world = *World::current();
   return world.lost_count() != 0 &&
-         std::any_of(communicator.world_ranks.begin(), communicator.world_ranks.end(),
+         std::any_of(members.world_ranks.begin(), members.world_ranks.end(),
                      [&](int rank) { return world.is_lost(rank); });
 }
 
-bool has_to_leave(const Communicator& communicator) {
-  return !communicator.lanes->takes_part() || has_lost_member(*World::current(), communicator);
+bool has_to_leave(const CommunicatorLanes& lanes) {
+  return !lanes.takes_part() || has_lost_member(lanes.members);
+}
+
+Members members_of(const runtime::Members& agreed) {
+  Members members{{}, index(agreed.self())};
+  for (int i = 0; i < agreed.size(); ++i)
+    members.world_ranks.push_back(agreed.world_rank(rank_at(i)));
+  return members;
+}
+
+// Those whom others take for lost may still live, and take others for lost: who takes part belongs
+// to the name.
+std::uint64_t name_of_lanes(const runtime::Session& session) {
+  if (session.is_whole()) return session.id();
+  std::uint64_t digest = 0;
+  for (int i = 0; i < session.members().size(); ++i) {
+    digest ^= static_cast<std::uint64_t>(session.members().world_rank(rank_at(i)));
+    digest = splitmix64(digest);
+  }
+  return session.child(digest);
 }
 
 void relax() {
@@ -78,16 +111,14 @@ LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
   runtime::Engine& engine = World::current()->engine();
   CommunicatorLanes& lanes = *communicator.lanes;
   const int member = index(lanes.machine.awaited());
-  const int world_rank = communicator.world_ranks[static_cast<std::size_t>(member)];
+  const int world_rank = lanes.members.world_ranks[static_cast<std::size_t>(member)];
   const auto is_awaited = [&] {
     return lanes.machine.step() == Step::look && index(lanes.machine.awaited()) == member;
   };
   runtime::Lock lock = engine.lock();
   if (engine.has_notice()) engine.read_notices(lock);
   engine.wait_until(lock, [&] {
-    const bool is_lost = world.lost_count() != 0 && world.is_lost(world_rank);
-    const bool has_ended =
-        is_lost && (engine.writes_no_more(world_rank) || engine.lane_pool().has_ended(world_rank));
+    const bool has_ended = world.lost_count() != 0 && engine.has_ended(world_rank);
     lanes.machine.handle_look(seek(lanes, bytes), has_ended);
     if (is_awaited() && communicator.session->is_revoked()) lanes.machine.end();
     return !is_awaited();
@@ -171,9 +202,8 @@ void end_broadcast(Communicator& communicator, int root) {
 // 1, 2, 4, ... members, two of the same size combined as soon as they are there.
 void combine_all(CommunicatorLanes& lanes, MpiCombiner& combiner, std::size_t bytes, void* into) {
   const protocols::LaneSlot slot = lanes.machine.poll_read();
-  alignas(64) std::array<std::array<std::byte, LaneMemory::meeting_bytes_max>, 5> partials;
-  static_assert(ranks_max <= 16);  // log2 and one
-  std::array<int, 5> members{};
+  alignas(64) std::array<std::array<std::byte, LaneMemory::meeting_bytes_max>, depth_max> partials;
+  std::array<int, depth_max> members{};
   std::size_t depth = 0;
   const auto merge = [&] {
     --depth;
@@ -204,12 +234,13 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
 
 // Null: the call is not to be taken at the head of its wrapper.
 Communicator* at_head(World* world, MPI_Comm comm) {
-  if (world == nullptr || comm == MPI_COMM_NULL || world->lost_count() != 0) return nullptr;
+  if (world == nullptr || comm == MPI_COMM_NULL) return nullptr;
   Communicator* communicator = communicator_of(comm);
   const CommunicatorLanes* lanes = communicator->lanes.get();
-  if (lanes == nullptr || lanes->machine.is_over() || !lanes->takes_part() ||
-      communicator->session == nullptr || communicator->session->is_revoked() ||
-      communicator->stand_ins != nullptr || communicator->session->has_tasks())
+  if (lanes == nullptr || lanes->losses != world->lost_count() || lanes->machine.is_over() ||
+      !lanes->takes_part() || communicator->session == nullptr ||
+      communicator->session->is_revoked() || communicator->stand_ins != nullptr ||
+      communicator->session->has_tasks())
     return nullptr;
   return communicator;
 }
@@ -221,35 +252,51 @@ void count(World& world, Communicator& communicator, const char* name) {
 
 bool are_wanted(const Communicator& communicator, Kind kind) {
   const Options& options = World::current()->options();
-  return !communicator.remade && is_choice_free(communicator, kind) &&
-         communicator.collectives.value_or(options.collectives) == Collectives::automatic;
+  const runtime::Session& session = *communicator.session;
+  const Collectives wanted = communicator.collectives.value_or(options.collectives);
+  const bool is_for_few = kind != Kind::broadcast && !World::current()->is_oversubscribed();
+  if (is_for_few && session.members().size() > meeting_members_max) return false;
+  // Then each call says who is missing.
+  const bool wants_all = options.on_loss == OnLoss::error || options.stands_in();
+  if (wants_all && !session.is_whole()) return false;
+  return is_choice_free(communicator, kind) && wanted != Collectives::native &&
+         wanted != Collectives::trees;
+}
+
+// Members only ever become fewer.
+bool has_current_lanes(const Communicator& communicator) {
+  return communicator.lanes != nullptr &&
+         communicator.lanes->slots.size() == communicator.session->members().size();
 }
 
 // Its lock is free, and what it has to do of its own was done.
-Communicator& crossing(CollectiveCall& call) {
+CommunicatorLanes& crossing(CollectiveCall& call) {
   call.lock().unlock();
-  return call.communicator();
+  return *call.communicator().lanes;
 }
 
 }  // namespace
 
 bool can_have_lanes(const Communicator& communicator) {
-  return World::current()->engine().lane_pool().is_shared() &&
-         communicator.session->is_on_one_host() && communicator.world_ranks.size() <= ranks_max;
+  const runtime::Session& session = *communicator.session;
+  return World::current()->engine().lane_pool().is_shared() && session.is_on_one_host() &&
+         session.members().size() > 1 && session.members().size() <= ranks_max;
 }
 
 // Who knows of a loss needs no area: it will write nothing.
 CommunicatorLanes::CommunicatorLanes(const Communicator& communicator)
-    : name(communicator.session->id()),
-      members{communicator.world_ranks, communicator.rank},
-      ticket(World::current()->engine().lane_pool().enter(
-          name, members, !has_lost_member(*World::current(), communicator))),
-      slots(communicator.rank, static_cast<int>(communicator.world_ranks.size())),
+    : agreed(communicator.session->shared_members()),
+      is_whole(communicator.session->is_whole()),
+      name(name_of_lanes(*communicator.session)),
+      members(members_of(*agreed)),
+      ticket(
+          World::current()->engine().lane_pool().enter(name, members, !has_lost_member(members))),
+      slots(members.self, agreed->size()),
       machine({slots.size(), LaneMemory::broadcast_slots, LaneMemory::meeting_slots},
-              rank_at(communicator.rank)),
+              agreed->self()),
       carries_broadcasts(are_wanted(communicator, Kind::broadcast)),
       carries_reductions(are_wanted(communicator, Kind::allreduce)) {
-  if (ticket.area) slots.know(communicator.rank, *ticket.area);
+  if (ticket.area) slots.know(members.self, *ticket.area);
 }
 
 // The slots of the next operation may have been written: nobody else was through with it then.
@@ -264,11 +311,10 @@ CommunicatorLanes::~CommunicatorLanes() {
 // Whoever was interrupted may not have come to what others did in them.
 void leave_lanes(Communicator& communicator) {
   const runtime::Session& session = *communicator.session;
-  const bool may_be_missed = session.is_revoked() || !session.is_whole();
-  if (communicator.lanes == nullptr && may_be_missed && can_have_lanes(communicator) &&
+  if (!has_current_lanes(communicator) && session.is_revoked() && can_have_lanes(communicator) &&
       (are_wanted(communicator, Kind::broadcast) || are_wanted(communicator, Kind::allreduce)))
-    World::current()->engine().lane_pool().stay_away(session.id(),
-                                                     {communicator.world_ranks, communicator.rank});
+    World::current()->engine().lane_pool().stay_away(name_of_lanes(session),
+                                                     members_of(session.members()));
   communicator.lanes.reset();
 }
 
@@ -280,16 +326,17 @@ Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, i
   const Layout layout = layout_of(datatype, count);
   CommunicatorLanes& lanes = *communicator->lanes;
   const std::size_t bytes = layout.packed_bytes;
-  if (!layout.is_dense || bytes == 0 || bytes > LaneMemory::broadcast_bytes_max || root < 0 ||
-      root >= lanes.slots.size() || !lanes.carries_broadcasts)
+  const Rank root_member = lanes.member(root);
+  if (!layout.is_dense || bytes == 0 || bytes > LaneMemory::broadcast_bytes_max ||
+      root_member == no_rank || !lanes.carries_broadcasts)
     return Taken::no;
   shim::count(*world, *communicator, "bcast");
-  lanes.machine.start_broadcast(rank_at(root), false);
+  lanes.machine.start_broadcast(root_member, false);
   if (lanes.machine.step() == Step::write) {
     write(lanes, buffer, bytes);
   } else {
     if (!await_all(*communicator, bytes)) return Taken::over;
-    lanes.slots.read(root, lanes.machine.poll_read(), buffer, bytes);
+    lanes.slots.read(index(root_member), lanes.machine.poll_read(), buffer, bytes);
   }
   end_broadcast(*communicator, root);
   return Taken::done;
@@ -302,8 +349,7 @@ Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MP
   if (communicator == nullptr || !communicator->lanes->carries_reductions || !is_predefined(op))
     return Taken::no;
   const Layout layout = layout_of(datatype, count);
-  if (!layout.is_dense || layout.packed_bytes == 0 ||
-      layout.packed_bytes > LaneMemory::meeting_bytes_max)
+  if (!layout.is_dense || !can_be_contribution(layout.packed_bytes, *communicator->lanes))
     return Taken::no;
   shim::count(*world, *communicator, "allreduce");
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
@@ -331,27 +377,32 @@ bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op
   if (call.session().is_revoked() || !can_have_lanes(communicator) ||
       !are_wanted(communicator, kind))
     return false;
-  if (communicator.lanes == nullptr)
+  if (!has_current_lanes(communicator))
     communicator.lanes = std::make_unique<CommunicatorLanes>(communicator);
-  if (communicator.lanes->machine.is_over()) return false;
+  CommunicatorLanes& lanes = *communicator.lanes;
+  if (lanes.machine.is_over()) return false;
+  const int losses = World::current()->lost_count();
+  if (lanes.losses != losses && !has_lost_member(lanes.members)) lanes.losses = losses;
   if (kind == Kind::barrier) return true;
   if (kind == Kind::allreduce && !is_predefined(op)) return false;
-  return bytes > 0 && bytes <= (kind == Kind::broadcast ? LaneMemory::broadcast_bytes_max
-                                                        : LaneMemory::meeting_bytes_max);
+  return kind == Kind::broadcast ? bytes > 0 && bytes <= LaneMemory::broadcast_bytes_max
+                                 : can_be_contribution(bytes, lanes);
 }
 
 bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root) {
-  Communicator& communicator = crossing(call);
-  CommunicatorLanes& lanes = *communicator.lanes;
+  const Rank root_member = call.communicator().lanes->member(root);
+  if (root_member == no_rank) return false;
+  Communicator& communicator = call.communicator();
+  CommunicatorLanes& lanes = crossing(call);
   const std::size_t bytes = layout.packed_bytes;
-  lanes.machine.start_broadcast(rank_at(root), has_to_leave(communicator));
+  lanes.machine.start_broadcast(root_member, has_to_leave(lanes));
   if (lanes.machine.step() == Step::write) {
     std::vector<std::byte> storage;
     if (!write(lanes, packed(buffer, layout, storage).data(), bytes)) return false;
   } else {
     if (!await_all(communicator, bytes)) return false;
     std::array<std::byte, LaneMemory::broadcast_bytes_max> payload;
-    lanes.slots.read(root, lanes.machine.poll_read(), payload.data(), bytes);
+    lanes.slots.read(index(root_member), lanes.machine.poll_read(), payload.data(), bytes);
     unpack({payload.data(), bytes}, buffer, layout);
   }
   end_broadcast(communicator, root);
@@ -360,16 +411,16 @@ bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout
 
 bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
                         const Layout& layout, MPI_Op op, int& code) {
-  Communicator& communicator = crossing(call);
-  communicator.lanes->machine.start_meeting(has_to_leave(communicator));
-  return meet_and_combine(communicator, input, recvbuf, layout, op, code);
+  CommunicatorLanes& lanes = crossing(call);
+  lanes.machine.start_meeting(has_to_leave(lanes));
+  return meet_and_combine(call.communicator(), input, recvbuf, layout, op, code);
 }
 
 bool barrier_by_lanes(CollectiveCall& call) {
-  Communicator& communicator = crossing(call);
-  communicator.lanes->machine.start_meeting(has_to_leave(communicator));
-  if (!meet(communicator)) return false;
-  note_last(communicator, -1);
+  CommunicatorLanes& lanes = crossing(call);
+  lanes.machine.start_meeting(has_to_leave(lanes));
+  if (!meet(call.communicator())) return false;
+  note_last(call.communicator(), -1);
   return true;
 }
 

@@ -2,12 +2,12 @@
 // at and concluded is what the machine says (protocols/lanes); this moves its payloads and waits.
 //
 // They carry all calls that they can, until one is over that a loss fell into. Such a call is run
-// again by whoever else carries it, at all members alike, and the lanes of that communicator are
-// never used again.
+// again by whoever else carries it, at all members alike, and these lanes are never used again.
+// Once all have agreed who is left, those have new ones, under another name.
 //
-// Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with nobody lost, and of this
-// communicator nothing revoked and nothing under way, they take no lock and allocate nothing. What
-// they do not take comes to `..._by_lanes` in a call that is set up as any other.
+// Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with no member lost, and of
+// this communicator nothing revoked and nothing under way, they take no lock and allocate nothing.
+// What they do not take comes to `..._by_lanes` in a call that is set up as any other.
 //
 // Thread rule: as MPI's collectives: one at a time on a communicator.
 #pragma once
@@ -32,15 +32,23 @@ struct CommunicatorLanes {
 
   // Else it leaves at the first slot that it would have to write.
   bool takes_part() const { return ticket.area.has_value(); }
+  // Of a rank of the communicator; no_rank: it has no part in them.
+  Rank member(int comm_rank) const {
+    if (!is_whole) return agreed->index_of_comm_rank(comm_rank);
+    return comm_rank >= 0 && comm_rank < slots.size() ? rank_at(comm_rank) : no_rank;
+  }
 
+  const std::shared_ptr<const runtime::Members> agreed;  // who takes part
+  const bool is_whole;                                   // the whole communicator
   const std::uint64_t name;
-  const runtime::LanePool::Members members;
+  const runtime::LanePool::Members members;  // likewise
   const runtime::LanePool::Ticket ticket;
   runtime::LaneMemory slots;
   protocols::Lanes machine;
   bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
   bool carries_reductions = false;
-  int last_root = -1;  // of the last call that they carried, if it was a broadcast
+  int last_root = -1;  // of the last call that they carried, if it was a broadcast; in communicator
+  int losses = -1;     // so many has the world had, and no member of these among them
 };
 
 // The same answer at all members. REQUIRES: it has a session.

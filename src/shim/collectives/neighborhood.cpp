@@ -68,8 +68,8 @@ bool is_carried(MPI_Comm comm) {
     return false;
   if (is_remade(comm)) return true;
   const Communicator& communicator = *communicator_of(comm);
-  const Collectives wanted = communicator.collectives.value_or(world->options().collectives);
-  return wanted == Collectives::resprout && !communicator.is_inter && !communicator.is_native;
+  return are_own(communicator.collectives.value_or(world->options().collectives)) &&
+         !communicator.is_inter && !communicator.is_native;
 }
 
 // Null: it has no topology, or the arguments mean nothing.
