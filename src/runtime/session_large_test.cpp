@@ -220,7 +220,6 @@ TEST_CASE("large broadcasts: who dies while it reads, or behind that, is left ou
 
 TEST_CASE("large broadcasts: whoever is lost at any time, all who are left come to the same end") {
   int delivered = 0;
-  int failed = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -244,8 +243,8 @@ TEST_CASE("large broadcasts: whoever is lost at any time, all who are left come 
       return is_lost && (unlucky >> rank & 1) != 0 ? MemoryRead::gone : MemoryRead::done;
     });
     killer.join();
-    (check_alike(told, lost) ? delivered : failed) += 1;
+    delivered += check_alike(told, lost) ? 1 : 0;
   }
   CHECK(delivered > 0);
-  MESSAGE("delivered ", delivered, ", failed ", failed);
+  CHECK(delivered < 150);
 }

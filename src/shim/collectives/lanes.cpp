@@ -232,15 +232,22 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
   return true;
 }
 
+// Members only ever become fewer. That somebody was left out may be known, from a result, before
+// that he is lost. REQUIRES: it has a session, without tasks.
+bool has_current_lanes(const Communicator& communicator) {
+  return communicator.lanes != nullptr &&
+         communicator.lanes->slots.size() == communicator.session->members().size();
+}
+
 // Null: the call is not to be taken at the head of its wrapper.
 Communicator* at_head(World* world, MPI_Comm comm) {
   if (world == nullptr || comm == MPI_COMM_NULL) return nullptr;
   Communicator* communicator = communicator_of(comm);
   const CommunicatorLanes* lanes = communicator->lanes.get();
-  if (lanes == nullptr || lanes->losses != world->lost_count() || lanes->machine.is_over() ||
-      !lanes->takes_part() || communicator->session == nullptr ||
-      communicator->session->is_revoked() || communicator->stand_ins != nullptr ||
-      communicator->session->has_tasks())
+  if (lanes == nullptr || communicator->session == nullptr || communicator->session->has_tasks() ||
+      !has_current_lanes(*communicator) || lanes->losses != world->lost_count() ||
+      lanes->machine.is_over() || !lanes->takes_part() || communicator->session->is_revoked() ||
+      communicator->stand_ins != nullptr)
     return nullptr;
   return communicator;
 }
@@ -261,12 +268,6 @@ bool are_wanted(const Communicator& communicator, Kind kind) {
   if (wants_all && !session.is_whole()) return false;
   return is_choice_free(communicator, kind) && wanted != Collectives::native &&
          wanted != Collectives::trees;
-}
-
-// Members only ever become fewer.
-bool has_current_lanes(const Communicator& communicator) {
-  return communicator.lanes != nullptr &&
-         communicator.lanes->slots.size() == communicator.session->members().size();
 }
 
 // Its lock is free, and what it has to do of its own was done.
