@@ -46,8 +46,8 @@ bool LanePool::has_ended(int world_rank) const {
   return poll(&entry, 1, 0) == 1;
 }
 
-LanePool::Ticket LanePool::enter(std::uint64_t name, const Members& members, bool wants_area) {
-  RESPROUT_INVARIANT(name != 0 && members.world_ranks.size() <= members_max);
+LanePool::Ticket LanePool::enter(std::uint64_t name, const MembersPtr& members, bool wants_area) {
+  RESPROUT_INVARIANT(name != 0 && static_cast<std::size_t>(members->size()) <= members_max);
   const std::lock_guard guard(mutex_);
   std::atomic<bool>& is_full = directory(self_).is_full;
   if (is_full.load()) return {};
@@ -71,14 +71,14 @@ LanePool::Found LanePool::find(int world_rank, std::uint64_t name) const {
   return {true, LaneArea{area(world_rank, use->place), entry.base.load()}};
 }
 
-void LanePool::leave(const Ticket& ticket, std::uint64_t name, const Members& members,
+void LanePool::leave(const Ticket& ticket, std::uint64_t name, const MembersPtr& members,
                      std::uint64_t stamps) {
   const std::lock_guard guard(mutex_);
   if (ticket.place) owned_[*ticket.place].base += stamps;
   go(ticket, name, members);
 }
 
-void LanePool::stay_away(std::uint64_t name, const Members& members) {
+void LanePool::stay_away(std::uint64_t name, const MembersPtr& members) {
   const std::lock_guard guard(mutex_);
   collect();
   const auto place = take_place(false);
@@ -104,9 +104,10 @@ std::optional<LanePool::Use> LanePool::find_use(int world_rank, std::uint64_t na
 }
 
 // One of an earlier use changes nothing.
-void LanePool::mark(Entry& entry, std::size_t member, std::uint64_t use) {
-  std::uint64_t there = entry.marks[member].load();
-  while (there < use && !entry.marks[member].compare_exchange_weak(there, use)) {
+void LanePool::mark(Entry& entry, Rank member, std::uint64_t use) {
+  std::atomic<std::uint64_t>& own = entry.marks[static_cast<std::size_t>(index(member))];
+  std::uint64_t there = own.load();
+  while (there < use && !own.compare_exchange_weak(there, use)) {
   }
 }
 
@@ -120,7 +121,7 @@ std::optional<std::size_t> LanePool::take_place(bool wants_area) {
   return static_cast<std::size_t>(found - owned_.begin());
 }
 
-void LanePool::come(std::size_t place, std::uint64_t name, const Members& members) {
+void LanePool::come(std::size_t place, std::uint64_t name, const MembersPtr& members) {
   Directory& own = directory(self_);
   Entry& entry = own.entries[place];
   const auto enter = [&] {
@@ -138,33 +139,30 @@ void LanePool::come(std::size_t place, std::uint64_t name, const Members& member
     const auto theirs = find_use(world_rank, name);
     return theirs && directory(world_rank).entries[theirs->place].is_over.load();
   };
-  LaneClaim claim(static_cast<int>(members.world_ranks.size()), rank_at(members.self));
+  LaneClaim claim(members->size(), members->self());
   while (claim.step() != Step::none) {
-    const auto other = static_cast<std::size_t>(index(claim.other()));
     bool is_so = false;
     if (claim.step() == Step::enter)
       enter();
     else if (claim.step() == Step::look)
-      is_so = is_over(members.world_ranks[other]);
+      is_so = is_over(members->world_rank(claim.other()));
     else
-      mark(entry, other, entry.use.load());
+      mark(entry, claim.other(), entry.use.load());
     claim.handle(is_so);
   }
 }
 
-void LanePool::go(const Ticket& ticket, std::uint64_t name, const Members& members) {
-  LaneClaim claim(static_cast<int>(members.world_ranks.size()), rank_at(members.self),
-                  Step::say_over);
+void LanePool::go(const Ticket& ticket, std::uint64_t name, const MembersPtr& members) {
+  LaneClaim claim(members->size(), members->self(), Step::say_over);
   std::optional<Use> found;
   while (claim.step() != Step::done) {
-    const int other = members.world_ranks[static_cast<std::size_t>(index(claim.other()))];
+    const int other = members->world_rank(claim.other());
     if (claim.step() == Step::say_over) {
       if (ticket.place) directory(self_).entries[*ticket.place].is_over.store(true);
     } else if (claim.step() == Step::find) {
       found = find_use(other, name);
     } else {
-      mark(directory(other).entries[found->place], static_cast<std::size_t>(members.self),
-           found->number);
+      mark(directory(other).entries[found->place], members->self(), found->number);
     }
     claim.handle(claim.step() == Step::find && found);
   }
@@ -173,11 +171,13 @@ void LanePool::go(const Ticket& ticket, std::uint64_t name, const Members& membe
 
 bool LanePool::can_be_freed(std::size_t place) const {
   const Entry& entry = directory(self_).entries[place];
-  const std::vector<int>& world_ranks = owned_[place].members.world_ranks;
-  for (std::size_t member = 0; member < world_ranks.size(); ++member)
-    if (world_ranks[member] != self_ && entry.marks[member].load() != entry.use.load() &&
-        !has_ended_(world_ranks[member]))
+  const Members& members = *owned_[place].members;
+  for (int i = 0; i < members.size(); ++i) {
+    const std::uint64_t mark = entry.marks[static_cast<std::size_t>(i)].load();
+    if (rank_at(i) != members.self() && mark != entry.use.load() &&
+        !has_ended_(members.world_rank(rank_at(i))))
       return false;
+  }
   return true;
 }
 

@@ -23,11 +23,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "runtime/lane_memory.hpp"
+#include "runtime/members.hpp"
 
 namespace resprout::runtime {
 
@@ -56,11 +58,8 @@ class LanePool {
   // What each process needs, all zero at first.
   static constexpr std::size_t bytes_each = sizeof(Directory) + areas_max * LaneMemory::area_bytes;
 
-  // Who takes part in lanes: all of one host.
-  struct Members {
-    std::vector<int> world_ranks;  // at most members_max
-    int self;                      // its place among them
-  };
+  // Who takes part in lanes: all of one host, at most members_max.
+  using MembersPtr = std::shared_ptr<const Members>;
   // An own entry.
   struct Ticket {
     std::optional<std::size_t> place;  // none: there was no room
@@ -85,20 +84,20 @@ class LanePool {
 
   // REQUIRES, of all that follows: is_shared(); a name, not 0, is entered once and left once, and
   // means the same members to all of them.
-  Ticket enter(std::uint64_t name, const Members& members, bool wants_area);
+  Ticket enter(std::uint64_t name, const MembersPtr& members, bool wants_area);
   Found find(int world_rank, std::uint64_t name) const;
   // `stamps`: so many may have been used in the area.
-  void leave(const Ticket& ticket, std::uint64_t name, const Members& members,
+  void leave(const Ticket& ticket, std::uint64_t name, const MembersPtr& members,
              std::uint64_t stamps);
   // This member never took part, and never will, though others may: nobody waits for it to be
   // through.
-  void stay_away(std::uint64_t name, const Members& members);
+  void stay_away(std::uint64_t name, const MembersPtr& members);
 
  private:
   struct Owned {
     std::uint64_t base = 0;
     bool is_used = false;
-    Members members;
+    MembersPtr members;
   };
 
   Directory& directory(int world_rank) const {
@@ -114,10 +113,10 @@ class LanePool {
     std::uint64_t number;
   };
   std::optional<Use> find_use(int world_rank, std::uint64_t name) const;
-  static void mark(Entry& entry, std::size_t member, std::uint64_t use);
+  static void mark(Entry& entry, Rank member, std::uint64_t use);
   std::optional<std::size_t> take_place(bool wants_area);
-  void come(std::size_t place, std::uint64_t name, const Members& members);
-  void go(const Ticket& ticket, std::uint64_t name, const Members& members);
+  void come(std::size_t place, std::uint64_t name, const MembersPtr& members);
+  void go(const Ticket& ticket, std::uint64_t name, const MembersPtr& members);
   bool can_be_freed(std::size_t place) const;
   void collect();
 

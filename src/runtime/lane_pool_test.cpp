@@ -22,7 +22,6 @@ namespace resprout::runtime {
 namespace {
 
 using Ticket = LanePool::Ticket;
-using Members = LanePool::Members;
 
 // The pools of a host, also for processes that are made from here on.
 class Host {
@@ -46,10 +45,10 @@ class Host {
   std::byte* of(int process) const {
     return static_cast<std::byte*>(base_) + process * LanePool::bytes_each;
   }
-  Members members(int self) const {
-    Members members{{}, self};
-    for (int i = 0; i < processes_; ++i) members.world_ranks.push_back(i);
-    return members;
+  LanePool::MembersPtr members(int self) const {
+    std::vector<Member> all;
+    for (int i = 0; i < processes_; ++i) all.push_back({i, i});
+    return std::make_shared<const Members>(std::move(all), self);
   }
   Ticket enter(int process, std::uint64_t name) {
     return (*this)[process].enter(name, members(process), true);

@@ -31,8 +31,8 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   if (is_native) everybody.resize(communicator->world_ranks.size());
   std::iota(everybody.begin(), everybody.end(), 0);
   if (is_by_lanes)
-    for (int i = 0; i < lanes->agreed->size(); ++i)
-      everybody.push_back(lanes->agreed->comm_rank(rank_at(i)));
+    for (int i = 0; i < lanes->members->size(); ++i)
+      everybody.push_back(lanes->members->comm_rank(rank_at(i)));
   return everybody;
 }
 

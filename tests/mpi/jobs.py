@@ -57,7 +57,8 @@ class Ended:
     report: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        said = f"--- stdout\n{self.out}\n--- stderr\n{self.err}"
+        """What it said of itself comes first: of a long text a reader may get the head only."""
+        said = f"--- stderr\n{self.err}\n--- stdout\n{self.out}"
         return f"status {self.status} of\n{self.command}\n{said}"
 
     @property

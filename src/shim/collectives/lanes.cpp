@@ -37,7 +37,7 @@ constexpr int spins_max = 400;
 
 bool can_be_contribution(std::size_t bytes, const CommunicatorLanes& lanes) {
   return bytes > 0 && bytes <= LaneMemory::meeting_bytes_max &&
-         bytes * lanes.members.world_ranks.size() <= contributions_max;
+         bytes * static_cast<std::size_t>(lanes.slots.size()) <= contributions_max;
 }
 
 bool is_predefined(MPI_Op op) {
@@ -46,24 +46,16 @@ bool is_predefined(MPI_Op op) {
   return std::find(std::begin(all), std::end(all), op) != std::end(all);
 }
 
-using Members = runtime::LanePool::Members;
-
-bool has_lost_member(const Members& members) {
+bool has_lost_member(const runtime::Members& members) {
   const World& world = *World::current();
-  return world.lost_count() != 0 &&
-         std::any_of(members.world_ranks.begin(), members.world_ranks.end(),
-                     [&](int rank) { return world.is_lost(rank); });
+  if (world.lost_count() == 0) return false;
+  for (int i = 0; i < members.size(); ++i)
+    if (world.is_lost(members.world_rank(rank_at(i)))) return true;
+  return false;
 }
 
 bool has_to_leave(const CommunicatorLanes& lanes) {
-  return !lanes.takes_part() || has_lost_member(lanes.members);
-}
-
-Members members_of(const runtime::Members& agreed) {
-  Members members{{}, index(agreed.self())};
-  for (int i = 0; i < agreed.size(); ++i)
-    members.world_ranks.push_back(agreed.world_rank(rank_at(i)));
-  return members;
+  return !lanes.takes_part() || has_lost_member(*lanes.members);
 }
 
 // Those whom others take for lost may still live, and take others for lost: who takes part belongs
@@ -95,7 +87,7 @@ inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
 LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
   const int member = index(lanes.machine.awaited());
   if (!lanes.slots.knows(member)) {
-    const int world_rank = lanes.members.world_ranks[static_cast<std::size_t>(member)];
+    const int world_rank = lanes.members->world_rank(lanes.machine.awaited());
     const auto found = World::current()->engine().lane_pool().find(world_rank, lanes.name);
     if (!found.is_there) return LaneWord::empty;
     if (!found.area) return LaneWord::left;
@@ -110,10 +102,10 @@ LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
   const World& world = *World::current();
   runtime::Engine& engine = World::current()->engine();
   CommunicatorLanes& lanes = *communicator.lanes;
-  const int member = index(lanes.machine.awaited());
-  const int world_rank = lanes.members.world_ranks[static_cast<std::size_t>(member)];
+  const Rank member = lanes.machine.awaited();
+  const int world_rank = lanes.members->world_rank(member);
   const auto is_awaited = [&] {
-    return lanes.machine.step() == Step::look && index(lanes.machine.awaited()) == member;
+    return lanes.machine.step() == Step::look && lanes.machine.awaited() == member;
   };
   runtime::Lock lock = engine.lock();
   if (engine.has_notice()) engine.read_notices(lock);
@@ -286,18 +278,17 @@ bool can_have_lanes(const Communicator& communicator) {
 
 // Who knows of a loss needs no area: it will write nothing.
 CommunicatorLanes::CommunicatorLanes(const Communicator& communicator)
-    : agreed(communicator.session->shared_members()),
+    : members(communicator.session->shared_members()),
       is_whole(communicator.session->is_whole()),
       name(name_of_lanes(*communicator.session)),
-      members(members_of(*agreed)),
       ticket(
-          World::current()->engine().lane_pool().enter(name, members, !has_lost_member(members))),
-      slots(members.self, agreed->size()),
+          World::current()->engine().lane_pool().enter(name, members, !has_lost_member(*members))),
+      slots(index(members->self()), members->size()),
       machine({slots.size(), LaneMemory::broadcast_slots, LaneMemory::meeting_slots},
-              agreed->self()),
+              members->self()),
       carries_broadcasts(are_wanted(communicator, Kind::broadcast)),
       carries_reductions(are_wanted(communicator, Kind::allreduce)) {
-  if (ticket.area) slots.know(members.self, *ticket.area);
+  if (ticket.area) slots.know(index(members->self()), *ticket.area);
 }
 
 // The slots of the next operation may have been written: nobody else was through with it then.
@@ -315,7 +306,7 @@ void leave_lanes(Communicator& communicator) {
   if (!has_current_lanes(communicator) && session.is_revoked() && can_have_lanes(communicator) &&
       (are_wanted(communicator, Kind::broadcast) || are_wanted(communicator, Kind::allreduce)))
     World::current()->engine().lane_pool().stay_away(name_of_lanes(session),
-                                                     members_of(session.members()));
+                                                     session.shared_members());
   communicator.lanes.reset();
 }
 
@@ -383,7 +374,7 @@ bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op
   CommunicatorLanes& lanes = *communicator.lanes;
   if (lanes.machine.is_over()) return false;
   const int losses = World::current()->lost_count();
-  if (lanes.losses != losses && !has_lost_member(lanes.members)) lanes.losses = losses;
+  if (lanes.losses != losses && !has_lost_member(*lanes.members)) lanes.losses = losses;
   if (kind == Kind::barrier) return true;
   if (kind == Kind::allreduce && !is_predefined(op)) return false;
   return kind == Kind::broadcast ? bytes > 0 && bytes <= LaneMemory::broadcast_bytes_max

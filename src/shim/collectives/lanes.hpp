@@ -34,14 +34,13 @@ struct CommunicatorLanes {
   bool takes_part() const { return ticket.area.has_value(); }
   // Of a rank of the communicator; no_rank: it has no part in them.
   Rank member(int comm_rank) const {
-    if (!is_whole) return agreed->index_of_comm_rank(comm_rank);
+    if (!is_whole) return members->index_of_comm_rank(comm_rank);
     return comm_rank >= 0 && comm_rank < slots.size() ? rank_at(comm_rank) : no_rank;
   }
 
-  const std::shared_ptr<const runtime::Members> agreed;  // who takes part
-  const bool is_whole;                                   // the whole communicator
+  const runtime::LanePool::MembersPtr members;  // who takes part
+  const bool is_whole;                          // the whole communicator
   const std::uint64_t name;
-  const runtime::LanePool::Members members;  // likewise
   const runtime::LanePool::Ticket ticket;
   runtime::LaneMemory slots;
   protocols::Lanes machine;

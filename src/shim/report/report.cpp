@@ -312,8 +312,10 @@ bool Report::claim_announcement(int lost_rank) const {
   return true;
 }
 
+// The lifeline's thread notes losses while another one ends the process: what stays is the newest.
 void Report::write() {
   if (setup_.run_directory.empty()) return;
+  const std::scoped_lock lock(writing_);
   const std::string path = setup_.run_directory + "/rank-" + std::to_string(setup_.rank) + ".json";
   if (!write_whole_file(path, to_json()))
     say("resprout: rank " + std::to_string(setup_.rank) + " cannot write its report: " + path);

@@ -95,6 +95,7 @@ class Report {
   const Setup setup_;
   const std::int64_t started_ns_;
   Tallies tallies_;
+  std::mutex writing_;  // one file at a time; comes before mutex_
   std::mutex mutex_;
   std::vector<runtime::Loss> losses_;
   std::vector<bool> is_announced_;  // parallel to losses_

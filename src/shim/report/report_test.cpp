@@ -103,6 +103,23 @@ TEST_CASE("the lowest living rank says where all stand in the tree of the views"
   CHECK(tree_of(of_plane, {}) == "null");
 }
 
+TEST_CASE("a loss that is noted while the process ends does not undo its end") {
+  int left_out = 0;
+  for (int i = 0; i < 500; ++i) {
+    const RunDirectory directory;
+    Report report(setup_of(1, directory.path()));
+    std::thread other([&] { report.note_loss_of_plane(loss_of(3)); });
+    report.note_finalized();
+    report.note_exit(0);
+    other.join();
+    const std::string json = directory.read("rank-1.json");
+    for (const char* part :
+         {R"("finalized":true,"exit_status":0)", R"("losses":[{"rank":3,)", R"("operations":)"})
+      left_out += has(json, part) ? 0 : 1;
+  }
+  CHECK(left_out == 0);
+}
+
 TEST_CASE("the exit status of the process is in the file, that of a forked child is not") {
   const RunDirectory directory;
   const int status = status_of_child([&] {
