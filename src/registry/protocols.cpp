@@ -63,6 +63,7 @@ void set_plan(Spec& spec, std::int32_t value) { spec.plan = static_cast<Plan>(va
 void set_broadcasts(Spec& spec, std::int32_t value) { spec.broadcasts = 1 << value; }
 void set_operations(Spec& spec, std::int32_t value) { spec.operations = value; }
 void set_revoked(Spec& spec, std::int32_t value) { spec.may_be_revoked = value == 1; }
+void set_over(Spec& spec, std::int32_t value) { spec.runs_again = value == 1; }
 void set_operation(Spec& spec, std::int32_t value) { spec.operation = value; }
 
 constexpr std::string_view corrections =
@@ -227,6 +228,9 @@ constexpr Option lanes_options[] = {
      set_operations},
     {"revoked", "never|maybe", "never",
      "explored: whether the communicator is revoked, at any time", set_revoked},
+    {"over", "end|again", "end",
+     "explored: what is over ends the program, or is run again, and who is left has new lanes",
+     set_over},
 };
 
 constexpr Protocol all[] = {

@@ -78,6 +78,7 @@ struct Spec {
   std::int32_t broadcasts;            // lanes: slots for them
   std::int32_t operations;            // likewise: so many does a program have
   bool may_be_revoked;                // likewise: the communicator
+  bool runs_again;                    // likewise: what is over, and new lanes follow
 
   bool operator==(const Spec&) const = default;
 };

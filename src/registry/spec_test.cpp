@@ -102,6 +102,7 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("lanes:broadcasts=4,operations=5").broadcasts == 4);
   CHECK(good("lanes:broadcasts=4,operations=5").operations == 5);
   CHECK(good("lanes:revoked=maybe").may_be_revoked);
+  CHECK(good("lanes:over=again").runs_again);
   CHECK(wrong("lanes:broadcasts=3") == "lanes: broadcasts='3' is not one of 1, 2, 4, 8");
   CHECK(wrong("membership:radix=3") == "membership: radix='3' is not one of 2, 4, 8, 16");
 }

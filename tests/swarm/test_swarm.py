@@ -110,7 +110,7 @@ def test_random_decisions_of_replicas_with_crashes_keep_all_promises() -> None:
 
 
 def test_random_programs_over_lanes_with_crashes_keep_all_promises() -> None:
-    runs = 4 * RUNS
+    runs = 3 * RUNS
     done = swarm("--protocol", "lanes", "--seed", "1", "--runs", str(runs))
     print(done.stdout, done.stderr)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -29,7 +29,7 @@ struct Case {
 
 struct Finding {
   Exploration exploration;
-  std::vector<std::string> shortest;  // way to a violation that shows in a state
+  Counterexample shortest;
 };
 
 // The empty string, or what is wrong with the case.

@@ -38,6 +38,12 @@ struct Exploration {
   std::vector<std::string> way;  // to the violation, in words
 };
 
+// A way to a violation that shows in a state, in words; empty: there is none.
+struct Counterexample {
+  std::string violation;
+  std::vector<std::string> way;
+};
+
 // Adds what was found from another start.
 inline void add(Exploration& total, Exploration&& more) {
   total.states += more.states;
@@ -120,10 +126,9 @@ Exploration explore(const World& start, const Limits& limits, const Check& check
   return result;
 }
 
-// The shortest way to a violation that shows in a state. REQUIRES: there is one.
+// By the shortest way, which may lead to another violation than that which `explore` has found.
 template <typename World, typename Check>
-std::vector<std::string> shortest_way(const World& start, const Limits& limits,
-                                      const Check& check) {
+Counterexample shortest_way(const World& start, const Limits& limits, const Check& check) {
   struct Node {
     World world;
     std::vector<Action> way;
@@ -137,14 +142,14 @@ std::vector<std::string> shortest_way(const World& start, const Limits& limits,
     std::vector<Node> next;
     for (const Node& node : level) {
       node.world.list_actions(mischief_left(node.world, limits.mischief), actions);
-      if (!find_violation(node.world, actions, check).empty()) {
-        std::vector<std::string> words;
+      if (auto violation = find_violation(node.world, actions, check); !violation.empty()) {
+        Counterexample found{std::move(violation), {}};
         World world = start;
         for (const Action& action : node.way) {
-          words.push_back(world.describe(action));
+          found.way.push_back(world.describe(action));
           world = successor(world, action, limits.is_reduced);
         }
-        return words;
+        return found;
       }
       for (const Action& action : actions) {
         World world = successor(node.world, action, limits.is_reduced);

@@ -35,9 +35,10 @@ TEST_CASE("the shortest way to disagreement without the promise of a round") {
   given.defect = "promise";
   const Finding finding = explore_case(given);
   CHECK(finding.exploration.violation.find("disagrees") != std::string::npos);
-  REQUIRE(finding.shortest.size() > 0);
-  CHECK(finding.shortest.size() <= finding.exploration.way.size());
-  CHECK(finding.shortest.back().find("receives from 0: result of round 0") != std::string::npos);
+  REQUIRE(finding.shortest.way.size() > 0);
+  CHECK(finding.shortest.way.size() <= finding.exploration.way.size());
+  CHECK(finding.shortest.way.back().find("receives from 0: result of round 0") !=
+        std::string::npos);
 }
 
 TEST_CASE("a bound on states is told from completeness") {

@@ -18,6 +18,8 @@ std::optional<LanesDefect> lanes_defect_of(const std::string& word) {
   if (word == "meetings") return LanesDefect::meetings;
   if (word == "stamp") return LanesDefect::stamp;
   if (word == "suspicions") return LanesDefect::suspicions;
+  if (word == "lives") return LanesDefect::lives;
+  if (word == "names") return LanesDefect::names;
   return std::nullopt;
 }
 
@@ -43,7 +45,8 @@ std::string refuse_lanes(const Case& given, const registry::Spec&) {
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for reliable broadcasts";
   if (!lanes_defect_of(given.defect))
-    return "--defect is silence, finality, slots, meetings, stamp or suspicions for lanes";
+    return "--defect is silence, finality, slots, meetings, stamp, suspicions, lives or names for "
+           "lanes";
   return "";
 }
 
@@ -51,6 +54,7 @@ Finding explore_lanes(const Case& given, const registry::Spec& spec) {
   LanesScene scene;
   scene.config = {given.procs, static_cast<std::uint32_t>(spec.broadcasts), 2};
   scene.may_be_revoked = spec.may_be_revoked;
+  scene.runs_again = spec.runs_again;
   scene.defect = *lanes_defect_of(given.defect);
   std::vector<int> numbers(static_cast<std::size_t>(spec.operations));
   Finding finding;

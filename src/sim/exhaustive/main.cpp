@@ -127,8 +127,10 @@ int run(const Case& given) {
       static_cast<unsigned long long>(result.ends), static_cast<unsigned long long>(result.depth),
       seconds.count());
   if (!result.violation.empty()) {
-    const auto& way = finding.shortest.empty() ? result.way : finding.shortest;
-    std::printf("violation: %s\n%zu steps:\n", result.violation.c_str(), way.size());
+    const bool has_shortest = !finding.shortest.violation.empty();
+    const auto [violation, way] =
+        has_shortest ? finding.shortest : Counterexample{result.violation, result.way};
+    std::printf("violation: %s\n%zu steps:\n", violation.c_str(), way.size());
     for (const std::string& step : way) std::printf("  %s\n", step.c_str());
     return 1;
   }

@@ -11,10 +11,21 @@ bool contradict(LaneResult a, LaneResult b) {
          (a == LaneResult::over && b == LaneResult::done);
 }
 
+// In what survivors know of each other.
+bool disagree(const LanesOutcome& a, const LanesOutcome& b) {
+  if (!a.is_survivor || !b.is_survivor) return false;
+  for (std::size_t operation = 0; operation < lane_operations_bound; ++operation)
+    if (a.lanes[operation] != 0 && b.lanes[operation] != 0 &&
+        a.lanes[operation] != b.lanes[operation])
+      return true;
+  return !a.is_revoked && !b.is_revoked && a.agreed != b.agreed;
+}
+
 std::optional<std::string> compare(const LanesOutcome& a, const LanesOutcome& b) {
   for (std::size_t operation = 0; operation < lane_operations_bound; ++operation)
     for (const std::size_t part : {0, 1})
-      if (contradict(a.results[operation][part], b.results[operation][part]))
+      if (a.lanes[operation] == b.lanes[operation] &&
+          contradict(a.results[operation][part], b.results[operation][part]))
         return (part == 0 ? "operation " : "the meeting behind operation ") +
                std::to_string(operation + 1);
   return std::nullopt;
@@ -29,10 +40,12 @@ std::optional<std::string> check_lanes(std::span<const LanesOutcome> outcomes) {
     const std::string name = "member " + std::to_string(i);
     if (outcomes[i].is_survivor && !outcomes[i].has_ended) return name + " waits for ever";
     if (outcomes[i].failed && !is_anybody_lost) return name + " is over, though nobody is lost";
-    for (std::size_t other = 0; other < i; ++other)
+    for (std::size_t other = 0; other < i; ++other) {
+      const std::string both = "members " + std::to_string(other) + " and " + std::to_string(i);
+      if (disagree(outcomes[i], outcomes[other])) return both + " disagree on who takes part";
       if (const auto where = compare(outcomes[i], outcomes[other]))
-        return *where + " is done at one of members " + std::to_string(other) + " and " +
-               std::to_string(i) + " and over at the other";
+        return *where + " is done at one of " + both + " and over at the other";
+    }
   }
   return std::nullopt;
 }

@@ -25,13 +25,19 @@ struct LanesOutcome {
   bool is_survivor = false;  // lives, and was never suspected by anybody
   bool failed = false;       // the lanes are over here
   bool has_ended = false;    // it waits for nothing any more
+  bool is_revoked = false;   // and therefore it ended, wherever it was
+  std::uint32_t agreed = 0;  // who takes part, by its last agreement: a bit of each
   // Of each operation, then of the meeting that is due behind it.
   std::array<std::array<LaneResult, 2>, lane_operations_bound> results{};
+  // In the lanes of whom: a bit of each.
+  std::array<std::uint32_t, lane_operations_bound> lanes{};
 };
 
 // 1. Every survivor comes to its end.
-// 2. What is done at one process, whether it survives or not, is over at none.
+// 2. What is done at one process, whether it survives or not, is over at none, in the same lanes.
 // 3. Nothing is over if nobody dies.
+// 4. Survivors go over the same lanes in each operation that lanes carry, and agree at last on who
+//    takes part.
 std::optional<std::string> check_lanes(std::span<const LanesOutcome> outcomes);
 
 }  // namespace resprout::sim

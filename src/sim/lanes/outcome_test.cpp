@@ -40,6 +40,29 @@ TEST_CASE("lanes are wrong if what is done at one member is over at another, whi
         "the meeting behind operation 1 is done at one of members 0 and 1 and over at the other");
 }
 
+TEST_CASE("lanes are wrong if survivors go over those of different members, or end with them") {
+  LanesOutcome outcomes[] = {survivor(LaneResult::done), survivor(LaneResult::done),
+                             lost(LaneResult::none)};
+  outcomes[0].agreed = outcomes[1].agreed = 0b011;
+  outcomes[0].lanes[0] = outcomes[1].lanes[0] = 0b111;
+  CHECK_FALSE(check_lanes(outcomes));
+  outcomes[1].lanes[0] = 0b011;
+  CHECK(check_lanes(outcomes) == "members 0 and 1 disagree on who takes part");
+  outcomes[1].lanes[0] = 0;  // it went over none
+  CHECK_FALSE(check_lanes(outcomes));
+  outcomes[1].agreed = 0b111;
+  CHECK(check_lanes(outcomes) == "members 0 and 1 disagree on who takes part");
+  outcomes[1].is_revoked = true;
+  CHECK_FALSE(check_lanes(outcomes));
+}
+
+TEST_CASE("what is over in some lanes may be done in others, by who was left out of these") {
+  LanesOutcome outcomes[] = {lost(LaneResult::done), survivor(LaneResult::over)};
+  outcomes[0].lanes[0] = 0b01;
+  outcomes[1].lanes[0] = 0b11;
+  CHECK_FALSE(check_lanes(outcomes));
+}
+
 TEST_CASE("lanes are wrong if a survivor does not come to its end; who is lost need not") {
   LanesOutcome outcomes[] = {survivor(LaneResult::done), lost(LaneResult::none)};
   CHECK_FALSE(check_lanes(outcomes));

@@ -2,6 +2,7 @@
 #include "sim/lanes/world.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/adversary/state_digest.hpp"
 
@@ -17,9 +18,12 @@ namespace {
 
 // The one action of kind `interrupt` that is no call of the library's.
 constexpr std::uint8_t by_revocation = 1;
+// What is decided of a call that somebody was through before.
+constexpr std::uint32_t valid = 0xffffffff;
 
-LanesConfig config_of(const LanesScene& scene) {
+LanesConfig config_of(const LanesScene& scene, int members) {
   LanesConfig config = scene.config;
+  config.members = members;
   if (scene.defect == LanesDefect::slots) config.meeting_slots = 1;
   if (scene.defect == LanesDefect::meetings) config.broadcast_slots = 1U << 16;
   return config;
@@ -28,23 +32,40 @@ LanesConfig config_of(const LanesScene& scene) {
 }  // namespace
 
 LanesWorld::LanesWorld(const LanesScene& scene) : scene_(&scene) {
-  for (int rank = 0; rank < scene.config.members; ++rank)
-    processes_.emplace_back(Machine(config_of(scene), rank_at(rank)));
-  const LanesConfig& config = scene.config;
-  slots_.resize(processes_.size() * (config.meeting_slots + config.broadcast_slots));
-  for (Process& process : processes_) process.has_ended = scene.program.empty();
+  const int members = scene.config.members;
+  for (int rank = 0; rank < members; ++rank)
+    processes_.emplace_back(Machine(config_of(scene, members), rank_at(rank)));
+  const std::uint32_t everybody = members == 32 ? ~0U : (1U << members) - 1;
+  lives_.push_back(everybody);
+  slots_.resize(processes_.size() * slots_each());
+  if (scene.runs_again) decided_.resize(scene.program.size());
+  for (Process& process : processes_) {
+    process.agreed = everybody;
+    process.has_ended = scene.program.empty();
+  }
 }
 
-std::size_t LanesWorld::place(int owner, const protocols::LaneSlot& slot) const {
-  const LanesConfig& config = scene_->config;
+int LanesWorld::rank_of(int life, Rank member) const {
+  std::uint32_t left = lives_[static_cast<std::size_t>(life)];
+  for (int i = 0; i < index(member); ++i) left &= left - 1;
+  return std::countr_zero(left);
+}
+
+Rank LanesWorld::member_of(int life, int rank) const {
+  return rank_at(std::popcount(lives_[static_cast<std::size_t>(life)] & ((1U << rank) - 1)));
+}
+
+std::size_t LanesWorld::place(int life, int owner, const protocols::LaneSlot& slot) const {
+  const std::size_t in_memory =
+      scene_->defect == LanesDefect::names ? 0 : static_cast<std::size_t>(life);
   const std::size_t area =
-      static_cast<std::size_t>(owner) * (config.meeting_slots + config.broadcast_slots);
+      (in_memory * processes_.size() + static_cast<std::size_t>(owner)) * slots_each();
   if (slot.kind == LaneKind::meeting) return area + slot.index;
-  return area + config.meeting_slots + slot.index % config.broadcast_slots;
+  return area + scene_->config.meeting_slots + slot.index % scene_->config.broadcast_slots;
 }
 
 LaneWord LanesWorld::seen_by(const Process& process) const {
-  const Slot& slot = slots_[place(index(process.machine.awaited()), process.machine.slot())];
+  const Slot& slot = slots_[place(process.life, awaited(process), process.machine.slot())];
   const bool is_of_it = slot.number == process.machine.slot().number;
   return is_of_it ? slot.word : LaneWord::empty;
 }
@@ -59,16 +80,45 @@ bool LanesWorld::is_anybody_lost() const {
                      [](const Process& process) { return process.is_doomed; });
 }
 
-// To the native call that `rank` is in, but for those whom it knows to be lost.
+// To settle it, or it is through.
+bool LanesWorld::has_come(const Process& process, int operation) {
+  return process.has_ended || process.operation > operation ||
+         (process.operation == operation && process.is_settling);
+}
+
+// To the call that `rank` settles, but for those whom it knows to be lost.
 bool LanesWorld::has_everybody_come(int rank) const {
   const Process& process = at(rank);
-  for (int other = 0; other < procs(); ++other) {
-    const Process& one = at(other);
-    const bool has_come = one.has_ended || one.operation > process.operation ||
-                          (one.operation == process.operation && one.is_settling);
-    if (!has_come && (process.told >> other & 1) == 0) return false;
-  }
+  const std::uint32_t awaited = process.agreed & ~process.told;
+  for (int other = 0; other < procs(); ++other)
+    if ((awaited >> other & 1) != 0 && !has_come(at(other), process.operation)) return false;
   return true;
+}
+
+// Neither lanes nor the library carry the call that it begins.
+bool LanesWorld::has_to_run_again(const Process& process) const {
+  if (!scene_->runs_again) return false;
+  const Kind kind = operation_of(process).kind;
+  const bool may_go_natively = is_whole(process) && !process.is_native_over;
+  if (kind == Kind::native) return !may_go_natively;
+  return process.machine.is_over() || (kind == Kind::native_meet && !may_go_natively);
+}
+
+bool LanesWorld::leaves_out(const LaneOperation& operation) const {
+  return operation.kind != Kind::broadcast || scene_->broadcasts_leave_out;
+}
+
+bool LanesWorld::may_settle(int rank) const {
+  const Process& process = at(rank);
+  const LaneOperation& operation = operation_of(process);
+  if (process.is_left_out) return false;
+  if (scene_->runs_again && !leaves_out(operation)) {
+    const int root = operation.root;
+    return root == rank || (process.told >> root & 1) != 0 || has_come(at(root), process.operation);
+  }
+  if (scene_->runs_again && decided_[process.operation] != 0)
+    return (decided_[process.operation] >> rank & 1) != 0;
+  return has_everybody_come(rank);
 }
 
 // --- what may happen
@@ -76,15 +126,15 @@ bool LanesWorld::has_everybody_come(int rank) const {
 
 bool LanesWorld::may_go_on(int rank) const {
   const Process& process = at(rank);
-  if (process.is_settling) return has_everybody_come(rank);
-  if (process.is_writing || process.machine.step() != Step::look) return true;
-  return seen_by(process) != LaneWord::empty ||
-         has_ended(process, index(process.machine.awaited()));
+  if (process.is_settling) return may_settle(rank);
+  if (!process.is_in_lanes || process.is_writing || process.machine.step() != Step::look)
+    return true;
+  return seen_by(process) != LaneWord::empty || has_ended(process, awaited(process));
 }
 
 bool LanesWorld::may_be_interrupted(const Process& process) const {
-  return process.machine.step() == Step::none && !process.is_settling && !process.is_writing &&
-         is_native(process) && is_anybody_lost();
+  return !process.is_in_lanes && !process.is_settling && is_native(process) && is_anybody_lost() &&
+         !has_to_run_again(process);
 }
 
 void LanesWorld::list_actions(const Mischief& mischief, std::vector<Action>& out) const {
@@ -154,43 +204,53 @@ int LanesWorld::apply(const Action& action) {
 void LanesWorld::go_on(int rank) {
   Process& process = own(rank);
   if (process.is_settling) {
-    process.is_settling = false;
-    pass(process);
+    settle(rank);
     return;
   }
   if (process.is_writing) {
     end_write(rank);
     return;
   }
+  if (!process.is_in_lanes) {
+    begin(rank);
+    if (!process.is_writing) note_step(rank);
+    return;
+  }
   switch (process.machine.step()) {
-    case Step::none:
-      begin(rank);
-      break;
     case Step::write:  // due behind a broadcast, without a payload
       begin_write(rank);
       end_write(rank);
       return;
     case Step::look: {
-      const bool is_final = has_ended(process, index(process.machine.awaited()));
+      const bool is_final = has_ended(process, awaited(process));
       process.machine.handle_look(seen_by(process), is_final);
       break;
     }
     case Step::read:
       read(rank);
       break;
+    case Step::none:
     case Step::over:
       break;
   }
-  if (!process.is_writing) note_step(rank);
+  note_step(rank);
 }
 
 void LanesWorld::begin(int rank) {
   Process& process = own(rank);
   const LaneOperation& operation = operation_of(process);
   const bool knows = knows_of_loss(process);
+  if (operation.kind == Kind::broadcast && (process.agreed >> operation.root & 1) == 0) {
+    pass(process);  // nobody has anything of it
+    return;
+  }
+  if (has_to_run_again(process)) {
+    process.is_settling = true;
+    return;
+  }
   switch (operation.kind) {
     case Kind::broadcast:
-      process.machine.start_broadcast(rank_at(operation.root), knows);
+      process.machine.start_broadcast(member_of(process.life, operation.root), knows);
       break;
     case Kind::meeting:
       process.machine.start_meeting(knows);
@@ -237,11 +297,12 @@ void LanesWorld::show(int rank) {
 // Of a broadcast one payload, of a meeting those of all.
 void LanesWorld::read(int rank) {
   Process& process = own(rank);
-  const int root = index(process.machine.awaited());
+  const bool is_broadcast = process.machine.slot().kind == LaneKind::broadcast;
+  const std::uint32_t owners = is_broadcast ? 1U << awaited(process) : lives_[process.life];
   const protocols::LaneSlot slot = process.machine.poll_read();
   for (int owner = 0; owner < procs(); ++owner) {
-    if (slot.kind == LaneKind::broadcast && owner != root) continue;
-    if (slots_[place(owner, slot)].payload != name_of(process))
+    if ((owners >> owner & 1) == 0) continue;
+    if (slots_[place(process.life, owner, slot)].payload != name_of(process))
       complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
                          std::to_string(process.operation + 1));
   }
@@ -253,13 +314,14 @@ void LanesWorld::note_step(int rank) {
   Process& process = own(rank);
   if (!process.is_in_lanes) return;
   const Step step = process.machine.step();
+  process.lives[process.operation] = process.life;
   LaneResult& result = process.results[process.operation][process.is_behind ? 1 : 0];
   const bool is_due = step == Step::write && !process.is_behind &&
                       operation_of(process).kind == Kind::broadcast &&
                       process.machine.slot().kind == LaneKind::meeting;
   if (step == Step::over) {
     result = LaneResult::over;
-    process.has_ended = true;
+    end_lanes(process);
   } else if (is_due) {
     result = LaneResult::done;
     process.is_behind = true;
@@ -271,9 +333,67 @@ void LanesWorld::note_step(int rank) {
   }
 }
 
+// What was before the meeting that is due is done.
+void LanesWorld::end_lanes(Process& process) {
+  if (!scene_->runs_again) {
+    process.has_ended = true;
+    return;
+  }
+  process.is_in_lanes = false;
+  process.is_settling = !process.is_behind;
+  if (std::exchange(process.is_behind, false)) pass(process);
+}
+
 void LanesWorld::pass(Process& process) {
   ++process.operation;
   process.has_ended = process.operation == scene_->program.size();
+}
+
+// Who is the first one to be through decides for all.
+std::uint32_t LanesWorld::decide(int rank) {
+  const Process& process = at(rank);
+  std::uint32_t come = 0;
+  for (int other = 0; other < procs(); ++other) {
+    const std::uint32_t bit = 1U << other;
+    if ((process.agreed & bit) == 0 || !has_come(at(other), process.operation)) continue;
+    const bool is_through = at(other).operation > process.operation;
+    if (is_through && (process.told & bit) == 0) return valid;
+    if (!is_through) come |= bit;
+  }
+  for (int other = 0; other < procs(); ++other)
+    if ((process.agreed & ~come & 1U << other) != 0) own(other).is_left_out = true;
+  return come;
+}
+
+void LanesWorld::settle(int rank) {
+  Process& process = own(rank);
+  if (scene_->runs_again && leaves_out(operation_of(process))) {
+    std::uint32_t& decided = decided_[process.operation];
+    if (decided == 0) decided = decide(rank);
+    if (decided != valid) leave_out(process, decided);
+  }
+  process.is_settling = false;
+  pass(process);
+}
+
+// REQUIRES: it is one of those who are left.
+void LanesWorld::leave_out(Process& process, std::uint32_t agreed) {
+  process.is_native_over = true;
+  const std::uint32_t left_out = process.agreed & ~agreed;
+  process.agreed = agreed;
+  const bool stays = scene_->defect == LanesDefect::lives && (process.told & left_out) == 0;
+  if (left_out == 0 || stays) return;
+  const auto known = std::find(lives_.begin(), lives_.end(), agreed);
+  const auto life = static_cast<std::uint8_t>(known - lives_.begin());
+  if (known == lives_.end()) {
+    lives_.push_back(agreed);
+    if (scene_->defect != LanesDefect::names)
+      slots_.resize(lives_.size() * processes_.size() * slots_each());
+  }
+  const auto rank = static_cast<int>(&process - processes_.data());
+  process.life = life;
+  process.machine =
+      Machine(config_of(*scene_, std::popcount(agreed)), member_of(process.life, rank));
 }
 
 void LanesWorld::interrupt(int rank) {
@@ -295,10 +415,11 @@ void LanesWorld::revoke(int rank) {
   is_revoked_ = true;
   Process& process = own(rank);
   process.machine.end();
+  process.lives[process.operation] = process.life;
   process.results[process.operation][process.is_behind ? 1 : 0] = LaneResult::given_up;
   process.is_settling = process.is_writing = false;
   process.write = {};
-  process.has_ended = true;
+  process.has_ended = process.is_revoked = true;
 }
 
 void LanesWorld::suspect(int rank, int other) {
@@ -317,7 +438,11 @@ std::vector<LanesOutcome> LanesWorld::outcomes() const {
     LanesOutcome& outcome = outcomes.emplace_back();
     outcome.is_survivor = process.is_alive && !process.is_doomed;
     outcome.has_ended = process.has_ended;
+    outcome.is_revoked = process.is_revoked;
+    outcome.agreed = process.agreed;
     outcome.results = process.results;
+    for (std::size_t i = 0; i < lane_operations_bound; ++i)
+      if (process.results[i][0] != LaneResult::none) outcome.lanes[i] = lives_[process.lives[i]];
     for (const auto& parts : process.results)
       for (const LaneResult result : parts) outcome.failed |= result == LaneResult::over;
   }
@@ -349,35 +474,39 @@ std::string LanesWorld::describe(const Action& action) const {
 std::string LanesWorld::describe_step(int rank) const {
   const Process& process = at(rank);
   const std::string operation = "operation " + std::to_string(process.operation + 1);
-  if (process.is_settling) return "settles " + operation + " with the others";
+  if (process.is_settling)
+    return (scene_->runs_again ? "runs again " : "settles ") + operation + " with the others";
   const std::string which = (process.is_behind ? "the meeting behind " : "") + operation;
   if (process.is_writing)
     return process.write.word == LaneWord::left ? "leaves " + which
                                                 : "has written its slot of " + which;
   static constexpr const char* words[] = {"empty for ever", "full", "left"};
+  if (!process.is_in_lanes && has_to_run_again(process))
+    return "comes to " + operation + ", for which there are no lanes";
+  if (!process.is_in_lanes) {
+    switch (operation_of(process).kind) {
+      case Kind::broadcast:
+        return "begins " + operation + ", a broadcast of " +
+               std::to_string(operation_of(process).root);
+      case Kind::meeting:
+        return "begins " + operation + ", a meeting";
+      case Kind::native:
+        return "is through " + operation + ", of the library";
+      case Kind::native_meet:
+        return "comes to the meeting at the end of " + operation + ", of the library";
+    }
+  }
   switch (process.machine.step()) {
-    case Step::none:
-      switch (operation_of(process).kind) {
-        case Kind::broadcast:
-          return "begins " + operation + ", a broadcast of " +
-                 std::to_string(operation_of(process).root);
-        case Kind::meeting:
-          return "begins " + operation + ", a meeting";
-        case Kind::native:
-          return "is through " + operation + ", of the library";
-        case Kind::native_meet:
-          return "comes to the meeting at the end of " + operation + ", of the library";
-      }
-      break;
     case Step::write:
       return "has written its slot of " + which;
     case Step::look: {
-      const int other = index(process.machine.awaited());
+      const int other = awaited(process);
       return "finds the slot of " + std::to_string(other) + " for " + which + " " +
              words[static_cast<int>(seen_by(process))];
     }
     case Step::read:
       return "reads the result of " + which;
+    case Step::none:
     case Step::over:
       break;
   }
@@ -390,13 +519,17 @@ std::pair<std::uint64_t, std::uint64_t> LanesWorld::digest() const {
   for (const Process& process : processes_) {
     digest.add(process.is_alive | process.is_doomed << 1 | process.has_ended << 2 |
                process.is_in_lanes << 3 | process.is_settling << 4 | process.is_behind << 5 |
-               process.is_writing << 6 | std::uint64_t{process.operation} << 8 |
-               std::uint64_t{process.told} << 16);
+               process.is_writing << 6 | process.is_native_over << 7 | process.is_left_out << 8 |
+               std::uint64_t{process.operation} << 16 | std::uint64_t{process.told} << 24);
+    digest.add(std::uint64_t{process.agreed} << 8 | process.life);
     digest.add_bytes(process.results);
+    digest.add_bytes(process.lives);
     digest.add(process.write.slot.number << 8 | static_cast<std::uint8_t>(process.write.word));
     if (process.is_alive && !process.has_ended) digest.add_bytes(process.machine);
   }
   digest.add_all_bytes(slots_);
+  digest.add_all_bytes(lives_);
+  digest.add_all_bytes(decided_);
   return digest.value();
 }
 

@@ -13,6 +13,13 @@
 //     any member instead, whether that one knows of the loss or not. Then a call that ends with a
 //     meeting is over, and any other one is settled: that waits until all have come to it who live.
 //  5. The communicator may be revoked: whoever hears of it, at any time, waits no longer.
+//  6. What is over ends the program of whoever finds it so; or all run it again, carried by trees.
+//     These are no part of this world, but for what they promise: a call that synchronizes is
+//     through once all have come to it but those who are known to be lost, and leaves out at all
+//     alike who has not; unless somebody was through before, then it leaves out nobody. A broadcast
+//     waits for its root only. Who has left somebody out goes on in new lanes, whose name tells who
+//     takes part. Who was left out and still runs goes on where it is, until it would have to run
+//     something again: nobody speaks with it there, and what it concludes is about other lanes.
 //
 // While it runs the world itself checks that what is read was written for the operation that reads
 // it, by the member that it was looked for at.
@@ -41,6 +48,8 @@ enum class LanesDefect : std::uint8_t {
   meetings,    // no meeting is due behind broadcasts
   stamp,       // a slot is stamped before its payload is there
   suspicions,  // nobody is told of a suspicion
+  lives,       // who has not been told of those who were left out stays in the old lanes
+  names,       // new lanes have the slots of the old ones
 };
 
 struct LaneOperation {
@@ -58,6 +67,8 @@ struct LanesScene {
   protocols::LanesConfig config;
   std::vector<LaneOperation> program;  // at most lane_operations_bound
   bool may_be_revoked = false;
+  bool runs_again = false;            // what is over; else it ends the program
+  bool broadcasts_leave_out = false;  // when they are run again: they synchronize then
   LanesDefect defect = LanesDefect::none;
 };
 
@@ -87,16 +98,22 @@ class LanesWorld {
     explicit Process(const Machine& fresh) : machine(fresh) {}
     Machine machine;
     std::array<std::array<LaneResult, 2>, lane_operations_bound> results{};
-    std::uint32_t told = 0;      // bit of a member: that it is lost
-    std::uint8_t operation = 0;  // of the program, where it is
+    std::array<std::uint8_t, lane_operations_bound> lives{};  // of these results
+    std::uint32_t told = 0;                                   // bit of a member: that it is lost
+    std::uint32_t agreed = 0;                                 // likewise: that it takes part
+    std::uint8_t life = 0;                                    // whose lanes it is in
+    std::uint8_t operation = 0;                               // of the program, where it is
     bool is_alive = true;
     bool is_doomed = false;
     bool has_ended = false;    // its program, or the lanes for it
     bool is_in_lanes = false;  // in an operation that goes over them
     bool is_writing = false;   // what is to be written is half there
     protocols::LaneWrite write{};
-    bool is_settling = false;  // a native call
-    bool is_behind = false;    // in the meeting that is due behind a broadcast
+    bool is_settling = false;  // a native call, or one that is over and run again
+    bool is_native_over = false;
+    bool is_left_out = false;  // by others, who have agreed on it
+    bool is_revoked = false;
+    bool is_behind = false;  // in the meeting that is due behind a broadcast
   };
   // Without padding: there are many, and a world is digested by its bytes.
   struct Slot {
@@ -109,6 +126,7 @@ class LanesWorld {
 
   const Process& at(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   Process& own(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
+  bool is_whole(const Process& process) const { return process.agreed == lives_.front(); }
   const LaneOperation& operation_of(const Process& process) const {
     return scene_->program[process.operation];
   }
@@ -120,15 +138,28 @@ class LanesWorld {
   static std::uint8_t name_of(const Process& process) {
     return static_cast<std::uint8_t>(2 * process.operation + (process.is_behind ? 2 : 1));
   }
-  std::size_t place(int owner, const protocols::LaneSlot& slot) const;
-  Slot& written_by(int rank) { return slots_[place(rank, at(rank).write.slot)]; }
+  // The rank of a member of lanes, and the other way round.
+  int rank_of(int life, Rank member) const;
+  Rank member_of(int life, int rank) const;
+  int awaited(const Process& process) const {
+    return rank_of(process.life, process.machine.awaited());
+  }
+  std::size_t slots_each() const {
+    return scene_->config.meeting_slots + scene_->config.broadcast_slots;
+  }
+  std::size_t place(int life, int owner, const protocols::LaneSlot& slot) const;
+  Slot& written_by(int rank) { return slots_[place(at(rank).life, rank, at(rank).write.slot)]; }
   protocols::LaneWord seen_by(const Process& process) const;
   bool has_ended(const Process& process, int other) const;
   bool knows_of_loss(const Process& process) const {
-    return scene_->defect != LanesDefect::suspicions && process.told != 0;
+    return scene_->defect != LanesDefect::suspicions && (process.told & lives_[process.life]) != 0;
   }
   bool is_anybody_lost() const;
+  static bool has_come(const Process& process, int operation);
   bool has_everybody_come(int rank) const;
+  bool has_to_run_again(const Process& process) const;
+  bool leaves_out(const LaneOperation& operation) const;
+  bool may_settle(int rank) const;
   bool may_go_on(int rank) const;
   bool may_be_interrupted(const Process& process) const;
 
@@ -142,7 +173,11 @@ class LanesWorld {
   void interrupt(int rank);
   void revoke(int rank);
   void note_step(int rank);
+  void end_lanes(Process& process);
   void pass(Process& process);
+  std::uint32_t decide(int rank);
+  void settle(int rank);
+  void leave_out(Process& process, std::uint32_t agreed);
   void suspect(int rank, int other);
   void crash(int rank);
   std::string describe_step(int rank) const;
@@ -152,7 +187,9 @@ class LanesWorld {
 
   const LanesScene* scene_;
   std::vector<Process> processes_;
-  std::vector<Slot> slots_;  // by owner; those of meetings first
+  std::vector<std::uint32_t> lives_;    // who takes part
+  std::vector<Slot> slots_;             // by life and owner; those of meetings first
+  std::vector<std::uint32_t> decided_;  // of what is run again: who takes part from there on
   bool is_revoked_ = false;
   std::uint64_t slots_written_ = 0;
   std::string violation_;

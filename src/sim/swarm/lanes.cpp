@@ -34,6 +34,8 @@ RunReport run_lanes(std::uint64_t seed, std::ostream* trace) {
   scene.config = {procs, std::uint32_t{1} << random.below(4), 2};
   scene.program = draw_program(random, procs);
   scene.may_be_revoked = random.chance(1, 8);
+  scene.runs_again = random.chance(1, 2);
+  scene.broadcasts_leave_out = random.chance(1, 2);
   const FaultPlan plan = draw_fault_plan(random, procs);
   if (trace != nullptr)
     *trace << procs << " members, " << scene.config.broadcast_slots << " slots for broadcasts, "
