@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 
 from resprout.doctor.check import Check, Verdict
+from resprout.doctor.reading import check_reading
 
 _SHM_BYTES_MIN = 64 << 20
 _FILES_MIN = 1024
@@ -14,6 +15,7 @@ _FILES_MIN = 1024
 def check_machine() -> Iterator[Check]:
     yield _shared_memory()
     yield _pidfd()
+    yield check_reading()
     yield _loopback()
     yield _limits()
 

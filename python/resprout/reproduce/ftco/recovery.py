@@ -17,7 +17,7 @@ def recovery_rows(study: Study) -> list[Row]:
     """A row for each number of ranks, kind of faults and way, by `resprout bench recovery`."""
     is_sample = study.scale.divisor > 1
     ranks = RANKS[:1] if is_sample else RANKS
-    repetitions = 1 if is_sample else study.scale.runs(3, 20)
+    repetitions = 1 if is_sample else study.scale.runs(5, 20)
     words = ["--ranks", ",".join(map(str, ranks)), "--repetitions", str(repetitions)]
     name = f"recovery-{len(ranks)}-{repetitions}"
     return study.store.keep(name, lambda: bench_rows("recovery", words))
