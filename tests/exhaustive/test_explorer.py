@@ -379,18 +379,18 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
 @pytest.mark.parametrize(
     ("options", "violation", "way"),
     [
-        ("--procs 3 --defect silence", "waits for ever", "0 is interrupted in operation 1"),
-        ("--procs 3 --defect finality", "over at the other", "operation 1 empty for ever"),
-        ("--procs 3 --defect slots", "waits for ever", "0 begins operation 2, a meeting"),
-        ("--procs 2 --defect stamp", "what is not of its operation", "0 for operation 1 full"),
-        ("--procs 2 --defect suspicions", "waits for ever", "0 dies"),
+        (" --procs 3 --defect silence", "waits for ever", "0 is interrupted in operation 1"),
+        (" --procs 3 --defect finality", "over at the other", "operation 1 empty for ever"),
+        (" --procs 3 --defect slots", "waits for ever", "0 begins operation 2, a meeting"),
+        (" --procs 2 --defect stamp", "what is not of its operation", "0 for operation 1 full"),
+        (" --procs 2 --defect suspicions", "waits for ever", "0 dies"),
         (
-            "--procs 3 --defect lives",
+            ",over=again --procs 3 --defect lives",
             "member 1 waits for ever",
             "1 begins operation 2, a broadcast of 0",
         ),
         (
-            "--procs 3 --defect names",
+            ",over=again --procs 3 --defect names",
             "what is not of its operation 2",
             "1 finds the slot of 0 for operation 2 full",
         ),
@@ -399,9 +399,7 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
 def test_lanes_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    is_of_new_ones = options.endswith(("lives", "names"))
-    spec = "lanes:operations=2" + (",over=again" if is_of_new_ones else "")
-    done = explore(f"--spec {spec} --crashes 1 --slander {options}")
+    done = explore(f"--crashes 1 --slander --spec lanes:operations=2{options}")
     print(done.stdout, done.stderr)
     assert done.returncode == 1
     assert violation in done.stdout
