@@ -23,6 +23,7 @@
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
+#include "shim/native/left_behind.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/native/nursery.hpp"
 #include "shim/one_sided/windows.hpp"
@@ -274,6 +275,7 @@ void end() {
   close_requests();
   world->pulse().stop();
   world->job().lifeline->leave();
+  remove_left_behind(*world);
   world->report().note_transport("rejected_connections",
                                  world->job().lifeline->rejected_connections() +
                                      world->job().transport->rejected_connections());

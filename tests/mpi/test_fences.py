@@ -2,6 +2,8 @@
 do windows that are made after a loss, and planes of replicas with a gap."""
 
 import random
+import sys
+from pathlib import Path
 
 import covering
 import jobs
@@ -127,3 +129,28 @@ def test_with_on_loss_error_a_loss_is_one() -> None:
     ended = run(["created"], "--on-loss", "error", "--inject", "kill:rank=1,at=win_fence#9")
     assert ended.status != 0
     assert "is through" not in ended.out
+
+
+# Rank 1 dies with a window half made: its file has the name that Open MPI gives it.
+_HALF_MADE = """
+import os, re, signal
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+maps = open("/proc/self/maps").read()
+host, job = re.search(r"/sm_segment[.](.*)[.][0-9]+[.]([0-9a-f]+)[.][0-9]+", maps).groups()
+if world.rank == 1:
+    path = f"/dev/shm/osc_sm.{host}.{job}.1.5"
+    open(path, "w").close()
+    print(path, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+world.Barrier()
+"""
+
+
+def test_what_a_process_was_about_to_share_when_it_was_killed_is_cleared_away() -> None:
+    ended = jobs.resprout_run(3, [sys.executable, "-c", _HALF_MADE])
+    path = Path(ended.out.strip())
+    was_left = path.exists()
+    path.unlink(missing_ok=True)
+    assert ended.status == 0 and ended.lost == {1}, str(ended)
+    assert path.name.startswith("osc_sm.") and not was_left, str(ended)
