@@ -6,8 +6,6 @@
 #include <sstream>
 #include <system_error>
 
-#include "runtime/engine.hpp"
-
 namespace resprout::shim {
 namespace {
 
@@ -56,13 +54,15 @@ void remove_window_files(const std::string& folder, const JobNames& names,
   }
 }
 
-void remove_left_behind(World& world) {
+// One who is wrongly taken for lost and still runs does not miss its file either: nobody of its
+// communicator makes windows any more.
+void remove_left_behind(const World& world) {
   if (world.lost_count() == 0) return;
   std::vector<int> dead;
   for (int rank = 0; rank < world.size(); ++rank) {
     if (rank == world.rank() || !world.is_on_own_host(rank)) continue;
     if (!world.is_lost(rank) && rank < world.rank()) return;
-    if (world.is_lost(rank) && world.engine().has_ended(rank)) dead.push_back(rank);
+    if (world.is_lost(rank)) dead.push_back(rank);
   }
   const auto names = dead.empty() ? std::nullopt : job_names_in(own_maps());
   if (names) remove_window_files("/dev/shm", *names, dead);

@@ -30,6 +30,6 @@ void remove_window_files(const std::string& folder, const JobNames& names,
                          const std::vector<int>& world_ranks);
 
 // Of the lost of this host, by the lowest rank that lives there.
-void remove_left_behind(World& world);
+void remove_left_behind(const World& world);
 
 }  // namespace resprout::shim
