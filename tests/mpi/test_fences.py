@@ -34,7 +34,7 @@ def check(ended: jobs.Ended, living: list[int]) -> None:
 def killed_at_any_moment(seed: int) -> jobs.Ended:
     victims = kills_at_any_moment(seed, 1 + seed % 2, RANKS, 0.3)
     ended = jobs.resprout_run(RANKS, [PROGRAM, STEPS, *KINDS], [], {"RESPROUT_INJECT": victims})
-    check_survivors(ended, RANKS)
+    check_survivors(ended, RANKS, victims)
     return ended
 
 
@@ -42,7 +42,7 @@ def killed_while_making(seed: int) -> jobs.Ended:
     victim = kills_at_any_moment(seed, 1, 4, 0.15)
     program = [jobs.PROGRAMS / "lone_calls", "win"]
     ended = jobs.resprout_run(4, program, [], {"RESPROUT_INJECT": victim})
-    check_survivors(ended, 4)
+    check_survivors(ended, 4, victim)
     return ended
 
 

@@ -25,12 +25,19 @@ def test_duplicates_of_grids_are_grids_and_those_of_graphs_are_graphs(ranks: int
     assert ended.lost == {1}, str(ended)
 
 
+def test_what_a_process_makes_alone_has_no_number_that_others_still_use() -> None:
+    inject = ["--inject", "kill:rank=1,at=barrier#2"]
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "half_freed"], inject)
+    done = [f"rank {n} is done" for n in (0, 2, 3)]
+    assert (ended.status, sorted(ended.out.splitlines()), ended.lost) == (0, done, {1}), str(ended)
+
+
 def killed_while_making(seed: int, ranks: int) -> jobs.Ended:
     """A random program of communicators whose survivors have come to its end."""
     victims = kills_at_calls(seed, min(ranks - 1, 1 + seed % 3), ranks, CALLS, 60)
     program = [jobs.PROGRAMS / "communicators", str(seed), "80"]
     ended = jobs.resprout_run(ranks, program, [], {"RESPROUT_INJECT": victims})
-    check_survivors(ended, ranks)
+    check_survivors(ended, ranks, victims)
     return ended
 
 
@@ -46,7 +53,7 @@ def test_the_first_death_may_fall_into_the_making_of_a_communicator(seed: int) -
     victim = kills_at_any_moment(seed, 1, 8, 0.1)
     program = [jobs.PROGRAMS / "makings", "150"]
     ended = jobs.resprout_run(8, program, [], {"RESPROUT_INJECT": victim})
-    check_survivors(ended, 8)
+    check_survivors(ended, 8, victim)
 
 
 @pytest.mark.parametrize("how", ["groups", "threads"])
@@ -58,14 +65,14 @@ def test_the_first_death_may_fall_into_the_making_of_a_groups_communicator(
     victim = kills_at_any_moment(seed, 1, ranks, 0.1)
     program = [jobs.PROGRAMS / "makings", "150", how]
     ended = jobs.resprout_run(ranks, program, [], {"RESPROUT_INJECT": victim})
-    check_survivors(ended, ranks)
+    check_survivors(ended, ranks, victim)
 
 
 def killed_while_making_several(seed: int, how: str) -> jobs.Ended:
     victim = kills_at_any_moment(seed, 1, 8, 0.3)
     program = [jobs.PROGRAMS / "makings_at_once", "400", how]
     ended = jobs.resprout_run(8, program, [], {"RESPROUT_INJECT": victim})
-    check_survivors(ended, 8)
+    check_survivors(ended, 8, victim)
     return ended
 
 

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include "shim/native/making.hpp"
+#include "shim/remade/spares.hpp"
 
 using namespace resprout::shim;
 
@@ -15,5 +16,7 @@ extern "C" int ompi_comm_dup(MPI_Comm comm, MPI_Comm* made) {
   const int code = duplicate(comm, made);
   if (window == nullptr) return code;
   if (code != MPI_SUCCESS) end_turn();
-  return window->agree(code != MPI_SUCCESS) ? duplicate(MPI_COMM_SELF, made) : code;
+  if (!window->agree(code != MPI_SUCCESS)) return code;
+  note_broken_making();
+  return duplicate(MPI_COMM_SELF, made);
 }

@@ -6,12 +6,17 @@
 #include "shim/native/numbers.hpp"
 
 #include <dlfcn.h>
+#include <mpi.h>
 
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "shim/fast_thread_local.hpp"
 #include "shim/native/steps.hpp"
+#include "shim/remade/spares.hpp"
+#include "shim/world.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -56,12 +61,29 @@ bool note_set(int number, const void* value) {
   return true;
 }
 
+bool is_of_this_process_alone(MPI_Comm comm) {
+  int size = 0;
+  return comm != nullptr && PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1;
+}
+
 }  // namespace
 
-FarNumbers::FarNumbers() { wants_far_number = true; }
-FarNumbers::~FarNumbers() { wants_far_number = false; }
+FarNumbers::FarNumbers() : were_wanted_(std::exchange(wants_far_number, true)) {}
+FarNumbers::~FarNumbers() { wants_far_number = were_wanted_; }
 
 }  // namespace resprout::shim
+
+// By which the library numbers what it makes of `parent`.
+extern "C" int ompi_comm_nextcid(MPI_Comm made, MPI_Comm parent, MPI_Comm bridge, const void* first,
+                                 const void* second, bool sends_first, int mode) {
+  using namespace resprout::shim;
+  using Number = int (*)(MPI_Comm, MPI_Comm, MPI_Comm, const void*, const void*, bool, int);
+  static const auto number = reinterpret_cast<Number>(dlsym(RTLD_NEXT, "ompi_comm_nextcid"));
+  std::optional<FarNumbers> far_numbers;
+  if (World::current() != nullptr && !may_mpi_make_any() && is_of_this_process_alone(parent))
+    far_numbers.emplace();
+  return number(made, parent, bridge, first, second, sends_first, mode);
+}
 
 extern "C" bool opal_pointer_array_test_and_set_item(void* table, int number, void* value) {
   using namespace resprout::shim;
