@@ -62,7 +62,7 @@ class LaneMemory {
   // REQUIRES, and of `leave`: the own area is known.
   void write(const Slot& slot, const void* payload, std::size_t bytes) {
     std::byte* const at = place(self_, slot, bytes);
-    if (bytes != 0) copy(at + stamp_bytes, payload, bytes);
+    if (bytes != 0) copy(at + payload_at(slot), payload, bytes);
     show(at, full_stamp(self_, slot));
   }
   void leave(const Slot& slot, std::size_t bytes) {
@@ -76,9 +76,10 @@ class LaneMemory {
     if (stamp == full) return Word::full;
     return stamp == full + 1 ? Word::left : Word::empty;
   }
-  // REQUIRES, and of `read`: the member's slot is full.
+  // Of a meeting aligned like the elements of any type. REQUIRES, and of `read`: the member's slot
+  // is full.
   const std::byte* payload(int member, const Slot& slot, std::size_t bytes) const {
-    return place(member, slot, bytes) + stamp_bytes;
+    return place(member, slot, bytes) + payload_at(slot);
   }
   void read(int member, const Slot& slot, void* into, std::size_t bytes) const {
     copy(into, payload(member, slot, bytes), bytes);
@@ -86,6 +87,7 @@ class LaneMemory {
 
  private:
   static constexpr std::size_t stamp_bytes = sizeof(std::uint64_t);
+  static constexpr std::size_t meeting_at = alignof(std::max_align_t);
   static constexpr std::size_t narrow_bytes = 8;
   static constexpr std::size_t narrow_slot = 16;
   static constexpr std::size_t wide_slot = 128;
@@ -96,6 +98,9 @@ class LaneMemory {
 
   // An area whose slots are empty for ever.
   static std::byte* nothing();
+  static std::size_t payload_at(const Slot& slot) {
+    return slot.kind == protocols::LaneKind::meeting ? meeting_at : stamp_bytes;
+  }
   // That of who left is the next one.
   std::uint64_t full_stamp(int member, const Slot& slot) const {
     return areas_[static_cast<std::size_t>(member)].base + stamps_each * (slot.number + 1);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <iterator>
+#include <span>
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/bitwise_and.hpp"
@@ -25,7 +27,6 @@ using runtime::LaneMemory;
 using Step = Lanes::Step;
 
 constexpr int ranks_max = static_cast<int>(runtime::LanePool::members_max);
-constexpr std::size_t depth_max = std::bit_width(unsigned{ranks_max});  // log2 and one
 // Each member looks at what all others have put into a meeting: so many bytes together.
 constexpr std::size_t contributions_max = std::size_t{64} << 10;
 // So many members meet where each has a core; with more of them trees may be quicker there.
@@ -190,26 +191,35 @@ void end_broadcast(Communicator& communicator, int root) {
     meet(communicator);
 }
 
-// In the grouping of the binomial tree over all, as reductions of ours have it: partial results of
-// 1, 2, 4, ... members, two of the same size combined as soon as they are there.
-void combine_all(CommunicatorLanes& lanes, MpiCombiner& combiner, std::size_t bytes, void* into) {
-  const protocols::LaneSlot slot = lanes.machine.poll_read();
-  alignas(64) std::array<std::array<std::byte, LaneMemory::meeting_bytes_max>, depth_max> partials;
-  std::array<int, depth_max> members{};
-  std::size_t depth = 0;
-  const auto merge = [&] {
-    --depth;
-    combiner.combine({partials[depth - 1].data(), bytes}, {partials[depth].data(), bytes});
-    std::memcpy(partials[depth - 1].data(), partials[depth].data(), bytes);
-    members[depth - 1] += members[depth];
-  };
-  for (int member = 0; member < lanes.slots.size(); ++member) {
-    std::memcpy(partials[depth].data(), lanes.slots.payload(member, slot, bytes), bytes);
-    members[depth++] = 1;
-    while (depth > 1 && members[depth - 1] == members[depth - 2]) merge();
+// What all have put into the meeting that can be read.
+struct Contributions {
+  const LaneMemory& slots;
+  const protocols::LaneSlot slot;
+  const std::size_t bytes;
+
+  std::span<const std::byte> of(int member) const {
+    return {slots.payload(member, slot, bytes), bytes};
   }
-  while (depth > 1) merge();
-  std::memcpy(into, partials[0].data(), bytes);
+};
+
+// Of `count` members from `first` on, in the grouping of the binomial tree over all, as reductions
+// of ours have it: partial results of 1, 2, 4, ... members.
+void combine(const Contributions& all, int first, int count, MpiCombiner& combiner,
+             std::span<std::byte> into) {
+  if (count == 1) {
+    std::memcpy(into.data(), all.of(first).data(), all.bytes);
+    return;
+  }
+  const int lower = static_cast<int>(std::bit_floor(static_cast<unsigned>(count - 1)));
+  combine(all, first + lower, count - lower, combiner, into);
+  if (lower == 1) {
+    combiner.combine(all.of(first), into);
+    return;
+  }
+  alignas(64) std::array<std::byte, LaneMemory::meeting_bytes_max> storage;
+  const std::span partial(storage.data(), all.bytes);
+  combine(all, first, lower, combiner, partial);
+  combiner.combine(partial, into);
 }
 
 // Likewise.
@@ -218,7 +228,8 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
   CommunicatorLanes& lanes = *communicator.lanes;
   if (!write(lanes, input, layout.packed_bytes) || !await_all(communicator, 0)) return false;
   MpiCombiner combiner(op, layout);
-  combine_all(lanes, combiner, layout.packed_bytes, recvbuf);
+  combine({lanes.slots, lanes.machine.poll_read(), layout.packed_bytes}, 0, lanes.slots.size(),
+          combiner, {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
   note_last(communicator, -1);
   code = combiner.code();
   return true;
