@@ -103,7 +103,7 @@ TEST_CASE("the rule leaves all but small broadcasts to the library where each ra
   CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 8));
 }
 
-TEST_CASE("the rule leaves the library only large reductions of few where ranks share cores") {
+TEST_CASE("the rule leaves the library only what is large and of few where ranks share cores") {
   for (const int ranks : {2, 4, 5, 8, 64}) {
     CAPTURE(ranks);
     const Place place{ranks, true};
@@ -112,6 +112,9 @@ TEST_CASE("the rule leaves the library only large reductions of few where ranks 
     CHECK_FALSE(is_native_faster_mostly(place, Kind::allreduce, 512 * kib - 1));
     CHECK(is_native_faster_mostly(place, Kind::allreduce, 512 * kib) == are_few);
     CHECK(is_native_faster_mostly(place, Kind::reduce, 4 * mib) == are_few);
-    CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 64 * mib));
+    CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, 64 * kib - 1));
+    CHECK(is_native_faster_mostly(place, Kind::broadcast, 64 * kib) == are_few);
+    CHECK(is_native_faster_mostly(place, Kind::broadcast, mib - 1) == are_few);
+    CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, mib));
   }
 }
