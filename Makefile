@@ -43,7 +43,7 @@ build: .venv/package.stamp $(BUILD)/build.ninja ## build everything; a second ti
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
 
 clean: ## remove all that was built; .venv stays
-	rm -rf build python/resprout/*.so python/resprout/include
+	rm -rf build python/resprout/*.so python/resprout/resprout_start python/resprout/include
 
 # --- what the targets above stand on --------------------------------------------------------------
 $(BUILD)/build.ninja: CMakePresets.json .venv/tools.stamp

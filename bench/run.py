@@ -258,8 +258,8 @@ def page_of(results: dict[str, object]) -> str:
         "with Resprout's in the same processes; *alone* the same program under a plain `mpirun`, "
         "without Resprout and without",
         "ULFM, job after job in turns. Medians over the repetitions in a job, then over the jobs. "
-        "The **ratio** is Resprout's time",
-        "to the library's, the worse of the two: below 1, Resprout is faster.",
+        "The **ratio** is Resprout's",
+        "time to the library's, the worse of the two: below 1, Resprout is faster.",
         "",
     ]
     for operation in ("bcast", "allreduce"):

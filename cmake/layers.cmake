@@ -96,6 +96,13 @@ function(resprout_add_program name)
   endif()
 endfunction()
 
+# It stands in the Python package, on its own: it needs no C++ runtime.
+function(resprout_install_program name)
+  target_link_libraries(${name} PRIVATE resprout_common)
+  target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++)
+  install(TARGETS ${name} RUNTIME DESTINATION resprout COMPONENT python)
+endfunction()
+
 # resprout_add_benches(FOLDER dir LINKS target...): dir/NAME.cpp becomes bench/NAME in the build.
 function(resprout_add_benches)
   cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})

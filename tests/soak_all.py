@@ -77,11 +77,18 @@ def all_parts(minutes: float) -> dict[str, Part]:
         of_python("replicas", "planes that lag, all methods", "mpi/soak_replicas.py"),
         of_python("checkpoints", "planes that go back", "mpi/soak_checkpoints.py"),
         of_python("returns", "planes that come back", "mpi/soak_returns.py"),
+        of_python("erroneous", "programs that are wrong", "mpi/soak_erroneous.py"),
         of_python("stand-in", "siblings of the lost", "mpi/soak_stand_in.py"),
         Part(
             "matrices",
             "every case of what is run in pairs else",
             [PYTHON, "-m", "pytest", "-q", *matrices],
+            {"EVERY_CASE": "1"},
+        ),
+        Part(
+            "install",
+            "a wheel that is compiled",
+            [PYTHON, "-m", "pytest", "-q", "tests/install"],
             {"EVERY_CASE": "1"},
         ),
         of_python("members", "128 members without MPI", "member/soak.py", *lasts),

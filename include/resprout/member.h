@@ -25,6 +25,7 @@ typedef struct {
   const uint8_t* secret;        /* 32 bytes that all members share; null: zeros */
   const char* order;            /* a file with the places of members in the tree; null: none */
   const char* views;            /* "whole" or "local"; null: whole. The same for all members */
+  const char* state;            /* a file in which it keeps where the others are; null: nowhere */
 } resprout_member_options;
 
 /* Null if that cannot be; resprout_member_refusal() says why, in one line.
@@ -40,7 +41,11 @@ typedef struct {
  * not depend on how many there are. `order` has to be given then, and is read again when somebody
  * is spoken to for the first time: its n-th line, from 0, is the HOST:PORT at which identifier n
  * listens, of all who may ever be members; `listen` and `join` are among them.
- * docs/protocols/local_membership.md says more. */
+ * docs/protocols/local_membership.md says more.
+ *
+ * A member with `state` and without `join` asks those for admission whom an earlier process has
+ * kept there. If all of them refuse, or nobody has admitted it within the heartbeat timeout, it
+ * founds a group of its own; the event is founding. */
 resprout_member* resprout_member_new(const resprout_member_options* options);
 
 /* Of the last resprout_member_new of this thread; valid until the next one. */
@@ -53,7 +58,8 @@ const char* resprout_member_refusal(void);
  * views there is no "members" and no "place", but "count", how many there are, and "digest", 16
  * digits that are different for other members; of a view also "neighbors", whom it watches, and
  * "entered" and "left", who is new and who is gone since its view before. The event is
- * view, joining, suspected (with "about"), decided, excluded, isolated or rejected: the process at
+ * view, joining, founding, suspected (with "about"), decided, excluded, isolated or rejected: the
+ * process at
  * "peer" does not come in, because of its "reason" secret (it has another one) or version (it
  * speaks "peer_version" of the protocol and not "version"). It is said once for each of them;
  * "rejected" in the statistics counts all. */

@@ -19,7 +19,6 @@ STATUS_USAGE = 2
 
 app = typer.Typer(
     name="resprout",
-    add_completion=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Keeps MPI programs running when processes die.",
@@ -39,6 +38,7 @@ The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit statu
     resprout run -n 8 --on-loss error -- ./program-with-ulfm
     resprout run -n 8 --replicas 2 --inject kill:rank=3,replica=1,at=2s -- ./program
     resprout run -n 16 --hostfile hosts --run-dir /shared -- ./program
+    resprout run -n 2 -- ./ocean : -n 6 ./ice     # 8 ranks, of two programs
 
 A fault is `kill:rank=3,at=2s` · `kill:rank=0,at=allreduce#40` (entering its 40th call) ·
 `stop:rank=2,at=1s` · `exit:rank=1,at=bcast#3,status=1` · `kill:count=2,seed=7,within=5s` ·
@@ -68,9 +68,12 @@ def run_command(
     verify: Annotated[str | None, table_option("--verify")] = None,
     clocks: Annotated[str | None, table_option("--clocks")] = None,
     on_corruption: Annotated[str | None, table_option("--on-corruption")] = None,
+    on_unverified: Annotated[str | None, table_option("--on-unverified")] = None,
+    commit_output: Annotated[str | None, table_option("--commit-output")] = None,
     shadow_lag: Annotated[str | None, table_option("--shadow-lag")] = None,
     straggler_wait: Annotated[str | None, table_option("--straggler-wait")] = None,
     on_loss: Annotated[str, table_option("--on-loss")] = "continue",
+    on_unanswered: Annotated[str | None, table_option("--on-unanswered")] = None,
     inject: Annotated[list[str] | None, table_option("--inject")] = None,
     report: Annotated[Path | None, table_option("--report")] = None,
     strict: Annotated[bool, table_option("--strict")] = False,
@@ -94,8 +97,10 @@ def run_command(
         "--bcast": bcast, "--allreduce": allreduce, "--collectives": collectives,
         "--replicas": replicas, "--on-replica-loss": on_replica_loss, "--verify": verify,
         "--clocks": clocks, "--on-corruption": on_corruption, "--shadow-lag": shadow_lag,
-        "--straggler-wait": straggler_wait, "--on-loss": on_loss, "--sum": sum_,
-        "--missing": missing, "--transport": transport, "--network": network,
+        "--on-unverified": on_unverified, "--commit-output": commit_output,
+        "--straggler-wait": straggler_wait, "--on-loss": on_loss,
+        "--on-unanswered": on_unanswered, "--sum": sum_, "--missing": missing,
+        "--transport": transport, "--network": network,
         "--heartbeat-period": heartbeat_period, "--heartbeat-timeout": heartbeat_timeout,
         "--radix": radix,
     }  # fmt: skip
@@ -370,9 +375,11 @@ members install the same ones.
     resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --radix 8 --secret-file secret
     resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --order racks.txt
 
-The first one has no --join; all others name any member. Who listens where a dead member did takes
-its identifier. New identifiers follow the addresses: members that listen at one address of a host
-are neighbors in the tree.
+The first one has no --join; all others name any member. A member keeps where the others are, in
+$XDG_STATE_HOME/resprout/members (~/.local/state without it), unless its port is 0: started again
+without --join it asks these, and says `founding` if nobody admits it. Who listens where a dead
+member did takes its identifier. New identifiers follow the addresses: members that listen at one
+address of a host are neighbors in the tree.
 
 With --order FILE, the same for all members, they follow that. A line of it is HOST or HOST:PORT,
 and perhaps the name of a GROUP, as `10.1.0.1:4000 rack1`; HOST is an address or what `hostname`
@@ -385,7 +392,8 @@ depend on how many they are. The n-th line of --order, from 0, is the HOST:PORT 
 then, and `view` has `count` and `digest` in the place of `members`.
 
 With --json each event is one object a line: `view`, with `epoch`, `members`, `root`, `self`,
-`address`, and with --order `place`; and `joining`, `suspected`, `decided`, `excluded`, `isolated`.
+`address`, and with --order `place`; and `joining`, `founding`, `suspected`, `decided`, `excluded`,
+`isolated`.
 It serves until it is ended; the others take that for its death. At its end (Ctrl-C, SIGTERM), and
 on SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""
 
@@ -457,10 +465,36 @@ def version_command() -> None:
     print(f"resprout {__version__}")
 
 
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        version_command()
+        raise typer.Exit
+
+
 @app.callback(invoke_without_command=True)
-def _no_command(context: typer.Context) -> None:
+def _no_command(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Say which version this is."
+        ),
+    ] = False,
+) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
+
+
+def _drop_variables_of_outer_job() -> None:
+    """A rank that starts us may have copied its environment before our library took ours away."""
+    if "RESPROUT_PROCESS" not in os.environ:
+        return
+    for name in [name for name in os.environ if name.startswith("RESPROUT_")]:
+        del os.environ[name]
+    library = str(Path(__file__).with_name("libresprout.so"))
+    words = os.environ.pop("LD_PRELOAD", "").replace(":", " ").split()
+    if left := [word for word in words if word != library]:
+        os.environ["LD_PRELOAD"] = ":".join(left)
 
 
 def _drop_empty_variables() -> None:
@@ -472,6 +506,7 @@ def _drop_empty_variables() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command. The exit status; errors of the user are one line on stderr."""
+    _drop_variables_of_outer_job()
     _drop_empty_variables()
     make_unfailing()
     try:

@@ -137,6 +137,29 @@ OPTIONS = (
         "status 4, or goes on and the report says it.",
     ),
     Option(
+        "--on-unverified",
+        "RESPROUT_ON_UNVERIFIED",
+        "go-on|wait|abort",
+        "go-on, wait, abort",
+        "go-on",
+        "What follows, with --verify, when losses leave a rank one replica, so that nothing it "
+        "says is compared any more: the job goes on; or it waits at its next resprout_checkpoint "
+        "for a plane that comes back, and ends with status 6 if none does; or it ends with status "
+        "6. A line on stderr says it in any case (docs/replication.md).",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--commit-output",
+        "RESPROUT_COMMIT_OUTPUT",
+        "first|voted",
+        "first, voted",
+        "first",
+        "Which lines of stdout are shown, with replicas: those of the first plane that is left; "
+        "or, with --verify, each when a majority of its replicas has said the same "
+        "(docs/replication.md).",
+        reaches_ranks=False,
+    ),
+    Option(
         "--shadow-lag",
         "RESPROUT_SHADOW_LAG",
         "BYTES|MESSAGES|none",
@@ -152,10 +175,10 @@ OPTIONS = (
         "SECONDS|none",
         "seconds from 0 on, as 30 or 0.5, or none",
         "30",
-        "How long two of three planes that are at their end and agree wait for the third before it "
-        "is ended, with --verify async or async-hash, and a plane at its checkpoint for one that "
-        "has to go back, or all planes for each other (docs/replication.md). Not with "
-        "--on-replica-loss stand-in.",
+        "How long at least a process of a job with --replicas may stand still while its replicas "
+        "go on, before it is ended; how long two of three planes that are at their end and agree "
+        "wait for the third, with --verify async or async-hash, and a plane at its checkpoint for "
+        "one that has to go back, or all planes for each other (docs/replication.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -166,6 +189,17 @@ OPTIONS = (
         "continue",
         "What a call does that a loss touched: go on among the survivors, or return "
         "MPIX_ERR_PROC_FAILED through the program's error handler.",
+    ),
+    Option(
+        "--on-unanswered",
+        "RESPROUT_ON_UNANSWERED",
+        "handler|ignore|abort",
+        "handler, ignore, abort",
+        "handler",
+        "What follows when a call needs data that only lost ranks had, as a receive from the dead: "
+        "MPI's own rule, the communicator's error handler, which by default ends the job with "
+        "status 75; or only handlers that the program has installed are called, and others go on "
+        "with MPIX_ERR_PROC_FAILED and old data; or the job ends in any case (docs/run.md).",
     ),
     Option(
         "--inject",
@@ -202,7 +236,7 @@ OPTIONS = (
         "auto|shm|tcp",
         "auto, shm, tcp",
         "auto: shared memory inside a host, TCP between hosts",
-        "What carries the collectives.",
+        "What carries the collectives. Processes are on one host if they may share memory.",
     ),
     Option(
         "--network",
@@ -277,7 +311,8 @@ OPTIONS = (
         "",
         "0, 1",
         "0",
-        "Exit with status 3 if a rank was lost.",
+        "Exit with status 3 if a rank was lost, or something that --verify asks for was not "
+        "verified.",
         reaches_ranks=False,
     ),
     Option(
@@ -386,9 +421,12 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
     "--clocks": _one_of("decided", "own"),
     "--on-corruption": _one_of("abort", "report"),
+    "--on-unverified": _one_of("go-on", "wait", "abort"),
+    "--commit-output": _one_of("first", "voted"),
     "--shadow-lag": _is_shadow_lag,
     "--straggler-wait": _is_straggler_wait,
     "--on-loss": _one_of("continue", "error"),
+    "--on-unanswered": _one_of("handler", "ignore", "abort"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),
     "--transport": _one_of("auto", "shm", "tcp"),

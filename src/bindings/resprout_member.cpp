@@ -116,6 +116,7 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   options.period_ns = given.heartbeat_period_ms * 1'000'000;
   options.timeout_ns = given.heartbeat_timeout_ms * 1'000'000;
   if (given.secret != nullptr) std::memcpy(options.secret.data(), given.secret, 32);
+  if (given.state != nullptr) options.state = given.state;
   const std::string views = given.views == nullptr ? "whole" : given.views;
   if (views != "whole" && views != "local")
     return refuse("views: '" + views + "' is not whole or local");
@@ -182,7 +183,7 @@ std::string view_in(const MemberEvent& event) {
 
 std::string as_json(const MemberEvent& event, const Service& member) {
   static constexpr const char* kinds[] = {"joining",  "view",     "suspected", "decided",
-                                          "excluded", "isolated", "rejected"};
+                                          "excluded", "isolated", "rejected",  "founding"};
   std::string line = head(kinds[static_cast<int>(event.kind)], event.time_ns) +
                      ",\"epoch\":" + std::to_string(event.epoch) + view_in(event) +
                      ",\"self\":" + id_or_null(event.self) + place_in(member);

@@ -77,3 +77,29 @@ TEST_CASE("blocks: a row may be the content of a block") {
   BlockWriter(outer).put(4, inner);
   CHECK(text_of(*find_block(*find_block(outer, 4), 5)) == "from four to five");
 }
+
+TEST_CASE("blocks: reading ends where there is no block, and that is no row") {
+  auto row = row_of(2, "two");
+  CHECK(is_row(row, 3));
+  CHECK_FALSE(is_row(row, 2));  // there is no rank 2
+  CHECK(is_row({}, 1));
+  for (std::size_t cut = 1; cut < row.size(); ++cut) {
+    const auto part = std::span(row).first(cut);
+    CHECK_FALSE(is_row(part, 3));
+    CHECK_FALSE(find_block(part, 2));
+  }
+  row[15] = std::byte{0x80};  // far too long
+  CHECK_FALSE(is_row(row, 3));
+  CHECK_FALSE(BlockReader(row).next());
+}
+
+TEST_CASE("blocks: who cannot take what others give says so in its block") {
+  std::vector<std::byte> row(2 * block_bytes(1));
+  BlockWriter writer(row);
+  writer.put(0, bytes_of("a"));
+  writer.put(1, bytes_of("b"), false);
+  CHECK(is_row(row, 2));
+  CHECK_FALSE(do_all_take(row));
+  CHECK(do_all_take(row_of(0, "c")));
+  CHECK(text_of(*find_block(row, 1)) == "b");
+}

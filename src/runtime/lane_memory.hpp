@@ -7,6 +7,8 @@
 //  1. A payload is visible by the one release store of its slot's stamp, which no other operation
 //     of the lanes has.
 //  2. Nobody acknowledges anything: a broadcast moves one cache line, or a part of one.
+//  3. The stamp says how many bytes the payload has: members may differ in that by a mistake of the
+//     program, and nobody reads more than it wants.
 //
 // Area, on cache lines of its own (lane_pool.hpp hands it out), without stamps above its base:
 //   meetings    2 slots: stamp, then the payload
@@ -37,14 +39,16 @@ class LaneMemory {
   using Slot = protocols::LaneSlot;
   using Word = protocols::LaneWord;
 
+  static constexpr std::size_t narrow_bytes = 8;
   static constexpr std::size_t broadcast_bytes_max = 120;
   static constexpr std::size_t meeting_bytes_max = 4096;
   static constexpr std::size_t area_bytes = 49152;
   static constexpr std::uint32_t broadcast_slots = 256;
   static constexpr std::uint32_t meeting_slots = 2;
 
-  // Stamps of an operation: of who takes part, and of who leaves.
-  static constexpr std::uint64_t stamps_each = 2;
+  // Stamps of an operation: of who takes part, with so many bytes, and the last of who leaves.
+  static constexpr std::uint64_t stamps_each = 8192;
+  static_assert(meeting_bytes_max < stamps_each - 1);
 
   // Nobody's area is known yet: all slots are empty.
   LaneMemory(int self, int members);
@@ -57,27 +61,27 @@ class LaneMemory {
     return areas_[static_cast<std::size_t>(member)].memory != nothing();
   }
 
-  // `bytes`: of the payload, the same at all members in a broadcast; in a meeting it has no meaning
-  // but for `write`.
+  // `bytes`: of the payload. In a broadcast they say where the slot is: what has more or less than
+  // `narrow_bytes` is elsewhere. In a meeting they have no meaning but for `write`.
   // REQUIRES, and of `leave`: the own area is known.
   void write(const Slot& slot, const void* payload, std::size_t bytes) {
     std::byte* const at = place(self_, slot, bytes);
     if (bytes != 0) copy(at + payload_at(slot), payload, bytes);
-    show(at, full_stamp(self_, slot));
+    show(at, full_stamp(self_, slot) + bytes);
   }
   void leave(const Slot& slot, std::size_t bytes) {
-    show(place(self_, slot, bytes), full_stamp(self_, slot) + 1);
+    show(place(self_, slot, bytes), full_stamp(self_, slot) + left_behind);
   }
   Word look(int member, const Slot& slot, std::size_t bytes) const {
-    const std::uint64_t stamp =
-        std::atomic_ref(*reinterpret_cast<std::uint64_t*>(place(member, slot, bytes)))
-            .load(std::memory_order_acquire);
-    const std::uint64_t full = full_stamp(member, slot);
-    if (stamp == full) return Word::full;
-    return stamp == full + 1 ? Word::left : Word::empty;
+    const std::uint64_t behind = behind_full(member, slot, bytes);
+    if (behind <= meeting_bytes_max) return Word::full;
+    return behind == left_behind ? Word::left : Word::empty;
   }
-  // Of a meeting aligned like the elements of any type. REQUIRES, and of `read`: the member's slot
-  // is full.
+  // How many bytes the member has written. REQUIRES, and of what follows: its slot is full.
+  std::size_t bytes_of(int member, const Slot& slot, std::size_t bytes) const {
+    return behind_full(member, slot, bytes);
+  }
+  // Of a meeting aligned like the elements of any type.
   const std::byte* payload(int member, const Slot& slot, std::size_t bytes) const {
     return place(member, slot, bytes) + payload_at(slot);
   }
@@ -88,7 +92,6 @@ class LaneMemory {
  private:
   static constexpr std::size_t stamp_bytes = sizeof(std::uint64_t);
   static constexpr std::size_t meeting_at = alignof(std::max_align_t);
-  static constexpr std::size_t narrow_bytes = 8;
   static constexpr std::size_t narrow_slot = 16;
   static constexpr std::size_t wide_slot = 128;
   static constexpr std::size_t meeting_slot = meeting_bytes_max + 64;
@@ -96,14 +99,22 @@ class LaneMemory {
   static constexpr std::size_t wide_at = narrow_at + broadcast_slots * narrow_slot;
   static_assert(wide_at + broadcast_slots * wide_slot <= area_bytes);
 
+  static constexpr std::uint64_t left_behind = stamps_each - 1;
+
   // An area whose slots are empty for ever.
   static std::byte* nothing();
   static std::size_t payload_at(const Slot& slot) {
     return slot.kind == protocols::LaneKind::meeting ? meeting_at : stamp_bytes;
   }
-  // That of who left is the next one.
+  // Of a payload of no bytes.
   std::uint64_t full_stamp(int member, const Slot& slot) const {
     return areas_[static_cast<std::size_t>(member)].base + stamps_each * (slot.number + 1);
+  }
+  // How far behind that the slot's stamp is; a number far too high if it is before it.
+  std::uint64_t behind_full(int member, const Slot& slot, std::size_t bytes) const {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(place(member, slot, bytes)))
+               .load(std::memory_order_acquire) -
+           full_stamp(member, slot);
   }
   static void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes == narrow_bytes)  // one instruction

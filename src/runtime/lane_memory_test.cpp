@@ -143,6 +143,23 @@ TEST_CASE("lanes: who leaves is seen by all, in this operation only") {
   CHECK(b.look(0, {LaneKind::broadcast, 7, 7 + LaneMemory::broadcast_slots}, 8) == LaneWord::empty);
 }
 
+TEST_CASE("lanes: a slot says how many bytes it has, whatever others want to read") {
+  Areas areas(2);
+  LaneMemory a = areas.of(0);
+  const LaneMemory b = areas.of(1);
+  for (std::uint32_t i = 0; i <= LaneMemory::meeting_bytes_max; i += 512) {
+    const LaneSlot next{LaneKind::meeting, i % 2, i};
+    a.write(next, payload_of(i, 0).data(), i);
+    CHECK(b.look(0, next, 0) == LaneWord::full);
+    CHECK(b.bytes_of(0, next, 0) == i);
+  }
+  const LaneSlot broadcast{LaneKind::broadcast, 3, 3};
+  a.write(broadcast, "abcde", 5);
+  CHECK(b.look(0, broadcast, 8) == LaneWord::full);
+  CHECK(b.bytes_of(0, broadcast, 8) == 5);
+  CHECK(b.look(0, broadcast, 9) == LaneWord::empty);
+}
+
 TEST_CASE("lanes: who sees a slot full sees the payload, between threads that run") {
   Areas areas(2);
   Member one(areas, 0);

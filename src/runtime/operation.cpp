@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/invariant.hpp"
+#include "runtime/blocks.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -138,7 +139,7 @@ void Operation::combine(const Message& subject) {
     if (!lower) replace_accumulator(hold(kept->arrival));
     return;
   }
-  RESPROUT_INVARIANT(lower.has_value() && lower->size() == kept->arrival.data.size());
+  RESPROUT_INVARIANT(lower.has_value());
   if (!setup_.folds_pairwise) return combine_on_top(kept->arrival);
   if (processes_ == 1) {
     combine_on_top(kept->arrival);
@@ -158,17 +159,27 @@ void Operation::append(Arrival& upper) {
   accumulator_ = hold(upper);
 }
 
+// upper := lower (op) upper
+void Operation::fold(std::span<const std::byte> lower, Buffer& upper) {
+  if (lower.size() != upper.size()) {
+    has_misfits_ = true;
+    upper = Buffer();
+  } else if (upper.size() != 0) {
+    setup_.combiner->combine(lower, {upper.data(), upper.size()});
+  }
+}
+
 // The accumulator, and behind it `upper`.
 void Operation::combine_on_top(Arrival& upper) {
   const auto lower = slot(Slot::accumulator);
   if (upper.owned.data() == nullptr && accumulator_ && accumulator_->is_own() &&
       setup_.combiner->is_commutative()) {
-    Buffer& sum = accumulator_->owned;
-    setup_.combiner->combine(upper.data, {sum.data(), sum.size()});
+    fold(upper.data, accumulator_->owned);
+    accumulator_->data = accumulator_->owned.view();
     return;
   }
   Buffer sum = upper.owned.data() != nullptr ? std::move(upper.owned) : copy(upper.data);
-  setup_.combiner->combine(*lower, {sum.data(), sum.size()});
+  fold(*lower, sum);
   replace_accumulator(hold(std::move(sum)));
 }
 
@@ -178,7 +189,7 @@ void Operation::merge_partials() {
   partials_.pop_back();
   Buffer sum = accumulator_->owned.data() != nullptr ? std::move(accumulator_->owned)
                                                      : copy(accumulator_->data);
-  setup_.combiner->combine(lower.held.data, {sum.data(), sum.size()});
+  fold(lower.held.data, sum);
   accumulator_ = hold(std::move(sum));
   processes_ += lower.processes;
 }
@@ -287,6 +298,13 @@ std::optional<std::span<const std::byte>> Operation::slot(Slot slot) const {
 std::optional<std::span<const std::byte>> Operation::result() const {
   if (result_) return result_->data;
   return result_is_input_ ? setup_.input : std::nullopt;
+}
+
+bool Operation::fits(int ranks) const {
+  const auto what = result();
+  if (setup_.concatenates) return !what || is_row(*what, ranks);
+  if (setup_.combiner == nullptr) return true;
+  return !has_misfits_ && (!what || what->size() == setup_.input->size());
 }
 
 void Operation::skip_sends(Time now, int count) {

@@ -5,6 +5,10 @@
 // copies it), the accumulator, the result, and the payloads of messages that the machine kept. The
 // ranks whose contributions are left out travel as a prefix of contributions and results.
 //
+// Processes may contribute payloads of different sizes, by a mistake of the program. Such payloads
+// combine to one of no bytes, and nothing combines with that: whoever gave any gets a result that
+// is not as long as what it gave.
+//
 // An operation outlives the call that started it: others may still ask for what it knows. Thread
 // rule: under the engine's lock.
 #pragma once
@@ -123,6 +127,10 @@ class Operation {
   std::optional<std::span<const std::byte>> result() const;
   const std::vector<Rank>& suspects() const { return suspects_; }
   const std::vector<Rank>& excluded() const { return result_excluded_; }
+  // REQUIRES: delivered, not archived. False: members gave what does not fit together. The result
+  // is not as long as what this process gave; or it is no row of blocks of members, if it
+  // concatenates. `ranks`: of the communicator.
+  bool fits(int ranks) const;
   // REQUIRES: delivered. There is no result anywhere: the root of the reduce is gone.
   bool is_nobodys() const { return is_nobodys_; }
   // What happens in it may have to be done on the program's threads.
@@ -170,6 +178,7 @@ class Operation {
   void drain(Time now, const Message* current, Payload* payload);
   void act(const Event& event, const Message* current, Payload* payload);
   void combine(const Message& subject);
+  void fold(std::span<const std::byte> lower, Buffer& upper);
   void append(Arrival& upper);
   void combine_on_top(Arrival& upper);
   void merge_partials();
@@ -214,6 +223,7 @@ class Operation {
   std::optional<Held> result_;
   bool result_is_input_ = false;
   bool is_nobodys_ = false;
+  bool has_misfits_ = false;  // payloads came together here that differ in size
   std::vector<Rank> result_excluded_;
   Buffer archived_input_;
   std::vector<Buffer> retired_;  // no longer used here, but perhaps still read by others

@@ -25,7 +25,8 @@ namespace {
 // The tables of a Lame tree. Made once for each size, and kept: operations refer to them.
 const topology::Growth& lame_growth(std::int32_t procs, std::int32_t order) {
   static std::mutex mutex;
-  static std::map<std::pair<std::int32_t, std::int32_t>, topology::Growth> known;
+  // Never destroyed: operations may come after all exit handlers.
+  static auto& known = *new std::map<std::pair<std::int32_t, std::int32_t>, topology::Growth>;
   const std::lock_guard guard(mutex);
   const auto found = known.try_emplace({procs, order}, topology::Growth::lame(procs, order)).first;
   RESPROUT_INVARIANT(found->second.is_complete());

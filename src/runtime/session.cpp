@@ -5,13 +5,13 @@
 
 #include "core/invariant.hpp"
 #include "core/random.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/operation_label.hpp"
 
 namespace resprout::runtime {
 
 namespace {
-
 // Payloads of less travel inside of frames; others lie where the receivers can read them.
 constexpr std::size_t inline_bytes_max = 1024;
 // What is kept before a barrier is due, one payload more, and what rounding up takes.
@@ -166,19 +166,27 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
     return {};
   }
   const bool is_root = members_->self() == root_member;
+  std::size_t sent = payload.size();
+  bool fits = true;
+  const auto take = [&](std::span<const std::byte> result) {
+    sent = result.size();
+    fits = sent <= payload.size() && !is_announcement(result, payload.size());
+    if (consume && fits) consume(result);
+  };
   Outcome outcome;
   if (goes_directly(spec, is_root, payload.size())) {
-    outcome = broadcast_directly(lock, spec, root_member, payload, consume);
+    outcome = broadcast_directly(lock, spec, root_member, payload, take);
   } else {
     if (spec.needs_clock()) engine_.need_clock();
     Operation::Setup with = setup();
     if (is_root) with.input = payload;
     const After after = payload.size() >= large_bytes ? After::leave : After::archive;
-    outcome = run(lock, make_broadcast(std::move(with), spec, root_member), consume, after);
+    outcome = run(lock, make_broadcast(std::move(with), spec, root_member), take, after);
   }
+  outcome.is_mismatched = !fits;
   note_contributors(outcome, root_member);
   if (!outcome.is_delivered) part_from_the_lost();
-  synchronize_if_due(lock, payload.size());
+  synchronize_if_due(lock, sent);  // all have got as much, whatever they take
   return outcome;
 }
 
@@ -315,8 +323,11 @@ Outcome Session::finish(Operation& running, ResultConsumer consume, After after)
     for (const Rank rank : running.suspects())
       outcome.lost.push_back(running.members().world_rank(rank));
   }
-  if (outcome.is_delivered && consume)
-    if (const auto result = running.result()) consume(*result);
+  if (outcome.is_delivered) {
+    outcome.is_mismatched = !running.fits(everybody_->size());
+    if (const auto result = running.result(); result && consume && !outcome.is_mismatched)
+      consume(*result);
+  }
   if (after == After::drop && !outcome.is_touched)
     running.drop_payloads();
   else if (after == After::archive || after == After::drop)

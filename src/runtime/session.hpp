@@ -66,7 +66,10 @@ inline constexpr std::uint64_t revocation_number = ~std::uint64_t{0};
 // How an operation ended.
 struct Outcome {
   bool is_delivered = false;
-  bool is_touched = false;       // a loss fell into it
+  bool is_touched = false;  // a loss fell into it
+  // What members gave, or said that they take, does not fit together: a mistake of the program.
+  // There is no result then.
+  bool is_mismatched = false;
   std::int64_t recovery_ns = 0;  // from the first news of a loss in it until its end
   std::vector<int> lost;         // world ranks of its members that were lost when it ended
 };
@@ -74,7 +77,8 @@ struct Outcome {
 // What several operations of one call came to: that of all but the last, and the last.
 Outcome operator+(Outcome before, const Outcome& last);
 
-// Called with the result before the operation may be forgotten; not called without a result. Names
+// Called with the result before the operation may be forgotten; not called without a result. Unless
+// an operation says otherwise, a result is as long as the input of this process. Names
 // a function object of the caller without owning it: good for the duration of a call.
 class ResultConsumer {
  public:
@@ -126,13 +130,14 @@ class Session final : public Outlet {
   Outcome gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
                  ResultConsumer consume);
   Outcome barrier(Lock& lock);
-  // `payload`: at the root what it sends; elsewhere only its size counts (equal on all members).
+  // `payload`: at the root what it sends; elsewhere only its size counts, and no more than that is
+  // taken (equal on all members; of a program that is wrong the root may send less).
   Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
                     std::span<const std::byte> payload, ResultConsumer consume);
   // The same of much data, inside a host: out of the root's memory if the system lets the others
   // read there, else in slices. `memory`: at the root what it sends, which stays as it is;
-  // elsewhere where it goes, and where a part of it may be if it fails. `settlement`: as for an
-  // allreduce.
+  // elsewhere where it goes, and where a part of it may be if it fails, or if there is more of it.
+  // `settlement`: as for an allreduce.
   Outcome broadcast_large(Lock& lock, const BroadcastSpec& spec, const ReduceSpec& settlement,
                           int root, std::span<std::byte> memory, MemoryReader& reader);
 
@@ -174,6 +179,8 @@ class Session final : public Outlet {
   const Members& members() const { return *members_; }
   std::shared_ptr<const Members> shared_members() const { return members_; }
   const Members& everybody() const { return *everybody_; }
+  // It has begun an operation that this process has not. REQUIRES, and of the answer: the lock.
+  bool is_behind(int world_rank) const;
   // All have agreed that nobody is lost.
   bool is_whole() const { return members_->size() == everybody_->size(); }
   // Whose data are in the result of the last operation that was called here, as ranks of the
@@ -245,7 +252,7 @@ class Session final : public Outlet {
   std::unique_ptr<Operation> make_barrier();
   Kept* find_kept(std::uint64_t number);
   Outcome broadcast_in_slices(Lock& lock, const BroadcastSpec& spec, int root,
-                              std::span<std::byte> memory, bool has_it);
+                              std::span<std::byte> memory, std::size_t bytes, bool has_it);
   MemoryRead read_offer(Lock& lock, MemoryReader& reader, const MemoryOffer& offer,
                         std::span<std::byte> into);
   bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);

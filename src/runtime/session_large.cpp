@@ -3,8 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/announcement.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/offered_memory.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::runtime {
@@ -45,6 +45,7 @@ class Together final : public Combiner {
 Outcome operator+(Outcome before, const Outcome& last) {
   before.is_delivered = last.is_delivered;
   before.is_touched = before.is_touched || last.is_touched;
+  before.is_mismatched = before.is_mismatched || last.is_mismatched;
   before.recovery_ns += last.recovery_ns;
   for (const int rank : last.lost)
     if (std::find(before.lost.begin(), before.lost.end(), rank) == before.lost.end())
@@ -53,16 +54,19 @@ Outcome operator+(Outcome before, const Outcome& last) {
 }
 
 Outcome Session::broadcast_in_slices(Lock& lock, const BroadcastSpec& spec, int root,
-                                     std::span<std::byte> memory, bool has_it) {
+                                     std::span<std::byte> memory, std::size_t bytes, bool has_it) {
   Outcome outcome;
   std::size_t done = 0;
   do {
-    const auto slice = memory.subspan(done, std::min(slice_bytes, memory.size() - done));
+    const std::size_t some = std::min(slice_bytes, bytes - done);
+    const auto into = memory.subspan(std::min(done, memory.size()));
+    const std::span<const std::byte> slice(into.data(), some);  // only read at the root
     outcome = outcome + broadcast(lock, spec, root, slice, [&](std::span<const std::byte> result) {
-                if (!has_it) copy_bytes(slice.data(), result.data(), result.size());
+                const std::size_t taken = std::min(result.size(), into.size());
+                if (!has_it) copy_bytes(into.data(), result.data(), taken);
               });
-    done += slice.size();
-  } while (outcome.is_delivered && done < memory.size());
+    done += some;
+  } while (outcome.is_delivered && done < bytes);
   return outcome;
 }
 
@@ -85,38 +89,52 @@ MemoryRead Session::read_offer(Lock& lock, MemoryReader& reader, const MemoryOff
   return read;
 }
 
-// All live members see the same of every step, so they go on or stop alike: what the root offers,
-// who has all of it, and slices from one who has. After each further round one more of those is
-// lost.
+// All live members see the same of every step, so they go on or stop alike: what the root has, who
+// has all of it, and slices from one who has. After each further round one more of those is lost.
+// Who takes less than there is goes along, and is told.
 Outcome Session::broadcast_large(Lock& lock, const BroadcastSpec& spec,
                                  const ReduceSpec& settlement, int root,
                                  std::span<std::byte> memory, MemoryReader& reader) {
   const int self = everybody_->comm_rank(everybody_->self());
-  if (!may_read_ || memory.size() < read_bytes_min)
-    return broadcast_in_slices(lock, spec, root, memory, self == root);
+  const bool is_root = self == root;
   const auto members = members_;
   std::optional<OfferedMemory> offered;
-  MemoryOffer offer;
-  if (self == root) offer = offered.emplace(memory).offer();
-  Outcome outcome = broadcast(
-      lock, spec, root, std::as_bytes(std::span(&offer, 1)),
-      [&](std::span<const std::byte> told) { std::memcpy(&offer, told.data(), sizeof offer); });
+  Announcement said{.bytes = memory.size(), .offer = {}};
+  if (is_root && may_read_ && memory.size() >= read_bytes_min)
+    said.offer = offered.emplace(memory).offer();
+  std::size_t told = 0;
+  Outcome outcome = broadcast(lock, spec, root, std::as_bytes(std::span(&said, 1)),
+                              [&](std::span<const std::byte> announcement) {
+                                told = announcement.size();
+                                copy_bytes(&said, announcement.data(), told);
+                              });
   if (!outcome.is_delivered) return outcome;
-  const MemoryRead read = self == root ? MemoryRead::done : read_offer(lock, reader, offer, memory);
+  if (told != sizeof said || said.mark != announcement_mark) {
+    outcome.is_mismatched = true;
+    return outcome;
+  }
+  outcome.is_mismatched = memory.size() < said.bytes;
+  memory = memory.first(std::min<std::size_t>(memory.size(), said.bytes));
+  if (said.offer.stamp == 0)
+    return outcome + broadcast_in_slices(lock, spec, root, memory, said.bytes, is_root);
+  const MemoryRead read = is_root ? MemoryRead::done : read_offer(lock, reader, said.offer, memory);
   const bool has_it = read == MemoryRead::done;
+  const bool has_all = has_it && memory.size() == said.bytes;
   for (;;) {
-    Standing standing{has_it ? self : nobody, !has_it, read == MemoryRead::refused};
+    Standing standing{has_all ? self : nobody, !has_it, read == MemoryRead::refused};
     Together together;
-    outcome = outcome + allreduce(lock, settlement, std::as_bytes(std::span(&standing, 1)),
-                                  together, [&](std::span<const std::byte> all) {
-                                    std::memcpy(&standing, all.data(), sizeof standing);
-                                  });
-    if (!outcome.is_delivered) break;
+    const Outcome settled = allreduce(lock, settlement, std::as_bytes(std::span(&standing, 1)),
+                                      together, [&](std::span<const std::byte> all) {
+                                        std::memcpy(&standing, all.data(), sizeof standing);
+                                      });
+    outcome = outcome + settled;
+    if (!settled.is_delivered || settled.is_mismatched) break;
     if (standing.is_refused != 0) may_read_ = false;
     if (standing.is_lacked == 0) break;
     outcome.is_delivered = false;
     if (standing.holder == nobody) break;
-    outcome = outcome + broadcast_in_slices(lock, spec, standing.holder, memory, has_it);
+    outcome =
+        outcome + broadcast_in_slices(lock, spec, standing.holder, memory, said.bytes, has_it);
     if (outcome.is_delivered || is_revoked()) break;
   }
   contributors_ = {outcome.is_delivered ? members : nullptr, {}, members->index_of_comm_rank(root)};

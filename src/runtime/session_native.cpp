@@ -101,6 +101,13 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
   return *kept.operation;
 }
 
+bool Session::is_behind(int world_rank) const {
+  for (auto at = early_.lower_bound(next_); at != early_.end(); ++at)
+    for (const EarlyFrame& frame : at->second)
+      if (frame.peer == world_rank) return true;
+  return false;
+}
+
 bool Session::has_lost_members() const {
   return is_revoked() || (engine_.lost_count() != 0 && !engine_.lost_members(*members_).empty());
 }

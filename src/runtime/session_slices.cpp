@@ -11,6 +11,7 @@ namespace {
 void add(Outcome& sum, const Outcome& part) {
   sum.is_delivered = sum.is_delivered && part.is_delivered;
   sum.is_touched = sum.is_touched || part.is_touched;
+  sum.is_mismatched = sum.is_mismatched || part.is_mismatched;
   sum.recovery_ns = std::max(sum.recovery_ns, part.recovery_ns);
   for (const int rank : part.lost)
     if (std::find(sum.lost.begin(), sum.lost.end(), rank) == sum.lost.end())
@@ -54,7 +55,7 @@ Outcome Session::finish_slices(const std::vector<Operation*>& parts, ResultConsu
     excluded.insert(excluded.end(), part->excluded().begin(), part->excluded().end());
     add(outcome, finish(*part, nullptr, After::archive));
   }
-  if (outcome.is_delivered && consume)
+  if (outcome.is_delivered && consume && !outcome.is_mismatched)
     for (Operation* part : parts) consume(*part->result());
   contributors_ = {outcome.is_delivered ? members_ : nullptr, parts.front()->excluded(), no_rank};
   if (is_revoked()) return outcome;

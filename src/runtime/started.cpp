@@ -103,14 +103,20 @@ bool Started::advance(ResultConsumer consume) {
 
 void Started::end(ResultConsumer consume) {
   std::size_t result_bytes = 0;
+  std::size_t kept_bytes = bytes_;
+  bool is_too_much = false;
   const auto measure = [&](std::span<const std::byte> result) {
     result_bytes = result.size();
-    if (consume) consume(result);
+    is_too_much = root_ != no_rank && result_bytes > bytes_;
+    if (root_ != no_rank) kept_bytes = result_bytes;
+    if (consume && !is_too_much) consume(result);
   };
   outcome_ = session_.finish_kept(*session_.find_kept(number_), measure, after_);
+  if (is_too_much) outcome_.is_mismatched = true;
   session_.note_contributors(outcome_, root_);
   if (root_ != no_rank && !outcome_.is_delivered) session_.part_from_the_lost();
-  const bool is_barrier_due = behind_ == Behind::barrier_if_due ? session_.is_barrier_due(bytes_)
+  const bool is_barrier_due = behind_ == Behind::barrier_if_due
+                                  ? session_.is_barrier_due(kept_bytes)
                               : behind_ == Behind::barrier_if_large ? result_bytes >= large_bytes
                                                                     : false;
   if (is_barrier_due)

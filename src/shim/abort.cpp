@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
@@ -31,8 +30,11 @@ void end_launcher() {
 }  // namespace
 
 void end_job(const std::vector<runtime::PeerAddress>& peers, int rank,
-             const std::string& run_directory, int status) {
-  std::fprintf(stderr, "resprout: rank %d called MPI_Abort(%d): the job ends\n", rank, status);
+             const std::string& run_directory, int status, std::string line) {
+  if (!line.empty()) {
+    line += '\n';
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  }
   if (!run_directory.empty()) {
     std::ofstream file(run_directory + "/abort.json");
     file << "{\"schema\":1,\"rank\":" << rank << ",\"status\":" << status << "}\n";

@@ -9,8 +9,9 @@
 namespace resprout::shim {
 
 // Ends all processes of the job: those on this host by their process ids, the others through the
-// launcher. `status` becomes the exit status of the job under `resprout run`.
+// launcher. `status` becomes the exit status of the job under `resprout run`. `line`: says why on
+// stderr; empty: somebody else says it.
 [[noreturn]] void end_job(const std::vector<runtime::PeerAddress>& peers, int rank,
-                          const std::string& run_directory, int status);
+                          const std::string& run_directory, int status, std::string line);
 
 }  // namespace resprout::shim

@@ -22,6 +22,11 @@ std::vector<T> everybodys(const T& mine, int size) {
   return all;
 }
 
+struct Whereabouts {
+  runtime::HostId network;
+  runtime::HostId host;
+};
+
 std::array<char, 64> own_host_name() {
   std::array<char, 64> name{};
   gethostname(name.data(), name.size() - 1);
@@ -70,7 +75,7 @@ std::unique_ptr<runtime::ShmTransport> join_host(const std::vector<runtime::Peer
   std::unique_ptr<ShmSegment> segment;
   std::array<char, 64> name{};
   if (self == 0) {
-    segment = ShmSegment::create(sizes);
+    segment = ShmSegment::create(runtime::within_limits(sizes));
     segment->name().copy(name.data(), name.size() - 1);
   }
   const auto names = everybodys(name, static_cast<int>(peers.size()));
@@ -106,11 +111,13 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
   PMPI_Bcast(callbacks.secret.data(), static_cast<int>(callbacks.secret.size()), MPI_BYTE, 0,
              MPI_COMM_WORLD);
 
-  const auto hosts = everybodys(runtime::current_host_id(), job.size);
-  const bool is_one_host =
-      std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts[0]; });
-  job.local_ranks = static_cast<int>(
-      std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(job.rank)]));
+  const Whereabouts own = {runtime::current_network_id(), runtime::current_host_id()};
+  const auto places = everybodys(own, job.size);
+  const bool is_one_network =
+      std::ranges::count(places, own.network, &Whereabouts::network) == job.size;
+  const bool is_one_host = std::ranges::count(places, own.host, &Whereabouts::host) == job.size;
+  job.local_ranks =
+      static_cast<int>(std::ranges::count(places, own.network, &Whereabouts::network));
 
   job.cores = cores_for_ranks(options);
   int is_crowded = job.local_ranks > job.cores ? 1 : 0;
@@ -119,7 +126,7 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
 
   callbacks.rank = job.rank;
   callbacks.listen_address = "127.0.0.1";
-  if (!is_one_host) {
+  if (!is_one_network) {
     const std::string reachable = runtime::reachable_address(options.network);
     if (!reachable.empty()) callbacks.listen_address = reachable;
   }

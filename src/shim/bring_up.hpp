@@ -15,7 +15,7 @@ namespace resprout::shim {
 struct Job {
   int rank = 0;
   int size = 1;
-  int local_ranks = 1;             // on this host
+  int local_ranks = 1;             // that share this one's processors
   int cores = 1;                   // for them
   bool is_oversubscribed = false;  // on some host there are more ranks than cores
   std::vector<runtime::PeerAddress> peers;

@@ -1,7 +1,9 @@
-// Sends that a revocation has broken off.
+// Sends that do not end as MPI says: those that a revocation has broken off, and those that were
+// never given to it (unsent.hpp).
 //
 // Who receives nothing more on a revoked communicator tells those who wait for it, and Open MPI 5.0
-// calls their sends complete then, as if somebody had received them. So a send that needs its
+// calls their sends complete then, as if somebody had received them; or somebody has, and threw the
+// message away (ulfm/unwanted.hpp). So a send that needs its
 // receiver (a synchronous one, or one that is too large to be sent at once) and whose end the
 // program hears of on a communicator that is revoked by then ends with MPIX_ERR_REVOKED. What was
 // sent at once is complete for its sender, and stays so.
@@ -11,6 +13,7 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <utility>
 
 #include "shim/pending.hpp"
@@ -33,9 +36,18 @@ class BrokenSends {
   BrokenSends& operator=(const BrokenSends&) = delete;
 
   bool has_any() const { return !recalled_.is_empty(); }
-  // MPI says that the i-th is complete: the communicator that has broken it off, or
-  // MPI_COMM_NULL. To be asked once.
-  MPI_Comm broken_by(int i);
+  // How a send has ended, if not as MPI says.
+  struct End {
+    MPI_Comm comm;
+    int code;
+  };
+  // The i-th is known to be one, whose peer may be lost.
+  bool is_send(int i) const;
+  // MPI says that the i-th is complete. To be asked once.
+  std::optional<End> end_of(int i);
+  // The first one from `first` on that MPI takes for inactive, but the program has started; -1:
+  // there is none.
+  int next_unsent(int first) const;
 
  private:
   MPI_Request* const requests_;

@@ -1,10 +1,14 @@
 #include "shim/communicator.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <numeric>
+#include <tuple>
+#include <unordered_map>
 
 #include "runtime/engine.hpp"
 #include "shim/collectives/lanes.hpp"
+#include "shim/collectives/neighbor_messages.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/departures.hpp"
 #include "shim/fast_thread_local.hpp"
@@ -17,12 +21,28 @@
 namespace resprout::shim {
 namespace {
 
-// Tells the session for repairs apart from those of communicators, which are counted.
+// Tell the sessions for repairs, and of duplicates that are only started, apart from those of other
+// communicators, which are counted.
 constexpr std::uint64_t for_repair = ~std::uint64_t{0};
+constexpr std::uint64_t for_started_duplicates = std::uint64_t{1} << 62;
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 // Raised when any communicator ends, so that no thread trusts a handle that MPI may reuse.
 std::atomic<unsigned> generation{0};
+
+// What several threads may be about to find out at once, and what is known of a communicator before
+// anybody asks.
+struct Discoveries {
+  std::mutex mutex;
+  std::unordered_map<MPI_Comm, Communicator*> discovered;
+  std::unordered_map<MPI_Comm, std::uint64_t> session_names;  // of those that are not
+};
+
+Discoveries& discoveries() {
+  static auto* instance =
+      new Discoveries;  // MPI may end communicators up to the end of the process
+  return *instance;
+}
 
 // What this thread asked for last.
 struct Last {
@@ -32,9 +52,15 @@ struct Last {
 };
 RESPROUT_FAST_THREAD_LOCAL Last last;
 
-int delete_attribute(MPI_Comm, int, void* value, void*) {
+int delete_attribute(MPI_Comm comm, int, void* value, void*) {
   generation.fetch_add(1, std::memory_order_relaxed);
   auto* communicator = static_cast<Communicator*>(value);
+  {
+    const std::lock_guard guard(discoveries().mutex);
+    const auto it = discoveries().discovered.find(comm);
+    if (it != discoveries().discovered.end() && it->second == communicator)
+      discoveries().discovered.erase(it);
+  }
   if (!communicator->is_departing) delete communicator;
   return MPI_SUCCESS;
 }
@@ -49,8 +75,8 @@ int communicator_keyval() {
   return expected;
 }
 
-Communicator* discover(MPI_Comm comm) {
-  auto* found = new Communicator;
+std::unique_ptr<Communicator> as_mpi_knows_it(MPI_Comm comm) {
+  auto found = std::make_unique<Communicator>();
   int is_inter = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
   found->is_inter = is_inter != 0;
@@ -66,8 +92,21 @@ Communicator* discover(MPI_Comm comm) {
   found->is_native = found->is_inter || found->world_ranks.size() < 2;
   for (const int rank : found->world_ranks)
     if (rank == MPI_UNDEFINED) found->is_native = true;
-  PMPI_Comm_set_attr(comm, communicator_keyval(), found);
   return found;
+}
+
+// MPI is not asked under the table's lock: it calls what the program has to say about attributes.
+Communicator* discover(MPI_Comm comm) {
+  std::unique_ptr<Communicator> found = as_mpi_knows_it(comm);
+  {
+    const std::lock_guard guard(discoveries().mutex);
+    const auto [place, is_first] = discoveries().discovered.try_emplace(comm, found.get());
+    if (!is_first) return place->second;
+    if (const auto named = discoveries().session_names.extract(comm))
+      found->session_name = named.mapped();
+  }
+  PMPI_Comm_set_attr(comm, communicator_keyval(), found.get());
+  return found.release();
 }
 
 }  // namespace
@@ -109,8 +148,11 @@ runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock) {
   Communicator* communicator = communicator_of(comm);
   if (communicator->is_native) return nullptr;
   if (communicator->session == nullptr) {
-    communicator->session =
-        &World::current()->engine().open_session(lock, communicator->world_ranks);
+    runtime::Engine& engine = World::current()->engine();
+    const auto& [name, world_ranks] =
+        std::tie(communicator->session_name, communicator->world_ranks);
+    communicator->session = name ? &engine.open_session(lock, *name, world_ranks)
+                                 : &engine.open_session(lock, world_ranks);
     note_session(comm, *communicator->session);
   }
   return communicator->session;
@@ -141,6 +183,16 @@ void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
   communicator->session =
       &World::current()->engine().open_session(lock, name, communicator->world_ranks);
   note_session(comm, *communicator->session);
+}
+
+void name_started_duplicate(MPI_Comm comm, MPI_Comm made) {
+  runtime::Lock lock = World::current()->engine().lock();
+  const runtime::Session* session = session_of(comm, lock);
+  if (session == nullptr) return;
+  const std::uint64_t number = ++communicator_of(comm)->duplicates_started;
+  if (made == MPI_COMM_NULL) return;
+  const std::lock_guard guard(discoveries().mutex);
+  discoveries().session_names[made] = session->child(for_started_duplicates + number);
 }
 
 namespace {
@@ -185,6 +237,7 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   if (communicator->repair != nullptr) engine.close_session(lock, *communicator->repair);
   forget_session(*communicator->session);
   if (communicator->native != MPI_COMM_NULL) leave_native(communicator->native, is_clean);
+  leave_neighbors(*communicator, is_clean);
   engine.close_session(lock, *communicator->session);
   communicator->session = nullptr;
   communicator->repair = nullptr;

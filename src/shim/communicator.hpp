@@ -2,9 +2,10 @@
 //
 // The knowledge hangs on the communicator as an attribute, made when it is first asked for, so it
 // does not matter how the communicator came to be (dup, split, create, a library's own). Its
-// session is opened where the communicator is made, under a name that follows from that of the
-// communicator it is made of; so all members give it the same identity without a message. If it
-// came to be otherwise, the first collective opens it, which all members enter in the same order.
+// session is opened where the communicator is made, under a name that all members have in common:
+// it follows from that of the communicator it is made of or, where there is none, they agree on it
+// (native/common_name.hpp). Only for what was made behind the shim's back does the first collective
+// open it, by how many of the same processes came before.
 #pragma once
 
 #include <mpi.h>
@@ -76,9 +77,11 @@ struct Communicator {
   runtime::Session* last = nullptr;    // in which its last collective was called; null: none yet,
                                        // or its lanes carried that
   std::uint64_t name = 0;              // replication/communicator_name.hpp; 0: has none
+  std::optional<std::uint64_t> session_name;  // under which `session` is to be opened
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
   std::uint64_t persistent_made = 0;                                      // collectives
+  std::uint64_t duplicates_started = 0;                                   // by the MPI library
   std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise
@@ -86,6 +89,8 @@ struct Communicator {
   bool is_native = false;                             // its collectives are left to the MPI library
   std::unique_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
+  MPI_Comm neighbors = MPI_COMM_NULL;                 // where neighbors exchange their blocks
+  int neighborhoods_made = 0;                         // persistent
   std::atomic<bool> is_revoked = false;               // though it has no session
   std::atomic<bool> returns_errors = false;           // the program's handler is known to do that
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
@@ -120,6 +125,10 @@ runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);
 
 // For the wrappers that make a communicator: opens its session under a name that all members know.
 void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock);
+
+// For the wrappers that have the MPI library start a duplicate of `comm` (MPI_Comm_idup): `made` is
+// its handle, of which MPI may not be asked anything yet. All members say so, in the same order.
+void name_started_duplicate(MPI_Comm comm, MPI_Comm made);
 
 // For the wrappers that end a communicator, before MPI does.
 enum class Parting {

@@ -1,5 +1,6 @@
 #include "shim/departures.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "runtime/started.hpp"
 #include "runtime/task.hpp"
 #include "shim/collectives/lanes.hpp"
+#include "shim/collectives/neighbor_messages.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/drain.hpp"
 #include "shim/remade/spares.hpp"
@@ -42,6 +44,7 @@ class Departure {
             std::unique_ptr<Communicator> communicator)
       : session_(&session), goodbye_(std::move(goodbye)), communicator_(std::move(communicator)) {}
 
+  bool is_remade() const { return communicator_ && communicator_->remade; }
   // All have said goodbye.
   bool is_over() const { return goodbye_->is_over() && (!is_remade() || communicator_->is_unmade); }
   // Goes on with what is to be done then, without the lock. True: that is done.
@@ -57,12 +60,12 @@ class Departure {
     const bool is_clean = !session_->is_revoked() && session_->is_whole();
     if (communicator_ && communicator_->native != MPI_COMM_NULL)
       leave_native(communicator_->native, is_clean);
+    if (communicator_) leave_neighbors(*communicator_, is_clean);
     if (is_remade()) give_back(is_clean);
     engine.close_session(lock, *session_);
   }
 
  private:
-  bool is_remade() const { return communicator_ && communicator_->remade; }
   void give_back(bool is_clean) {
     const int spare = communicator_->remade->spare;
     if (is_drained_) note_drained(spare, *is_drained_);
@@ -99,6 +102,10 @@ void depart(std::unique_ptr<Communicator> communicator) {
 }
 
 void depart(runtime::Session& session) { say_goodbye(session, nullptr); }
+
+bool is_any_spare_departing() {
+  return std::ranges::any_of(departures(), [](const Departure& one) { return one.is_remade(); });
+}
 
 // Those that are looked at without the lock are in the list no more.
 void finish_departures(runtime::Engine& engine, runtime::Lock& lock) {

@@ -22,5 +22,7 @@ void depart(runtime::Session& session);
 // Closes the sessions of those that all have left. Waits for nobody; the lock is released
 // meanwhile.
 void finish_departures(runtime::Engine& engine, runtime::Lock& lock);
+// One of those was made after a loss: what carries its messages is not given back yet.
+bool is_any_spare_departing();
 
 }  // namespace resprout::shim

@@ -68,13 +68,6 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   return handler;
 }
 
-std::string name_of_comm(MPI_Comm comm) {
-  char name[MPI_MAX_OBJECT_NAME] = "";
-  int length = 0;
-  PMPI_Comm_get_name(comm, name, &length);
-  return *name != '\0' ? name : "without a name";
-}
-
 // Does with the error what the program asked for. True: that is nothing.
 bool pass_on(MPI_Comm comm, int code) {
   const MPI_Errhandler ours = handler_of(comm);
@@ -82,7 +75,8 @@ bool pass_on(MPI_Comm comm, int code) {
   if (of_program == MPI_ERRORS_RETURN) return true;
   if (is_fatal(of_program) && is_cut_off()) end_cut_off("its error handler is fatal");
   if (is_fatal(of_program)) {
-    end_job_for(code, "communicator " + name_of_comm(comm));
+    const std::string name = name_of_communicator(comm);
+    end_job_for(code, "communicator " + (name.empty() ? "without a name" : name));
     return false;
   }
   const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
@@ -139,6 +133,17 @@ void note_loss_in_library() {
   if (World* world = World::current()) world->report().count_error("other");
 }
 
+MPI_Errhandler handler_of_program(MPI_Comm comm) { return unwrapped(handler_of(comm)); }
+
+void call_handler_of_program(MPI_Comm comm, int code) { pass_on(comm, code); }
+
+std::string name_of_communicator(MPI_Comm comm) {
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  PMPI_Comm_get_name(comm, name, &length);
+  return name;
+}
+
 MPI_Errhandler reference_to(MPI_Errhandler handler) {
   const std::scoped_lock lock(wrappings().mutex);
   return referenced(handler);
@@ -184,6 +189,8 @@ void install_error_handlers() {
     PMPI_Comm_set_errhandler(comm, wrapped(handler_of(comm)));
 }
 
+MPI_Comm communicator_of_own() { return is_installed() ? wrappings().anchor : MPI_COMM_SELF; }
+
 void hand_on_errors(MPI_Comm carrier) {
   PMPI_Comm_set_errhandler(carrier, wrapped(MPI_ERRORS_RETURN));
 }
@@ -208,14 +215,18 @@ bool is_revoked(int code) { return class_of(code) == ulfm::revoked_class(); }
 
 int as_told(int code) { return is_cut_off() && is_loss(code) ? proc_failed() : code; }
 
-int finish(MPI_Comm comm, const char* call, int code) {
-  if (code == MPI_SUCCESS) return code;
+int finish(MPI_Comm comm, const char* call, int code, Lacks lacks) {
+  // Outside of MPI_Init .. MPI_Finalize there is nobody to tell.
+  if (code == MPI_SUCCESS || World::current() == nullptr) return code;
   code = as_told(code);
   if (is_loss(code)) {
     if (masking.load() != nullptr) end_if_masking(mpi_name_of(call), unmasked);
     if (World* world = World::current()) world->report().count_error(call);
   }
-  if (is_for_program(code)) pass_on_as_known(comm, code);
+  if (is_for_program(code))
+    pass_on_as_known(comm, code);
+  else if (lacks == Lacks::data)
+    follow_unanswered(comm, call, code);
   return code;
 }
 
@@ -264,7 +275,8 @@ extern "C" int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler
 
 // The program calls its own handler, whatever the error.
 extern "C" int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-  if (!is_installed() || comm == MPI_COMM_NULL) return PMPI_Comm_call_errhandler(comm, errorcode);
+  if (World::current() == nullptr || !is_installed() || comm == MPI_COMM_NULL)
+    return PMPI_Comm_call_errhandler(comm, errorcode);
   pass_on(comm, errorcode);
   return MPI_SUCCESS;
 }
@@ -272,10 +284,21 @@ extern "C" int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 // The names of MPI-1, which newer libraries and headers no longer have.
 #undef MPI_Errhandler_set
 #undef MPI_Errhandler_get
+#undef PMPI_Errhandler_set
+#undef PMPI_Errhandler_get
+extern "C" {
+[[gnu::weak]] int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
+[[gnu::weak]] int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler);
+}
+
 extern "C" int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
+  if (World::current() == nullptr && PMPI_Errhandler_set != nullptr)
+    return PMPI_Errhandler_set(comm, errhandler);
   return MPI_Comm_set_errhandler(comm, errhandler);
 }
 
 extern "C" int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  if (World::current() == nullptr && PMPI_Errhandler_get != nullptr)
+    return PMPI_Errhandler_get(comm, errhandler);
   return MPI_Comm_get_errhandler(comm, errhandler);
 }

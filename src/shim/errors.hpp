@@ -1,13 +1,13 @@
 // Which error handler sees which error.
 //
-// In `continue` mode a loss is never fatal, although most programs leave MPI_ERRORS_ARE_FATAL in
-// place. So each of the program's handlers is installed in a wrapping of our own that looks at the
-// error first: a loss goes back to the caller as an error code and is counted, everything else goes
-// to the program's handler. In `error` mode losses go there too, and a revocation, which the
-// program itself has asked for, always does, and so do the losses of a process that is cut off
-// (cut_off.hpp). The program sets and gets its own handlers and never
-// sees the wrapping. Communicators inherit the wrapping as they inherit any handler, whatever made
-// them.
+// In `continue` mode a loss is not fatal, although most programs leave MPI_ERRORS_ARE_FATAL in
+// place, unless it has kept data from a call that nobody else has (unanswered.hpp). So each of the
+// program's handlers is installed in a wrapping of our own that looks at the error first: a loss
+// goes back to the caller as an error code and is counted, everything else goes to the program's
+// handler. In `error` mode losses go there too, and a revocation, which the program itself has
+// asked for, always does, and so do the losses of a process that is cut off (cut_off.hpp). The
+// program sets and gets its own handlers and never sees the wrapping. Communicators inherit the
+// wrapping as they inherit any handler, whatever made them.
 //
 // Thread rule: `install_error_handlers` once; everything else from any thread.
 #pragma once
@@ -16,10 +16,15 @@
 
 #include <string>
 
+#include "shim/unanswered.hpp"
+
 namespace resprout::shim {
 
 // In MPI_Init, after MPI itself is up: wraps the handlers of MPI_COMM_WORLD and MPI_COMM_SELF.
 void install_error_handlers();
+
+// Of this process alone, and nobody else's. MPI_COMM_SELF before install_error_handlers().
+MPI_Comm communicator_of_own();
 
 // For a communicator of ours whose messages are the program's: its errors are of the communicator
 // that it carries (remade/). REQUIRES: install_error_handlers().
@@ -46,6 +51,12 @@ bool is_for_program(int code);
 // The MPI library has met a loss that no wrapper knows more about. Does not return where siblings
 // stand in.
 void note_loss_in_library();
+// The program's handler of `comm`, for comparisons. REQUIRES: install_error_handlers().
+MPI_Errhandler handler_of_program(MPI_Comm comm);
+// Calls it, whatever it is.
+void call_handler_of_program(MPI_Comm comm, int code);
+// Empty: it has none.
+std::string name_of_communicator(MPI_Comm comm);
 // That MPI_Errhandler_free may undo. REQUIRES: install_error_handlers().
 MPI_Errhandler reference_to(MPI_Errhandler handler);
 // MPI ends the job when there is an error.
@@ -56,8 +67,11 @@ void end_job_for(int code, const std::string& on);
 
 // The end of a call of ours: passes `code` to the program's handler if it is an error that this
 // handler is to see, counts losses, and returns it. REQUIRES: no handler has seen it yet. `call`:
-// the lower-case MPI name, a string literal.
-int finish(MPI_Comm comm, const char* call, int code);
+// the lower-case MPI name, a string literal. `lacks`: if it is a loss.
+int finish(MPI_Comm comm, const char* call, int code, Lacks lacks);
+inline int finish(MPI_Comm comm, const char* call, int code) {
+  return code == MPI_SUCCESS ? code : finish(comm, call, code, lacked_by(call));
+}
 
 // A loss on `comm` was found by us, not by MPI: communicator_in_error says so.
 void note_communicator_in_error(MPI_Comm comm);

@@ -22,14 +22,24 @@ void die() {
   kill(getpid(), SIGKILL);
 }
 
-}  // namespace
+void end_by_exit(int status, void*) {
+  if (!is_leaving_early()) return;
+  leave_status(status);
+  die();
+}
 
-void watch_for_leaving() {
-  watched = getpid();
-  std::atexit([] {
+// Handlers that are registered while libraries are loaded come after all others, and after the
+// destructors of libraries; an `atexit` of ours would be among these.
+[[gnu::constructor]] void be_the_last_to_hear_of_the_end() {
+  on_exit(end_by_exit, nullptr);
+  at_quick_exit([] {
     if (is_leaving_early()) die();
   });
 }
+
+}  // namespace
+
+void watch_for_leaving() { watched = getpid(); }
 
 }  // namespace resprout::shim
 

@@ -27,10 +27,10 @@ constexpr string_view fault_forms =
 
 // Options of `resprout run` that are the launcher's business alone, but may stand in its
 // environment and so in ours.
-constexpr std::array launcher_names{"RESPROUT_CALIBRATION", "RESPROUT_MPI",
-                                    "RESPROUT_MPIRUN_ARGS", "RESPROUT_REPLICA_HOSTS",
-                                    "RESPROUT_REPORT",      "RESPROUT_STRAGGLER_WAIT",
-                                    "RESPROUT_STRICT"};
+constexpr std::array launcher_names{
+    "RESPROUT_CALIBRATION", "RESPROUT_COMMIT_OUTPUT",  "RESPROUT_ON_UNVERIFIED",
+    "RESPROUT_MPI",         "RESPROUT_MPIRUN_ARGS",    "RESPROUT_REPLICA_HOSTS",
+    "RESPROUT_REPORT",      "RESPROUT_STRAGGLER_WAIT", "RESPROUT_STRICT"};
 
 // Splits off what stands before the first `separator`; all of it if there is none.
 string_view take_until(string_view& rest, char separator) {
@@ -213,6 +213,14 @@ string parse_on_loss(string_view value, Options& options) {
   return parse_choice(value, table, options.on_loss);
 }
 
+string parse_on_unanswered(string_view value, Options& options) {
+  using Row = std::pair<string_view, OnUnanswered>;
+  static constexpr std::array table{Row{"handler", OnUnanswered::handler},
+                                    Row{"ignore", OnUnanswered::ignore},
+                                    Row{"abort", OnUnanswered::abort}};
+  return parse_choice(value, table, options.on_unanswered);
+}
+
 string parse_transport(string_view value, Options& options) {
   using Row = std::pair<string_view, TransportChoice>;
   static constexpr std::array table{Row{"auto", TransportChoice::automatic},
@@ -375,6 +383,8 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return parse_on_loss(v, o); }},
     Variable{"RESPROUT_ON_REPLICA_LOSS",
              [](string_view v, int, Options& o) { return parse_on_replica_loss(v, o); }},
+    Variable{"RESPROUT_ON_UNANSWERED",
+             [](string_view v, int, Options& o) { return parse_on_unanswered(v, o); }},
     Variable{"RESPROUT_ORDER", [](string_view v, int, Options& o) { return parse_order(v, o); }},
     Variable{"RESPROUT_RADIX", [](string_view v, int, Options& o) { return parse_radix(v, o); }},
     Variable{"RESPROUT_REPLICA",

@@ -17,6 +17,7 @@
 namespace resprout::shim {
 
 enum class OnLoss { go_on, error };                  // RESPROUT_ON_LOSS=continue|error
+enum class OnUnanswered { handler, ignore, abort };  // RESPROUT_ON_UNANSWERED=handler|ignore|abort
 enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
 enum class Collectives {
   automatic,
@@ -64,6 +65,7 @@ struct Options {
   }
 
   OnLoss on_loss = OnLoss::go_on;
+  OnUnanswered on_unanswered = OnUnanswered::handler;
   TransportChoice transport = TransportChoice::automatic;
   std::string bcast;      // protocol spec; empty: the default for the payload's size
   std::string allreduce;  // protocol spec; empty: the default

@@ -25,6 +25,7 @@ TEST_CASE("an environment without a word of Resprout gives the defaults") {
   const ParsedOptions parsed = parse({"HOME=/home/me", "XRESPROUT_ON_LOSS=error"});
   CHECK(parsed.error.empty());
   CHECK(parsed.options.on_loss == OnLoss::go_on);
+  CHECK(parsed.options.on_unanswered == OnUnanswered::handler);
   CHECK(parsed.options.transport == TransportChoice::automatic);
   CHECK(parsed.options.collectives == Collectives::automatic);
   CHECK(parsed.options.sum == Sum::any);
@@ -39,9 +40,11 @@ TEST_CASE("each variable reaches its option") {
              "RESPROUT_HEARTBEAT_PERIOD_MS=20", "RESPROUT_HEARTBEAT_TIMEOUT_MS=300",
              "RESPROUT_BCAST=corrected-tree:tree=binomial", "RESPROUT_ALLREDUCE=ftco-allreduce",
              "RESPROUT_RUN_DIR=/somewhere/with = in it", "RESPROUT_NETWORK=fd00::/64",
-             "RESPROUT_RADIX=16", "RESPROUT_ORDER=lines:node2 0;node1 0"});
+             "RESPROUT_RADIX=16", "RESPROUT_ON_UNANSWERED=abort",
+             "RESPROUT_ORDER=lines:node2 0;node1 0"});
   REQUIRE(parsed.error == "");
   CHECK(parsed.options.on_loss == OnLoss::error);
+  CHECK(parsed.options.on_unanswered == OnUnanswered::abort);
   CHECK(parsed.options.transport == TransportChoice::tcp);
   CHECK(parsed.options.collectives == Collectives::native);
   CHECK(parsed.options.sum == Sum::reproducible);

@@ -13,6 +13,7 @@
 #include "runtime/idle.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/one_sided/windows.hpp"
+#include "shim/ulfm/unwanted.hpp"
 
 namespace resprout::shim {
 
@@ -31,6 +32,7 @@ class Patience {
 
   void pause() {
     drive();
+    take_unwanted();
     if (!has_windows())
       idle_.pause();
     else if (!does_mpi_yield())

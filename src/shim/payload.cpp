@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "runtime/copy.hpp"
+#include "shim/mpi_pack.hpp"
 #include "shim/type_facts.hpp"
 
 namespace resprout::shim {
@@ -33,7 +34,7 @@ int combiner_of(MPI_Datatype datatype) {
   return combiner;
 }
 
-Layout layout_of(MPI_Datatype datatype, int count) {
+Layout layout_of(MPI_Datatype datatype, std::int64_t count) {
   const TypeFacts& facts = facts_of(datatype);
   Layout layout{
       .datatype = datatype, .count = count, .is_dense = facts.is_dense, .true_lb = facts.true_lb};
@@ -50,18 +51,12 @@ std::span<const std::byte> packed(const void* buffer, const Layout& layout,
   // MPI_Pack refuses to write nothing to nowhere.
   if (layout.is_dense || layout.packed_bytes == 0)
     return {static_cast<const std::byte*>(buffer), layout.packed_bytes};
-  if (const TypePacker* packer = packer_of(layout.datatype)) {
-    if (storage.size() < layout.packed_bytes) storage.resize(layout.packed_bytes);
-    return PackedPieces(*packer, buffer, layout.packed_bytes).next(storage);
-  }
-  int bound = 0;
-  PMPI_Pack_size(layout.count, layout.datatype, MPI_COMM_SELF, &bound);
   // Of what is used again nothing is cleared.
-  if (storage.size() < static_cast<std::size_t>(bound))
-    storage.resize(static_cast<std::size_t>(bound));
-  int position = 0;
-  PMPI_Pack(buffer, layout.count, layout.datatype, storage.data(), bound, &position, MPI_COMM_SELF);
-  return {storage.data(), static_cast<std::size_t>(position)};
+  if (storage.size() < layout.packed_bytes) storage.resize(layout.packed_bytes);
+  if (const TypePacker* packer = packer_of(layout.datatype))
+    return PackedPieces(*packer, buffer, layout.packed_bytes).next(storage);
+  pack_by_mpi(buffer, layout.count, layout.datatype, std::span(storage).first(layout.packed_bytes));
+  return {storage.data(), layout.packed_bytes};
 }
 
 std::span<const std::byte> spread(const void* buffer, const Layout& layout) {
@@ -74,9 +69,18 @@ void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layo
     runtime::copy_bytes(buffer, payload.data(), payload.size());
     return;
   }
-  int position = 0;
-  PMPI_Unpack(payload.data(), static_cast<int>(payload.size()), &position, buffer, layout.count,
-              layout.datatype, MPI_COMM_SELF);
+  unpack_by_mpi(payload, buffer, layout.count, layout.datatype);
+}
+
+int take_payload(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
+  if (payload.size() > layout.packed_bytes) return MPI_ERR_TRUNCATE;
+  Layout taken = layout;
+  // Less than there is room for is not valid, but harmless.
+  if (payload.size() < layout.packed_bytes)
+    taken = layout_of(layout.datatype,
+                      static_cast<std::int64_t>(payload.size() / facts_of(layout.datatype).size));
+  unpack(payload.first(taken.packed_bytes), buffer, taken);
+  return MPI_SUCCESS;
 }
 
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout) {
@@ -93,8 +97,8 @@ void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& l
   unpack(repacked(payload, layout, storage), buffer, layout);
 }
 
-void gather_up_part(std::span<const std::byte> payload, const Layout& all, int first, void* buffer,
-                    const Layout& part) {
+void gather_up_part(std::span<const std::byte> payload, const Layout& all, std::int64_t first,
+                    void* buffer, const Layout& part) {
   if (part.packed_bytes == 0) return;
   MPI_Aint lb = 0;
   MPI_Aint extent = 0;
@@ -127,10 +131,17 @@ bool MpiCombiner::is_for_program() const {
 
 void MpiCombiner::combine(std::span<const std::byte> lower, std::span<std::byte> upper) {
   if (upper.empty()) return;
-  const int code = PMPI_Reduce_local(element_base(lower.data(), layout_),
-                                     const_cast<char*>(element_base(upper.data(), layout_)),
-                                     layout_.count, layout_.datatype, op_);
-  if (code != MPI_SUCCESS) code_ = code;
+  const char* from = element_base(lower.data(), layout_);
+  char* to = const_cast<char*>(element_base(upper.data(), layout_));
+  const MPI_Aint extent = facts_of(layout_.datatype).extent;
+  for (std::int64_t left = layout_.count; left > 0;) {
+    const auto some = static_cast<int>(std::min(left, at_once_));
+    const int code = PMPI_Reduce_local(from, to, some, layout_.datatype, op_);
+    if (code != MPI_SUCCESS) code_ = code;
+    from += extent * some;
+    to += extent * some;
+    left -= some;
+  }
 }
 
 bool MpiCombiner::is_commutative() const {

@@ -10,6 +10,8 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,13 +22,13 @@ namespace resprout::shim {
 // How `count` elements of a datatype lie in memory.
 struct Layout {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
-  int count = 0;
+  std::int64_t count = 0;
   bool is_dense = false;         // no gaps, in order, starts at the buffer's address
   MPI_Aint true_lb = 0;          // bytes from the buffer's address to the first byte of all
   std::size_t packed_bytes = 0;  // size of all elements
   std::size_t spread_bytes = 0;  // first byte to last byte
 };
-Layout layout_of(MPI_Datatype datatype, int count);
+Layout layout_of(MPI_Datatype datatype, std::int64_t count);
 
 // Which of MPI's functions has made it; MPI_COMBINER_NAMED: it is predefined.
 int combiner_of(MPI_Datatype datatype);
@@ -36,13 +38,16 @@ std::span<const std::byte> packed(const void* buffer, const Layout& layout,
                                   std::vector<std::byte>& storage);
 std::span<const std::byte> spread(const void* buffer, const Layout& layout);
 
-// Writes a payload into a receive buffer.
+// Writes a payload into a receive buffer. REQUIRES: the buffer has room for it.
 void unpack(std::span<const std::byte> payload, void* buffer, const Layout& layout);
+// The same for what another process has sent: of whole elements what there is. MPI_ERR_TRUNCATE: it
+// is more than there is room for, and nothing is written.
+int take_payload(std::span<const std::byte> payload, void* buffer, const Layout& layout);
 // May lie in that buffer itself: the only contribution to a sum in place is its result.
 void gather_up(std::span<const std::byte> payload, void* buffer, const Layout& layout);
 // Of the elements of `payload` those from `first` on that the receive buffer has room for.
-void gather_up_part(std::span<const std::byte> payload, const Layout& all, int first, void* buffer,
-                    const Layout& part);
+void gather_up_part(std::span<const std::byte> payload, const Layout& all, std::int64_t first,
+                    void* buffer, const Layout& part);
 
 // From spread to packed.
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
@@ -54,7 +59,10 @@ bool may_call_mpi_anywhere();
 // Combines spread payloads by MPI_Reduce_local.
 class MpiCombiner final : public runtime::Combiner {
  public:
-  MpiCombiner(MPI_Op op, const Layout& layout) : op_(op), layout_(layout) {}
+  // `at_once`: elements that MPI combines in one call, of which it counts at most an int.
+  MpiCombiner(MPI_Op op, const Layout& layout,
+              std::int64_t at_once = std::numeric_limits<int>::max())
+      : op_(op), layout_(layout), at_once_(at_once) {}
   void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override;
   bool is_commutative() const override;
   // Operators of the program are its own threads' business: who knows what they use.
@@ -65,6 +73,7 @@ class MpiCombiner final : public runtime::Combiner {
  private:
   MPI_Op op_;
   Layout layout_;
+  std::int64_t at_once_;
   int code_ = MPI_SUCCESS;
 };
 

@@ -10,6 +10,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/report/report.hpp"
+#include "shim/type_size.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/failures.hpp"
 #include "shim/ulfm/revocations.hpp"
@@ -71,11 +72,9 @@ bool is_out_of_reach(MPI_Comm comm, int rank) { return is_revoked(comm) || is_lo
 int code_of_loss(MPI_Comm comm) { return is_revoked(comm) ? ulfm::revoked_class() : proc_failed(); }
 
 bool is_sent_at_once(int count, MPI_Datatype datatype) {
-  constexpr std::int64_t at_once_bytes = 2048;
-  int bytes = 0;
-  return count >= 0 && datatype != MPI_DATATYPE_NULL &&
-         PMPI_Type_size(datatype, &bytes) == MPI_SUCCESS &&
-         std::int64_t{bytes} * count <= at_once_bytes;
+  constexpr std::size_t at_once_bytes = 2048;
+  return World::current() != nullptr && count >= 0 && datatype != MPI_DATATYPE_NULL &&
+         size_of_type(datatype) * static_cast<std::size_t>(count) <= at_once_bytes;
 }
 
 void note_code(MPI_Comm comm, int rank, int code) {
@@ -86,7 +85,10 @@ void note_code(MPI_Comm comm, int rank, int code) {
 }
 
 bool is_hopeless(MPI_Comm comm, int source) {
-  if (is_revoked(comm)) return true;
+  return is_revoked(comm) || is_without_peer(comm, source);
+}
+
+bool is_without_peer(MPI_Comm comm, int source) {
   return source == MPI_ANY_SOURCE ? is_everybody_else_lost(comm) : is_lost(comm, source);
 }
 
@@ -123,11 +125,11 @@ MPI_Comm GuardedCall::communicator_in_error() const {
   return found != MPI_COMM_NULL ? found : comm_ != MPI_COMM_NULL ? comm_ : MPI_COMM_WORLD;
 }
 
-int GuardedCall::finish(int code) {
+int GuardedCall::finish(int code, Lacks lacks) {
   // Other errors have been with the program's handler already.
   if (!is_loss(code)) return code;
   if (is_ours_) note_code(comm_, peer_, code);
-  return shim::finish(comm_ != MPI_COMM_NULL ? comm_ : communicator_in_error(), name_, code);
+  return shim::finish(comm_ != MPI_COMM_NULL ? comm_ : communicator_in_error(), name_, code, lacks);
 }
 
 }  // namespace resprout::shim

@@ -32,6 +32,8 @@ void note_code(MPI_Comm comm, int rank, int code);
 // Nobody is left who could send what `source` names: a lost process, or MPI_ANY_SOURCE and all
 // others are lost; or the communicator is revoked.
 bool is_hopeless(MPI_Comm comm, int source);
+// The same, whether it is revoked or not.
+bool is_without_peer(MPI_Comm comm, int source);
 
 // For a call that MPI ended with `code` and that waits for a message from `source`: true if a loss
 // has broken off a wildcard receive that somebody may still answer, so that the call is to be made
@@ -55,7 +57,8 @@ class GuardedCall {
   MPI_Comm communicator_in_error() const;
 
   // What the call returns for what MPI, or the lack of a peer, gave it. The last thing to do.
-  int finish(int code);
+  int finish(int code) { return finish(code, lacked_by(name_)); }
+  int finish(int code, Lacks lacks);
 
  private:
   const char* name_;

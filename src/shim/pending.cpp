@@ -11,6 +11,7 @@
 #include "shim/remade/remade.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/local_failure.hpp"
 #include "shim/ulfm/revocations.hpp"
 
 namespace resprout::shim {
@@ -44,6 +45,29 @@ Pending* find_same(MPI_Request request, const Pending& recalled) {
   return is_same ? &it->second : nullptr;
 }
 
+// For what may have been sent before the loss.
+bool is_asked_enough(const Pending& pending) {
+  return pending.hopeless_looks > hopeless_looks_min &&
+         wall_clock_ns() - pending.hopeless_since_ns > hopeless_ns_min;
+}
+
+// Nobody is left who could read or write the buffer, and MPI will not say so: where it notices
+// losses, it ends what waits for the lost itself.
+bool is_left_alone(const Pending& pending) {
+  if (ulfm::is_active() && can_fail_locally()) return false;
+  return is_asked_enough(pending) && is_without_peer(pending.comm, pending.peer);
+}
+
+// What MPI still holds of it the program will hear no more of.
+int end(MPI_Request& request, const Pending& pending, int& is_done, MPI_Status& status) {
+  is_done = 1;
+  if (request != MPI_REQUEST_NULL && !pending.is_persistent) PMPI_Request_free(&request);
+  note_communicator_in_error(pending.comm);
+  status.MPI_SOURCE = pending.peer;
+  status.MPI_ERROR = code_of_loss(pending.comm);
+  return status.MPI_ERROR;
+}
+
 }  // namespace
 
 bool is_any_remembered() { return table().count.load(std::memory_order_relaxed) != 0; }
@@ -51,7 +75,7 @@ bool is_any_remembered() { return table().count.load(std::memory_order_relaxed) 
 void remember(MPI_Request request, const Pending& pending) {
   if (request == MPI_REQUEST_NULL) return;
   if (ulfm::is_active() && !pending.is_persistent && !pending.needs_receiver &&
-      !is_remade(pending.comm))
+      pending.unsent_code == MPI_SUCCESS && !is_remade(pending.comm))
     return forget(request);
   const std::scoped_lock lock(table().mutex);
   Pending& entry = table().entries[request];
@@ -88,10 +112,12 @@ int forget_requests_of(MPI_Comm comm) {
   return count;
 }
 
-void note_start(MPI_Request request) {
+void note_start(MPI_Request request, int unsent_code) {
   std::optional<Pending> pending = recall(request);
   if (!pending) return;
   pending->is_started = true;
+  pending->unsent_code = unsent_code;
+  pending->is_taken_back = false;
   pending->hopeless_looks = 0;
   update(request, *pending);
 }
@@ -102,6 +128,7 @@ bool note_completion(const std::optional<Pending>& was, MPI_Request before, MPI_
   Pending* entry = find_same(before, *was);
   if (entry == nullptr) return was->serial > table().freed_serial;
   entry->is_started = false;
+  entry->unsent_code = MPI_SUCCESS;
   if (after == MPI_REQUEST_NULL) table().entries.erase(before);
   note_count();
   return true;
@@ -141,42 +168,36 @@ void Recalled::note_completions(const MPI_Request* requests) const {
 }
 
 bool is_given_up(Pending& pending) {
-  if (is_any_revoked() && is_revoked(pending.comm)) return true;
   if (!has_anything_happened() || !is_hopeless(pending.comm, pending.peer)) return false;
-  const std::int64_t now = wall_clock_ns();
-  if (pending.hopeless_looks++ == 0) pending.hopeless_since_ns = now;
-  return pending.hopeless_looks > hopeless_looks_min &&
-         now - pending.hopeless_since_ns > hopeless_ns_min;
+  if (pending.hopeless_looks++ == 0) pending.hopeless_since_ns = wall_clock_ns();
+  return (is_any_revoked() && is_revoked(pending.comm)) || is_asked_enough(pending);
 }
 
-int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& status) {
-  if (pending.kind == Pending::Kind::receive) {
+int end_hopeless(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status) {
+  is_done = 0;
+  if (pending.kind == Pending::Kind::receive && !pending.is_taken_back) {
+    pending.is_taken_back = true;
     PMPI_Cancel(&request);
-    for (int look = 0; look < hopeless_looks_min; ++look) {
-      int is_done = 0;
+    for (int look = 0; look < hopeless_looks_min && is_done == 0; ++look) {
       int is_cancelled = 0;
       const int code = PMPI_Test(&request, &is_done, &status);
-      if (is_pending(code)) break;  // not received, but MPI goes on to speak of the loss
+      if (is_pending(code))
+        return end(request, pending, is_done, status);  // MPI speaks of the loss
+      if (code != MPI_SUCCESS) is_done = 1;
       if (is_done == 0) continue;
       PMPI_Test_cancelled(&status, &is_cancelled);
-      if (is_cancelled == 0) return code;
-      break;
+      if (code != MPI_SUCCESS || is_cancelled == 0) return code;
+      return end(request, pending, is_done, status);
     }
   }
-  // A message that is half on its way: MPI keeps it, the program will hear no more of it.
-  if (request != MPI_REQUEST_NULL && !pending.is_persistent) PMPI_Request_free(&request);
-  note_communicator_in_error(pending.comm);
-  status.MPI_SOURCE = pending.peer;
-  status.MPI_ERROR = code_of_loss(pending.comm);
-  return status.MPI_ERROR;
+  return is_left_alone(pending) ? end(request, pending, is_done, status) : MPI_SUCCESS;
 }
 
 int test_patiently(MPI_Request& request, std::optional<Pending>& pending, int& is_done,
                    MPI_Status& status) {
   const int code = PMPI_Test(&request, &is_done, &status);
   if (code != MPI_SUCCESS || is_done != 0 || !pending || !is_given_up(*pending)) return code;
-  is_done = 1;
-  return end_hopeless(request, *pending, status);
+  return end_hopeless(request, *pending, is_done, status);
 }
 
 int wait_patiently(MPI_Request& request, std::optional<Pending> pending, MPI_Status& status) {

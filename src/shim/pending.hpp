@@ -3,8 +3,8 @@
 // An MPI that notices losses (ULFM) ends the requests that they touch. For all others the shim
 // remembers the peer of each request and, when that is lost, ends the request itself. Persistent
 // requests are remembered always, because MPI_Start must not send to a lost process either; so are
-// those on communicators of which MPI does not know who is in them (remade/), and sends that need
-// their receiver: MPI may call them complete when a revocation breaks them off (broken_sends.hpp).
+// those on communicators of which MPI does not know who is in them (remade/), and sends that do not
+// end as MPI says (broken_sends.hpp).
 //
 // As soon as MPI has completed a request, another thread may be given its handle, and what that
 // waits for is remembered under it. So each has a serial: who completes one recalls it before MPI
@@ -32,10 +32,13 @@ struct Pending {
   PersistentCopy* copy = nullptr;    // what a persistent send sends from while flips are due
   bool is_started = !is_persistent;  // else it is inactive: there is nothing to wait for
   bool needs_receiver = false;       // a send that is not over before somebody receives it
-  // Since its peer is known to be lost: when that was, and how often MPI was asked meanwhile.
+  int unsent_code = MPI_SUCCESS;     // else nothing was sent (unsent.hpp), and it ends with this
+  // Since its peer is known to be lost, or its communicator revoked: when that was, and how often
+  // MPI was asked meanwhile.
   std::int64_t hopeless_since_ns = 0;
   int hopeless_looks = 0;
-  std::uint64_t serial = 0;  // among all that were remembered; 0: it was not
+  bool is_taken_back = false;  // a receive that MPI was asked to cancel
+  std::uint64_t serial = 0;    // among all that were remembered; 0: it was not
 };
 
 // As single-request calls of MPI write a status: without its MPI_ERROR.
@@ -59,8 +62,8 @@ void forget(MPI_Request request);
 int forget_requests_of(MPI_Comm comm);
 // What is remembered of the request that was recalled as `pending` changes.
 void update(MPI_Request request, const Pending& pending);
-// MPI_Start was called for it.
-void note_start(MPI_Request request);
+// MPI_Start was called for it. `unsent_code`: of a send that MPI has not been given.
+void note_start(MPI_Request request, int unsent_code = MPI_SUCCESS);
 // MPI has completed it: `was` was recalled, and its handle was `before`, before that call; `after`
 // is its handle now. False: its communicator may be freed by now.
 bool note_completion(const std::optional<Pending>& was, MPI_Request before, MPI_Request after);
@@ -72,6 +75,8 @@ class Recalled {
 
   // Nothing is remembered of any.
   bool is_empty() const { return entries_.empty(); }
+  // Of the call's requests; 0 if nothing is remembered of any.
+  int count() const { return static_cast<int>(entries_.size()); }
   const std::optional<Pending>& operator[](int i) const;
   // MPI has completed the i-th, whose handle is `after` now. False: as above.
   bool note_completion(int i, MPI_Request after) const;
@@ -96,10 +101,13 @@ int wait_patiently(MPI_Request& request, std::optional<Pending> pending, MPI_Sta
 int test_remembered(MPI_Request& request, int& is_done, MPI_Status& status);
 int wait_remembered(MPI_Request& request, MPI_Status& status);
 
-// Nobody will ever complete it: its peer was lost, and has been asked long enough for what it may
-// have sent before; or its communicator is revoked.
+// Nobody will ever complete it as the program would have it: its peer was lost, and has been asked
+// long enough for what it may have sent before; or its communicator is revoked.
 bool is_given_up(Pending& pending);
-// Takes back a receive that nobody will ever answer. MPI_SUCCESS: its message had come after all.
-int end_hopeless(MPI_Request& request, const Pending& pending, MPI_Status& status);
+// Ends such a request as soon as neither MPI nor its peer touches its buffer any more: until then
+// `is_done` is 0. A receive is taken back; one whose message has begun to come gets all of it, and
+// a send on a revoked communicator is over when its receiver has thrown it away
+// (ulfm/unwanted.hpp). MPI_SUCCESS: its message had come after all.
+int end_hopeless(MPI_Request& request, Pending& pending, int& is_done, MPI_Status& status);
 
 }  // namespace resprout::shim

@@ -8,6 +8,7 @@
 #include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
+#include "shim/native/failed_requests.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
@@ -31,7 +32,7 @@ bool may_block(MPI_Comm comm) {
 // send that does not wait is safer than its other form: Open MPI 5.0 may end a process whose eager
 // MPI_Isend the receiver does not live to see.
 bool may_send_at_once(MPI_Comm comm, int count, MPI_Datatype datatype) {
-  return ulfm::is_active() && is_remade(comm) && is_sent_at_once(count, datatype);
+  return is_remade(comm) && ulfm::is_active() && is_sent_at_once(count, datatype);
 }
 
 // `blocking()` is MPI's call, `start(request)` its non-blocking form.
@@ -40,6 +41,7 @@ int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Bloc
          Start start) {
   if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
   if (is_at_once || may_block(comm)) {
+    const BlockingSend inside(comm, dest);
     const int code = blocking();
     return code == MPI_SUCCESS && may_be_broken_off(comm) ? code_of_loss(comm) : code;
   }
@@ -84,10 +86,13 @@ int start(const Receive& r, const VerifiedReceive& verified, MPI_Request& reques
 // Waits for a receive that was started. A status that says nothing is not written.
 int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MPI_Status* status) {
   MPI_Status found;
-  const MPI_Request before = request;
+  ClaimedReceive claimed(request);
   int code = ulfm::is_active() ? wait_one(call, request, found)
                                : wait_patiently(request, Pending{r.comm, r.source}, found);
-  if (code == MPI_SUCCESS) code = complete_receive(before, request, found);
+  if (code == MPI_SUCCESS)
+    code = claimed.complete(request, found);
+  else
+    claimed.give_back(request);
   if (!is_loss(code)) copy_status(found, status);
   return code;
 }
@@ -124,15 +129,28 @@ int receive(const GuardedCall& call, const Receive& r, MPI_Status* of_program) {
   return code;
 }
 
+// How an exchange has ended. If only its send has met a loss, nothing is lacking here.
+struct Exchanged {
+  int code;
+  Lacks lacks;
+};
+
+Exchanged both(int send_code, int receive_code) {
+  const bool is_lacking = is_loss(receive_code);
+  return {send_code != MPI_SUCCESS ? send_code : receive_code,
+          is_lacking ? Lacks::data : Lacks::nothing};
+}
+
 // Both halves are done whatever becomes of the other one: a living neighbour must not find that its
 // message is missing, nor that one too many is left.
 template <typename Send>
-int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, Send send_half) {
+Exchanged exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program,
+                   Send send_half) {
   VerifiedReceive verified_receive = verified(r);
   MPI_Status* status = verified_receive.status(of_program);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = start(r, verified_receive, request);
-  if (code != MPI_SUCCESS && !is_loss(code)) return code;
+  if (code != MPI_SUCCESS && !is_loss(code)) return both(MPI_SUCCESS, code);
   const int send_code = code_of_send(send_half());
   if (send_code != MPI_SUCCESS && !is_loss(send_code)) {
     if (Receives* by = receives()) by->forget(request);
@@ -143,36 +161,36 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program, 
     code = wait_for(call, request, r, status);
     if (!is_loss(code)) verified_receive.complete(of_program);
   }
-  code = verified_receive.recover(code, of_program);
-  return send_code != MPI_SUCCESS ? send_code : code;
+  return both(send_code, verified_receive.recover(code, of_program));
 }
 
 // From anybody, where all replicas have to receive the same: our message is on its way while that
 // is decided.
-int exchange_decided(const GuardedCall& call, Receive r, MPI_Status* of_program,
-                     const SendBuffer& sent, const Sending& sending) {
+Exchanged exchange_decided(const GuardedCall& call, Receive r, MPI_Status* of_program,
+                           const SendBuffer& sent, const Sending& sending) {
   MPI_Request request = MPI_REQUEST_NULL;
   int send_code = MPI_SUCCESS;
   const Address to = address_of(sending.comm, sending.dest);
   if (!is_stood_in_for(sending.comm, sending.dest))
     send_code = code_of_send(
         PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sending.tag, to.comm, &request));
-  if (send_code != MPI_SUCCESS) return send_code;
+  if (send_code != MPI_SUCCESS) return both(send_code, MPI_SUCCESS);
   const Decided::From from = decided_source(r.comm, r.source, r.tag);
   r.source = from.source;
   r.tag = from.tag;
   const int code = receive(call, r, of_program);
   MPI_Status ignored;
   send_code = code_of_send(wait_one(call, request, ignored));
-  return send_code != MPI_SUCCESS ? send_code : code;
+  return both(send_code, code);
 }
 
-int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program,
-             const SendBuffer& sent, const Sending& sending) {
+int exchange(GuardedCall& call, const Receive& r, MPI_Status* of_program, const SendBuffer& sent,
+             const Sending& sending) {
   const bool is_decided = r.source == MPI_ANY_SOURCE && decided.load() != nullptr;
-  if (is_decided) return exchange_decided(call, r, of_program, sent, sending);
+  const auto finish = [&](const Exchanged& ended) { return call.finish(ended.code, ended.lacks); };
+  if (is_decided) return finish(exchange_decided(call, r, of_program, sent, sending));
   const Address to = address_of(sending.comm, sending.dest);
-  return exchange(call, r, of_program, [&] {
+  return finish(exchange(call, r, of_program, [&] {
     return send(
         call, sending.comm, sending.dest, may_send_at_once(sending.comm, sent.count, sent.datatype),
         [&] {
@@ -182,7 +200,7 @@ int exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_program,
           return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sending.tag, to.comm,
                             request);
         });
-  });
+  }));
 }
 
 }  // namespace
@@ -223,17 +241,6 @@ extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int 
       });
 }
 
-// Never waits for its peer.
-extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
-                         MPI_Comm comm) {
-  const Address to = address_of(comm, dest);
-  GuardedCall call("bsend", comm);
-  const SendBuffer sent = as_sent({buf, count, datatype}, {"bsend", comm, dest, tag});
-  if (call.is_ours() && is_out_of_reach(comm, dest))
-    return call.finish(code_of_send(code_of_loss(comm)));
-  return call.finish(PMPI_Bsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm));
-}
-
 extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                         MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("recv", comm, source);
@@ -253,7 +260,7 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                          source, recvtag, comm, status);
   const Receive r{"sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
-  return call.finish(exchange(call, r, status, sent, sending));
+  return exchange(call, r, status, sent, sending);
 }
 
 extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
@@ -269,5 +276,5 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
   const Sending sending{"sendrecv_replace", comm, dest, sendtag};
   const SendBuffer sent = as_sent(copy_of({buf, count, datatype}, layout, bytes), sending);
   const Receive r{"sendrecv_replace", buf, count, datatype, source, recvtag, comm};
-  return call.finish(exchange(call, r, status, sent, sending));
+  return exchange(call, r, status, sent, sending);
 }

@@ -7,24 +7,13 @@
 #include "shim/replication/receives.hpp"
 #include "shim/send_halves.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/unsent.hpp"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 
 using namespace resprout::shim;
 
 namespace {
-
-// Small ones are sent at once: Open MPI 5.0 may end a process whose eager MPI_Isend the receiver
-// does not live to see.
-int send(SendHalf& half, const SendBuffer& sent) {
-  const auto& [name, comm, dest, tag] = half.sending;
-  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
-  const Address to = address_of(comm, dest);
-  if (ulfm::is_active() && is_sent_at_once(sent.count, sent.datatype))
-    return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm);
-  return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, &half.request);
-}
 
 void take_back(MPI_Request* receive) {
   if (Receives* by = receives()) by->forget(*receive);
@@ -52,10 +41,11 @@ int start(const Sending& sending, const SendBuffer& given, const ReceiveBuffer& 
       {into.data, into.count, into.datatype, source, tag, sending.comm, verified.ticket()},
       request);
   if (code != MPI_SUCCESS) return call.finish(code);
-  half.code = code_of_send(send(half, sent));
+  half.code = code_of_send(begin_half(half, sent));
   if (half.code != MPI_SUCCESS && (!is_loss(half.code) || source == MPI_PROC_NULL)) {
     take_back(request);
-    return call.finish(half.code);
+    return is_loss(half.code) ? start_unsent(sending.comm, sending.dest, half.code, request)
+                              : call.finish(half.code);
   }
   verified.go_on_as(*request);
   remember(*request, {sending.comm, source});

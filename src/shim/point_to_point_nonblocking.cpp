@@ -1,6 +1,7 @@
 // The calls that start something: MPI_Isend and its kin, MPI_Irecv, persistent requests.
 #include <vector>
 
+#include "shim/buffered_sends.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
@@ -10,16 +11,11 @@
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/unsent.hpp"
 
 using namespace resprout::shim;
 
 namespace {
-
-// A request that is complete: where siblings stand in for a process it is one of as many as in
-// planes that have not lost it.
-int start_nothing(MPI_Request* request) {
-  return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
-}
 
 // Whom a send waits for before it is complete for its sender.
 enum class Until { sent, received };
@@ -37,11 +33,9 @@ int start_send(const Sending& sending, Until until, MPI_Request* request, Start 
   const auto& [name, comm, dest, tag] = sending;
   GuardedCall call(name, comm);
   if (!call.is_ours()) return start();
-  if (is_out_of_reach(comm, dest)) {
-    *request = MPI_REQUEST_NULL;
-    if (is_stood_in_for(comm, dest)) return start_nothing(request);
-    return call.finish(code_of_loss(comm));
-  }
+  if (is_out_of_reach(comm, dest))
+    return is_stood_in_for(comm, dest) ? start_nothing(request)
+                                       : start_unsent(comm, dest, code_of_loss(comm), request);
   const int code = start();
   if (code == MPI_SUCCESS)
     remember(*request, {.comm = comm,
@@ -51,18 +45,15 @@ int start_send(const Sending& sending, Until until, MPI_Request* request, Start 
   return call.finish(code);
 }
 
-// Persistent requests: nothing is sent before MPI_Start. `make` is MPI's call.
-using MakeSend = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-
+// Persistent requests: nothing is sent before MPI_Start. `make(buffer)` is MPI's call.
+template <typename Make>
 int init_send(const SendBuffer& buffer, const Sending& sending, Until until, MPI_Request* request,
-              MakeSend* make) {
+              Make make) {
   GuardedCall call(sending.call, sending.comm);
   Flips* flips = call.is_ours() ? armed_flips.load() : nullptr;
   PersistentCopy* copy = flips != nullptr ? flips->persistent_copy(buffer, sending) : nullptr;
   const SendBuffer& from = copy != nullptr ? copy->sent() : buffer;
-  const Address to = address_of(sending.comm, sending.dest);
-  const int code =
-      make(from.data, from.count, from.datatype, to.peer, sending.tag, to.comm, request);
+  const int code = make(from);
   if (call.is_ours() && code == MPI_SUCCESS)
     remember(*request, {.comm = sending.comm,
                         .peer = sending.dest,
@@ -76,13 +67,12 @@ int init_send(const SendBuffer& buffer, const Sending& sending, Until until, MPI
   return call.finish(code);
 }
 
-// What starting it again would come to: a send that nobody can receive.
+// What becomes of it once it is started: a send that nobody can receive.
 int code_of_start(const std::optional<Pending>& pending) {
   if (!pending || pending->kind != Pending::Kind::send) return MPI_SUCCESS;
   return is_out_of_reach(pending->comm, pending->peer) ? code_of_loss(pending->comm) : MPI_SUCCESS;
 }
 
-// A request that is not started stays inactive: to wait for it is no mistake, and no wait.
 int start(MPI_Request& request) {
   start_compared(request);
   if (is_collective(request)) return start_again(request);
@@ -91,10 +81,14 @@ int start(MPI_Request& request) {
   int code = code_of_start(pending);
   if (code != MPI_SUCCESS) {
     if (messages != nullptr) messages->start(request);
-    if (!is_stood_in_for(pending->comm, pending->peer)) return code;
-    return receives()->start_in_place_of(request);
+    if (is_stood_in_for(pending->comm, pending->peer))
+      return receives()->start_in_place_of(request);
+    note_start(request, code);
+    return MPI_SUCCESS;
   }
   if (pending && pending->copy != nullptr) pending->copy->refresh();
+  if (code = start_buffered(request); code != MPI_SUCCESS)
+    return finish(pending ? pending->comm : MPI_COMM_WORLD, "start", code);
   const auto message = messages != nullptr ? messages->start(request) : std::nullopt;
   code = start_receive_again(request, message);
   if (code == MPI_SUCCESS) note_start(request);
@@ -123,16 +117,6 @@ extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int
   });
 }
 
-extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
-                          MPI_Comm comm, MPI_Request* request) {
-  const Address to = address_of(comm, dest);
-  const Sending sending{"ibsend", comm, dest, tag};
-  const SendBuffer sent = as_sent({buf, count, datatype}, sending);
-  return start_send(sending, Until::sent, request, [&] {
-    return PMPI_Ibsend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, request);
-  });
-}
-
 extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request) {
   const Address to = address_of(comm, dest);
@@ -158,25 +142,44 @@ extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source
 extern "C" int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
   const SendBuffer sent{buf, count, datatype};
-  return init_send(sent, {"send_init", comm, dest, tag}, until(sent), request, PMPI_Send_init);
+  const Address to = address_of(comm, dest);
+  return init_send(
+      sent, {"send_init", comm, dest, tag}, until(sent), request, [&](const SendBuffer& from) {
+        return PMPI_Send_init(from.data, from.count, from.datatype, to.peer, tag, to.comm, request);
+      });
 }
 
 extern "C" int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
+  const Address to = address_of(comm, dest);
   return init_send({buf, count, datatype}, {"ssend_init", comm, dest, tag}, Until::received,
-                   request, PMPI_Ssend_init);
+                   request, [&](const SendBuffer& from) {
+                     return PMPI_Ssend_init(from.data, from.count, from.datatype, to.peer, tag,
+                                            to.comm, request);
+                   });
 }
 
 extern "C" int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
-  return init_send({buf, count, datatype}, {"bsend_init", comm, dest, tag}, Until::sent, request,
-                   PMPI_Bsend_init);
+  const Address to = address_of(comm, dest);
+  const Sending sending{"bsend_init", comm, dest, tag};
+  return init_send(
+      {buf, count, datatype}, sending, Until::sent, request, [&](const SendBuffer& from) {
+        return is_bufferable(sending, from) ? init_buffered(sending, from, request)
+                                            : PMPI_Bsend_init(from.data, from.count, from.datatype,
+                                                              to.peer, tag, to.comm, request);
+      });
 }
 
 extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                               MPI_Comm comm, MPI_Request* request) {
   const SendBuffer sent{buf, count, datatype};
-  return init_send(sent, {"rsend_init", comm, dest, tag}, until(sent), request, PMPI_Rsend_init);
+  const Address to = address_of(comm, dest);
+  return init_send(sent, {"rsend_init", comm, dest, tag}, until(sent), request,
+                   [&](const SendBuffer& from) {
+                     return PMPI_Rsend_init(from.data, from.count, from.datatype, to.peer, tag,
+                                            to.comm, request);
+                   });
 }
 
 extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,

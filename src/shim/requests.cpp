@@ -1,6 +1,5 @@
 // MPI_Wait, MPI_Test and their families, MPI_Request_get_status, MPI_Request_free, MPI_Cancel.
-#include <utility>
-
+#include "shim/buffered_sends.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
 #include "shim/patience.hpp"
@@ -10,21 +9,59 @@
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/refusal.hpp"
+#include "shim/replication/verified_requests.hpp"
 
 using namespace resprout::shim;
 
 namespace {
 
-// MPI_ERR_IN_STATUS says nothing by itself: the first error that a loss caused goes to the handler.
-int finish_statuses(GuardedCall& call, int code, int count, Statuses& statuses) {
+// Of a send, of which MPI says nothing.
+MPI_Status empty_status() {
+  MPI_Status status{};
+  status.MPI_SOURCE = MPI_ANY_SOURCE;
+  status.MPI_TAG = MPI_ANY_TAG;
+  status.MPI_ERROR = MPI_SUCCESS;
+  return status;
+}
+
+// Open MPI says of a send that a loss has ended by whom it was; of a receive from whom it should
+// have come, and no tag.
+bool is_own_send(const GuardedCall& call, const MPI_Status& status) {
+  int rank = MPI_PROC_NULL;
+  if (status.MPI_TAG >= 0) PMPI_Comm_rank(call.communicator_in_error(), &rank);
+  return rank >= 0 && status.MPI_SOURCE == rank;
+}
+
+// The i-th request was ended by a loss, with `status`.
+Lacks lacked_by_request(const GuardedCall& call, const Watch& watch, int i,
+                        const MPI_Status& status) {
+  const bool is_known = i != MPI_UNDEFINED && watch.is_send(i);
+  return is_known || is_own_send(call, status) ? Lacks::nothing : Lacks::data;
+}
+
+int finish_request(GuardedCall& call, const Watch& watch, int code, int i,
+                   const MPI_Status& status) {
+  return is_loss(code) ? call.finish(code, lacked_by_request(call, watch, i, status)) : code;
+}
+
+// MPI_ERR_IN_STATUS says nothing by itself: one error that a loss caused goes to the handler, the
+// first that lacks data or, if none does, the first. `indices`: as below.
+int finish_statuses(GuardedCall& call, const Watch& watch, int code, int count, const int* indices,
+                    Statuses& statuses) {
   if (code != MPI_ERR_IN_STATUS) return call.finish(code);
-  bool is_first = true;
-  for (int i = 0; i < count; ++i) {
-    int& error = statuses[i].MPI_ERROR;
+  int told = MPI_SUCCESS;
+  Lacks lacks = Lacks::nothing;
+  for (int k = 0; k < count; ++k) {
+    int& error = statuses[k].MPI_ERROR;
     if (!is_loss(error)) continue;
     error = as_told(error);
-    if (std::exchange(is_first, false)) call.finish(error);
+    const int i = indices != nullptr ? indices[k] : k;
+    const Lacks lacked = lacked_by_request(call, watch, i, statuses[k]);
+    if (told != MPI_SUCCESS && (lacked == Lacks::nothing || lacks == Lacks::data)) continue;
+    told = error;
+    lacks = lacked;
   }
+  call.finish(told, lacks);
   return code;
 }
 
@@ -41,6 +78,27 @@ int with_collectives(Watch& watch, int code, int count, const int* indices, Stat
     code = MPI_ERR_IN_STATUS;
   }
   return code;
+}
+
+// A send that was never given to MPI, which therefore takes its persistent request for inactive, is
+// over as soon as a call asks: says of one that it is the one. False: there is none.
+bool take_unsent(const Watch& watch, int& index, MPI_Status& status) {
+  const int found = watch.next_unsent(0);
+  if (found < 0) return false;
+  index = found;
+  status = empty_status();
+  return true;
+}
+
+// The same, of all of them.
+bool take_all_unsent(const Watch& watch, int& outcount, int* indices, Statuses& statuses) {
+  int count = 0;
+  for (int i = watch.next_unsent(0); i >= 0; i = watch.next_unsent(i + 1)) {
+    statuses[count] = empty_status();
+    indices[count++] = i;
+  }
+  if (count > 0) outcount = count;
+  return count > 0;
 }
 
 int first_error(int code, int later) { return code != MPI_SUCCESS ? code : later; }
@@ -78,11 +136,11 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   Watch watch(1, request, Watch::Then::wait);
   VerifiedRequests verified(1, request);
   const AskedRequests asked_requests(1, request);
-  MPI_Status found;
+  MPI_Status found = empty_status();
   int code = verified.recover(wait_one(call, *request, found), 0, *request, found);
   if (!is_loss(code)) code = first_error(code, verified.complete(0, *request, found));
   copy_status(found, status);
-  return code == MPI_SUCCESS ? watch.result_of(0) : call.finish(code);
+  return code == MPI_SUCCESS ? watch.result_of(0) : finish_request(call, watch, code, 0, found);
 }
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
@@ -91,12 +149,13 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   Watch watch(1, request);
   VerifiedRequests verified(1, request);
   const AskedRequests asked_requests(1, request);
-  MPI_Status found;
+  MPI_Status found = empty_status();
   int code = test_same(call, *request, *flag, found);
   if (*flag != 0) code = verified.recover(code, 0, *request, found);
   if (*flag != 0) code = first_error(code, verified.complete(0, *request, found));
   if (*flag != 0) copy_status(found, status);
-  return code == MPI_SUCCESS && *flag != 0 ? watch.result_of(0) : call.finish(code);
+  return code == MPI_SUCCESS && *flag != 0 ? watch.result_of(0)
+                                           : finish_request(call, watch, code, 0, found);
 }
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_of_statuses) {
@@ -107,11 +166,12 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_
   const AskedRequests asked_requests(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = wait_all(call, {count, requests}, statuses);
+  verified.note_over(code, count, nullptr, statuses.data());
   code = after_losses(verified, code, {count, requests}, count, nullptr, statuses);
   for (int i = 0; i < count; ++i)
     if (code == MPI_SUCCESS || !is_loss(statuses[i].MPI_ERROR))
       complete_verified(verified, {count, requests}, i, i, code, statuses);
-  code = finish_statuses(call, code, count, statuses);
+  code = finish_statuses(call, watch, code, count, nullptr, statuses);
   return with_collectives(watch, code, count, nullptr, statuses);
 }
 
@@ -124,10 +184,11 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
   const AskedRequests asked_requests(count, requests);
   Statuses statuses(count, array_of_statuses);
   int code = test_same_all(call, {count, requests}, *flag, statuses);
+  if (*flag != 0) verified.note_over(code, count, nullptr, statuses.data());
   if (*flag != 0) code = after_losses(verified, code, {count, requests}, count, nullptr, statuses);
   for (int i = 0; *flag != 0 && i < count; ++i)
     complete_verified(verified, {count, requests}, i, i, code, statuses);
-  code = finish_statuses(call, code, count, statuses);
+  code = finish_statuses(call, watch, code, count, nullptr, statuses);
   return *flag != 0 ? with_collectives(watch, code, count, nullptr, statuses) : code;
 }
 
@@ -137,14 +198,19 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   const AskedRequests asked_requests(count, requests);
-  MPI_Status found;
+  MPI_Status found = empty_status();
+  if (take_unsent(watch, *index, found)) {
+    copy_status(found, status);
+    return watch.result_of(*index);
+  }
   int code = wait_same_any(call, {count, requests}, *index, found);
+  if (*index != MPI_UNDEFINED) verified.note_over(code, 1, index, &found);
   if (*index != MPI_UNDEFINED) code = verified.recover(code, *index, requests[*index], found);
   if (*index != MPI_UNDEFINED)
     code = first_error(code, verified.complete(*index, requests[*index], found));
   copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
-  return is_done ? watch.result_of(*index) : call.finish(code);
+  return is_done ? watch.result_of(*index) : finish_request(call, watch, code, *index, found);
 }
 
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
@@ -154,15 +220,21 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   const AskedRequests asked_requests(count, requests);
-  MPI_Status found;
+  MPI_Status found = empty_status();
+  if (take_unsent(watch, *index, found)) {
+    *flag = 1;
+    copy_status(found, status);
+    return watch.result_of(*index);
+  }
   int code = test_same_any(call, {count, requests}, *index, *flag, found);
+  if (*flag != 0 && *index != MPI_UNDEFINED) verified.note_over(code, 1, index, &found);
   if (*flag != 0 && *index != MPI_UNDEFINED)
     code = verified.recover(code, *index, requests[*index], found);
   if (*flag != 0 && *index != MPI_UNDEFINED)
     code = first_error(code, verified.complete(*index, requests[*index], found));
   if (*flag != 0) copy_status(found, status);
   const bool is_done = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
-  return is_done ? watch.result_of(*index) : call.finish(code);
+  return is_done ? watch.result_of(*index) : finish_request(call, watch, code, *index, found);
 }
 
 extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
@@ -174,11 +246,14 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
   VerifiedRequests verified(incount, requests);
   const AskedRequests asked_requests(incount, requests);
   Statuses statuses(incount, array_of_statuses);
+  if (take_all_unsent(watch, *outcount, indices, statuses))
+    return with_collectives(watch, MPI_SUCCESS, *outcount, indices, statuses);
   int code = wait_same_some(call, {incount, requests}, *outcount, indices, statuses);
+  verified.note_over(code, *outcount, indices, statuses.data());
   code = after_losses(verified, code, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
     complete_verified(verified, {incount, requests}, indices[k], k, code, statuses);
-  code = finish_statuses(call, code, *outcount, statuses);
+  code = finish_statuses(call, watch, code, *outcount, indices, statuses);
   return with_collectives(watch, code, *outcount, indices, statuses);
 }
 
@@ -191,11 +266,14 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
   VerifiedRequests verified(incount, requests);
   const AskedRequests asked_requests(incount, requests);
   Statuses statuses(incount, array_of_statuses);
+  if (take_all_unsent(watch, *outcount, indices, statuses))
+    return with_collectives(watch, MPI_SUCCESS, *outcount, indices, statuses);
   int code = test_same_some(call, {incount, requests}, *outcount, indices, statuses);
+  verified.note_over(code, *outcount, indices, statuses.data());
   code = after_losses(verified, code, {incount, requests}, *outcount, indices, statuses);
   for (int k = 0; k < *outcount; ++k)
     complete_verified(verified, {incount, requests}, indices[k], k, code, statuses);
-  code = finish_statuses(call, code, *outcount, statuses);
+  code = finish_statuses(call, watch, code, *outcount, indices, statuses);
   return with_collectives(watch, code, *outcount, indices, statuses);
 }
 
@@ -259,6 +337,7 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
   if (call.is_ours()) {
     forget(before);
     forget_send_half(before);
+    forget_buffered(before);
     forget_collective(before);
   }
   return call.finish(PMPI_Request_free(request));

@@ -11,7 +11,9 @@
 #include "shim/patience.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
+#include "shim/remade/remade.hpp"
 #include "shim/replication/messages.hpp"
+#include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
 #include "shim/world.hpp"
 
@@ -150,7 +152,34 @@ int SendHalves::result_of(int i) {
   }
   if (!is_loss(half.code)) return half.code;  // MPI has been with the handler
   const MPI_Comm comm = half.sending.comm;
-  return finish(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, half.sending.call, half.code);
+  return finish(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, half.sending.call, half.code,
+                Lacks::nothing);
+}
+
+// Small ones are sent at once: Open MPI 5.0 may end a process whose eager MPI_Isend the receiver
+// does not live to see.
+int begin_half(SendHalf& half, const SendBuffer& sent) {
+  const auto& [name, comm, dest, tag] = half.sending;
+  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (is_out_of_reach(comm, dest)) return code_of_loss(comm);
+  const Address to = address_of(comm, dest);
+  if (ulfm::is_active() && is_sent_at_once(sent.count, sent.datatype))
+    return PMPI_Send(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm);
+  return PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, tag, to.comm, &half.request);
+}
+
+std::size_t buffered_bytes() {
+  sweep();
+  std::size_t bytes = 0;
+  const std::scoped_lock lock(halves().mutex);
+  for (const SendHalf& half : halves().behind)
+    if (half.is_buffered) bytes += half.bytes.size() + MPI_BSEND_OVERHEAD;
+  return bytes;
+}
+
+void finish_buffered() {
+  Patience patience;
+  while (buffered_bytes() != 0) patience.pause();
 }
 
 void forget_send_half(MPI_Request receive) {

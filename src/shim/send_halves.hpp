@@ -1,5 +1,5 @@
-// The sends of MPI_Isendrecv and MPI_Isendrecv_replace. Open MPI 5.0's own calls never complete if
-// their peer is lost; ours are a receive and a send.
+// The sends of MPI_Isendrecv and MPI_Isendrecv_replace, and buffered ones, which have no receive.
+// Open MPI 5.0's own calls never complete if their peer is lost; ours are a receive and a send.
 //
 // The program's request is that of the receive, so every call takes it, and whatever is done for
 // receives is done for it: losses, wildcards, verification. What is sent is a copy, so that the
@@ -31,7 +31,11 @@ struct SendHalf {
   std::vector<std::byte> bytes;            // that MPI reads
   MPI_Request request = MPI_REQUEST_NULL;  // not: it is over
   int code = MPI_SUCCESS;                  // how it has ended
+  bool is_buffered = false;                // of MPI_Bsend and its kin (buffered_sends.hpp)
 };
+
+// Begins to send what is in `half.bytes`, as `sent` says. Never waits for the receiver.
+int begin_half(SendHalf& half, const SendBuffer& sent);
 
 // `receive` is the request of the other half, or MPI_REQUEST_NULL: there is none.
 void keep_send_half(MPI_Request receive, SendHalf half);
@@ -63,6 +67,11 @@ class SendHalves {
   const Then then_;
   std::vector<Held> held_;
 };
+
+// How many bytes the buffered ones hold that are not over.
+std::size_t buffered_bytes();
+// Returns when none is left.
+void finish_buffered();
 
 // The program has freed it.
 void forget_send_half(MPI_Request receive);

@@ -6,6 +6,7 @@
 
 #include "shim/fast_thread_local.hpp"
 #include "shim/type_order.hpp"
+#include "shim/type_size.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -55,12 +56,11 @@ KeptFacts* already_kept_of(MPI_Datatype datatype) {
 
 TypeFacts find_out(MPI_Datatype datatype) {
   TypeFacts facts;
-  int size = 0;
   MPI_Aint lb = 0;
-  PMPI_Type_size(datatype, &size);
+  facts.size = size_of_type(datatype);
+  const auto size = static_cast<MPI_Aint>(facts.size);
   PMPI_Type_get_extent(datatype, &lb, &facts.extent);
   PMPI_Type_get_true_extent(datatype, &facts.true_lb, &facts.true_extent);
-  facts.size = static_cast<std::size_t>(size);
   facts.is_dense = lb == 0 && facts.true_lb == 0 && facts.extent == size &&
                    facts.true_extent == size && is_in_order(datatype);
   facts.padding = Padding::of(datatype);

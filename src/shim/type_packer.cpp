@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shim/type_size.hpp"
+
 namespace resprout::shim {
 namespace {
 
 constexpr std::size_t most_rows = std::size_t{1} << 16;
-constexpr int most_bytes = 8 << 20;  // of an element, so of its blocks before they are rows
+constexpr std::size_t most_bytes = std::size_t{8}
+                                   << 20;  // of an element, so of its blocks before they are rows
 constexpr std::size_t small_bytes = 256;
 constexpr std::size_t fewest_listed = 4;  // rows
 
@@ -80,9 +83,7 @@ Row TypePacker::listed(std::span<const Row> rows) {
 }
 
 std::unique_ptr<const TypePacker> TypePacker::of(MPI_Datatype datatype) {
-  int size = 0;
-  PMPI_Type_size(datatype, &size);
-  if (size > most_bytes || size == MPI_UNDEFINED) return nullptr;
+  if (size_of_type(datatype) > most_bytes) return nullptr;
   const auto blocks = blocks_of(datatype);
   if (!blocks) return nullptr;
   MPI_Aint lb = 0;

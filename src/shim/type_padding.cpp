@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "shim/type_recipe.hpp"
+#include "shim/type_size.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -13,15 +14,9 @@ constexpr bool has_padded_long_double = std::numeric_limits<long double>::digits
 constexpr std::size_t held = 10;
 constexpr std::size_t padding = has_padded_long_double ? sizeof(long double) - held : 0;
 
-std::size_t size_of_one(MPI_Datatype datatype) {
-  int size = 0;
-  PMPI_Type_size(datatype, &size);
-  return static_cast<std::size_t>(size);
-}
-
 // Made by MPI_Type_create_f90_real or _complex. MPI gives a long double for what needs one.
 bool is_long_double_of_fortran(MPI_Datatype datatype, int combiner) {
-  const std::size_t size = size_of_one(datatype);
+  const std::size_t size = size_of_type(datatype);
   return (combiner == MPI_COMBINER_F90_REAL && size == sizeof(long double)) ||
          (combiner == MPI_COMBINER_F90_COMPLEX && size == 2 * sizeof(long double));
 }
@@ -55,7 +50,7 @@ Padding Padding::of_struct(const TypeRecipe& made) {
   const auto count = static_cast<std::size_t>(made.integer(0));
   for (std::size_t i = 0; i < count; ++i) {
     const Padding part = of(made.part(i));
-    std::size_t left = size_of_one(made.part(i)) * static_cast<std::size_t>(made.integer(1 + i));
+    std::size_t left = size_of_type(made.part(i)) * static_cast<std::size_t>(made.integer(1 + i));
     has_padding = has_padding || (part.has_any() && left > 0);
     if (!part.has_any() && left > 0) add({left, true});
     for (std::size_t next = 0; part.has_any() && left > 0; ++next) {

@@ -20,6 +20,7 @@
 #include "shim/communicator.hpp"
 #include "shim/cut_off.hpp"
 #include "shim/departures.hpp"
+#include "shim/environment.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
@@ -28,12 +29,14 @@
 #include "shim/native/nursery.hpp"
 #include "shim/one_sided/windows.hpp"
 #include "shim/remade/spares.hpp"
+#include "shim/replication/clocks.hpp"
 #include "shim/replication/masking.hpp"
+#include "shim/replication/position.hpp"
 #include "shim/replication/verification.hpp"
+#include "shim/report/arrival.hpp"
+#include "shim/report/fatal_signals.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
-
-extern "C" char** environ;
 
 namespace resprout::shim {
 namespace {
@@ -42,6 +45,7 @@ namespace {
 void progress_mpi() {
   int flag = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  take_unwanted();
 }
 
 class LiveWorld final : public World {
@@ -80,6 +84,10 @@ class LiveWorld final : public World {
     if (rank >= static_cast<int>(world_ranks.size())) return -1;
     const int world_rank = world_ranks[static_cast<std::size_t>(rank)];
     return world_rank == MPI_UNDEFINED ? -1 : world_rank;
+  }
+
+  [[noreturn]] void end_job(int status, const std::string& line) override {
+    shim::end_job(job_.peers, job_.rank, options_.run_directory, status, line);
   }
 
   Job& job() { return job_; }
@@ -196,11 +204,22 @@ void join_other_planes(LiveWorld& world) {
     prepare_verification(world.options(), own.address.data());
 }
 
+// What another job has started, with a copy of its environment or by MPI_Comm_spawn, is what it is
+// without Resprout.
+bool is_for_others() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);
+  return is_of_other_job() || parent != MPI_COMM_NULL;
+}
+
 void begin() {
+  watch_fatal_signals();
+  char** const environment = take_environment();
+  if (is_for_others()) return close_clocks();
   CallsMutex::note_thread_level();
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  ParsedOptions parsed = parse_environment(environ, size);
+  ParsedOptions parsed = parse_environment(environment, size);
   if (parsed.error.empty()) parsed.error = choose_specs(parsed.options);
   if (!parsed.error.empty()) refuse(parsed.error);
 
@@ -232,8 +251,10 @@ void begin() {
     job.lifeline->connect(job.peers, std::move(job.tree),
                           watches ? job.transport->pulses() : runtime::Pulses());
   } catch (const std::system_error& error) {
-    // Not for one rank alone to decide; but what the system refuses here it refuses everywhere.
-    std::fprintf(stderr, "resprout: cannot start: %s\n", error.what());
+    // The others wait for this process: the launcher sees its end, and ends the job.
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::fprintf(stderr, "resprout: rank %d cannot start: %s\n", rank, error.what());
     std::_Exit(2);
   }
   open_revocations(live.load()->engine());
@@ -249,8 +270,12 @@ void begin() {
   open_nursery();
   if (live.load()->options().is_replicated()) join_other_planes(*live.load());
   leave_together();
+  // Whoever dies outside of MPI_Init must not count as one who ended before it was through.
+  if (live.load()->rank() == 0) note_all_in();
+  leave_together();
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
+  note_phase(Phase::running);
 }
 
 // Everybody has all it needs of everybody else, and knows that who leaves now is not lost.
@@ -298,14 +323,18 @@ World* World::current() { return live.load(std::memory_order_acquire); }
 using namespace resprout::shim;
 
 extern "C" int MPI_Init(int* argc, char*** argv) {
+  note_entered();
   resprout::runtime::Pulses::prepare();
+  begin_position();
   const int code = PMPI_Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  note_entered();
   resprout::runtime::Pulses::prepare();
+  begin_position();
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();
   return code;
@@ -317,15 +346,20 @@ extern "C" int MPI_Finalize() {
     return MPI_SUCCESS;
   }
   if (World::current() != nullptr) {
+    note_phase(Phase::ending);
     entering("finalize");
     end();
   }
-  return PMPI_Finalize();
+  const int code = PMPI_Finalize();
+  note_phase(Phase::over);
+  return code;
 }
 
 extern "C" int MPI_Abort(MPI_Comm comm, int errorcode) {
   LiveWorld* world = live.load();
   if (world == nullptr) return PMPI_Abort(comm, errorcode);
   if (is_cut_off()) end_cut_off("it called MPI_Abort");
-  end_job(world->job().peers, world->rank(), world->options().run_directory, errorcode);
+  world->end_job(errorcode, "resprout: rank " + std::to_string(world->rank()) +
+                                " called MPI_Abort(" + std::to_string(errorcode) +
+                                "): the job ends");
 }

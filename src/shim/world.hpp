@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <string>
+
 #include "shim/options.hpp"
 
 namespace resprout::runtime {
@@ -39,6 +41,9 @@ class World {
   // The world rank of `rank` in `comm` (its remote group, if it is an inter-communicator); -1 for
   // MPI_ANY_SOURCE, MPI_PROC_NULL and what is not a rank.
   virtual int world_rank_of(MPI_Comm comm, int rank) = 0;
+
+  // Ends all processes of the job, whose exit status is `status`; `line`: abort.hpp.
+  [[noreturn]] virtual void end_job(int status, const std::string& line) = 0;
 
  protected:
   ~World() = default;

@@ -162,6 +162,19 @@ MEMBERSHIP = {
         "--procs 5 --crashes 2 --loss",
     ],
 }
+# Who is isolated probes those whom it suspects: of few, as each probe is one thing more that may
+# cross all others.
+MEMBERSHIP["membership"] += [
+    "--probes --procs 3 --crashes 2 --slander --loss",
+    "--probes --procs 3 --crashes 2 --slander --loss --proofs",
+    "--probes --procs 4 --crashes 3 --loss --proofs",
+]
+MEMBERSHIP["membership:views=local"] += [
+    "--probes --procs 3 --crashes 2 --slander --loss",
+    "--probes --procs 3 --crashes 2 --slander --loss --proofs",
+    "--probes --procs 3 --joiners 1 --crashes 1 --slander --loss",
+    "--probes --procs 4 --crashes 3 --loss --proofs",
+]
 # One thing is silently corrupted at any moment, and somebody dies at any moment.
 DIGEST_VOTE = {
     **{

@@ -33,6 +33,21 @@ with `--on-loss continue`; with `--on-loss error` collectives that a loss has to
 `MPIX_ERR_PROC_FAILED` too ([run.md](run.md)). Collectives on inter-communicators pass through, as
 do calls with arguments that are not valid: the MPI library knows what to say.
 
+Ranks whose arguments do not fit together are a mistake of the program. In what Resprout carries
+nobody writes beyond a receive buffer. `MPI_ERR_TRUNCATE` goes to whoever is sent more than it
+takes, and to all ranks of a reduction or a scan to which one of them gives another count; to the
+root alone where only the root has the result. Who is sent less gets that; of what it gives itself
+in an MPI_Alltoall and its kin a rank knows better. What the MPI library
+carries is its own: its MPI_Bcast writes more than fits ([open-mpi.md](open-mpi.md)).
+
+Not all mistakes are noticed. Ranks that differ in what chooses the way of a message wait for each
+other, where the library may return or fail: in the call or the order of calls, in roots, in
+operators of which one commutes, and in counts where these choose the way. Those are: a broadcast
+whose root sends 120 bytes or less where another rank takes more, or which one of them leaves to the
+library; an allreduce with other numbers of [slices](protocols/slices.md); an
+MPI_Alltoall of which one rank has more than 1 MiB for all and another one less; a scan whose
+segments end elsewhere. The rank that notices first ends the job where errors are fatal.
+
 Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
 through has its Fortran form ([adr/013](adr/013-fortran-forms.md)).
 """

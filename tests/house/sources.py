@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build" / "release"
+# Folders, and files: .git, in a work tree beside another one; what is built without a suffix.
 NOT_OURS = {".git", ".venv", "build", "dist", "third_party", "__pycache__"}
+NOT_OURS |= {"resprout_start"}
 CPP = {".c", ".h", ".cpp", ".hpp"}
 # Files of plain text that are read by people, too.
 TEXT = CPP | {".py", ".md", ".toml", ".cmake", ".txt", ".json", ".map", ".html", ".css", ".js", ""}
@@ -20,7 +22,7 @@ def files(suffixes: set[str], below: str = ".") -> Iterator[Path]:
             s for s in subfolders if s not in NOT_OURS and not s.endswith(("_cache", ".egg-info"))
         )
         for name in sorted(names):
-            if Path(name).suffix in suffixes:
+            if name not in NOT_OURS and Path(name).suffix in suffixes:
                 yield Path(folder) / name
 
 

@@ -13,6 +13,7 @@ EXPORTED = re.compile(
     r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit"
     r"|clock|clock_gettime|getrusage|gettimeofday|time|times|timespec_get"
     r"|ompi_comm_(dup|nextcid|revoke_local|request_schedule_append)|mca_coll_base_comm_(un)?select"
+    r"|ompi_request_is_failed_fn"
     r"|opal_pointer_array_(test_and_)?set_item"
     r"|ompi_mpi_errors_are_fatal_comm_handler|ompi_rte_abort"
 )

@@ -11,7 +11,7 @@ def group() -> Iterator[Callable[..., Group]]:
     """Makes groups of members; none of their processes outlives the test."""
     groups: list[Group] = []
 
-    def make(size: int, **options: int) -> Group:
+    def make(size: int, **options: int | str) -> Group:
         groups.append(Group(**options))
         groups[-1].found(size)
         return groups[-1]

@@ -136,6 +136,24 @@ def test_when_the_root_is_killed_the_next_one_is_root(local: Make) -> None:
     members.agree(range(1, 6))
 
 
+def test_a_founder_that_is_started_again_finds_its_group(local: Make, tmp_path: Path) -> None:
+    members = local(1)
+    members.kill(0)
+    members.options["state"] = str(tmp_path / "group")
+    members.come(0)
+    members.agree([0])
+    members.options["state"] = ""
+    members.come(1, 0)
+    members.come(2, 0)
+    members.agree(range(3))
+    members.kill(0)
+    members.agree([1, 2])
+    members.options["state"] = str(tmp_path / "group")
+    again = members.come(0)
+    members.agree(range(3))
+    assert not again.said("founding")
+
+
 def test_three_may_be_killed_at_once_the_root_among_them(local: Make) -> None:
     members = local(9)
     members.kill(0, 1, 4)

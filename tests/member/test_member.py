@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import strangers
 from groups import PATIENCE, Group
 from resprout.cli import main
 from resprout.errors import UserError
-from resprout.member import Member
+from resprout.member import Member, numeric
 
 Make = Callable[..., Group]
 
@@ -99,8 +100,47 @@ def test_a_stopped_member_is_excluded_told_when_it_goes_on_and_joins_again(group
     members.wait(lambda: all(3 not in p.view[1] for p in members.processes if p is not stopped))
     os.kill(stopped.pid, signal.SIGCONT)
     members.wait(lambda: bool(stopped.said("excluded")))
-    members.agree(range(5))
+    epoch = members.agree(range(5))
     assert stopped.id == 3
+    # It is heard by those who knew it before: nobody waits for who it was until then.
+    members.wait_for(7)
+    assert len(stopped.said("excluded")) == 1
+    assert {p.view for p in members.processes} == {(epoch, tuple(range(5)))}
+
+
+def test_a_founder_that_is_started_again_finds_its_group_or_says_that_it_founds_another(
+    group: Make, tmp_path: Path
+) -> None:
+    kept = str(tmp_path / "group")
+    members = group(1, state=kept)
+    address = members.of(0).address
+    members.options["state"] = ""
+    for _ in range(2):
+        members.start(join=address)
+    members.agree(range(3))
+    members.kill(0)
+    members.agree([1, 2])
+    members.options["state"] = kept
+    members.start(listen=address)
+    members.agree(range(3))
+    assert not members.processes[-1].said("founding")
+    members.kill(0, 1, 2)
+    again = members.start(listen=address)
+    members.wait(lambda: again.view[1] == (0,))
+    assert [event["event"] for event in again.events] == ["joining", "founding", "view"]
+
+
+def test_hosts_may_have_names(group: Make) -> None:
+    assert numeric("listen", "localhost:40") == "127.0.0.1:40"
+    assert numeric("listen", "[::1]:40") == "[::1]:40"
+    with pytest.raises(UserError, match="no host has the name nobody"):
+        Member("127.0.0.1:0", "nobody.invalid:40")
+    members = group(1)
+    members.kill(0)
+    members.start(listen="localhost:0")
+    members.agree(range(1))
+    members.start(join=members.of(0).address.replace("127.0.0.1", "localhost"))
+    members.agree(range(2))
 
 
 def test_who_joins_takes_over_the_radix_of_the_group(group: Make) -> None:

@@ -16,7 +16,7 @@ def main(
     runs: int,
     what: str,
 ) -> int:
-    """Each kind with `runs` seeds, whatever fails; a run says how many `what` it has lost."""
+    """Each kind with `runs` seeds, whatever fails; a run says how many `what` there were."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--runs", type=int, default=runs, help="of each kind")
     parser.add_argument("--kind", choices=list(kinds), action="append", help="these alone")
@@ -24,16 +24,16 @@ def main(
     options = parser.parse_args(words)
     failed = 0
     for kind in options.kind or kinds:
-        run, began, lost = kinds[kind], time.monotonic(), 0
+        run, began, count = kinds[kind], time.monotonic(), 0
         with progress_bar(work=options.runs, things=options.runs, name=f"runs of {kind}") as shown:
             for seed in range(options.first, options.first + options.runs):
                 try:
-                    lost += run(seed)
+                    count += run(seed)
                 except (AssertionError, pytest.fail.Exception) as error:
                     failed += 1
                     print(f"{kind} with seed {seed}: {error}", file=sys.stderr)
                 shown.advance(1, 1)
         seconds = time.monotonic() - began
-        print(f"{kind}: {options.runs} runs, {lost} {what} lost, {seconds:.0f} s")
+        print(f"{kind}: {options.runs} runs, {count} {what}, {seconds:.0f} s", flush=True)
     print(f"{failed} failed")
     return 1 if failed else 0

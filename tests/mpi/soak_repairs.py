@@ -45,4 +45,4 @@ KINDS: dict[str, Callable[[int], int]] = {
 
 
 if __name__ == "__main__":
-    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 100, "ranks"))
+    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 100, "ranks lost"))

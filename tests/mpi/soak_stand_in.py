@@ -153,4 +153,4 @@ KINDS: dict[str, Callable[[int], int]] = {
 
 
 if __name__ == "__main__":
-    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 50, "processes"))
+    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 50, "processes lost"))

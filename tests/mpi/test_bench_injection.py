@@ -46,7 +46,7 @@ def test_every_flip_is_detected_and_with_three_replicas_corrected(degree: int, m
     assert flipped["right_results"] or degree == 2, str(ended)
 
 
-@pytest.mark.parametrize("method", ["async-hash", "msg-plus-hash"])
+@pytest.mark.parametrize("method", covering.a_share(["msg-plus-hash", "async-hash"], 2))
 def test_a_kernel_in_which_something_is_corrupted_is_put_right_by_the_others(
     tmp_path: Path, method: str
 ) -> None:
@@ -61,7 +61,7 @@ def test_a_kernel_in_which_something_is_corrupted_is_put_right_by_the_others(
         assert (tmp_path / f"injection.{name}").stat().st_size > 0
 
 
-@pytest.mark.parametrize("degree", [2, 3])
+@pytest.mark.parametrize("degree", covering.a_share([3, 2], 2))
 def test_with_checkpoints_memory_and_messages_come_right(degree: int) -> None:
     options = ["--injections", "1", "--alone", "0", "--kernel-jobs", "0", "--steps-jobs", "2"]
     ended, rows = bench(degree, "async-hash", *options)

@@ -113,7 +113,8 @@ def test_under_a_fatal_handler_and_where_nobody_goes_on_all_end(tmp_path: Path) 
 
     mixed = [jobs.PROGRAMS / "mixed", str(tmp_path), "11", "0", "2"]
     try:
-        ended = jobs.run(hosts.mpirun(mixed, tmp_path, {}), meanwhile=cut)
+        fatal = {"ERRORS_ARE_FATAL": "1"}
+        ended = jobs.run(hosts.mpirun(mixed, tmp_path, fatal), meanwhile=cut)
     finally:
         namespaces.heal("A", "B", "C")
     for rank in range(RANKS):

@@ -46,6 +46,26 @@ def test_a_job_of_which_every_rank_crashes_fails() -> None:
     assert ended.status not in (0, 3), str(ended)
 
 
+@pytest.mark.parametrize(
+    ("how", "status", "said"),
+    [("segv", 139, "was ended by SIGSEGV"), ("abort", 134, "was ended by SIGABRT"),
+     ("overflow", 139, "was ended by SIGSEGV"),
+     ("0", 1, "exited without MPI_Finalize, status 0"),
+     ("9", 9, "exited without MPI_Finalize, status 9")],
+)  # fmt: skip
+def test_a_job_goes_on_without_a_rank_that_makes_a_mistake_and_fails(
+    how: str, status: int, said: str
+) -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "mistake", "1", how])
+    assert (ended.status, ended.out) == (status, "2 go on\n"), str(ended)
+    assert said in ended.err and ended.lost == {1}, str(ended)
+
+
+def test_a_job_whose_ranks_all_leave_without_the_end_of_mpi_fails() -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "mistake", "-1", "0"])
+    assert ended.status == 1, str(ended)
+
+
 def test_a_job_of_which_no_rank_survives_fails() -> None:
     faults = [f"--inject=kill:rank={rank},at={100 * rank + 100}ms" for rank in range(3)]
     ended = jobs.resprout_run(3, [ENDINGS, "forever"], faults)

@@ -78,6 +78,24 @@ while True:
     print("rank", world.rank, "step", step[0], "total", total[0], flush=True)
 """
 
+# Sums on each host, then among hosts, and back.
+_NODES = """
+from array import array
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+node = world.Split_type(MPI.COMM_TYPE_SHARED, world.rank)
+leaders = world.Split(0 if node.rank == 0 else MPI.UNDEFINED, world.rank)
+total = 0
+for step in range(20):
+    part, whole = array("q", [0]), array("q", [0])
+    node.Reduce(array("q", [(step + 1) * (world.rank + 1)]), part, root=0)
+    if node.rank == 0:
+        leaders.Allreduce(part, whole)
+    node.Bcast(whole, root=0)
+    total += whole[0]
+print(f"rank {world.rank} is one of {node.size} with {total}", flush=True)
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def four_hosts() -> Iterator[None]:
@@ -296,6 +314,35 @@ def test_of_a_plane_on_two_hosts_one_of_which_is_cut_off_the_rest_is_lost_with_i
     check_output(ended)
     assert how(ended) == ["lost", "whole"], str(ended)
     assert ended.report["replicas_left"] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "how_planes_end"),
+    [
+        (("--verify", "msg-plus-hash"), "whole"),
+        (
+            (
+                *STAND_IN,
+                *("--inject", "kill:rank=1,replica=0,at=bcast#5"),
+                *("--inject", "kill:rank=2,replica=1,at=bcast#7"),
+            ),
+            "gaps",
+        ),
+    ],
+)
+def test_all_planes_have_the_same_ranks_share_hosts(
+    folder: Path, options: tuple[str, ...], how_planes_end: str
+) -> None:
+    """Plane 0 is on two hosts, plane 1 on one."""
+    words = command(folder, ["nodeB", "nodeC", "nodeD"], "--replicas", "2", *options)
+    words[words.index("-c") + 1 :] = [_NODES]
+    ended = jobs.run(words, variables(folder))
+    assert ended.status == 0, str(ended)
+    total = sum((step + 1) * sum(range(1, RANKS + 1)) for step in range(20))
+    expected = [f"rank {rank} is one of 2 with {total}" for rank in range(RANKS)]
+    assert sorted(ended.out.splitlines()) == expected, str(ended)
+    report = json.loads((folder / "report.json").read_text())
+    assert [plane["how"] for plane in report["planes"]] == [how_planes_end] * 2, str(ended)
 
 
 def test_fewer_hosts_than_replicas_are_refused_or_shared(folder: Path) -> None:

@@ -187,6 +187,20 @@ def expect_right(ended: jobs.Ended) -> None:
     assert lines(ended) == RIGHT, str(ended)
 
 
+def test_the_plane_that_is_left_waits_for_one_to_come_back_if_it_is_asked_to(scene: Scene) -> None:
+    def lose_one() -> None:
+        scene.wait_until_at(3)
+        scene.kill(1, 1)
+        scene.wait_until_said("nothing that plane 0 says is compared any more: it waits")
+        scene.open(3)
+
+    scene.close(3)
+    ended = scene.play(2, "async-hash", lose_one, ["--on-unverified", "wait"])
+    expect_right(ended)
+    assert ends(ended) == [("whole", 0), ("whole", 1)], str(ended)
+    assert ended.report["verification"]["unverified"] < ended.report["verification"]["verified"]
+
+
 @pytest.mark.parametrize("method", ["async-hash", "all-to-all", "none"])
 def test_a_job_of_two_planes_bears_the_loss_of_one_and_then_of_the_other(
     scene: Scene, method: str
@@ -327,7 +341,7 @@ def test_planes_that_wait_for_what_one_of_them_lacks_do_not_wait_for_ever(
     program.write_text(LACKING)
     scene.close(2)
     ended = scene.play(
-        2, "async-hash", lose_one, ["--straggler-wait", "1"], [sys.executable, str(program)]
+        2, "async-hash", lose_one, ["--straggler-wait", "6"], [sys.executable, str(program)]
     )
     assert ended.status == 0, str(ended)
     assert lines(ended) == [f"rank {rank} has 18" for rank in range(RANKS)]

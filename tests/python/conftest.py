@@ -15,7 +15,7 @@ _MPIRUN = """\
         print("mpirun (Open MPI) 5.0.11")
         sys.exit(0)
     ranks = int(words[words.index("-n") + 1])
-    program = words[words.index("/bin/sh"):]
+    program = words[next(i for i, w in enumerate(words) if w.endswith("/resprout_start")):]
     children = []
     signals = []
     def end(number, frame):

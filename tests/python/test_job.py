@@ -1,5 +1,6 @@
 """The launcher around an mpirun that is none: status, signals, input, and nothing left behind."""
 
+import ast
 import contextlib
 import os
 import pty
@@ -201,7 +202,7 @@ def test_the_run_directory_is_gone_afterwards(fake_mpi: Path) -> None:
     ) as job:
         said, _ = job.communicate(timeout=WATCHDOG_SECONDS)
     directory, *contents = said.split()
-    assert contents == ["started-0", "stdin"]
+    assert contents == ["started-0", "starting", "stdin"]
     assert not Path(directory).exists()
 
 
@@ -227,6 +228,27 @@ def test_the_program_sees_neither_what_is_the_launcher_s_nor_changed_words(
     with launched(fake_mpi, 1, sys.executable, "-c", show, *words) as job:
         said, _ = job.communicate(timeout=WATCHDOG_SECONDS)
     assert said.strip() == f"{words} None"
+
+
+def test_variables_reach_the_program_whatever_their_names(
+    fake_mpi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As bash exports functions; a shell in between would drop what it cannot use itself."""
+    named = {"BASH_FUNC_greet%%": "() {  echo there\n}", "my-var": "1", "dotted.name": "a b\nc"}
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    show = "import os; print({k: v for k, v in os.environ.items() if not k.isidentifier()})"
+    with launched(fake_mpi, 1, sys.executable, "-c", show) as job:
+        said, _ = job.communicate(timeout=WATCHDOG_SECONDS)
+    assert ast.literal_eval(said) == named
+
+
+def test_a_program_that_is_not_there_is_named_by_its_rank(fake_mpi: Path, tmp_path: Path) -> None:
+    program = make_program(tmp_path / "gone", "#!/there/is/no/such/interpreter\n")
+    with launched(fake_mpi, 1, program) as job:
+        _, said = job.communicate(timeout=WATCHDOG_SECONDS)
+    assert f"{program} cannot be run: No such file or directory" in said
+    assert job.returncode == 127, said
 
 
 def test_mpirun_s_status_counts_where_ranks_leave_none(fake_mpi: Path) -> None:

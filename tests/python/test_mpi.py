@@ -19,7 +19,8 @@ from resprout.launch.mpi import (
     one_host_settings,
     settings_for,
 )
-from resprout.launch.shim import built_for, check_fits
+from resprout.launch.parts import Part
+from resprout.launch.shim import START, built_for, check_fits, find_shim
 
 OPEN_MPI_5 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "5.0.11", True)
 OPEN_MPI_4 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "4.1.4", False)
@@ -106,7 +107,7 @@ def test_planes_that_go_on_with_gaps_let_their_ranks_die() -> None:
         return setting in map(str, settings_for(mpi, 4, planes=2, stands_in=stands_in))
 
     without_ulfm = replace(OPEN_MPI_5, has_ulfm=False)
-    assert is_set("--with-ft ulfm") and is_set("--output tag") and is_set("--bind-to none")
+    assert is_set("--with-ft ulfm") and is_set("--output tag-fullname") and is_set("--bind-to none")
     assert is_set("--runtime-options recoverable,continuous", without_ulfm)
     assert not is_set("--with-ft ulfm", stands_in=False)
     assert not is_set("--runtime-options recoverable,continuous", without_ulfm, stands_in=False)
@@ -169,7 +170,19 @@ def test_open_mpi_passes_our_variables_to_other_hosts() -> None:
     assert ("-x", "RESPROUT_TRANSPORT") in pairs
     assert ("-x", "RESPROUT_RUN_DIR") in pairs
     assert ("--hostfile", "hosts") in pairs
-    assert words.index("--x") < words.index("/bin/sh")
+    assert words.index("--x") < words.index(str(find_shim(START)))
+
+
+def test_each_program_of_a_job_gets_what_mpirun_knows_of_one() -> None:
+    parts = [Part(2, ["ocean", "x"]), Part(3, ["ice"])]
+    plan = Plan(OPEN_MPI_5, 5, [], None, {"RESPROUT_TRANSPORT": "tcp"}, "hosts", parts=parts)
+    words = plan.arguments()
+    at = words.index(":")
+    for of_one, part in zip((words[:at], words[at + 1 :]), parts, strict=True):
+        pairs = list(itertools.pairwise(of_one))
+        assert ("-n", str(part.ranks)) in pairs and ("--hostfile", "hosts") in pairs
+        assert ("-x", "RESPROUT_TRANSPORT") in pairs and ("-x", "RESPROUT_RUN_DIR") in pairs
+        assert of_one[of_one.index(str(find_shim(START))) + 2 :] == part.program
 
 
 def test_hydra_gets_words_that_it_knows() -> None:

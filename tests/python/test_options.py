@@ -1,5 +1,8 @@
 """Options and their variables: one table, from which everything else comes."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +47,7 @@ def test_all_known_variables_are_accepted() -> None:
     ("flag", "value", "valid"),
     [
         ("--on-loss", "cry", "continue, error"),
+        ("--on-unanswered", "cry", "handler, ignore, abort"),
         ("--sum", "exactly", "any, reproducible"),
         ("--collectives", "mine", "auto, native, resprout, trees"),
         ("--missing", "something", "nothing, last, or a number"),
@@ -199,6 +203,26 @@ def test_planes_have_no_tree_of_views(
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert main([*command.split(), "--help"]) == 0
     assert f"resprout {command}" in capsys.readouterr().out
+
+
+def test_the_version_is_a_command_and_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["version"]) == 0
+    said = capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert said.startswith("resprout ") and capsys.readouterr().out == said
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"), [("resprout r", "run"), ("resprout run --repl", "--replicas")]
+)
+def test_a_shell_completes_commands_and_options(words: str, completed: str) -> None:
+    count = str(len(words.split()) - 1)
+    asked = {"_RESPROUT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": count}
+    done = subprocess.run(
+        [Path(sys.executable).parent / "resprout"], env=os.environ | asked,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert completed in done.stdout.split()
 
 
 def test_help_of_run_names_every_variable(

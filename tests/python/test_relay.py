@@ -11,6 +11,11 @@ from resprout.launch.planes.lines import Key, Lines, Marker
 from resprout.launch.planes.relay import Relay, Tagged
 
 OUT = (0, "stdout")
+JOB = "/tmp/resprout-k3x9a2lm"
+
+
+def marker(number: int) -> bytes:
+    return b"\x1eresprout-return %s/return-%d\n" % (JOB.encode(), number)
 
 
 def test_a_plane_that_is_back_is_kept_until_the_leader_is_lost() -> None:
@@ -102,7 +107,7 @@ class Screen:
         self.shown: defaultdict[Key, bytes] = defaultdict(bytes)
 
     def _tags(self, number: int) -> dict[str, Tagged]:
-        return {stream: Tagged(number) for stream in ("stdout", "stderr")}
+        return {stream: Tagged(number, JOB) for stream in ("stdout", "stderr")}
 
     def add(self, number: int) -> None:
         self.lines.add(number)
@@ -174,7 +179,7 @@ class Story:
             to = places[last + 1] if last < self.returns else len(text)
             end = self.random.randint(places[last], max(to, places[last]))
         if self.comes[copy]:
-            yield self.comes[copy], b"\x1eresprout-return %d\n" % self.comes[copy]
+            yield self.comes[copy], marker(self.comes[copy])
         for number in range(self.comes[copy], last + 1):
             to = places[number + 1] if number < last else end
             for piece in self._pieces(text[begin:to]):
@@ -182,7 +187,7 @@ class Story:
             begin = to
             is_on_the_way = copy in self.lost_in and number + 1 == last and end == to
             if number < last and not (is_on_the_way and self.random.random() < 0.5):
-                yield number + 1, b"\x1eresprout-return %d\n" % (number + 1)
+                yield number + 1, marker(number + 1)
 
     def _pieces(self, text: bytes) -> Iterator[bytes]:
         for line in text.splitlines(keepends=True):
@@ -242,7 +247,7 @@ class Piped:
         self.paths = {stream: folder / stream for stream in ("stdout", "stderr")}
         self.files = {stream: path.open("wb") for stream, path in self.paths.items()}
         to = {stream: file.fileno() for stream, file in self.files.items()}
-        self.relay = Relay(planes, to)
+        self.relay = Relay(planes, JOB, to)
         self.pipes = [self._duplicates(index) for index in range(planes)]
         self.relay.start()
 
@@ -280,8 +285,8 @@ def test_a_relay_takes_up_launches_that_begin_later(tmp_path: Path) -> None:
     assert piped.relay.own_words(0) == b"its launcher complains\n"
     back = piped.add(1)
     assert back == 2
-    piped.say(back, b"[1,0]<stdout>: \x1eresprout-return 1\n[1,0]<stdout>: o\n")
-    piped.say(1, b"[1,0]<stdout>: \x1eresprout-return 1\n")
+    piped.say(back, b"[1,0]<stdout>: " + marker(1) + b"[1,0]<stdout>: o\n")
+    piped.say(1, b"[1,0]<stdout>: " + marker(1))
     piped.end(1)
     piped.relay.lose(1)
     piped.say(back, b"[1,0]<stdout>: 3\n[1,0]<stdout>: without end")

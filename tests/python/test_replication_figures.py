@@ -115,7 +115,9 @@ def test_a_process_that_left_no_times_is_not_taken_for_a_quick_one() -> None:
         times_of([2, 10, 11, 12, 10, 0, 0])
 
 
-@pytest.mark.parametrize("tag", ["", "[1,0]<stdout>: ", "[17,3]<stdout>:"])
+@pytest.mark.parametrize(
+    "tag", ["", "[1,0]<stdout>: ", "[17,3]<stdout>:", "[prterun-vm-7@1,0]<stdout>: "]
+)
 def test_a_kernel_is_heard_whether_its_lines_are_tagged_or_not(tag: str) -> None:
     line = "cg class=A ranks=4 iterations=4 result=184 digest=bcf29c37bbd24051 seconds=0.682 "
     assert read_digest(f"warning\n{tag}{line}verified\n") == "bcf29c37bbd24051"

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from resprout.launch.job import End
 from resprout.report.as_json import to_json
-from resprout.report.merge import STATUS_KILLED, STATUS_STRICT, Report, merge
+from resprout.report.merge import STATUS_STRICT, Report, merge
 from resprout.report.notes import Note, NoteReader
 from resprout.report.ranks import read_parts
 from resprout.report.show import duration, show
+from resprout.report.signals import STATUS_KILLED
 
 SECOND = 1_000_000_000
 MS = 1_000_000
@@ -174,6 +175,41 @@ def test_the_status_is_the_largest_of_those_that_were_not_lost(four: RunDirector
     assert (report.losses[0].how, report.losses[0].exit_status) == ("exited", 99)
 
 
+@pytest.mark.parametrize(
+    ("left", "number", "status", "how"),
+    [
+        ("signal", 11, 139, "was ended by SIGSEGV at"),
+        ("exit", 9, 9, "exited without MPI_Finalize, status 9 at"),
+        ("exit", 0, 1, "exited without MPI_Finalize, status 0 at"),
+    ],
+)
+def test_a_rank_that_is_lost_by_a_mistake_makes_the_job_fail(
+    four: RunDirectory, left: str, number: int, status: int, how: str
+) -> None:
+    for rank in range(3):
+        four.rank(rank, losses=[loss(3, 12 * SECOND, rank)])
+    assert four.report(mpirun_status=0).exit_status == 0
+    (four.path / f"{left}-3").write_text(f"{number:03}\n")
+    report = four.report(mpirun_status=0)
+    assert report.exit_status == status
+    assert f"rank 3 (pid 103) {how}" in shown(report)
+    four.injected(3, "kill:rank=3,at=1ms", 11 * SECOND)
+    assert four.report(mpirun_status=0).exit_status == 0
+
+
+def test_ranks_that_leave_without_the_end_of_mpi_fail(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.rank(rank, finalized=rank != 2)
+    assert four.report(mpirun_status=0).exit_status == 1
+
+
+def test_a_rank_that_dealt_with_its_signal_has_its_own_status(four: RunDirectory) -> None:
+    for rank in range(4):
+        four.rank(rank)
+    (four.path / "signal-2").write_text("011\n")
+    assert four.report(mpirun_status=0).exit_status == 0
+
+
 def test_strict_makes_a_loss_a_failure_but_hides_no_other(lossy: RunDirectory) -> None:
     assert lossy.report(strict=True).exit_status == STATUS_STRICT
     lossy.rank(1, status=7, losses=[loss(3, 12 * SECOND, 1)])
@@ -196,6 +232,8 @@ def test_a_rank_without_a_status_leaves_the_word_to_mpirun(four: RunDirectory) -
 
 def test_a_job_whose_ranks_were_all_killed_has_not_ended_well(four: RunDirectory) -> None:
     assert four.report(mpirun_status=0).exit_status == STATUS_KILLED
+    (four.path / "signal-1").write_text("006\n")
+    assert four.report(mpirun_status=0).exit_status == 134
 
 
 def test_programs_without_mpi_have_their_status_too(four: RunDirectory) -> None:
@@ -347,6 +385,33 @@ def test_people_read_who_when_by_whom_and_at_what_cost(lossy: RunDirectory) -> N
     ):
         assert part in said
     assert all(line.startswith("resprout: ") for line in said.splitlines())
+
+
+def test_calls_whose_data_were_lost_are_named_in_the_order_of_their_times(
+    lossy: RunDirectory,
+) -> None:
+    for rank, at_ns in ((0, 14), (1, 13)):
+        told = {"call": "MPI_Recv", "communicator": "field", "lost": [3], "calls_handler": True}
+        lossy.note(rank, "unanswered", {**told, "ends_job": False, "at_ns": at_ns * SECOND})
+    report = lossy.report()
+    assert [(call.rank, call.lost) for call in report.unanswered] == [(1, (3,)), (0, (3,))]
+    assert to_json(report)["unanswered"][0]["call"] == "MPI_Recv"
+    text = io.StringIO()
+    show(report, text)
+    assert (
+        "rank 1 and 1 more rank asked for data that was lost, first by MPI_Recv on field"
+    ) in text.getvalue()
+
+
+def test_who_is_lost_to_a_call_that_ends_the_job_is_lost_though_nobody_else_says_so(
+    four: RunDirectory,
+) -> None:
+    told = {"call": "MPI_Recv", "communicator": "", "lost": [2], "calls_handler": False}
+    four.note(1, "unanswered", {**told, "ends_job": True, "at_ns": 14 * SECOND})
+    (four.path / "abort.json").write_text('{"schema":1,"rank":1,"status":75}')
+    report = four.report(mpirun_status=1)
+    assert ([loss.rank for loss in report.losses], report.exit_status) == ([2], 75)
+    assert [loss.how for loss in report.losses] == ["killed"]
 
 
 def test_corrupted_messages_and_faults_that_did_not_come_about_are_named(

@@ -14,6 +14,13 @@ import pytest
 from conftest import make_program
 from test_job import WATCHDOG_SECONDS, Here, eventually
 
+
+def unverified(plane: int) -> str:
+    """What is said once `plane` is the only one."""
+    what = f"nothing that plane {plane} says is compared any more"
+    return f"resprout: {what}: the job goes on unverified (--on-unverified go-on)"
+
+
 # Runs a job as `resprout run` does, without preloading anything; says what is reported.
 _LAUNCH = """
 import json, sys
@@ -86,7 +93,7 @@ _PROGRAM = """\
         leave(meeting, f"addresses-{plane}")
         wait_for(meeting / "taken")
         said = int((meeting / "taken").read_text())
-        say(b"\\x1eresprout-return %d\\n" % number)
+        say(b"\\x1eresprout-return %s\\n" % str(meeting).encode())
         leave(meeting, "joined", str(said))
     while True:
         if there(f"die-{plane}-{number}") or there("over"):
@@ -98,7 +105,7 @@ _PROGRAM = """\
             folder = job / f"return-{newest}"
             wait_for(folder / f"addresses-{other}", folder / f"ended-{other}")
             if not (folder / f"ended-{other}").exists():
-                say(b"begun, \\x1eresprout-return %d\\n" % newest)
+                say(b"begun, \\x1eresprout-return %s\\n" % str(folder).encode())
                 leave(folder, "taken", str(said))
                 say(b"gone on\\n")
                 said += 1
@@ -217,9 +224,11 @@ def test_both_planes_are_lost_one_after_the_other_and_come_back(
     assert job.out() == lines
     assert job.err() == [
         "resprout: plane 0 of 2 is lost: its MPI job ended early; 1 plane goes on",
+        unverified(1),
         "resprout: plane 0 of 2 is started again",
         "resprout: plane 0 of 2 is back, from checkpoint 2",
         "resprout: plane 1 of 2 is lost: its MPI job ended early; 1 plane goes on",
+        unverified(0),
         "resprout: plane 1 of 2 is started again",
         "resprout: plane 1 of 2 is back, from checkpoint 4",
     ]
@@ -248,7 +257,7 @@ def test_a_plane_that_is_lost_before_it_is_back_is_not_started_again(
     status, planes = job.end()
     assert status == 0
     assert job.out() == ["1 of 0", "2 of 0", "3 of 1"]
-    (line,) = job.err()[2:]
+    (line,) = job.err()[3:]
     assert line.endswith("did not come back, and is not started again: its MPI job ended early")
     assert [plane["how"] for plane in planes] == ["lost", "whole"]
     assert [(one["joined_ns"], one["checkpoint"]) for one in planes[0]["returns"]] == [(None, None)]
@@ -264,7 +273,7 @@ def test_a_plane_that_is_not_back_when_the_others_end_is_ended(launch: Callable[
     status, planes = job.end()
     assert status == 0
     assert [plane["how"] for plane in planes] == ["whole", "lost"]
-    assert job.err()[1:] == ["resprout: plane 1 of 2 is started again"]
+    assert job.err()[1:] == [unverified(0), "resprout: plane 1 of 2 is started again"]
 
 
 def test_a_signal_ends_a_plane_that_is_not_back_too(launch: Callable[..., Job]) -> None:
@@ -277,7 +286,7 @@ def test_a_signal_ends_a_plane_that_is_not_back_too(launch: Callable[..., Job]) 
     status, planes = job.end()
     assert status == 128 + signal.SIGTERM
     assert [plane["how"] for plane in planes] == ["interrupted", "lost"]
-    assert job.err()[1:] == ["resprout: plane 1 of 2 is started again"]
+    assert job.err()[1:] == [unverified(0), "resprout: plane 1 of 2 is started again"]
 
 
 def test_where_nothing_is_verified_planes_come_back_all_the_same(

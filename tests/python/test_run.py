@@ -100,6 +100,47 @@ def test_the_largest_status_of_all_ranks_is_ours(program: str) -> None:
     assert status == 7
 
 
+# Says which program it is, and whose ranks are lost.
+_PART = """
+import sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+said = comm.allgather(sys.argv[1] if comm.Get_rank() != 3 else "")
+comm.Barrier()
+if comm.Get_rank() == 0:
+    print(*said)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--replicas", 2)])
+def test_several_programs_are_one_job(options: tuple[object, ...], tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    first = [sys.executable, "-c", _PART, "ocean"]
+    second = [":", "-n", 2, sys.executable, "-c", _PART, "ice"]
+    status, said, complained = resprout(
+        "run", "-n", 2, *options, "--report", file, "--", *first, *second
+    )
+    assert (status, said) == (0, "ocean ocean ice \n"), complained
+    report = json.loads(file.read_text())
+    assert report["ranks"] == 4
+    assert report["command"] == [*map(str, first), *map(str, second)]
+
+
+def test_faults_and_refusals_know_all_programs_of_a_job() -> None:
+    others = [":", "-n", 2, sys.executable, "-c", _PART, "ice"]
+    words = ["--", sys.executable, "-c", _PART, "ocean", *others]
+    status, said, complained = resprout(
+        "run", "-n", 2, "--inject", "kill:rank=3,at=barrier#1", *words
+    )
+    assert (status, said) == (0, "ocean ocean ice \n"), complained
+    assert "rank 3" in complained
+    status, _, complained = resprout("run", "-n", 2, "--inject", "kill:rank=4,at=1s", *words)
+    assert status == 2 and "rank 4 is not one of the 4 ranks" in complained
+    status, said, complained = resprout("run", "-n", 2, "--", "true", ":", "-n", 2, "./nobody")
+    assert (status, said) == (2, "")
+    assert complained == "resprout: ./nobody is not a program that can be run\n"
+
+
 def test_a_job_whose_ranks_all_crash_does_not_end_with_0() -> None:
     crash = "import os; from mpi4py import MPI; os.kill(os.getpid(), 11)"
     status, _, _ = resprout("run", "-n", 2, "--", sys.executable, "-c", crash)

@@ -7,6 +7,7 @@ from enum import Enum
 class Verdict(Enum):
     GOOD = "ok"
     DOUBTFUL = "note"
+    NOT_TRIED = "not tried"
     BAD = "bad"
 
 

@@ -14,49 +14,61 @@ from resprout.report.ranks import Parts, read_parts
 
 SECONDS_MAX = 60.0
 _SOURCE = Path(__file__).with_name("probe.c")
+_START = "start"
+_ALONE = "loss, MPI alone"
+_WITH_RESPROUT = "loss, with Resprout"
 _FAULT = "kill:rank=2,at=allreduce#100"
 
 
 def check_by_trying(mpi: Mpi, shim: Path | None) -> Iterator[Check]:
-    """Stops at the first that makes the others pointless."""
+    """After the first that makes the others pointless, these are not tried."""
     with tempfile.TemporaryDirectory(prefix="resprout-doctor-") as folder:
         program = Path(folder) / "probe"
         compiled = _compile(mpi, program)
         yield compiled
         if compiled.verdict is not Verdict.GOOD:
+            yield from _not_tried("no program can be compiled", _START, _ALONE, _WITH_RESPROUT)
             return
         started = _start(mpi, program)
         yield started
         if started.verdict is not Verdict.GOOD:
+            yield from _not_tried("no ranks can be started", _ALONE, _WITH_RESPROUT)
             return
         yield _lose(mpi, program)
         if shim is not None:
             yield _resprout(mpi, program, shim)
+        else:
+            yield from _not_tried("libresprout.so does not fit this MPI", _WITH_RESPROUT)
+
+
+def _not_tried(why: str, *names: str) -> Iterator[Check]:
+    for name in names:
+        yield Check(name, Verdict.NOT_TRIED, why)
 
 
 def _compile(mpi: Mpi, program: Path) -> Check:
     name = "compiler"
     mpicc = shutil.which(mpi.mpicc)
     if mpicc is None:
-        text = f"{mpi.mpicc} is missing: nothing could be tried"
+        text = f"{mpi.mpicc} is missing"
         return Check(name, Verdict.DOUBTFUL, text)
     command = [mpicc, "-o", str(program), str(_SOURCE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         why = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        return Check(name, Verdict.DOUBTFUL, f"{mpicc} fails, nothing could be tried: {why}")
+        return Check(name, Verdict.DOUBTFUL, f"{mpicc} fails: {why}")
     return Check(name, Verdict.GOOD, f"{mpicc} works")
 
 
 def _start(mpi: Mpi, program: Path) -> Check:
     end, said, _ = _try(Plan(mpi, 2, [str(program), "start"], shim=None))
     if said == "ok" and end.mpirun_status == 0:
-        return Check("start", Verdict.GOOD, "two ranks start and end")
-    return Check("start", Verdict.BAD, f"two ranks cannot be started: {_describe(end, said)}")
+        return Check(_START, Verdict.GOOD, "two ranks start and end")
+    return Check(_START, Verdict.BAD, f"two ranks cannot be started: {_describe(end, said)}")
 
 
 def _lose(mpi: Mpi, program: Path) -> Check:
-    name = "loss, MPI alone"
+    name = _ALONE
     end, said, _ = _try(Plan(mpi, 3, [str(program), "lose"], shim=None))
     if said == "ok" and not end.timed_out:
         text = "a rank was killed: the others went on sending and ended well"
@@ -66,7 +78,7 @@ def _lose(mpi: Mpi, program: Path) -> Check:
 
 
 def _resprout(mpi: Mpi, program: Path, shim: Path) -> Check:
-    name = "loss, with Resprout"
+    name = _WITH_RESPROUT
     variables = {"RESPROUT_INJECT": _FAULT}
     end, said, parts = _try(Plan(mpi, 3, [str(program), "allreduce"], shim, variables))
     statuses = [parts.ranks[r].exit_status if r in parts.ranks else None for r in (0, 1)]

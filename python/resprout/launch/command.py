@@ -12,27 +12,17 @@ from resprout.launch.mpi import (
     Library,
     Mpi,
     Setting,
+    basic_settings_for,
     host_settings,
     lost_host_settings,
     names_hosts,
     one_host_settings,
     settings_for,
 )
-from resprout.launch.shim import FOR_LAUNCHER, find_shim, preload
+from resprout.launch.parts import SEPARATOR, Part
+from resprout.launch.protection import Unprotected
+from resprout.launch.shim import FOR_LAUNCHER, START, find_shim, preload
 from resprout.options import OPTIONS
-
-# Becomes the program: same process, same id, which it leaves for the report. Its $0 is the value of
-# LD_PRELOAD, which thereby reaches the program and neither mpirun nor this shell.
-_BECOME_THE_PROGRAM = """\
-rank="${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}"
-if [ -d "$RESPROUT_RUN_DIR" ]; then echo $$ >"$RESPROUT_RUN_DIR/started-$rank"; fi
-if [ "$rank" = 0 ] && [ -p "$RESPROUT_RUN_DIR/stdin" ]; then
-  exec <"$RESPROUT_RUN_DIR/stdin"
-elif [ -e "$RESPROUT_RUN_DIR/no-stdin" ]; then exec </dev/null
-fi
-if [ -n "$0" ]; then export LD_PRELOAD="$0"; fi
-exec "$@"
-"""
 
 
 @dataclass(frozen=True)
@@ -53,6 +43,10 @@ class Plan:
     share_hosts: bool = False
     """Replicas of a rank may be on one host."""
     settings_of_job: Sequence[Setting] = ()
+    parts: Sequence[Part] = ()
+    """The ranks in their order, if they do not all run the same program."""
+    unprotected: Unprotected | None = None
+    """It cannot be: the job is what it is without Resprout."""
 
     @property
     def relays_stdin(self) -> bool:
@@ -78,6 +72,8 @@ class Plan:
         return self.planes == 1 and self.shim is not None and self.mpi.has_ulfm
 
     def settings(self) -> list[Setting]:
+        if self.unprotected is not None:
+            return basic_settings_for(self.mpi, self.ranks)
         settings = settings_for(self.mpi, self.ranks, self.planes, self.stands_in)
         if self.is_on_several_hosts or names_hosts(self.mpi, os.environ):
             settings += host_settings(self.mpi)
@@ -94,19 +90,26 @@ class Plan:
         for setting in self.settings():
             if setting.is_argument:
                 words += [setting.name, setting.value] if setting.value else [setting.name]
-        words += ["-n", str(self.ranks)]
-        if self.hostfile is not None:
-            words += ["--hostfile" if is_open_mpi else "-f", self.hostfile]
-        if is_open_mpi:
-            for name in sorted({*self.variables, "RESPROUT_RUN_DIR"}):
-                words += ["-x", name]
-        words += self.mpirun_args
-        preloaded = preload(self.shim) if self.shim is not None else ""
-        return [*words, "/bin/sh", "-c", _BECOME_THE_PROGRAM, preloaded, *self.program]
+        if self.hostfile is not None and not is_open_mpi:
+            words += ["-f", self.hostfile]
+        start = [str(find_shim(START)), preload(self.shim) if self.shim is not None else ""]
+        parts = self.parts or [Part(self.ranks, self.program)]
+        for index, part in enumerate(parts):
+            words += [SEPARATOR] if index > 0 else []
+            words += ["-n", str(part.ranks)]
+            # What mpirun is told of one program it does not know of the next one.
+            if is_open_mpi and self.hostfile is not None:
+                words += ["--hostfile", self.hostfile]
+            if is_open_mpi:
+                for name in sorted({*self.variables, "RESPROUT_RUN_DIR"}):
+                    words += ["-x", name]
+            words += self.mpirun_args if index == 0 else []
+            words += [*start, *part.program]
+        return words
 
     def environment(self, run_directory: Path) -> dict[str, str]:
         """The environment of the launcher; what the user has set of the MPI's variables stays."""
-        ours = {option.variable for option in OPTIONS}
+        ours = {"RESPROUT_REPLICA", *(option.variable for option in OPTIONS)}
         environment = {k: v for k, v in os.environ.items() if k not in ours}
         for setting in self.settings():
             if setting.name == PRELOAD:  # what the user has there is in it

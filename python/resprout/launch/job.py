@@ -23,6 +23,9 @@ from pathlib import Path
 from resprout.errors import UserError
 from resprout.launch import processes, stdin
 from resprout.launch.command import Plan
+from resprout.launch.early_end import EarlyEnd, StartWatch, expect_start
+from resprout.launch.owned_folder import owned_folder
+from resprout.launch.protection import Unprotected, Watch
 
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP}
 _PASSED_ON = _ENDING | {signal.SIGUSR1, signal.SIGUSR2}
@@ -51,6 +54,10 @@ class End:
     ended_hung: int = 0
     """Stopped processes that we ended because nobody else was left to do it."""
     timed_out: bool = False
+    early_end: EarlyEnd | None = None
+    """Of the rank for which others waited in MPI_Init, so that we ended the launch."""
+    unprotected: dict[int, Unprotected] = field(default_factory=dict)
+    """Ranks that were seen to run without Resprout."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +86,9 @@ def run_directory(parent: str | None = None, ranks: int = 0) -> Iterator[Path]:
     where = parent or tempfile.gettempdir()
     with contextlib.ExitStack() as stack:
         try:
-            folder = tempfile.TemporaryDirectory(
-                prefix="resprout-", dir=where, ignore_cleanup_errors=True
-            )
-            directory = Path(stack.enter_context(folder))
+            # On a file system that many hosts share a lock may say nothing.
+            folder = owned_folder(Path(where), clears=parent is None)
+            directory = stack.enter_context(folder)
             trial = directory / "trial"
             trial.write_bytes(bytes(_BYTES_OF_A_RANK * ranks))
             trial.unlink()
@@ -156,6 +162,10 @@ class _Launch:
         self.without_ranks_since: float | None = None
         self.all_stopped_since: float | None = None
         self.lost_since: float | None = None
+        is_local = not start.plan.is_on_several_hosts
+        self.watch = StartWatch(start.directory, processes.is_running if is_local else None)
+        expect_start(start.directory)
+        self.protection = Watch(start.directory)
 
         def prepare() -> None:
             processes.end_with_parent(signal.SIGTERM)
@@ -244,6 +254,9 @@ class _Job:
                 self._sweep(launch)
             launch.note_end()
             launch.end.signals = self._signals
+            early_end = None if self._is_ending else launch.watch.at_end()
+            if launch.end.early_end is None and early_end is not None:
+                self._note_early_end(launch, early_end)
             if self._on_end(index, launch.end):
                 self._kill()
         return not all(launch.is_over for launch in self._launches)
@@ -313,8 +326,8 @@ class _Job:
         for launch in self._launches:
             if not launch.is_over:
                 self._look_at(launch, ranks)
-        for index in self._on_look():
-            self._kill_launch(self._launches[index])
+                self._look_for_unprotected(launch)
+        self._kill_launches([self._launches[index] for index in self._on_look()])
 
     def _look_at(self, launch: _Launch, ranks: list[processes.Process]) -> None:
         if launch.start.has_lost():
@@ -323,6 +336,11 @@ class _Job:
             if time.monotonic() - launch.lost_since > _MPIRUN_LEAVES_SECONDS:
                 self._end_mpirun(launch)
                 return
+        if early_end := launch.watch():
+            self._note_early_end(launch, early_end)
+            processes.send(launch.mpirun.pid, signal.SIGTERM)
+            self._end_mpirun(launch)
+            return
         alive = self._ranks_of(launch, ranks)
         if alive:
             launch.had_ranks = True
@@ -345,6 +363,24 @@ class _Job:
             if now - launch.without_ranks_since > _MPIRUN_LEAVES_SECONDS:
                 self._end_mpirun(launch)
 
+    @staticmethod
+    def _note_early_end(launch: _Launch, early_end: EarlyEnd) -> None:
+        launch.end.early_end = early_end
+        print(f"resprout: {early_end}", file=sys.stderr, flush=True)
+
+    @staticmethod
+    def _look_for_unprotected(launch: _Launch) -> None:
+        plan = launch.start.plan
+        if plan.shim is None or plan.unprotected is not None:
+            return
+        found = launch.protection.look()
+        for program in set(found.values()):
+            ranks = sorted(rank for rank, one in found.items() if one == program)
+            named = f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"
+            runs = "runs" if len(ranks) == 1 else "run"
+            print(f"resprout: {program.describe(f'{named} {runs}')}", file=sys.stderr, flush=True)
+        launch.end.unprotected |= found
+
     def _kill(self) -> None:
         """Ranks first, so that mpirun can clean up after them; then mpirun, if it does not end."""
         self._is_ending = True
@@ -353,10 +389,13 @@ class _Job:
             if not launch.is_over and launch.mpirun.poll() is None:
                 self._end_mpirun(launch)
 
-    def _kill_launch(self, launch: _Launch) -> None:
-        self._kill_all(self._ranks_of(launch))
-        if not launch.is_over and launch.mpirun.poll() is None:
-            self._end_mpirun(launch)
+    def _kill_launches(self, launches: Sequence[_Launch]) -> None:
+        """All their ranks first: none is to go on because another one has ended."""
+        for launch in launches:
+            self._kill_all(self._ranks_of(launch))
+        for launch in launches:
+            if not launch.is_over and launch.mpirun.poll() is None:
+                self._end_mpirun(launch)
 
     def _kill_all(self, ranks: Sequence[processes.Process]) -> None:
         for process in ranks:

@@ -151,6 +151,9 @@ def _output_of(program: Path, argument: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{program} cannot be run: {error}") from error
+    if done.returncode != 0:
+        why = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
+        raise UserError(f"{program} {argument} fails: {why}")
     return done.stdout + done.stderr
 
 
@@ -173,11 +176,16 @@ def settings_for(mpi: Mpi, ranks: int, planes: int = 1, stands_in: bool = False)
     return settings
 
 
+def basic_settings_for(mpi: Mpi, ranks: int) -> list[Setting]:
+    """Of a job that does not survive losses: what its user would have to say to the launcher."""
+    return _basic_open_mpi_settings(ranks) if mpi.library is Library.OPEN_MPI else []
+
+
 def _plane_settings(processes: int) -> list[Setting]:
     return [
         *_basic_open_mpi_settings(processes),
         Setting("--bind-to", "none", "planes that bind alike would share the same cores"),
-        Setting("--output", "tag", "the launcher has to know which rank says what"),
+        Setting("--output", "tag-fullname", "the launcher has to know which rank says what"),
     ]
 
 

@@ -83,18 +83,24 @@ def _look_at(pid: int) -> Process | None:
     return Process(pid, int(parent), state.decode())
 
 
+def is_running(pid: int) -> bool:
+    process = _look_at(pid)
+    return process is not None and process.is_alive
+
+
 def send(pid: int, what: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, what)
 
 
 def has_run_directory(pid: int, directory: Path) -> bool:
-    """Whether its environment names this run directory."""
+    """Whether it is a rank of this run, or what a rank has started (src/shim/environment.cpp)."""
     try:
         entries = _read(f"/proc/{pid}/environ").split(b"\0")
     except OSError:
         return False
-    return b"RESPROUT_RUN_DIR=" + os.fsencode(directory) in entries
+    names = (b"RESPROUT_RUN_DIR=", b"PLANE_OF_RESPROUT_RUN=")
+    return any(name + os.fsencode(directory) in entries for name in names)
 
 
 def reap(except_for: Set[int]) -> None:

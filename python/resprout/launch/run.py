@@ -13,11 +13,12 @@ from resprout.launch import job
 from resprout.launch.command import Plan, check_program
 from resprout.launch.mpi import find_mpi
 from resprout.launch.order import read_order
+from resprout.launch.parts import Part, split
 from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
 from resprout.launch.planes.run import execute as execute_planes
-from resprout.launch.planes.stand_in import check_stand_in
+from resprout.launch.protection import unprotected_program
 from resprout.launch.shim import check_fits, find_shim
 from resprout.options import BY_FLAG, check_environment, check_value
 from resprout.report.as_json import check_writable, write
@@ -34,6 +35,7 @@ class Request:
     """What the user asks for, unchecked."""
 
     ranks: int
+    """Of the first program, if there are several."""
     program: Sequence[str]
     texts: Mapping[str, str | None] = field(default_factory=dict)
     """By flag; what goes to the ranks as it is."""
@@ -48,6 +50,16 @@ class Request:
     mpirun_args: Sequence[str] = ()
     run_dir: Path | None = None
     verbose: bool = False
+
+    @property
+    def parts(self) -> list[Part]:
+        """The programs. Raises UserError if they are not separated as they should be."""
+        return split(self.ranks, self.program)
+
+    @property
+    def size(self) -> int:
+        """How many ranks there are in all."""
+        return sum(part.ranks for part in self.parts)
 
 
 def run(request: Request) -> int:
@@ -68,19 +80,25 @@ def is_worth_a_word(report: Report) -> bool:
     has_lost_plane = any(plane.has_lost or plane.returns for plane in report.planes)
     is_flipped = bool(report.flipped or report.faults_left or report.corruptions)
     is_odd = bool(stragglers(report.planes) or different(report.planes))
-    return bool(report.losses) or is_flipped or has_lost_plane or is_odd
+    return bool(report.losses or report.unprotected) or is_flipped or has_lost_plane or is_odd
 
 
 def make_plan(request: Request, shim: Path | None) -> Plan:
     """Everything that can be wrong is found here, in one line, before anything is started."""
     variables = _variables(request)
-    check_program(request.program, is_local=request.hostfile is None and not request.mpirun_args)
+    parts = request.parts
+    for part in parts:
+        check_program(part.program, is_local=request.hostfile is None and not request.mpirun_args)
     if request.hostfile is not None and not Path(request.hostfile).is_file():
         raise UserError(f"--hostfile: {request.hostfile} is no file")
     mpi = find_mpi(request.mpi, os.environ)
+    found = [unprotected_program(part.program) for part in parts] if shim is not None else [None]
+    # If others are protected, so is the job as a whole; the rest is found while it runs.
+    unprotected = found[0] if all(found) else None
     if replicas_of(request) > 1:
+        if unprotected is not None:
+            raise UserError(unprotected.describe("--replicas cannot run"))
         check_planes(mpi, request.texts)
-        check_stand_in(request.texts)
         if request.hostfile is not None:
             hosts = read_hosts(Path(request.hostfile))
             deal(hosts, replicas_of(request), _may_share_hosts(request))
@@ -93,14 +111,16 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
             variables |= {_COLLECTIVES: f"auto:{measured}"} if measured else {}
     return Plan(
         mpi=mpi,
-        ranks=request.ranks,
+        ranks=request.size,
         program=request.program,
+        parts=parts if len(parts) > 1 else (),
         shim=shim,
         variables=variables,
         hostfile=request.hostfile,
         mpirun_args=request.mpirun_args,
         planes=replicas_of(request),
         share_hosts=_may_share_hosts(request),
+        unprotected=unprotected,
     )
 
 
@@ -128,9 +148,12 @@ def execute(plan: Plan, request: Request) -> Report:
             print(f"resprout:   {setting}  ({setting.reason})", file=sys.stderr)
         if plan.variables.get(_COLLECTIVES, "").startswith("auto:"):
             print("resprout:   collectives as measured on this machine", file=sys.stderr)
+    if plan.unprotected is not None:
+        line = plan.unprotected.describe("all ranks run")
+        print(f"resprout: {line}", file=sys.stderr, flush=True)
     parent = None if request.run_dir is None else str(request.run_dir)
     if plan.planes > 1:
-        faults = parse_faults(request.inject, request.ranks, plan.planes)
+        faults = parse_faults(request.inject, request.size, plan.planes)
         if plan.hostfile is None:
             print(ONE_HOST, file=sys.stderr, flush=True)
         return execute_planes(planes_of(plan, plan.planes, faults), parent, request.strict)
@@ -145,6 +168,7 @@ def execute(plan: Plan, request: Request) -> Report:
         mpi=str(plan.mpi),
         on_loss=plan.variables.get("RESPROUT_ON_LOSS", "continue"),
         strict=request.strict,
+        unprotected=range(plan.ranks) if plan.unprotected is not None else end.unprotected,
     )
 
 
@@ -162,6 +186,12 @@ def _variables(request: Request) -> dict[str, str]:
             f"--heartbeat-timeout ({timeout} ms) must be greater than "
             f"--heartbeat-period ({period} ms)"
         )
+    is_error_mode = request.texts.get("--on-loss") == "error"
+    if is_error_mode and request.texts.get("--on-unanswered") in ("ignore", "abort"):
+        raise UserError(
+            "--on-unanswered ignore and abort do not go together with --on-loss error, where the "
+            "error handler hears of each loss"
+        )
     replicas = replicas_of(request)
     _check_what_replicas_do(request)
     has_tree_option = request.texts.get("--radix") is not None or request.order is not None
@@ -171,7 +201,7 @@ def _variables(request: Request) -> dict[str, str]:
     if request.order is not None:
         variables[BY_FLAG["--order"].variable] = read_order(request.order)
     # Each plane gets those that are meant for it.
-    if (faults := parse_faults(request.inject, request.ranks, replicas)) and replicas == 1:
+    if (faults := parse_faults(request.inject, request.size, replicas)) and replicas == 1:
         variables["RESPROUT_INJECT"] = ";".join(map(str, faults))
     if request.verbose:
         variables["RESPROUT_VERBOSE"] = "1"
@@ -184,6 +214,10 @@ def _check_what_replicas_do(request: Request) -> None:
     for flag in ("--verify", "--on-corruption"):
         if replicas == 1 and request.texts.get(flag) not in (None, "none"):
             raise UserError(f"{flag} needs --replicas 2 or 3: there is nothing to compare with")
+    if replicas == 1 and request.texts.get("--straggler-wait") is not None:
+        raise UserError(
+            "--straggler-wait needs --replicas 2 or 3: there are no replicas that could go on"
+        )
     if replicas == 1 and request.texts.get("--on-replica-loss") is not None:
         raise UserError("--on-replica-loss needs --replicas 2 or 3: there are no replicas to lose")
     verify = request.texts.get("--verify")
@@ -194,15 +228,21 @@ def _check_what_replicas_do(request: Request) -> None:
             "--clocks needs --verify all-to-all, msg-plus-hash, async or async-hash, or "
             "--on-replica-loss stand-in: without them it does not matter what replicas read"
         )
+    for flag in ("--on-unverified", "--commit-output"):
+        if request.texts.get(flag) not in (None, "go-on", "first") and not is_compared:
+            raise UserError(
+                f"{flag} {request.texts[flag]} needs --verify all-to-all, msg-plus-hash, async or "
+                "async-hash: without it nothing is compared"
+            )
+    if stands_in and request.texts.get("--on-unverified") == "wait":
+        raise UserError(
+            "--on-unverified wait does not go together with --on-replica-loss stand-in: no plane "
+            "comes back there; use go-on or abort, or --on-replica-loss end-plane"
+        )
     if request.texts.get("--shadow-lag") is not None and verify not in ("async", "async-hash"):
         raise UserError(
             "--shadow-lag needs --verify async or async-hash: without it replicas do not wait for "
             "each other, with another method they do for every message"
-        )
-    if request.texts.get("--straggler-wait") is not None and not is_compared:
-        raise UserError(
-            "--straggler-wait needs --verify all-to-all, msg-plus-hash, async or async-hash: "
-            "without it planes do not wait for each other"
         )
 
 

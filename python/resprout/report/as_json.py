@@ -33,20 +33,15 @@ def to_json(report: Report) -> dict[str, Any]:
         "mpirun_status": report.mpirun_status,
         "losses": [_loss_to_json(loss, report.started_ns) for loss in report.losses],
         "touched": [asdict(operation) for operation in report.touched],
+        "unanswered": [asdict(call) for call in report.unanswered],
         "recovery_ns": report.recovery_ns,
         "operations": {name: asdict(tally) for name, tally in report.operations.items()},
         "transport": report.transport,
         "missing": list(report.missing),
+        "unprotected": list(report.unprotected),
         "flipped": [asdict(flip) for flip in report.flipped],
         "faults_left": list(report.faults_left),
-        "verification": None
-        if report.verification is None
-        else {
-            "method": report.verify,
-            "compared": report.verification.verified + report.verification.unverified,
-            **asdict(report.verification),
-            "history": report.verification.history.as_json(),
-        },
+        "verification": _verification_to_json(report),
         "views": None if report.views is None else [asdict(view) for view in report.views],
         "tree": None if report.tree is None else asdict(report.tree),
         "corruptions": [asdict(found) for found in report.corruptions],
@@ -54,6 +49,21 @@ def to_json(report: Report) -> dict[str, Any]:
         "on_replica_loss": report.on_replica_loss,
         "replicas_left": list(report.replicas_left),
         "planes": [_plane_to_json(plane) for plane in report.planes],
+    }
+
+
+def _verification_to_json(report: Report) -> dict[str, Any] | None:
+    done = report.verification
+    if done is None:
+        return None
+    return {
+        "method": report.verify,
+        "compared": done.verified + done.unverified,
+        **asdict(done),
+        "total": done.total,
+        "share": done.share,
+        "not_compared": list(report.not_compared),
+        "history": done.history.as_json(),
     }
 
 

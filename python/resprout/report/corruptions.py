@@ -7,6 +7,10 @@ from typing import Any
 from resprout.report.history import NO_HISTORY, History, parse_history
 
 STATUS_CORRUPTED = 4
+# What may leave a process and no method compares.
+NOT_COMPARED = (
+    "stdout", "stderr", "files that are not written through MPI", "sockets", "one-sided access",
+)  # fmt: skip
 _NAMED = 10
 
 
@@ -16,8 +20,10 @@ class Corruption:
 
     of: str
     """message; contribution or result: what a rank gave to a collective, or got from it;
-    checkpoint: what it has protected there."""
+    checkpoint: what it has protected there; progress: it stood still, and a replica of it did
+    not; output: a line on stdout."""
     call: str
+    """Of progress where it stood still."""
     sender: int
     """A world rank, as `receiver`; of a collective both are the rank."""
     receiver: int
@@ -69,6 +75,19 @@ class Verification:
     returns: int = 0
     """So often planes have gone back to one."""
     history: History = NO_HISTORY
+
+    @property
+    def total(self) -> int:
+        return self.verified + self.unverified + self.skipped
+
+    @property
+    def is_complete(self) -> bool:
+        return self.verified == self.total
+
+    @property
+    def share(self) -> float:
+        """Verified of the total; 1 of nothing."""
+        return self.verified / self.total if self.total else 1.0
 
     def __add__(self, other: "Verification") -> "Verification":
         return Verification(
@@ -130,6 +149,11 @@ def _saw_less(found: Corruption) -> tuple[bool, bool, bool]:
 
 
 def _sentence(found: Corruption) -> str:
+    if found.of == "progress":
+        return _sentence_of_progress(found)
+    if found.of == "output":
+        line = f"line {found.number} of rank {found.rank} on {found.call} ({found.bytes} bytes)"
+        return f"{line} is not the same in all planes: {_verdict(found)}"
     on = "" if found.communicator == "world" else f" on {found.communicator}"
     if found.of == "message":
         what = (
@@ -138,6 +162,11 @@ def _sentence(found: Corruption) -> str:
         )
     elif found.of == "checkpoint":
         what = f"what rank {found.rank} protects ({found.bytes} bytes, checkpoint {found.number})"
+    elif found.call.startswith("file_"):
+        what = (
+            f"what rank {found.sender} has written to a file{on} ({found.bytes} bytes, up to its "
+            f"{found.call})"
+        )
     else:
         of = "to" if found.of == "contribution" else "from"
         what = (
@@ -149,6 +178,16 @@ def _sentence(found: Corruption) -> str:
         have = "does not have it" if len(found.absent_replicas) == 1 else "do not have it"
         return f"{what} is not in all planes: plane {planes} {have}: {_verdict(found)}"
     return f"{what} is not the same in all planes: {_verdict(found)}"
+
+
+def _sentence_of_progress(found: Corruption) -> str:
+    what = f"rank {found.rank} of plane {found.replica} stood still {found.call}"
+    if found.end == "outvoted":
+        after = {"stand_in": "it is ended, and its replicas stand in for it"}
+        then = after.get(found.then, f"plane {found.replica} is excluded")
+        return f"{what} while its replicas went on: {then}"
+    then = "the job ends" if found.then == "abort" else "it is ended, and the job goes on"
+    return f"{what} while its replica went on: nobody can tell which is right; {then}"
 
 
 def _verdict(found: Corruption) -> str:

@@ -11,8 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resprout.launch.job import End
-from resprout.report.corruptions import Corruption, Verification
-from resprout.report.ranks import Flipped, Injected, Parts, RankPart, Recovery, SeenLoss, Tally
+from resprout.report.corruptions import NOT_COMPARED, Corruption, Verification
+from resprout.report.ranks import (
+    Flipped,
+    Injected,
+    Parts,
+    RankPart,
+    Recovery,
+    SeenLoss,
+    Tally,
+    Unanswered,
+)
+from resprout.report.signals import status_of
 from resprout.report.views import View, ViewTree, merge_tree, merge_views
 
 if TYPE_CHECKING:
@@ -21,8 +31,8 @@ if TYPE_CHECKING:
 STATUS_STRICT = 3
 # Files that were written through MPI are nowhere whole.
 STATUS_TORN = 5
-# As a shell has it for SIGKILL: which signal it really was, nobody knows.
-STATUS_KILLED = 137
+# Nothing could be compared any more, and the user wants no job then.
+STATUS_UNVERIFIED = 6
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class Loss:
     pid: int | None
     host: str | None
     how: str
-    """killed, exited, hung, unreachable or cut_off."""
+    """killed, exited, hung, unreachable, cut_off or stood_still."""
     exit_status: int | None
     fault: str | None
     """The text of the fault that was injected, if one was."""
@@ -58,6 +68,14 @@ class Loss:
     touched: tuple[Touched, ...]
     cut_off: str | None = None
     """What it said of it, if it was told that the others go on without it."""
+    signal: int | None = None
+    """Which ended it, if it is one that mistakes of the program lead to."""
+
+    @property
+    def is_mistake(self) -> bool:
+        """The program's own: nobody has killed it."""
+        is_own = self.fault is None and self.cut_off is None
+        return is_own and (self.how == "exited" or self.signal is not None)
 
     @property
     def when_ns(self) -> int | None:
@@ -90,6 +108,7 @@ class Report:
     mpirun_status: int
     losses: tuple[Loss, ...] = ()
     touched: tuple[Touched, ...] = ()
+    unanswered: tuple[Unanswered, ...] = ()
     recovery_ns: int = 0
     """What the slowest rank spent in recovery."""
     operations: dict[str, Tally] = field(default_factory=dict)
@@ -103,6 +122,8 @@ class Report:
     verification: Verification | None = None
     """Of all processes of all planes; nothing: messages were not verified."""
     verify: str = "none"
+    not_compared: tuple[str, ...] = NOT_COMPARED
+    """What may leave a process, and is not."""
     views: tuple[View, ...] | None = None
     """Those that were agreed on after losses; nothing: none are kept."""
     tree: ViewTree | None = None
@@ -111,6 +132,8 @@ class Report:
     planes: tuple["PlaneEnd", ...] = ()
     """If there are several: all else is of the plane whose end was the job's."""
     on_replica_loss: str = "end-plane"
+    unprotected: tuple[int, ...] = ()
+    """Ranks that ran without Resprout."""
     replicas_left: tuple[int, ...] = ()
     """Of each rank, if replicas stand in for each other."""
 
@@ -120,12 +143,20 @@ class Report:
 
 
 def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: str, on_loss: str,
-          strict: bool = False, absent: Iterable[int] = ()) -> Report:  # fmt: skip
-    """`absent`: who is known to be lost, whether or not anybody saw it."""
+          strict: bool = False, has_replicas: bool = False, absent: Iterable[int] = (),
+          unprotected: Iterable[int] = ()) -> Report:  # fmt: skip
+    """`has_replicas`: others make up for losses. `absent`: who is known to be lost, whether or not
+    anybody saw it. `unprotected`: who ran without Resprout, of whom only mpirun knows how they
+    ended."""
+    unprotected = tuple(sorted(unprotected))
     touched = _touched(parts.ranks.values())
     losses = tuple(_losses(parts, touched, absent))
     lost = {loss.rank for loss in losses}
-    missing = tuple(r for r in range(ranks) if r not in lost and parts.exit_status(r) is None)
+    missing = tuple(
+        r
+        for r in range(ranks)
+        if r not in lost and r not in unprotected and parts.exit_status(r) is None
+    )
     started = [part.started_ns for part in parts.ranks.values()]
     return Report(
         command=tuple(command),
@@ -134,15 +165,25 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         ranks=ranks,
         started_ns=min(started, default=end.started_ns),
         ended_ns=end.ended_ns,
-        exit_status=_exit_status(parts, lost, end, ranks, strict),
+        exit_status=_exit_status(
+            parts,
+            losses,
+            end,
+            ranks,
+            strict=strict,
+            has_replicas=has_replicas,
+            unprotected=unprotected,
+        ),
         mpirun_status=end.mpirun_status,
         losses=losses,
         touched=touched,
+        unanswered=parts.unanswered,
         recovery_ns=max(map(_recovery_ns, parts.ranks.values()), default=0),
         operations=_sum_operations(parts.ranks.values()),
         transport=_sum_transport(parts.ranks.values()),
         # Who ends with the whole job is not missed.
         missing=() if end.signals or parts.aborted_with is not None else missing,
+        unprotected=unprotected,
         flipped=parts.flipped,
         corruptions=parts.corruptions,
         verification=_sum_verification(parts.ranks.values()),
@@ -152,12 +193,17 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
     )
 
 
-def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: bool) -> int:
-    """The program's: the largest of the ranks that were not lost; else what mpirun says."""
+def _exit_status(parts: Parts, losses: tuple[Loss, ...], end: End, ranks: int, *, strict: bool,
+                 has_replicas: bool, unprotected: tuple[int, ...]) -> int:  # fmt: skip
+    """The program's: the largest of the ranks that were not lost; else what mpirun says. Where that
+    is 0, that of the first one lost by a mistake."""
     if parts.aborted_with is not None:
         return parts.aborted_with & 0xFF or end.mpirun_status
+    if end.early_end is not None:
+        return end.early_end.exit_status
+    lost = {loss.rank for loss in losses}
     survivors = [rank for rank in range(ranks) if rank not in lost]
-    known = [status for r in survivors if (status := parts.exit_status(r)) is not None]
+    known = [status for r in survivors if (status := _status_of(r, parts)) is not None]
     if len(known) == len(survivors) and known:
         status = max(known)
     elif end.signals:
@@ -165,12 +211,26 @@ def _exit_status(parts: Parts, lost: set[int], end: End, ranks: int, strict: boo
     else:
         status = max([end.mpirun_status, *known])
         # An mpirun that lets ranks die says nothing of it.
-        unknown = [r for r in survivors if r in parts.started and parts.exit_status(r) is None]
+        told = {*parts.started} - {*unprotected}
+        unknown = [r for r in survivors if r in told and parts.exit_status(r) is None]
         if status == 0 and (unknown or not survivors):
-            status = STATUS_KILLED
+            signals = [signal for r in unknown if (signal := parts.signal(r)) is not None]
+            status = status_of(next(iter(signals), None))
+    mistakes = [loss for loss in losses if loss.is_mistake and not has_replicas]
+    if mistakes and status == 0:
+        first = mistakes[0]
+        return first.exit_status or 1 if first.signal is None else status_of(first.signal)
     if strict and lost and status == 0:
         return STATUS_STRICT
     return status
+
+
+def _status_of(rank: int, parts: Parts) -> int | None:
+    """1 instead of 0 of a rank that left without MPI_Finalize, as mpirun has it."""
+    part = parts.ranks.get(rank)
+    has_left = part is not None and not part.finalized and part.cut_off is None
+    status = parts.exit_status(rank)
+    return 1 if status == 0 and has_left else status
 
 
 def _losses(parts: Parts, touched: tuple[Touched, ...], absent: Iterable[int]) -> list[Loss]:
@@ -182,7 +242,9 @@ def _losses(parts: Parts, touched: tuple[Touched, ...], absent: Iterable[int]) -
             if loss.rank not in seen or loss.detected_ns < seen[loss.rank].detected_ns:
                 seen[loss.rank] = loss
     unseen = (r for r in parts.injected if r not in seen and not _came_through(r, parts))
-    lost = sorted({*seen, *unseen, *absent})
+    # Who ends the job for want of data may know it from MPI alone, and nobody lives to learn more.
+    missed = (rank for call in parts.unanswered for rank in call.lost)
+    lost = sorted({*seen, *unseen, *absent, *missed})
     losses = [_describe(rank, parts, seen.get(rank), touched) for rank in lost]
     return sorted(losses, key=lambda loss: (loss.when_ns or 0, loss.rank))
 
@@ -197,6 +259,8 @@ def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[
     injected = parts.injected.get(rank)
     is_cut_off = own is not None and own.cut_off is not None
     how, status = _cause(seen, parts.exit_status(rank), injected, is_cut_off=is_cut_off)
+    if rank in parts.stood_still:
+        how = "stood_still"
     hosts = {part.host for part in parts.ranks.values()}
     return Loss(
         rank=rank,
@@ -210,6 +274,7 @@ def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[
         found_by=seen.found_by if seen else None,
         touched=tuple(operation for operation in touched if rank in operation.lost),
         cut_off=own.cut_off if own else None,
+        signal=parts.signal(rank) if how == "killed" else None,
     )
 
 

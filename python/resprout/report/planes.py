@@ -25,11 +25,14 @@ def describe_planes(report: Report) -> Iterator[str]:
             yield f"  {_ending(plane)}{in_vain}"
         elif plane.how == "gaps":
             yield f"  plane {plane.replica} went on without its lost: {_why(plane)}"
+        elif plane.how == "unverified":
+            yield f"  plane {plane.replica} was ended: nothing of it could be compared any more"
     for plane in different(report.planes):
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
     yield from corruptions.describe(report.corruptions)
     yield from _verified(report)
-    if any(found.then == "abort" for found in report.corruptions):
+    is_unverified = any(plane.how == "unverified" for plane in report.planes)
+    if is_unverified or any(found.then == "abort" for found in report.corruptions):
         return  # it has ended all that were left
     left = report.replicas - len(lost) - len(behind)
     if any(report.replicas_left):
@@ -76,10 +79,11 @@ def _verified(report: Report) -> Iterator[str]:
     done = report.verification
     if done is None:
         return
-    if done.verified + done.unverified == 0:
+    if done.total == 0:
         yield "nothing was verified: no process has sent or received through MPI's C interface"
         return
-    yield f"{done.verified} messages and collectives were verified ({report.verify})"
+    what = f"{done.verified} messages and collectives"
+    yield f"{what} were verified ({report.verify}), {_share(done)}"
     if done.unverified:
         yield f"{done.unverified} had nobody left to be compared with"
     if done.checkpoints:
@@ -91,6 +95,14 @@ def _verified(report: Report) -> Iterator[str]:
         yield f"{done.checkpoints} checkpoints of each process were kept; {returns}"
     if done.skipped:
         yield f"{done.skipped} on communicators that replicas have no common name for were not"
+    yield f"not compared: {', '.join(report.not_compared)}"
+
+
+def _share(done: corruptions.Verification) -> str:
+    if done.is_complete:
+        return "all of them"
+    # What is not all is never 100 %.
+    return f"{min(99.9, 100 * done.share):.1f} % of {done.total}"
 
 
 def protection_left(replicas: int, left: int) -> str:
@@ -117,13 +129,15 @@ def replicas_left(left: Sequence[int]) -> str:
 def _why(plane: PlaneEnd) -> str:
     if plane.how == "excluded":
         found = next(c for c in plane.report.corruptions if c.then == "exclude")
-        return f"rank {found.rank} has worked with corrupted data"
+        did = "stood still" if found.of == "progress" else "has worked with corrupted data"
+        return f"rank {found.rank} {did}"
     if plane.lost_host is not None:
         return f"host {plane.lost_host} could not be reached any more"
     words = {
         "killed": "was killed",
         "exited": "exited without MPI_Finalize",
         "hung": "hung and was ended",
+        "stood_still": "stood still and was ended",
         "unreachable": "could not be reached",
         "cut_off": "was cut off",
     }

@@ -4,10 +4,13 @@
     rank-<rank>.json       what it saw, written at the end of an MPI program
     exit-<rank>            its exit status; not there: it was killed, or the disk is full: then
                            it is the second line of started-<rank>
+    signal-<rank>          which signal was about to end it, of those that a mistake leads to
     notes-<rank>           what it told while it ran, a line each (report/notes.py):
       injected             the fault that came about
       flipped              what was corrupted on purpose
       corrupted            what was found to differ between replicas
+      unanswered           its first call that needed data which only the lost had
+      stood_still          that it was ended for that: by the launcher
     abort.json             who called MPI_Abort, and with what
 
 src/shim/report writes all but the first (docs/report.md has the schema). A file or a note that
@@ -110,6 +113,22 @@ class Injected:
 
 
 @dataclass(frozen=True)
+class Unanswered:
+    """The first call of a rank that needed data which only the lost had."""
+
+    rank: int
+    call: str
+    communicator: str
+    """Its name; empty: it has none."""
+    lost: tuple[int, ...]
+    """Its members that were."""
+    calls_handler: bool
+    """Of the program."""
+    ends_job: bool
+    at_ns: int
+
+
+@dataclass(frozen=True)
 class Flipped:
     """What was corrupted on purpose: a message, what went into a collective, or memory."""
 
@@ -143,17 +162,27 @@ class Parts:
     injected: dict[int, Injected] = field(default_factory=dict)
     started: frozenset[int] = frozenset()
     exits: dict[int, int] = field(default_factory=dict)
+    signals: dict[int, int] = field(default_factory=dict)
+    """That ended ranks, as far as they could say so."""
     aborted_with: int | None = None
     """The status that a rank gave to MPI_Abort."""
     unreadable: tuple[str, ...] = ()
     flipped: tuple[Flipped, ...] = ()
     corruptions: tuple[Corruption, ...] = ()
+    unanswered: tuple[Unanswered, ...] = ()
+    stood_still: frozenset[int] = frozenset()
+    """Who was ended for that."""
 
     def exit_status(self, rank: int) -> int | None:
         """Nothing: it was killed, or it is not known."""
         if rank in self.exits:
             return self.exits[rank]
         return self.ranks[rank].exit_status if rank in self.ranks else None
+
+    def signal(self, rank: int) -> int | None:
+        """What ended it; nothing: it exited, or nobody knows. Of who exits a handler has dealt with
+        the signal."""
+        return None if self.exit_status(rank) is not None else self.signals.get(rank)
 
     def came_to_their_ends(self) -> dict[int, int]:
         """The statuses of ranks that did, through MPI_Finalize if they have used MPI."""
@@ -173,11 +202,12 @@ class Parts:
 def read_parts(directory: Path) -> Parts:
     ranks: dict[int, RankPart] = {}
     exits: dict[int, int] = {}
+    signals: dict[int, int] = {}
     started = set()
     aborted_with = None
     unreadable = []
     for path in sorted(directory.iterdir()):
-        match = re.fullmatch(r"(?:(rank|started|exit)-([0-9]+)|abort)(?:\.json)?", path.name)
+        match = re.fullmatch(r"(?:(rank|started|exit|signal)-([0-9]+)|abort)(?:\.json)?", path.name)
         if match is None:
             continue
         kind, rank = match[1], int(match[2] or 0)
@@ -189,6 +219,8 @@ def read_parts(directory: Path) -> Parts:
                     exits[rank] = int(status[0])
             elif kind == "exit":
                 exits[rank] = int(text)
+            elif kind == "signal":
+                signals[rank] = int(text)
             elif kind == "rank":
                 ranks[rank] = _parse_rank(json.loads(text))
             else:
@@ -201,6 +233,7 @@ def read_parts(directory: Path) -> Parts:
         ranks=ranks,
         started=frozenset(started),
         exits=exits,
+        signals=signals,
         aborted_with=aborted_with,
         unreadable=(*unreadable, *told.unreadable),
     )
@@ -211,6 +244,8 @@ def _read_notes(directory: Path) -> Parts:
     injected: dict[int, Injected] = {}
     flipped: list[Flipped] = []
     corruptions: list[Corruption] = []
+    unanswered: list[Unanswered] = []
+    stood_still = set()
     reader = NoteReader(directory)
     for note in reader.new():
         try:
@@ -221,6 +256,10 @@ def _read_notes(directory: Path) -> Parts:
                 flipped.append(_parse_flipped(note.value))
             elif note.kind == "corrupted":
                 corruptions.append(parse_corruption(note.value))
+            elif note.kind == "unanswered":
+                unanswered.append(_parse_unanswered(note.rank, note.value))
+            elif note.kind == "stood_still":
+                stood_still.add(note.rank)
         except (ValueError, KeyError, TypeError, AttributeError):
             reader.unreadable.add(f"notes-{note.rank}")
     return Parts(
@@ -228,6 +267,20 @@ def _read_notes(directory: Path) -> Parts:
         unreadable=tuple(sorted(reader.unreadable)),
         flipped=tuple(sorted(flipped, key=lambda flip: (flip.flipped_ns, flip.rank))),
         corruptions=tuple(sorted(corruptions, key=lambda found: (found.found_ns, found.rank))),
+        unanswered=tuple(sorted(unanswered, key=lambda call: (call.at_ns, call.rank))),
+        stood_still=frozenset(stood_still),
+    )
+
+
+def _parse_unanswered(rank: int, value: dict[str, Any]) -> Unanswered:
+    return Unanswered(
+        rank=rank,
+        call=str(value["call"]),
+        communicator=str(value["communicator"]),
+        lost=tuple(int(one) for one in value["lost"]),
+        calls_handler=bool(value["calls_handler"]),
+        ends_job=bool(value["ends_job"]),
+        at_ns=int(value["at_ns"]),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from resprout.report.merge import Loss, Report, Touched
 from resprout.report.ranks import Flipped
+from resprout.report.signals import name_of
 from resprout.report.views import VIEWS_RANKS_MAX
 
 _COLUMNS = ("rank", "pid", "how", "at", "found by", "after", "operations touched", "cost")
@@ -129,9 +130,10 @@ def _flip_sentence(flip: Flipped, report: Report) -> str:
 
 def _what(loss: Loss) -> str:
     words = {
-        "killed": "was killed",
+        "killed": "was killed" if loss.signal is None else f"was ended by {name_of(loss.signal)}",
         "exited": "exited without MPI_Finalize",
         "hung": "hung and was ended",
+        "stood_still": "stood still and was ended",
         "unreachable": "could not be reached",
         "cut_off": "was told to end because its data link was silent",
     }[loss.how]
@@ -165,13 +167,31 @@ def _remarks(report: Report) -> Iterable[str]:
         count = len(report.touched)
         operations = "1 operation" if count == 1 else f"{count} operations"
         yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
+        yield from _unanswered(report)
         yield from _views(report)
     yield from _flips(report)
     if rejected := report.transport.get("rejected_connections"):
         yield f"{rejected} foreign or malformed connections were rejected"
+    if report.unprotected:
+        ranks = ", ".join(map(str, report.unprotected))
+        yield f"not protected, as said above: rank {ranks} ran without libresprout.so"
     if report.missing:
         ranks = ", ".join(map(str, report.missing))
         yield f"killed, with nobody left to notice, or not to be seen from here: rank {ranks}"
+
+
+def _unanswered(report: Report) -> Iterable[str]:
+    if not report.unanswered:
+        return
+    first = report.unanswered[0]
+    lost = ", ".join(map(str, first.lost)) or "?"
+    more = len(report.unanswered) - 1
+    others = f" and {more} more rank{'' if more == 1 else 's'}" if more else ""
+    on = first.communicator or "a communicator without a name"
+    yield (
+        f"rank {first.rank}{others} asked for data that was lost, first by {first.call} on {on}, "
+        f"of which rank {lost} was lost"
+    )
 
 
 def _views(report: Report) -> Iterable[str]:

@@ -58,7 +58,7 @@ def markdown(
     lines += ["| | claims | within | outside |", "|---|---:|---:|---:|"]
     for experiment, claims in results:
         good = sum(claim.within for claim in claims)
-        anchor = "".join(c for c in experiment.title.lower() if c.isalnum() or c in " -")
+        anchor = "".join(c for c in experiment.title.lower() if c.isalnum() or c in " -_")
         link = f"[{experiment.title}](#{anchor.replace(' ', '-')})"
         lines.append(f"| {link} | {len(claims)} | {good} | {len(claims) - good} |")
     for experiment, claims in results:

@@ -299,8 +299,12 @@ void LocalMembership<R>::handle_as_stranger(const Message& message) {
                             message.kind != LocalKind::acceptance &&
                             message.kind != LocalKind::stranger;
   if (!wants_answer) return;
-  taken_in_ = std::max(taken_in_, message.view.epoch);
-  known_.note(message.from, Change::view_due);
+  // This process has gone on to a later view. That it is a member no more is no reason for the
+  // sender to go on alone: it is told of that view, which it is not in.
+  const bool is_behind = standing_ == Standing::excluded && message.view.epoch < view_.epoch &&
+                         message.kind != LocalKind::join;
+  if (!is_behind) taken_in_ = std::max(taken_in_, message.view.epoch);
+  known_.note(message.from, is_behind ? Change::view_due | Change::told : Change::view_due);
 }
 
 // Whether the message is of a member whom this process listens to, in the view that it is in.

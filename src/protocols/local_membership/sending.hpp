@@ -77,9 +77,11 @@ std::optional<LocalMessage<R>> LocalMembership<R>::poll_send() {
 template <std::size_t R>
 std::optional<LocalMessage<R>> LocalMembership<R>::poll_view() {
   if (const Rank to = known_.take(Change::view_due); to != no_rank) {
+    const bool tells_view = is_member() || known_.is(to, Change::told);
+    if (!is_member()) known_.drop(to, Change::told);
     known_.forget(0, idle);
-    Message message = message_to(to, is_member() ? LocalKind::install : LocalKind::stranger);
-    if (!is_member()) message.view.epoch = taken_in_;
+    Message message = message_to(to, tells_view ? LocalKind::install : LocalKind::stranger);
+    if (!tells_view) message.view.epoch = taken_in_;
     return message;
   }
   if (view_unsent_ < 0) return std::nullopt;

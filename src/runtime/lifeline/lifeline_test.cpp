@@ -1,9 +1,17 @@
 #include "runtime/lifeline/lifeline_test.hpp"
 
 #include <dirent.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
+#include <filesystem>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
+
+#include "runtime/pulses/process.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -94,6 +102,32 @@ TEST_CASE("a stopped process is ended, on one host and on two, and counts as hun
     }
     scene.finish({3}, LossKind::hung);
   }
+}
+
+TEST_CASE("a process that a debugger holds is not hung, and goes on when it is let go") {
+  Scene scene({.procs = 4, .timeout_ms = 400, .grace_ms = 600});
+  const pid_t held = scene.ranks().pid(3);
+  // Its threads are held one by one; the one that gives signs of life is among them.
+  std::vector<pid_t> threads;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(held) + "/task"))
+    threads.push_back(std::stoi(entry.path().filename()));
+  for (const pid_t thread : threads) {
+    if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
+      MESSAGE("not tried: this machine does not let a process trace its child");
+      scene.finish({}, LossKind::exited);
+      return;
+    }
+    ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+  }
+  nap_ms(2500);
+  CHECK(process_status(held)->is_held());
+  for (int rank = 0; rank < 3; ++rank) CHECK(scene.board().heard[rank][3].losses == 0);
+  for (const pid_t thread : threads) {
+    while (ptrace(PTRACE_DETACH, thread, nullptr, nullptr) != 0 && errno == ESRCH)
+      waitpid(thread, nullptr, __WALL);
+  }
+  scene.finish({}, LossKind::exited);
 }
 
 TEST_CASE("a process that is not stopped but gives no sign is ended too, after the grace") {
@@ -259,6 +293,16 @@ TEST_CASE("a lifeline leaves no descriptor and no thread behind") {
 TEST_CASE("the host id is the same each time") {
   CHECK(current_host_id() == current_host_id());
   CHECK(current_host_id() != HostId{});
+}
+
+TEST_CASE("a process whose memory nobody may read is a host of its own in the same network") {
+  const HostId host = current_host_id();
+  const HostId network = current_network_id();
+  REQUIRE(prctl(PR_SET_DUMPABLE, 0) == 0);
+  CHECK(current_host_id() != host);
+  CHECK(current_network_id() == network);
+  prctl(PR_SET_DUMPABLE, 1);
+  CHECK(current_host_id() == host);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/lifeline/peer_address.hpp"
 
 #include <limits.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,21 +18,33 @@ std::string target_of(const char* link) {
   return readlink(link, text, sizeof text - 1) > 0 ? text : "";
 }
 
-}  // namespace
-
-HostId current_host_id() {
-  std::string text;
-  std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
-  std::getline(boot_id, text);
-  char name[HOST_NAME_MAX + 1] = {};
-  gethostname(name, sizeof name - 1);
-  text = text + '\n' + name + '\n' + target_of("/proc/self/ns/net") + '\n' +
-         target_of("/proc/self/ns/pid");
+HostId id_of(const std::string& text) {
   const auth::Digest digest =
       auth::sha256({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   HostId id;
   std::copy_n(digest.begin(), id.size(), id.begin());
   return id;
+}
+
+}  // namespace
+
+HostId current_network_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  std::getline(file, boot_id);
+  return id_of(boot_id + '\n' + target_of("/proc/self/ns/net"));
+}
+
+HostId current_host_id() {
+  const HostId network = current_network_id();
+  std::string text(network.begin(), network.end());
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, sizeof name - 1);
+  text += name;
+  for (const char* space : {"/proc/self/ns/pid", "/proc/self/ns/user"})
+    text += '\n' + target_of(space);
+  if (prctl(PR_GET_DUMPABLE) != 1) text += '\n' + std::to_string(getpid());
+  return id_of(text);
 }
 
 }  // namespace resprout::runtime

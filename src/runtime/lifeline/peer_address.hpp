@@ -11,8 +11,9 @@
 
 namespace resprout::runtime {
 
-// Equal on two processes iff they can look at each other: they share a running kernel, a host
-// name, a network and a process-number space.
+// Equal on two processes iff they can look at each other, and share memory: they share a running
+// kernel, a host name, a network, and the spaces of process numbers and of users. One whose
+// memory nobody may read (its program's file cannot be read, or it asked for that) is alone.
 using HostId = std::array<std::uint8_t, 16>;
 
 struct PeerAddress {
@@ -30,5 +31,9 @@ static_assert(std::is_trivially_copyable_v<PeerAddress> && sizeof(PeerAddress) =
 
 // The host id of this process.
 HostId current_host_id();
+
+// Equal on two processes iff one reaches what the other offers on the loopback address. They share
+// the processors, too.
+HostId current_network_id();
 
 }  // namespace resprout::runtime

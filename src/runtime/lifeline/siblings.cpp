@@ -99,6 +99,11 @@ void Siblings::look_at_pulses() {
 void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {
   const auto status = process_status(sibling.pid);
   if (!status || status->has_ended() || status->start_time != sibling.start_time) return;
+  // It goes on as soon as the debugger lets it.
+  if (status->is_held()) {
+    sibling.silence.handle_sound({now});
+    return;
+  }
   const std::int64_t grace = health_.stretch(options_.starved_grace_ns);
   const bool is_out_of_grace =
       sibling.silence.length({now}) >= options_.heartbeat_timeout_ns + grace;
@@ -118,8 +123,8 @@ void Siblings::fence(int rank) {
   const Sibling* const sibling = find(rank);
   if (sibling == nullptr) return;
   const auto status = process_status(sibling->pid);
-  if (status && status->is_stopped() && status->start_time == sibling->start_time)
-    end_process(sibling->pidfd, sibling->pid);
+  if (!status || status->start_time != sibling->start_time) return;
+  if (status->is_stopped() || status->is_held()) end_process(sibling->pidfd, sibling->pid);
 }
 
 void Siblings::forget(int rank) {

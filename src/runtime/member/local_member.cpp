@@ -25,10 +25,17 @@ LocalMember::LocalMember(const MemberOptions& options) : Service(options) {
   self_ = place_ = id_of(own_.address);
   if (options_.join) first_contact_ = id_of(*options_.join);
   if (first_contact_ == self_) throw std::invalid_argument("join: that is where it listens itself");
-  if (first_contact_) {
-    become_joining();
+  std::erase_if(kept_, [this](const Address& kept) { return !options_.addresses->find(kept); });
+  if (!first_contact_ && kept_.empty()) {
+    found();
     return;
   }
+  if (!first_contact_) ask_kept();
+  become_joining();
+}
+
+void LocalMember::found() {
+  found_at_ = no_founding;
   const Rank self = rank_at(self_);
   machine_ = LocalMachine::founder(config_, self, {1, protocols::Tally::of(self), self, self_ + 1});
   machine_->start({monotonic_ns()});
@@ -87,6 +94,7 @@ void LocalMember::handle_hello(std::uint64_t key, const Frame& frame) {
 }
 
 void LocalMember::handle_end(const Connection& connection) {
+  if (connection.link.state() == Link::State::refused) note_refused(connection.peer.address);
   const auto peer = peers_.find(connection.id);
   const std::uint64_t since = peer == peers_.end() ? 0 : peer->second.since;
   // It has been admitted since: whoever was before is of no interest.
@@ -149,8 +157,10 @@ void LocalMember::follow(const protocols::LocalEvent& event) {
       break;
     }
     case LocalEventKind::install:
+      found_at_ = no_founding;
       watch_neighbors();
       note(MemberEvent::Kind::view);
+      keep_neighbors();
       entered_.clear();
       left_.clear();
       break;
@@ -177,6 +187,13 @@ void LocalMember::describe(MemberEvent& event) const {
   event.local->left = left_;
 }
 
+void LocalMember::keep_neighbors() {
+  std::vector<Address> others;
+  for (const auto& [id, silence] : silences_)
+    if (const auto address = options_.addresses->of(id)) others.push_back(*address);
+  keep(std::move(others));
+}
+
 // Under a new incarnation: who takes it for a member is told otherwise.
 void LocalMember::become_joining() {
   std::vector<Rank> contacts;
@@ -186,6 +203,8 @@ void LocalMember::become_joining() {
       contacts.push_back(rank_at(id));
   };
   if (first_contact_) add(*first_contact_);
+  if (!machine_)
+    for (const Address& kept : kept_) add(*options_.addresses->find(kept));
   if (machine_) {
     add(index(machine_->view().root));
     for (const auto& [id, silence] : silences_) add(id);
@@ -220,9 +239,15 @@ void LocalMember::handle_silence(std::int64_t, std::int32_t id) {
   suspect(id, protocols::Evidence::silence);
 }
 
-std::int64_t LocalMember::next_deadline() const { return machine_->poll_timeout().at.ticks; }
+std::int64_t LocalMember::next_deadline() const {
+  return std::min(machine_->poll_timeout().at.ticks, found_at_);
+}
 
 void LocalMember::handle_deadline(std::int64_t now) {
+  if (has_asked_kept(now)) {
+    note(MemberEvent::Kind::founding);
+    found();
+  }
   if (machine_->poll_timeout().at.ticks <= now) {
     machine_->handle_timeout({now});
     drain();

@@ -47,6 +47,8 @@ class LocalMember final : public Service {
   void suspect(std::int32_t id, protocols::Evidence evidence);
   void drain();
   void follow(const protocols::LocalEvent& event);
+  void found();
+  void keep_neighbors();
   void become_joining();
   void watch_neighbors();
   void send(std::int32_t id, const Frame& frame);

@@ -17,6 +17,19 @@ Member::Member(const MemberOptions& options) : Service(options) {
     become_joining();
     return;
   }
+  contacts_.assign(kept_.begin(), kept_.end());
+  if (contacts_.empty()) {
+    found();
+    return;
+  }
+  ask_kept();
+  become_joining();
+}
+
+void Member::found() {
+  found_at_ = no_founding;
+  contacts_.clear();
+  book_.clear();
   const std::int32_t id = first_id();
   book_[id] = own_;
   machine_ = Machine::founder(config_, rank_at(id), Ids::only(rank_at(id)));
@@ -25,6 +38,7 @@ Member::Member(const MemberOptions& options) : Service(options) {
 }
 
 void Member::handle_end(const Connection& connection) {
+  if (connection.link.state() == Link::State::refused) note_refused(connection.peer.address);
   if (!machine_ && !contacts_.empty() && contacts_.front() == connection.peer.address)
     ask_at_ = std::min(ask_at_, monotonic_ns() + options_.period_ns / 4);
   if (!id_of(connection.peer)) return;
@@ -196,6 +210,7 @@ void Member::handle_message(const Frame& frame) {
     config_.tree = topology::RadixTree{frame.radix};
     find_place();
     old_id_ = index(message.to);
+    found_at_ = no_founding;
     machine_ = Machine::joiner(config_, message.to, Ids::only(message.from));
     machine_->start(now);
     machine_->handle_message(now, message);
@@ -249,6 +264,7 @@ void Member::drain() {
         break;
       case MembershipEventKind::install:
         note(MemberEvent::Kind::view);
+        keep_others();
         break;
       case MembershipEventKind::exclude:
         note(MemberEvent::Kind::excluded);
@@ -263,7 +279,16 @@ void Member::drain() {
   if (machine_->standing() == Machine::Standing::excluded) become_joining();
 }
 
-// Under a new incarnation: what is on its way to the one before is not for this one.
+void Member::keep_others() {
+  std::vector<Address> others;
+  for (const auto& [id, place] : book_)
+    if (rank_at(id) != machine_->self() && machine_->view().members.contains(rank_at(id)))
+      others.push_back(place.address);
+  keep(std::move(others));
+}
+
+// Under a new incarnation: what is on its way to the one before is not for this one. It is said on
+// the connections that there are, too: nobody listens to the one before any more.
 void Member::become_joining() {
   if (machine_) {
     old_id_ = index(machine_->self());
@@ -281,6 +306,7 @@ void Member::become_joining() {
         contacts_.push_back(place.address);
     }
     if (contacts_.empty() && options_.join) contacts_.push_back(*options_.join);
+    for (const auto& [address, key] : own_connections_) say(key, hello_to(*connections_.at(key)));
   }
   note(MemberEvent::Kind::joining);
   ask_for_admission();
@@ -317,10 +343,14 @@ void Member::handle_silence(std::int64_t now, std::int32_t id) {
 }
 
 std::int64_t Member::next_deadline() const {
-  return machine_ ? machine_->poll_timeout().at.ticks : ask_at_;
+  return machine_ ? machine_->poll_timeout().at.ticks : std::min(ask_at_, found_at_);
 }
 
 void Member::handle_deadline(std::int64_t now) {
+  if (!machine_ && has_asked_kept(now)) {
+    note(MemberEvent::Kind::founding);
+    found();
+  }
   if (!machine_ && now >= ask_at_) {
     // The next one; a scan of all who are known.
     std::rotate(contacts_.begin(), contacts_.begin() + (contacts_.empty() ? 0 : 1),

@@ -33,7 +33,9 @@ class Member final : public Service {
   void handle_message(const Frame& frame);
   void learn(const Frame& frame);
 
+  void found();
   void become_joining();
+  void keep_others();
   void ask_for_admission();
   void drain();
   void suspect(const Place& place, protocols::Evidence evidence);

@@ -9,6 +9,7 @@
 // Thread rule: one thread, that of the caller of `run`.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -36,6 +37,7 @@ struct MemberOptions {
   std::optional<Order> order;               // the places of members, the same for all of them
   std::string host_name;                    // as the order may name this host
   std::optional<Addresses> addresses;       // with local views: of all who may be members
+  std::string state;                        // a file for known_group.hpp; empty: nothing is kept
 };
 
 // What has happened to this member. The view is that after it.
@@ -47,7 +49,8 @@ struct MemberEvent {
     decided,
     excluded,
     isolated,
-    rejected
+    rejected,
+    founding  // nobody of the group that was kept answers: it founds another one
   };
   // Of a local view: its name, whom this member watches, and what is different from the last one.
   struct Local {
@@ -117,6 +120,12 @@ class Service {
   Connection& connect(const Place& place, bool is_second_try, std::int32_t id = -1,
                       std::uint64_t since = 0);
   void say(std::uint64_t key, const Frame& frame);
+  // Of a member of a view: where the others are, for when it is started again.
+  void keep(std::vector<Address> others);
+  // It asks those who were kept, but not for ever.
+  void ask_kept();
+  bool has_asked_kept(std::int64_t now) const { return now >= found_at_; }
+  void note_refused(const Address& address);
   // Whether the end of this own connection proves that whom it was meant for is no more.
   static bool is_proof(const Connection& connection);
 
@@ -132,6 +141,9 @@ class Service {
   std::map<std::int32_t, protocols::Silence> silences_;  // of the neighbors
   protocols::LocalHealth health_;
   std::deque<MemberEvent> events_;
+  std::vector<Address> kept_;
+  static constexpr std::int64_t no_founding = INT64_MAX;
+  std::int64_t found_at_ = no_founding;  // when it founds a group, unless it is in one
 
  private:
   void serve(int timeout_ms);
@@ -145,6 +157,7 @@ class Service {
 
   std::uint64_t next_key_ = 1;
   std::set<std::pair<auth::Failure, int>> said_rejected_;
+  std::set<Address> refused_by_;
   Statistics ended_;  // of connections that are over
 };
 

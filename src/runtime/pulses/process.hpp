@@ -17,7 +17,8 @@ struct ProcessStatus {
   std::uint64_t start_time;  // clock ticks since boot: tells a process from its successor by pid
   bool is_killed;            // by a signal: none of its threads will run its program again
 
-  bool is_stopped() const { return state == 'T' || state == 't'; }
+  bool is_stopped() const { return state == 'T'; }
+  bool is_held() const { return state == 't'; }  // by a debugger
   bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,8 @@ FrameMemory::Header* FrameMemory::map(const Fd& fd) {
 }
 
 std::optional<FrameMemory> FrameMemory::create(std::uint64_t key) {
+  rlimit largest{};  // a larger file would end this process
+  if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur < file_bytes) return std::nullopt;
   Fd fd(memfd_create("resprout-frames", MFD_CLOEXEC));
   if (!fd.is_open() || ftruncate(fd.get(), file_bytes) != 0) return std::nullopt;
   Header* header = map(fd);

@@ -23,7 +23,6 @@ constexpr std::uint64_t key_of_wake = 1;
 constexpr std::uint64_t key_of_timer = 2;
 // The peer's thread reads at all times; what it has no use for yet it keeps.
 constexpr std::size_t unsent_bytes_max = std::numeric_limits<std::size_t>::max();
-constexpr std::uint32_t frame_bytes_max = std::numeric_limits<std::uint32_t>::max();
 // Who is asked to take our last words may have stopped reading for good.
 constexpr std::int64_t farewell_ns = 5'000'000'000;
 
@@ -103,9 +102,8 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> fr
 
 void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> head,
                       std::span<const std::byte> rest) {
-  const std::size_t size = sizeof channel + head.size() + rest.size();
   const int number = number_of(to);
-  RESPROUT_INVARIANT(is_known(number) && size <= frame_bytes_max);
+  RESPROUT_INVARIANT(is_known(number));
   bool is_expected = false;  // somebody will send it out
   bool is_patient = channel == Channel::votes && setup_.linger.ns > 0 && !is_hurried_.load();
   {
@@ -136,7 +134,7 @@ bool PlaneLinks::expect() {
 
 void PlaneLinks::append(Unsent& unsent, Channel channel, std::span<const std::byte> head,
                         std::span<const std::byte> rest) {
-  const auto length = static_cast<std::uint32_t>(sizeof channel + head.size() + rest.size());
+  const std::uint64_t length = sizeof channel + head.size() + rest.size();
   append_bytes(unsent.bytes, std::as_bytes(std::span(&length, 1)));
   append_bytes(unsent.bytes, std::as_bytes(std::span(&channel, 1)));
   append_bytes(unsent.bytes, head);
@@ -314,7 +312,7 @@ std::optional<std::size_t> PlaneLinks::take(Link& link, std::span<const std::uin
   if (!is_known(link.stream.peer()) || link.stream.is_own()) return std::nullopt;
   const Replica from = replica_of(link.stream.peer());
   std::size_t used = 0;
-  std::uint32_t length = 0;
+  std::uint64_t length = 0;
   while (bytes.size() - used >= sizeof length) {
     std::memcpy(&length, bytes.data() + used, sizeof length);
     if (bytes.size() - used - sizeof length < length) break;
@@ -469,7 +467,7 @@ PlaneLinks::Link* PlaneLinks::outgoing_to(Replica to) {
 // ------------------------------------------------------------------------------------
 
 void PlaneLinks::say_farewell() {
-  constexpr std::array<std::uint8_t, 4> farewell{};
+  constexpr std::array<std::uint8_t, 8> farewell{};
   std::vector<Key> keys;
   for (const auto& [to, key] : outgoing_) keys.push_back(key);
   for (const Key key : keys) {

@@ -7,7 +7,7 @@
 // connection breaks or who cannot be reached, or from who knows better (`is_known_lost`). A process
 // that has nothing more to say or to hear leaves, and says so first.
 //
-// On the wire, both ends being of one architecture: 4 bytes length, then so many bytes of a
+// On the wire, both ends being of one architecture: 8 bytes length, then so many bytes of a
 // channel's number (4 bytes) and a frame; length 0: the process leaves. Between processes of one
 // host large frames lie in memory that both share, and the connection says where: a process offers
 // such memory when it has a large frame for another one for the first time, and uses it when that

@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/errors.hpp"
 #include "shim/replication/compared.hpp"
 
 using namespace resprout;
@@ -9,23 +10,30 @@ using namespace resprout::shim;
 
 namespace {
 
+// Who cannot take what there is gives all the same, and all get the same error.
 int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-              const Pieces& all) {
+              const Pieces& said) {
   const int rank = call.rank();
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
-  const Piece mine = is_in_place ? all.of(rank) : Piece::of(sendbuf, sendcount, sendtype);
+  const bool takes_all = !said.depend_on_lost(call.session());
+  const Pieces all = said.among(call.session());
+  Piece mine;
+  if (!is_in_place) mine = Piece::of(sendbuf, sendcount, sendtype);
+  if (is_in_place && takes_all) mine = all.of(rank);
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
-    code = take_row(row, all, is_in_place ? rank : -1);
+    if (takes_all) code = take_row(row, all, is_in_place ? rank : -1);
+    if (code == MPI_SUCCESS && !runtime::do_all_take(row)) code = proc_failed();
   };
-  const runtime::Outcome outcome = call.session().allgather(
-      call.lock(), concatenation_spec(call.session()), row_of(call.session(), rank, mine), consume);
+  const runtime::Outcome outcome =
+      call.session().allgather(call.lock(), concatenation_spec(call.session()),
+                               row_of(call.session(), rank, mine, takes_all), consume);
   return call.finish(outcome, code);
 }
 
 bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
               const Pieces& all) {
-  return all.are_valid(call.size()) &&
+  return all.among(call.session()).are_valid(call.size()) &&
          (sendbuf == MPI_IN_PLACE || is_valid_buffer(sendcount, sendtype));
 }
 

@@ -13,7 +13,7 @@ extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
   CollectiveCall call(comm, "alltoall");
   const Pieces send(sendbuf, sendcount, sendtype);
   const Pieces receive(recvbuf, recvcount, recvtype);
-  if (!call.is_ours() || !Exchange::are_valid(sendbuf, send, receive, call.size()))
+  if (!call.is_ours() || !Exchange::are_valid(sendbuf, send, receive, call.session()))
     return call.leave_to([&] {
       return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
@@ -31,7 +31,7 @@ extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const 
   CollectiveCall call(comm, "alltoallv");
   const Pieces send(sendbuf, sendcounts, sdispls, sendtype);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtype);
-  if (!call.is_ours() || !Exchange::are_valid(sendbuf, send, receive, call.size()))
+  if (!call.is_ours() || !Exchange::are_valid(sendbuf, send, receive, call.session()))
     return call.leave_to([&] {
       return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm);
@@ -50,7 +50,7 @@ extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const 
   CollectiveCall call(comm, "alltoallw");
   const Pieces send(sendbuf, sendcounts, sdispls, sendtypes);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtypes);
-  if (!call.is_ours() || !Exchange::are_valid(sendbuf, send, receive, call.size()))
+  if (!call.is_ours() || !Exchange::are_valid(sendbuf, send, receive, call.session()))
     return call.leave_to([&] {
       return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm);

@@ -3,6 +3,7 @@
 #include "shim/collectives/lanes.hpp"
 #include "shim/collectives/slices.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/errors.hpp"
 #include "shim/replication/compared.hpp"
 
 using namespace resprout;
@@ -12,24 +13,25 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
   const Compared compared(comm, "bcast", sides_of::bcast(buffer, count, datatype, root));
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
   if (!is_valid_buffer(count, datatype)) return leave();
-  const Taken taken = maybe_broadcast_by_lanes(buffer, count, datatype, root, comm);
-  if (taken == Taken::done) return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  const Taken taken = maybe_broadcast_by_lanes(buffer, count, datatype, root, comm, code);
+  if (taken == Taken::done) return code == MPI_SUCCESS ? MPI_SUCCESS : finish(comm, "bcast", code);
   CollectiveCall call(comm, "bcast", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   const Layout layout = layout_of(datatype, count);
   if (goes_by_lanes(call, Kind::broadcast, layout.packed_bytes) &&
-      broadcast_by_lanes(call, buffer, layout, root))
-    return call.finish(delivered());
+      broadcast_by_lanes(call, buffer, layout, root, code))
+    return call.finish(delivered(), code);
   const MPI_Comm native = call.native(Kind::broadcast, layout.packed_bytes);
   if (native != MPI_COMM_NULL) {
-    const auto code = call.run(
+    const auto ended = call.run(
         NativeCollective({.communicator = &call.communicator(),
                           .comm = native,
                           .root = root,
                           .buffer = buffer,
                           .layout = layout},
                          [&] { return PMPI_Bcast(buffer, count, datatype, root, native); }));
-    if (code) return *code;
+    if (ended) return *ended;
   }
   if (layout.packed_bytes >= large_broadcast_min && call.session().is_on_one_host())
     return broadcast_large(call, buffer, layout, root);
@@ -41,7 +43,7 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
   const runtime::Outcome outcome =
       call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, payload,
                                [&](std::span<const std::byte> result) {
-                                 if (!is_root) unpack(result, buffer, layout);
+                                 if (!is_root) code = take_payload(result, buffer, layout);
                                });
-  return call.finish(outcome);
+  return call.finish(outcome, code);
 }

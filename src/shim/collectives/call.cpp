@@ -109,6 +109,7 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   const bool is_revoked = session_->is_revoked();
   lock_.unlock();
   if (is_revoked) return shim::finish(comm_, name_, ulfm::revoked_class());
+  if (code == MPI_SUCCESS && outcome.is_mismatched) code = MPI_ERR_TRUNCATE;
   if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);
   if (!outcome.is_delivered && masking.load() != nullptr) return MPI_SUCCESS;  // masked.hpp goes on
   if (!outcome.is_delivered) return shim::finish(comm_, name_, proc_failed());

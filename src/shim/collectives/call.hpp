@@ -37,6 +37,7 @@ class CollectiveCall {
   // outside MPI_Init .. MPI_Finalize).
   bool is_ours() const { return session_ != nullptr; }
   runtime::Session& session() { return *session_; }
+  const runtime::Session& session() const { return *session_; }
   Communicator& communicator() const { return *communicator_; }
   // Held from here on, and what the program has started before is over. REQUIRES: is_ours().
   runtime::Lock& lock();

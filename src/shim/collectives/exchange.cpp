@@ -1,6 +1,7 @@
 #include "shim/collectives/exchange.hpp"
 
 #include "shim/collectives/specs.hpp"
+#include "shim/errors.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -29,7 +30,7 @@ void BlockExchange::begin_exchange(runtime::Started& started, std::size_t bytes)
 }
 
 bool BlockExchange::go_on(runtime::Started& started, const runtime::Outcome& last) {
-  if (!last.is_delivered) return false;
+  if (!last.is_delivered || last.is_mismatched || code_ != MPI_SUCCESS) return false;
   switch (stage_) {
     case Stage::measuring:
       begin_exchange(started, sum_);
@@ -56,14 +57,18 @@ void BlockExchange::take(std::span<const std::byte> row) {
     case Stage::measuring:
       while (const auto block = reader.next()) {
         std::uint64_t theirs = 0;
+        if (!block->takes_all) note(proc_failed());
+        if (block->data.size() != sizeof theirs) return note(MPI_ERR_TRUNCATE);
         std::memcpy(&theirs, block->data.data(), sizeof theirs);
         sum_ += theirs;
       }
       break;
     case Stage::at_once:
-      while (const auto theirs = reader.next())
-        if (const auto block = runtime::find_block(theirs->data, rank()))
-          take_from(theirs->rank, *block);
+      while (const auto theirs = reader.next()) {
+        const auto block = runtime::find_block(theirs->data, rank());
+        if (!block) return note(MPI_ERR_TRUNCATE);
+        take_from(theirs->rank, *block);
+      }
       break;
     case Stage::by_receiver:
       if (receiver_ == rank()) blocks_.assign(row.begin(), row.end());
@@ -76,7 +81,7 @@ void BlockExchange::take(std::span<const std::byte> row) {
 
 void BlockExchange::allgather(runtime::Started& started, std::span<const std::byte> data) {
   runtime::Buffer row = session().allocate(runtime::block_bytes(data.size()));
-  runtime::BlockWriter({row.data(), row.size()}).put(rank(), data);
+  runtime::BlockWriter({row.data(), row.size()}).put(rank(), data, takes_all_);
   started.allgather(concatenation_spec(session()), std::move(row));
 }
 
@@ -103,12 +108,16 @@ void BlockExchange::take_lists(std::span<const std::byte> row) {
   std::vector<int> lacked;
   runtime::BlockReader lists(row);
   while (const auto list = lists.next()) {
+    if (list->data.size() % sizeof(int) != 0) return note(MPI_ERR_TRUNCATE);
     counts_[static_cast<std::size_t>(list->rank)] = true;
     const std::size_t before = lacked.size();
     lacked.resize(before + list->data.size() / sizeof(int));
     runtime::copy_bytes(lacked.data() + before, list->data.data(), list->data.size());
   }
-  for (const int r : lacked) counts_[static_cast<std::size_t>(r)] = false;
+  for (const int r : lacked) {
+    if (r < 0 || r >= size()) return note(MPI_ERR_TRUNCATE);
+    counts_[static_cast<std::size_t>(r)] = false;
+  }
 }
 
 void BlockExchange::take_what_counts() {
@@ -119,7 +128,13 @@ void BlockExchange::take_what_counts() {
 
 Exchange::Exchange(runtime::Session& session, const Pieces& send, const Pieces& receive,
                    bool is_even)
-    : BlockExchange(session, is_even), send_(send, size()), receive_(receive, size()) {
+    : BlockExchange(session, is_even),
+      send_(send.among(session), size()),
+      receive_(receive.among(session), size()) {
+  if (send.depend_on_lost(session) || receive.depend_on_lost(session)) {
+    give_up();
+    return;
+  }
   std::size_t bytes = 0;
   for (int r = 0; r < size(); ++r) bytes += send_.of(r).block_bytes();
   std::vector<std::byte> row(bytes);
@@ -130,8 +145,10 @@ Exchange::Exchange(runtime::Session& session, const Pieces& send, const Pieces& 
 }
 
 void Exchange::take_from(int rank, std::span<const std::byte> block) {
-  const int taken = take_block(block, receive_.of(rank));
-  if (taken != MPI_SUCCESS) code_ = taken;
+  const Piece& piece = receive_.of(rank);
+  note(take_block(block, piece));
+  // Of its own block a process knows both sides, and the library calls less a mistake, too.
+  if (rank == this->rank() && block.size() < piece.layout.packed_bytes) note(MPI_ERR_TRUNCATE);
 }
 
 }  // namespace resprout::shim

@@ -17,10 +17,17 @@ class BlockExchange : public Collective {
   // `is_even`: all blocks of all are of the same length, so that everybody knows the sum.
   BlockExchange(runtime::Session& session, bool is_even) : Collective(session), is_even_(is_even) {}
 
-  // What this process gives: a row with a block for each rank. Said before it begins.
+  // What this process gives: a row with a block for each rank. Said before it begins, or instead
+  // that it cannot tell what it gives and takes: then all get the same error. REQUIRES of that: it
+  // is not even.
   void give(std::vector<std::byte> row) { packed_ = std::move(row); }
+  void give_up() { takes_all_ = false; }
   // What that rank gives to this one.
   virtual void take_from(int rank, std::span<const std::byte> block) = 0;
+  // What went wrong, if anything did.
+  void note(int code) {
+    if (code != MPI_SUCCESS) code_ = code;
+  }
 
  private:
   // Telling each other how much there is; everything to everybody; to one receiver after the other,
@@ -30,6 +37,7 @@ class BlockExchange : public Collective {
   void begin(runtime::Started& started) override;
   bool go_on(runtime::Started& started, const runtime::Outcome& last) override;
   void take(std::span<const std::byte> row) override;
+  int code() const override { return code_; }
 
   void begin_exchange(runtime::Started& started, std::size_t bytes);
   void gather_for_receiver(runtime::Started& started);
@@ -45,6 +53,8 @@ class BlockExchange : public Collective {
   int receiver_ = 0;               // whose turn it is
   std::vector<std::byte> blocks_;  // that were for this process
   std::vector<bool> counts_;       // by rank, the same everywhere: it has told, and nobody lacks it
+  bool takes_all_ = true;          // as in runtime::Block
+  int code_ = MPI_SUCCESS;
 };
 
 class Exchange final : public BlockExchange {
@@ -53,8 +63,11 @@ class Exchange final : public BlockExchange {
   Exchange(runtime::Session& session, const Pieces& send, const Pieces& receive, bool is_even);
 
   // What the call says is valid in a communicator of so many ranks.
-  static bool are_valid(const void* sendbuf, const Pieces& send, const Pieces& receive, int size) {
-    return receive.are_valid(size) && (sendbuf == MPI_IN_PLACE || send.are_valid(size));
+  static bool are_valid(const void* sendbuf, const Pieces& send, const Pieces& receive,
+                        const runtime::Session& session) {
+    const int size = session.everybody().size();
+    return receive.among(session).are_valid(size) &&
+           (sendbuf == MPI_IN_PLACE || send.among(session).are_valid(size));
   }
   bool uses(MPI_Datatype datatype) const override {
     return send_.use(datatype) || receive_.use(datatype);
@@ -62,11 +75,9 @@ class Exchange final : public BlockExchange {
 
  private:
   void take_from(int rank, std::span<const std::byte> block) override;
-  int code() const override { return code_; }
 
   const PieceList send_;
   const PieceList receive_;
-  int code_ = MPI_SUCCESS;
 };
 
 }  // namespace resprout::shim

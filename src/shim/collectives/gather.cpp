@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/errors.hpp"
 #include "shim/replication/compared.hpp"
 
 using namespace resprout;
@@ -10,11 +11,14 @@ using namespace resprout::shim;
 namespace {
 
 // `mine`: the send buffer, or none if what the root contributes is in its place already.
-int gather(CollectiveCall& call, const Piece* mine, const Pieces& all, int root) {
+int gather(CollectiveCall& call, const Piece* mine, const Pieces& said, int root) {
   const int rank = call.rank();
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
-    if (rank == root) code = take_row(row, all, mine == nullptr ? rank : -1);
+    if (rank != root) return;
+    code = said.depend_on_lost(call.session())
+               ? proc_failed()
+               : take_row(row, said.among(call.session()), mine == nullptr ? rank : -1);
   };
   const runtime::Outcome outcome = call.session().gather(
       call.lock(), concatenation_spec(call.session()), root,
@@ -34,7 +38,7 @@ bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MP
               const Pieces& all, int root) {
   if (root < 0 || root >= call.size()) return false;
   const bool is_root = call.rank() == root;
-  if (is_root && !all.are_valid(call.size())) return false;
+  if (is_root && !all.among(call.session()).are_valid(call.size())) return false;
   return sendbuf == MPI_IN_PLACE ? is_root : is_valid_buffer(sendcount, sendtype);
 }
 

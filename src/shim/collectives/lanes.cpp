@@ -79,12 +79,18 @@ void relax() {
 #endif
 }
 
+// So many bytes have their slots where these have not.
+constexpr std::size_t elsewhere(std::size_t bytes) {
+  constexpr std::size_t narrow = LaneMemory::narrow_bytes;
+  return bytes <= narrow ? narrow + 1 : narrow;
+}
+
 // What the awaited slot says, if its member's area is known. `bytes`: of a broadcast.
 inline LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   return lanes.slots.look(index(lanes.machine.awaited()), lanes.machine.slot(), bytes);
 }
 
-// What it says. The area is looked for.
+// What it says, though it was written for another number of bytes. The area is looked for.
 LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
   const int member = index(lanes.machine.awaited());
   if (!lanes.slots.knows(member)) {
@@ -94,7 +100,8 @@ LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
     if (!found.area) return LaneWord::left;
     lanes.slots.know(member, *found.area);
   }
-  return look(lanes, bytes);
+  const LaneWord word = look(lanes, bytes);
+  return word == LaneWord::empty ? look(lanes, elsewhere(bytes)) : word;
 }
 
 // Until the awaited slot says something, or will never. Without the engine's lock. A member that is
@@ -112,8 +119,12 @@ LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
   if (engine.has_notice()) engine.read_notices(lock);
   engine.wait_until(lock, [&] {
     const bool has_ended = world.lost_count() != 0 && engine.has_ended(world_rank);
+    // By a mistake of the program it may have gone on without a word here: what it has begun comes
+    // behind what it has written.
+    const bool has_passed = communicator.session->is_behind(world_rank);
     lanes.machine.handle_look(seek(lanes, bytes), has_ended);
-    if (is_awaited() && communicator.session->is_revoked()) lanes.machine.end();
+    if (is_awaited() && has_passed) lanes.is_passed_by = true;
+    if (is_awaited() && (has_passed || communicator.session->is_revoked())) lanes.machine.end();
     return !is_awaited();
   });
 }
@@ -179,6 +190,24 @@ inline bool meet(Communicator& communicator) {
   return true;
 }
 
+// What the root has put into a broadcast that can be read; `into` has room for `bytes`. How many
+// there are: none is copied where these are more.
+[[gnu::noinline]] std::size_t read_other(const LaneMemory& slots, int root,
+                                         const protocols::LaneSlot& slot, void* into,
+                                         std::size_t bytes) {
+  const bool is_elsewhere = slots.look(root, slot, bytes) != LaneWord::full;
+  const std::size_t there = slots.bytes_of(root, slot, is_elsewhere ? elsewhere(bytes) : bytes);
+  if (there <= bytes) slots.read(root, slot, into, there);
+  return there;
+}
+inline std::size_t read(const CommunicatorLanes& lanes, int root, const protocols::LaneSlot& slot,
+                        void* into, std::size_t bytes) {
+  if (lanes.slots.bytes_of(root, slot, bytes) != bytes) [[unlikely]]
+    return read_other(lanes.slots, root, slot, into, bytes);
+  lanes.slots.read(root, slot, into, bytes);
+  return bytes;
+}
+
 void note_last(Communicator& communicator, int root) {
   communicator.last = nullptr;
   communicator.lanes->last_root = root;
@@ -199,6 +228,12 @@ struct Contributions {
 
   std::span<const std::byte> of(int member) const {
     return {slots.payload(member, slot, bytes), bytes};
+  }
+  // All have as many.
+  bool are_alike() const {
+    bool are = true;
+    for (int i = 0; i < slots.size(); ++i) are &= slots.bytes_of(i, slot, bytes) == bytes;
+    return are;
   }
 };
 
@@ -222,15 +257,21 @@ void combine(const Contributions& all, int first, int count, MpiCombiner& combin
   combiner.combine(partial, into);
 }
 
-// Likewise.
+// The same, with what all have put into it.
 bool meet_and_combine(Communicator& communicator, const void* input, void* recvbuf,
                       const Layout& layout, MPI_Op op, int& code) {
   CommunicatorLanes& lanes = *communicator.lanes;
-  if (!write(lanes, input, layout.packed_bytes) || !await_all(communicator, 0)) return false;
-  MpiCombiner combiner(op, layout);
-  combine({lanes.slots, lanes.machine.poll_read(), layout.packed_bytes}, 0, lanes.slots.size(),
-          combiner, {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
+  if (!write(lanes, input, layout.packed_bytes)) return false;
+  const bool are_there = await_all(communicator, 0);
+  if (!are_there && !lanes.is_passed_by) return false;
   note_last(communicator, -1);
+  code = MPI_ERR_TRUNCATE;
+  if (!are_there) return true;
+  const Contributions all{lanes.slots, lanes.machine.poll_read(), layout.packed_bytes};
+  if (!all.are_alike()) return true;
+  MpiCombiner combiner(op, layout);
+  combine(all, 0, lanes.slots.size(), combiner,
+          {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
   code = combiner.code();
   return true;
 }
@@ -322,7 +363,7 @@ void leave_lanes(Communicator& communicator) {
 }
 
 Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, int root,
-                               MPI_Comm comm) {
+                               MPI_Comm comm, int& code) {
   World* world = World::current();
   Communicator* communicator = at_head(world, comm);
   if (communicator == nullptr) return Taken::no;
@@ -339,7 +380,8 @@ Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, i
     write(lanes, buffer, bytes);
   } else {
     if (!await_all(*communicator, bytes)) return Taken::over;
-    lanes.slots.read(index(root_member), lanes.machine.poll_read(), buffer, bytes);
+    if (read(lanes, index(root_member), lanes.machine.poll_read(), buffer, bytes) > bytes)
+      code = MPI_ERR_TRUNCATE;
   }
   end_broadcast(*communicator, root);
   return Taken::done;
@@ -392,7 +434,8 @@ bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op
                                  : can_be_contribution(bytes, lanes);
 }
 
-bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root) {
+bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root,
+                        int& code) {
   const Rank root_member = call.communicator().lanes->member(root);
   if (root_member == no_rank) return false;
   Communicator& communicator = call.communicator();
@@ -405,8 +448,9 @@ bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout
   } else {
     if (!await_all(communicator, bytes)) return false;
     std::array<std::byte, LaneMemory::broadcast_bytes_max> payload;
-    lanes.slots.read(index(root_member), lanes.machine.poll_read(), payload.data(), bytes);
-    unpack({payload.data(), bytes}, buffer, layout);
+    const std::size_t there =
+        read(lanes, index(root_member), lanes.machine.poll_read(), payload.data(), bytes);
+    code = take_payload({payload.data(), there}, buffer, layout);
   }
   end_broadcast(communicator, root);
   return true;

@@ -44,6 +44,7 @@ struct CommunicatorLanes {
   const runtime::LanePool::Ticket ticket;
   runtime::LaneMemory slots;
   protocols::Lanes machine;
+  bool is_passed_by = false;        // over, as a member has gone on without it
   bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
   bool carries_reductions = false;
   int last_root = -1;  // of the last call that they carried, if it was a broadcast; in communicator
@@ -63,17 +64,18 @@ enum class Taken {
 inline CollectiveCall::Entry entry_after(Taken taken) {
   return taken == Taken::over ? CollectiveCall::Entry::again : CollectiveCall::Entry::first;
 }
+// `code`: what the call returns once it is done, if that is no success.
 Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, int root,
-                               MPI_Comm comm);
-// `code`: what the call returns once it is done.
+                               MPI_Comm comm, int& code);
 Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm, int& code);
 Taken maybe_barrier_by_lanes(MPI_Comm comm);
 
 // The same answer at all members, who open them for it. REQUIRES: call.is_ours().
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op = MPI_OP_NULL);
-// False: it is over. REQUIRES: goes_by_lanes.
-bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root);
+// False: it is over. `code`: as above. REQUIRES: goes_by_lanes.
+bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root,
+                        int& code);
 bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
                         const Layout& layout, MPI_Op op, int& code);
 bool barrier_by_lanes(CollectiveCall& call);

@@ -4,12 +4,15 @@
 // Open MPI would give its number to the next one it makes, in MPI_Finalize if not before, and with
 // it the messages that are still on their way. Those it may take for the new one's, or end the job
 // because their sender is not in that.
+#include <optional>
+
 #include "shim/communicator.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/send_halves.hpp"
+#include "shim/world.hpp"
 
 using namespace resprout::shim;
 
@@ -29,24 +32,41 @@ bool may_be_freed(MPI_Comm comm) {
   return comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
 }
 
-// Other planes, in which it may have stayed as it was, still know it by its name.
-void begin_anew(MPI_Comm comm, std::uint64_t name, std::uint64_t persistent_made) {
-  undescribe_communicator(comm);
-  Communicator& communicator = *communicator_of(comm);
-  communicator.name = name;
-  communicator.persistent_made = persistent_made;
-}
+// What of a communicator stays when it begins anew. Other planes, in which it may have gone on,
+// still know it by its name.
+struct Kept {
+  explicit Kept(const Communicator& communicator)
+      : name(communicator.name),
+        session_name(communicator.session != nullptr
+                         ? std::optional(communicator.session->child(for_new_beginning))
+                         : communicator.session_name),
+        persistent_made(communicator.persistent_made) {}
+
+  void begin_anew(MPI_Comm comm) const {
+    undescribe_communicator(comm);
+    Communicator& communicator = *communicator_of(comm);
+    communicator.name = name;
+    communicator.session_name = session_name;
+    communicator.persistent_made = persistent_made;
+  }
+
+  // Tells its next session apart from those of what is made of it, which are counted.
+  static constexpr std::uint64_t for_new_beginning = std::uint64_t{1} << 61;
+
+  const std::uint64_t name;
+  const std::optional<std::uint64_t> session_name;
+  const std::uint64_t persistent_made;
+};
 
 // `native()` is MPI's own call. Where a callback of the program's fails the communicator stays, and
 // begins anew.
 template <typename Native>
 int end(MPI_Comm* comm, PartingWaits waits, Native native) {
-  if (comm == nullptr || !may_be_freed(*comm)) return native();
+  if (World::current() == nullptr || comm == nullptr || !may_be_freed(*comm)) return native();
   leave_send_halves(*comm);
   if (is_remade(*comm))
     if (const int code = delete_attributes(*comm); code != MPI_SUCCESS) return code;
-  const std::uint64_t name = communicator_of(*comm)->name;
-  const std::uint64_t persistent_made = communicator_of(*comm)->persistent_made;
+  const Kept kept(*communicator_of(*comm));
   const MPI_Comm handle = *comm;
   const Parting parting = close_communicator(handle, waits);
   if (Receives* by = receives(); by != nullptr && by->is_needed(handle)) {
@@ -65,7 +85,7 @@ int end(MPI_Comm* comm, PartingWaits waits, Native native) {
   if (code == MPI_SUCCESS)
     *comm = MPI_COMM_NULL;
   else
-    begin_anew(handle, name, persistent_made);
+    kept.begin_anew(handle);
   return code;
 }
 

@@ -69,7 +69,9 @@ class NativeCollective final : public runtime::NativeCall {
   void take(std::span<const std::byte> payload) override {
     // The other one of two lives, and it was denied this one all the same.
     code_ = is_among_two() ? MPI_ERR_OTHER : MPI_SUCCESS;
-    if (is_kept()) unpack(payload, parts_.buffer, parts_.layout);
+    if (!is_kept()) return;
+    const int taken = take_payload(payload, parts_.buffer, parts_.layout);
+    if (taken != MPI_SUCCESS) code_ = taken;
   }
   bool synchronizes() const override { return parts_.synchronizes || ends_with_barrier(); }
   int root() const override { return parts_.root; }

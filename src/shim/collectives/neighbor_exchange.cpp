@@ -61,10 +61,10 @@ void NeighborExchange::take_from(int rank, std::span<const std::byte> block) {
     const auto& ways = sides_.ways_in();
     for (std::size_t i = 0; i < ways.size(); ++i) {
       if (ways[i].rank != rank || ways[i].part != part->rank) continue;
-      const int taken = take_block(part->data, sides_.got()[i]);
-      if (taken != MPI_SUCCESS) code_ = taken;
+      note(take_block(part->data, sides_.got()[i]));
     }
   }
+  if (!parts.is_at_end()) note(MPI_ERR_TRUNCATE);
 }
 
 bool NeighborExchange::uses(MPI_Datatype datatype) const {

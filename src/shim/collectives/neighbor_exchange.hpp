@@ -22,11 +22,9 @@ class NeighborExchange final : public BlockExchange {
 
  private:
   void take_from(int rank, std::span<const std::byte> block) override;
-  int code() const override { return code_; }
   std::vector<std::byte> row_for(const Neighbors& neighbors) const;
 
   const Sides sides_;
-  int code_ = MPI_SUCCESS;
 };
 
 }  // namespace resprout::shim

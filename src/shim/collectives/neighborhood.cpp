@@ -1,7 +1,7 @@
-// Neighborhood collectives, blocking, non-blocking and persistent: the MPI library's own, or those
-// of neighbor_exchange.hpp on communicators that were made after a loss, and where nothing is left
-// to the library. Open MPI ends its own with MPIX_ERR_PROC_FAILED where a neighbor is lost. They do
-// not go over to ours then: who has no lost neighbor would not know, and wait for who has one.
+// Neighborhood collectives, blocking, non-blocking and persistent: messages between neighbors
+// (neighbor_messages.hpp), or an exchange among all members (neighbor_exchange.hpp) on
+// communicators that were made after a loss, and where nothing is left to the library. The MPI
+// library's own where it does not notice losses, and where replicas are verified.
 //
 // Where replicas are verified they compare what a rank gives to its neighbors and what it gets from
 // them.
@@ -12,8 +12,11 @@
 #include "runtime/engine.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/neighbor_exchange.hpp"
+#include "shim/collectives/neighbor_messages.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
+#include "shim/patience.hpp"
 #include "shim/peers.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/communicator_name.hpp"
@@ -94,6 +97,46 @@ int refuse(MPI_Comm comm, const char* name, const Native& native) {
   return finish(comm, name, topology == MPI_UNDEFINED ? MPI_ERR_TOPOLOGY : MPI_ERR_ARG);
 }
 
+// Whether neighbors send each other messages: the same answer at all members.
+bool has_messages(MPI_Comm comm) {
+  const World* world = World::current();
+  return world != nullptr && comm != MPI_COMM_NULL && !world->options().is_replicated() &&
+         communicator_of(comm)->neighbors != MPI_COMM_NULL;
+}
+
+// Nothing: the arguments mean nothing.
+std::optional<Sides> sides_in(MPI_Comm comm, const Describe& describe) {
+  const Communicator& communicator = *communicator_of(comm);
+  Sides sides(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  describe(sides);
+  if (sides.pattern.kind != Pattern::Kind::neighbors) return std::nullopt;
+  return sides;
+}
+
+Startable messages(const Describe& describe, int number) {
+  return {
+      [describe, number](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+        auto sides = sides_in(comm, describe);
+        if (!sides) return nullptr;
+        return std::make_shared<NeighborMessaging>(session, comm, std::move(*sides), number);
+      },
+      describe};
+}
+
+// What was started before is over: it has its place in the order of the calls.
+template <typename Native>
+int send_messages(MPI_Comm comm, const char* name, const Describe& describe, Native native) {
+  GuardedCall call(name, comm);
+  const auto sides = sides_in(comm, describe);
+  if (!sides) return call.finish(native());
+  if (is_revoked(comm)) return call.finish(code_of_loss(comm));
+  if (is_any_under_way()) finish_tasks(comm);
+  NeighborMessages sent(comm, *sides, 0);
+  Patience patience;
+  while (!sent.advance()) patience.pause();
+  return is_loss(sent.code()) ? call.finish(sent.code()) : finish(comm, name, sent.code());
+}
+
 Startable carried(const Describe& describe) {
   return {[describe](MPI_Comm comm, runtime::Session& session) {
             return own_exchange(comm, session, describe);
@@ -114,6 +157,7 @@ template <typename Description, typename Native>
 int exchange(MPI_Comm comm, const char* name, const Description& describe, Native native) {
   const Compared compared(comm, name, describe);
   if (is_carried(comm)) return carry(comm, name, describe, native);
+  if (has_messages(comm)) return send_messages(comm, name, describe, native);
   GuardedCall call(name, comm);
   if (call.is_ours() && compared.is_of_neighbors()) {
     finish_tasks(comm);
@@ -131,6 +175,8 @@ int start(MPI_Comm comm, const char* name, MPI_Request* request, const Describe&
   if (is_carried(comm))
     return start_collective(comm, name, request, carried(describe),
                             [&] { return refuse(comm, name, native); });
+  if (has_messages(comm))
+    return start_collective(comm, name, request, messages(describe, 0), native);
   ComparedStart compared(comm, name, describe);
   GuardedCall call(name, comm);
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
@@ -148,6 +194,10 @@ int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& 
   if (is_carried(comm))
     return init_collective(comm, name, request, carried(describe),
                            [&] { return refuse(comm, name, native); });
+  if (has_messages(comm)) {
+    const int number = ++communicator_of(comm)->neighborhoods_made;
+    return init_collective(comm, name, request, messages(describe, number), native);
+  }
   GuardedCall call(name, comm);
   if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
   const int code = native();

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "shim/mpi_running.hpp"
 #include "shim/remade/graph.hpp"
 
 namespace resprout::shim {
@@ -58,7 +59,7 @@ Neighbors in_distributed_graph(OwnEdges edges) {
 
 Neighbors neighbors_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
-  if (comm != MPI_COMM_NULL) MPI_Topo_test(comm, &topology);
+  if (comm != MPI_COMM_NULL && is_mpi_running()) MPI_Topo_test(comm, &topology);
   if (topology == MPI_CART) return in_grid(comm);
   if (topology == MPI_GRAPH) return in_graph(comm);
   if (topology == MPI_DIST_GRAPH) return in_distributed_graph(*graph_of(comm)->own);

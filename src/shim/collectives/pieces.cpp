@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shim/mpi_running.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -21,8 +23,8 @@ int size_of(MPI_Comm comm) {
 
 bool is_of_one_group(MPI_Comm comm) {
   int is_inter = 1;
-  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS &&
-         is_inter == 0;
+  return is_mpi_running() && comm != MPI_COMM_NULL &&
+         PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && is_inter == 0;
 }
 
 }  // namespace
@@ -51,16 +53,48 @@ MPI_Aint Pieces::displacement_of(int rank) const {
   return displs_ != nullptr ? displs_[rank] : MPI_Aint{count_} * rank;
 }
 
+// It refers to these from now on.
+std::shared_ptr<Pieces::Arrays> Pieces::own_arrays(int size) {
+  auto own = std::make_shared<Arrays>();
+  keep(counts_, own->counts, size);
+  keep(displs_, own->displs, size);
+  keep(byte_displs_, own->byte_displs, size);
+  keep(datatypes_, own->datatypes, size);
+  own_ = own;
+  return own;
+}
+
 Pieces Pieces::kept(int size) const {
   Pieces copy = *this;
-  if (buffer_ == MPI_IN_PLACE) return copy;  // they mean nothing
-  const auto own = std::make_shared<Arrays>();
-  keep(copy.counts_, own->counts, size);
-  keep(copy.displs_, own->displs, size);
-  keep(copy.byte_displs_, own->byte_displs, size);
-  keep(copy.datatypes_, own->datatypes, size);
-  copy.own_ = own;
+  if (buffer_ != MPI_IN_PLACE) copy.own_arrays(size);  // else they mean nothing
   return copy;
+}
+
+Pieces Pieces::among(const runtime::Session& session) const {
+  if (session.is_whole() || counts_ == nullptr || buffer_ == MPI_IN_PLACE) return *this;
+  Pieces copy = *this;
+  const auto own = copy.own_arrays(session.everybody().size());
+  for (std::size_t i = 0; i < own->counts.size(); ++i) {
+    if (session.members().index_of_comm_rank(static_cast<int>(i)) != no_rank) continue;
+    own->counts[i] = 0;
+    if (!own->displs.empty()) own->displs[i] = 0;
+    if (!own->byte_displs.empty()) own->byte_displs[i] = 0;
+    if (!own->datatypes.empty()) own->datatypes[i] = MPI_BYTE;
+  }
+  return copy;
+}
+
+bool Pieces::depend_on_lost(const runtime::Session& session) const {
+  if (session.is_whole() || counts_ == nullptr || displs_ == nullptr || buffer_ == MPI_IN_PLACE)
+    return false;
+  bool is_count_wrong = false;
+  bool is_place_wrong = false;
+  for (int rank = 0; rank < session.everybody().size(); ++rank) {
+    const bool is_lost = session.members().index_of_comm_rank(rank) == no_rank;
+    is_count_wrong = is_count_wrong || (is_lost && counts_[rank] < 0);
+    is_place_wrong = is_place_wrong || (!is_lost && displs_[rank] < 0);
+  }
+  return is_count_wrong && is_place_wrong;
 }
 
 Pieces kept(const Pieces& pieces, MPI_Comm comm) {
@@ -98,22 +132,16 @@ void put_piece(runtime::BlockWriter& writer, int rank, const Piece& piece) {
   writer.put(rank, packed(piece.buffer, piece.layout, storage));
 }
 
-runtime::Buffer row_of(runtime::Session& session, int rank, const Piece& piece) {
+runtime::Buffer row_of(runtime::Session& session, int rank, const Piece& piece, bool takes_all) {
   runtime::Buffer row = session.allocate(piece.block_bytes());
-  runtime::BlockWriter writer({row.data(), row.size()});
-  put_piece(writer, rank, piece);
+  std::vector<std::byte> storage;
+  runtime::BlockWriter({row.data(), row.size()})
+      .put(rank, packed(piece.buffer, piece.layout, storage), takes_all);
   return row;
 }
 
 int take_block(std::span<const std::byte> block, const Piece& piece) {
-  Layout layout = piece.layout;
-  if (block.size() > layout.packed_bytes) return MPI_ERR_TRUNCATE;
-  // Less than there is room for is not valid, but harmless.
-  if (block.size() < layout.packed_bytes)
-    layout.count = static_cast<int>(block.size() * static_cast<std::size_t>(layout.count) /
-                                    layout.packed_bytes);
-  unpack(block, piece.buffer, layout);
-  return MPI_SUCCESS;
+  return take_payload(block, piece.buffer, piece.layout);
 }
 
 }  // namespace resprout::shim

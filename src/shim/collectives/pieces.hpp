@@ -20,7 +20,7 @@ struct Piece {
   char* buffer = nullptr;
   Layout layout = {};
 
-  static Piece of(const void* buffer, int count, MPI_Datatype datatype) {
+  static Piece of(const void* buffer, std::int64_t count, MPI_Datatype datatype) {
     return {const_cast<char*>(static_cast<const char*>(buffer)), layout_of(datatype, count)};
   }
   std::size_t block_bytes() const { return runtime::block_bytes(layout.packed_bytes); }
@@ -51,6 +51,13 @@ class Pieces {
          const MPI_Datatype* datatypes)
       : buffer_(buffer), counts_(counts), byte_displs_(displs), datatypes_(datatypes) {}
 
+  // As they are for a session that has lost members: these have no elements, whatever the arrays
+  // say of them. Programs compute arrays from what members give, and the lost give nothing.
+  // REQUIRES, and of what follows: the arguments are significant.
+  Pieces among(const runtime::Session& session) const;
+  // They come from what the lost have not given, the places of the living with them: a count of a
+  // lost member is negative, and so is the displacement of a living one.
+  bool depend_on_lost(const runtime::Session& session) const;
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
   Piece of(int rank) const;
@@ -64,6 +71,7 @@ class Pieces {
     std::vector<MPI_Aint> byte_displs;
     std::vector<MPI_Datatype> datatypes;
   };
+  std::shared_ptr<Arrays> own_arrays(int size);
   MPI_Datatype datatype_of(int rank) const { return datatypes_ ? datatypes_[rank] : datatype_; }
   // In extents, or in bytes.
   MPI_Aint displacement_of(int rank) const;
@@ -105,8 +113,9 @@ class PieceList {
 
 // Writes the packed elements as the block of a rank.
 void put_piece(runtime::BlockWriter& writer, int rank, const Piece& piece);
-// A row with that block alone.
-runtime::Buffer row_of(runtime::Session& session, int rank, const Piece& piece);
+// A row with that block alone. `takes_all`: as in runtime::Block.
+runtime::Buffer row_of(runtime::Session& session, int rank, const Piece& piece,
+                       bool takes_all = true);
 
 // Writes a block's elements where they belong. MPI_ERR_TRUNCATE: there are too many.
 int take_block(std::span<const std::byte> block, const Piece& piece);

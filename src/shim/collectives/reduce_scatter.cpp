@@ -1,6 +1,6 @@
 // MPI_Reduce_scatter and MPI_Reduce_scatter_block: an allreduce of which everybody takes its part.
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 
 #include "shim/collectives/call.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 // This process gets `count` of the elements of the sum, which has `all`, from `first` on.
 int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI_Datatype datatype,
-                   MPI_Op op, int all, int first, int count) {
+                   MPI_Op op, std::int64_t all, std::int64_t first, int count) {
   Reduction reduction(op, datatype, all);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const runtime::Outcome outcome = call.session().allreduce(
@@ -27,12 +27,7 @@ int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI
 
 bool is_valid(const CollectiveCall& call, const int* recvcounts, MPI_Datatype datatype, MPI_Op op) {
   if (recvcounts == nullptr || !is_valid_reduction(0, datatype, op)) return false;
-  std::int64_t sum = 0;
-  for (int rank = 0; rank < call.size(); ++rank) {
-    if (recvcounts[rank] < 0) return false;
-    sum += recvcounts[rank];
-  }
-  return sum <= std::numeric_limits<int>::max();
+  return std::all_of(recvcounts, recvcounts + call.size(), [](int count) { return count >= 0; });
 }
 
 }  // namespace
@@ -46,8 +41,8 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
     return call.leave_to(
         [&] { return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
   const int* own = recvcounts + call.rank();
-  const int first = std::accumulate(recvcounts, own, 0);
-  const int sum = std::accumulate(own, recvcounts + call.size(), first);
+  const auto first = std::accumulate(recvcounts, own, std::int64_t{0});
+  const std::int64_t sum = std::accumulate(own, recvcounts + call.size(), first);
   return reduce_scatter(call, sendbuf, recvbuf, datatype, op, sum, first, *own);
 }
 
@@ -57,11 +52,11 @@ extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int 
       comm, "reduce_scatter_block",
       sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op));
   CollectiveCall call(comm, "reduce_scatter_block");
-  const bool is_ours = call.is_ours() && is_valid_reduction(recvcount, datatype, op) &&
-                       recvcount <= std::numeric_limits<int>::max() / call.size();
+  const bool is_ours = call.is_ours() && is_valid_reduction(recvcount, datatype, op);
   if (!is_ours)
     return call.leave_to(
         [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
-  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, recvcount * call.size(),
-                        recvcount * call.rank(), recvcount);
+  const std::int64_t count = recvcount;
+  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, count * call.size(),
+                        count * call.rank(), recvcount);
 }

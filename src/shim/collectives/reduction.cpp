@@ -6,12 +6,12 @@
 
 namespace resprout::shim {
 
-std::optional<SumForm> reproducible_form(MPI_Op op, MPI_Datatype datatype, int count) {
+std::optional<SumForm> reproducible_form(MPI_Op op, MPI_Datatype datatype, std::int64_t count) {
   if (World::current()->options().sum != Sum::reproducible) return std::nullopt;
   return sum_form(op, datatype, count);
 }
 
-Reduction::Reduction(MPI_Op op, MPI_Datatype datatype, int count)
+Reduction::Reduction(MPI_Op op, MPI_Datatype datatype, std::int64_t count)
     : op_(op),
       layout_(layout_of(datatype, count)),
       form_(reproducible_form(op, datatype, count)),
@@ -46,8 +46,8 @@ void Reduction::write(std::span<const std::byte> result, void* buffer) const {
     gather_up(result, buffer, layout_);
 }
 
-void Reduction::write_part(std::span<const std::byte> result, int first, int count,
-                           void* buffer) const {
+void Reduction::write_part(std::span<const std::byte> result, std::int64_t first,
+                           std::int64_t count, void* buffer) const {
   if (form_) {
     const SumForm before{form_->element, static_cast<std::size_t>(first)};
     const SumForm part{form_->element, static_cast<std::size_t>(count)};

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -35,15 +36,17 @@ class SavedInput {
 };
 
 // Nothing: no sum that has to be reproducible.
-std::optional<SumForm> reproducible_form(MPI_Op op, MPI_Datatype datatype, int count);
+std::optional<SumForm> reproducible_form(MPI_Op op, MPI_Datatype datatype, std::int64_t count);
 
 class Reduction {
  public:
-  Reduction(MPI_Op op, MPI_Datatype datatype, int count);
+  Reduction(MPI_Op op, MPI_Datatype datatype, std::int64_t count);
 
   // What of `buffer` goes into the reduction; valid as long as both live.
   std::span<const std::byte> input(const void* buffer);
-  // The size of such an input.
+  // Its size.
+  std::size_t input_bytes() const { return form_ ? form_->sum_bytes() : layout_.spread_bytes; }
+  // The size of such an input without gaps.
   std::size_t bytes() const { return form_ ? form_->sum_bytes() : layout_.packed_bytes; }
   runtime::Combiner& combiner();
   // What goes into it for a process whose send buffer is as fill(buffer) makes it; nothing if that
@@ -62,11 +65,12 @@ class Reduction {
   // Writes a result into a receive buffer.
   void write(std::span<const std::byte> result, void* buffer) const;
   // Of a result the elements from `first` on.
-  void write_part(std::span<const std::byte> result, int first, int count, void* buffer) const;
+  void write_part(std::span<const std::byte> result, std::int64_t first, std::int64_t count,
+                  void* buffer) const;
   // It can be combined in parts, in any order of ranks.
   bool can_be_sliced() const { return !form_ && layout_.is_dense && elements_.is_commutative(); }
   const Layout& layout() const { return layout_; }
-  int count() const { return layout_.count; }
+  std::int64_t count() const { return layout_.count; }
   MPI_Datatype datatype() const { return layout_.datatype; }
   MPI_Op op() const { return op_; }
   // MPI_SUCCESS, or what MPI_Reduce_local said.

@@ -73,8 +73,8 @@ class Scan final : public Collective {
     PMPI_Type_get_extent(layout_.datatype, &lb, &extent_);
     const std::size_t per_element = layout_of(layout_.datatype, 1).spread_bytes;
     const std::size_t at_once = segment_bytes_max / static_cast<std::size_t>(size());
-    step_ = static_cast<int>(std::clamp<std::size_t>(
-        at_once / std::max<std::size_t>(per_element, 1), 1, std::numeric_limits<int>::max() / 2));
+    step_ = static_cast<std::int64_t>(
+        std::max<std::size_t>(at_once / std::max<std::size_t>(per_element, 1), 1));
     if (MpiCombiner(arguments.op, layout_).is_for_program()) leave_to_program();
   }
 
@@ -88,6 +88,7 @@ class Scan final : public Collective {
     runtime::Buffer row = session().allocate(runtime::block_bytes(part.spread_bytes));
     runtime::BlockWriter({row.data(), row.size()}).put(rank(), spread(from, part));
     fold_.emplace(arguments_.op, part);
+    part_bytes_ = part.spread_bytes;
     started.allgather(concatenation_spec(session()), std::move(row));
   }
 
@@ -97,12 +98,17 @@ class Scan final : public Collective {
     runtime::BlockReader reader(blocks);
     while (const auto block = reader.next()) {
       ++contributors_;
-      if (block->rank < end) fold_->add(block->data);
+      if (block->data.size() != part_bytes_) are_alike_ = false;
+      if (block->rank < end && are_alike_) fold_->add(block->data);
     }
   }
 
   bool go_on(runtime::Started& started, const runtime::Outcome& last) override {
-    if (!last.is_delivered) return false;
+    if (!last.is_delivered || last.is_mismatched) return false;
+    if (!are_alike_) {  // as all see
+      code_ = MPI_ERR_TRUNCATE;
+      return false;
+    }
     if (!fold_->is_empty()) fold_->append_to(result_);
     if (fold_->code() != MPI_SUCCESS) code_ = fold_->code();
     if (first_ == 0) first_contributors_ = contributors_;
@@ -127,9 +133,11 @@ class Scan final : public Collective {
   const void* const input_;
   const Layout layout_;
   MPI_Aint extent_ = 0;
-  int step_ = 1;
-  int first_ = 0;  // element of the segment that goes on
+  std::int64_t step_ = 1;
+  std::int64_t first_ = 0;  // element of the segment that goes on
   std::optional<Fold> fold_;
+  std::size_t part_bytes_ = 0;     // of a contribution to the segment
+  bool are_alike_ = true;          // the contributions to it
   std::vector<std::byte> result_;  // packed
   int contributors_ = 0;           // to the last segment: how many
   int first_contributors_ = 0;     // to the first one

@@ -2,6 +2,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/errors.hpp"
 #include "shim/replication/compared.hpp"
 
 using namespace resprout;
@@ -11,25 +12,44 @@ namespace {
 
 // How many bytes the root is going to send: only it knows.
 runtime::Outcome tell_size(CollectiveCall& call, int root, std::uint64_t& bytes) {
+  bool has_size = false;
   const auto consume = [&](std::span<const std::byte> told) {
-    std::memcpy(&bytes, told.data(), sizeof bytes);
+    has_size = told.size() == sizeof bytes;
+    if (has_size) std::memcpy(&bytes, told.data(), sizeof bytes);
   };
-  return call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root,
-                                  std::as_bytes(std::span(&bytes, 1)), consume);
+  runtime::Outcome outcome =
+      call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root,
+                               std::as_bytes(std::span(&bytes, 1)), consume);
+  outcome.is_mismatched = outcome.is_delivered && !has_size;
+  return outcome;
+}
+
+// The root cannot say what is whose, since it has lost members: it sends an empty row.
+bool is_of_nothing(std::span<const std::byte> row, const runtime::Session& session) {
+  return row.empty() && !session.is_whole();
 }
 
 // `row`: the blocks of all at the root, and of the same length anything elsewhere.
 runtime::Outcome scatter(CollectiveCall& call, int root, std::span<const std::byte> row,
                          const Piece* mine, int& code) {
   const auto consume = [&](std::span<const std::byte> sent) {
-    if (mine == nullptr) return;
-    if (const auto block = runtime::find_block(sent, call.rank())) code = take_block(*block, *mine);
+    if (mine == nullptr) {
+      if (is_of_nothing(sent, call.session())) code = proc_failed();
+      return;
+    }
+    const auto block = runtime::find_block(sent, call.rank());
+    if (block)
+      code = take_block(*block, *mine);
+    else
+      code = is_of_nothing(sent, call.session()) ? proc_failed() : MPI_ERR_TRUNCATE;
   };
   return call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, row,
                                   consume);
 }
 
-runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& all) {
+runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& said) {
+  if (said.depend_on_lost(call.session())) return {};
+  const Pieces all = said.among(call.session());
   std::size_t bytes = 0;
   for (int rank = 0; rank < call.size(); ++rank) bytes += all.of(rank).block_bytes();
   runtime::Buffer row = call.session().allocate(bytes);
@@ -55,7 +75,7 @@ int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcoun
   if (!is_even) outcome = tell_size(call, root, bytes);
   int code = MPI_SUCCESS;
   // Either all have learned the size or nobody has.
-  if (outcome.is_delivered)
+  if (outcome.is_delivered && !outcome.is_mismatched)
     outcome =
         outcome + scatter(call, root, {row.data(), bytes}, is_in_place ? nullptr : &mine, code);
   return call.finish(outcome, code);
@@ -66,7 +86,7 @@ bool is_valid(const CollectiveCall& call, const Pieces& all, const void* recvbuf
               MPI_Datatype recvtype, int root) {
   if (root < 0 || root >= call.size()) return false;
   const bool is_root = call.rank() == root;
-  if (is_root && !all.are_valid(call.size())) return false;
+  if (is_root && !all.among(call.session()).are_valid(call.size())) return false;
   return recvbuf == MPI_IN_PLACE ? is_root : is_valid_buffer(recvcount, recvtype);
 }
 

@@ -33,7 +33,7 @@ SlicedReduction::SlicedReduction(const Reduction& reduction, const void* input, 
   for (std::int64_t i = 0; i < parts; ++i) {
     const std::int64_t before = whole.count * i / parts;
     const std::int64_t after = whole.count * (i + 1) / parts;
-    const Layout part = layout_of(whole.datatype, static_cast<int>(after - before));
+    const Layout part = layout_of(whole.datatype, after - before);
     parts_.push_back({{at, part.packed_bytes}, &combiners_.emplace_back(reduction.op(), part)});
     at += part.packed_bytes;
   }

@@ -22,6 +22,7 @@
 #include "shim/files/quiet_opening.hpp"
 #include "shim/files/view.hpp"
 #include "shim/remade/remade.hpp"
+#include "shim/type_size.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -58,9 +59,8 @@ std::uint64_t any_number() {
 // How many elements of the file's view `count` of `datatype` are.
 std::int64_t elements(MPI_File fh, int count, MPI_Datatype datatype) {
   const int element_bytes = ViewParts(fh).element_bytes;
-  int bytes = 0;
-  PMPI_Type_size(datatype, &bytes);
-  return element_bytes > 0 ? std::int64_t{count} * bytes / element_bytes : 0;
+  const auto bytes = static_cast<std::int64_t>(size_of_type(datatype)) * count;
+  return element_bytes > 0 ? bytes / element_bytes : 0;
 }
 
 // Elements from the view's beginning to the file's end.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "shim/files/apart.hpp"
+#include "shim/files/compared_writes.hpp"
 #include "shim/peers.hpp"
 
 using namespace resprout::shim;
@@ -57,6 +58,7 @@ extern "C" int MPI_File_get_amode(MPI_File fh, int* amode) {
 }
 
 extern "C" int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
+  note_new_size(fh, size);
   const auto set = [&] { return PMPI_File_set_size(fh, size); };
   return choose(fh, "file_set_size", set, [&](Apart& apart) { return apart.by_one(fh, set); });
 }
@@ -114,6 +116,7 @@ extern "C" int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Data
 
 extern "C" int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                                      MPI_Status* status) {
+  note_write_somewhere(fh, {buf, count, datatype});
   return choose(
       fh, "file_write_shared",
       [&] { return PMPI_File_write_shared(fh, buf, count, datatype, status); },
@@ -127,6 +130,7 @@ extern "C" int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MP
 
 extern "C" int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count,
                                       MPI_Datatype datatype, MPI_Request* request) {
+  note_write_somewhere(fh, {buf, count, datatype});
   return choose(
       fh, "file_iwrite_shared",
       [&] { return PMPI_File_iwrite_shared(fh, buf, count, datatype, request); },
@@ -169,6 +173,7 @@ extern "C" int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* sta
 
 extern "C" int MPI_File_write_ordered(MPI_File fh, const void* buf, int count,
                                       MPI_Datatype datatype, MPI_Status* status) {
+  note_write_somewhere(fh, {buf, count, datatype});
   return choose(
       fh, "file_write_ordered",
       [&] { return PMPI_File_write_ordered(fh, buf, count, datatype, status); },
@@ -179,6 +184,7 @@ extern "C" int MPI_File_write_ordered(MPI_File fh, const void* buf, int count,
 
 extern "C" int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count,
                                             MPI_Datatype datatype) {
+  note_write_somewhere(fh, {buf, count, datatype});
   return choose(
       fh, "file_write_ordered_begin",
       [&] { return PMPI_File_write_ordered_begin(fh, buf, count, datatype); },

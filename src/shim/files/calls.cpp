@@ -14,6 +14,7 @@
 #include "shim/collectives/if_whole.hpp"
 #include "shim/communicator.hpp"
 #include "shim/files/apart.hpp"
+#include "shim/files/compared_writes.hpp"
 #include "shim/files/error_class.hpp"
 #include "shim/files/file_note.hpp"
 #include "shim/files/quiet_opening.hpp"
@@ -194,17 +195,21 @@ bool opens_apart(CollectiveCall& call, MPI_Info info) {
 
 extern "C" int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
                              MPI_File* fh) {
-  return if_whole(
+  const int code = if_whole(
       comm, "file_open", [&] { return open_file(comm, filename, amode, info, fh); },
       [&](CollectiveCall& call) -> std::optional<int> {
         if (!opens_apart(call, info)) return {};
         return open_apart(call, comm, filename, amode, info, fh);
       });
+  if (code == MPI_SUCCESS && comm != MPI_COMM_NULL && is_written(amode))
+    begin_comparing_writes(*fh, comm);
+  return code;
 }
 
 extern "C" int MPI_File_close(MPI_File* fh) {
   const GuardedCall call("file_close");
   if (fh == nullptr) return PMPI_File_close(fh);
+  end_comparing_writes(*fh, "file_close");
   if (const auto apart = take_apart(*fh)) return apart->close(fh);
   std::unique_lock lock(written_files().mutex);
   const auto file = written_files().by_handle.extract(*fh);

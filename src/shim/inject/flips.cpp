@@ -151,7 +151,8 @@ PersistentCopy* Flips::persistent_copy(const SendBuffer& buffer, const Sending& 
 
 PersistentCopy::PersistentCopy(Flips& flips, const SendBuffer& original, const Sending& sending)
     : flips_(flips),
-      original_(original),
+      datatype_(original.datatype),
+      original_{original.data, original.count, datatype_.handle()},
       sending_(sending),
       sent_(copy_of(original, layout_of(original.datatype, original.count), bytes_)) {}
 

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "shim/collectives/pieces.hpp"
+#include "shim/kept_datatype.hpp"
 #include "shim/options.hpp"
 #include "shim/replication/regions.hpp"
 #include "shim/report/notes.hpp"
@@ -51,6 +52,7 @@ class PersistentCopy {
 
  private:
   Flips& flips_;
+  const KeptDatatype datatype_;
   const SendBuffer original_;
   const Sending sending_;
   std::vector<std::byte> bytes_;

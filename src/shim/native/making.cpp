@@ -4,10 +4,12 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <unordered_set>
 
 #include "shim/native/numbers.hpp"
+#include "shim/remade/spares.hpp"
 #include "shim/ulfm.hpp"
 
 namespace resprout::shim {
@@ -56,12 +58,12 @@ void note_set_up(MPI_Comm comm) {
 
 }  // namespace
 
-void end_turn() {
+bool end_turn() {
   using CreateGroup = int (*)(MPI_Comm, MPI_Group, int tag, MPI_Comm*);
   // MPI_Comm_create_group would refuse to begin in what has lost a member.
   static const auto create_group =
       reinterpret_cast<CreateGroup>(dlsym(RTLD_DEFAULT, "ompi_comm_create_group"));
-  if (create_group == nullptr) return;
+  if (create_group == nullptr) return true;
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group alone = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
@@ -70,9 +72,30 @@ void end_turn() {
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Group_rank(world, &rank);
   PMPI_Group_incl(world, 1, &rank, &alone);
-  if (create_group(MPI_COMM_WORLD, alone, 0, &made) == MPI_SUCCESS) PMPI_Comm_free(&made);
+  const bool is_made = create_group(MPI_COMM_WORLD, alone, 0, &made) == MPI_SUCCESS;
+  if (is_made) PMPI_Comm_free(&made);
   PMPI_Group_free(&alone);
   PMPI_Group_free(&world);
+  return is_made;
+}
+
+std::byte end_of_making(int code) {
+  if (code == MPI_SUCCESS) return std::byte{0};
+  const bool has_numbers_left = end_turn();
+  if (!has_met_loss(code)) return std::byte{0};
+  return has_numbers_left ? making_met_loss : making_ran_out;
+}
+
+int code_without_numbers(MPI_Comm like, int code) {
+  static std::atomic<bool> is_said{false};
+  int rank = 0;
+  PMPI_Comm_rank(like, &rank);
+  if (rank == 0 && !is_said.exchange(true))
+    std::fputs(
+        "resprout: no communicator can be made: the MPI library has a number for no more of them "
+        "at one time, until some are freed (docs/run.md)\n",
+        stderr);
+  return code != MPI_SUCCESS ? code : MPI_ERR_INTERN;
 }
 
 }  // namespace resprout::shim

@@ -13,12 +13,30 @@
 // its turn, and all others wait for ever. So who has met one makes a communicator of its own
 // process, which comes before all others, has nobody to wait for, and does give up the turn.
 //
+// It has a bounded number of numbers. That none is left it calls an internal error, which a loss
+// may be to it, too.
+//
 // Thread rule: from any thread.
 #pragma once
 
+#include <mpi.h>
+
+#include <cstddef>
+
 namespace resprout::shim {
 
-// One that the library was making ended with an error here.
-void end_turn();
+// One that the library was making ended with an error here. False: no number is left for one.
+bool end_turn();
+
+// How the library's making of one has ended, as its members tell each other: the OR of what each
+// says.
+inline constexpr std::byte making_met_loss{1};
+inline constexpr std::byte making_ran_out{2};  // of numbers, at some member
+// `code`: what the library has returned here, whose turn ends. None of these bits: it ended well,
+// or by a mistake of the program's.
+std::byte end_of_making(int code);
+// That numbers ran out is said in a line, by the first member, and not twice by a process. `like`:
+// what it was to be made of. What the call is to return.
+int code_without_numbers(MPI_Comm like, int code);
 
 }  // namespace resprout::shim

@@ -23,16 +23,21 @@ struct Native {
   bool is_revoked = false;
 };
 
+// Of 65,532 communicators that Open MPI 5.0 can make. Of the others collectives are Resprout's own.
+constexpr int natives_max = 256;
+
 struct Natives {
   std::atomic<bool> is_open = false;
+  std::atomic<int> made = 0;              // and not freed
   std::mutex mutex;                       // guards what follows
   std::vector<Native> open;               // that are used
   std::atomic<int> looked_at_losses = 0;  // how many were known when the hook last looked
 };
 
+// Never destroyed: MPI_Finalize may come after all exit handlers.
 Natives& natives() {
-  static Natives instance;
-  return instance;
+  static auto* instance = new Natives;
+  return *instance;
 }
 
 bool has_lost_member(const World& world, const Native& native) {
@@ -81,6 +86,8 @@ void close_natives() {
   natives().open.clear();
 }
 
+bool may_make_native() { return natives().made.load() < natives_max; }
+
 void make_native(MPI_Comm comm) {
   if (!natives().is_open || comm == MPI_COMM_NULL) return;
   Communicator& communicator = *communicator_of(comm);
@@ -95,10 +102,11 @@ void make_native(MPI_Comm comm) {
     if (code != MPI_SUCCESS) made = MPI_COMM_NULL;
   }
   if (made == MPI_COMM_NULL) {
-    note_broken_making();
-    return end_turn();
+    if (end_turn()) note_broken_making();
+    return;
   }
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  natives().made.fetch_add(1);
   communicator.native = made;
 }
 
@@ -116,6 +124,7 @@ void leave_native(MPI_Comm native, bool is_clean) {
   // After a loss freeing it may need those who are lost.
   if (!is_clean || World::current()->lost_count() != 0) return;
   PMPI_Comm_free(&native);
+  natives().made.fetch_sub(1);
 }
 
 bool revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {

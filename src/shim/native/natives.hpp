@@ -25,6 +25,10 @@ void open_natives();
 // In MPI_Finalize. What is still open is left to MPI.
 void close_natives();
 
+// There is no more than a number of them, so that most of the library's numbers are left to the
+// program. False: this process has so many. In a program without so many communicators each has
+// one.
+bool may_make_native();
 // Makes one for `comm`, where a program has just made that: collective over `comm`. Making one
 // cannot be interrupted (Open MPI 5.0 waits for ever for who is lost meanwhile), so it is done
 // where the program itself has taken that risk.

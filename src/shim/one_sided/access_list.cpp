@@ -110,7 +110,7 @@ class Access {
     if (op == MPI_NO_OP || header_.packed_bytes == 0) return;
     if (op == MPI_REPLACE) return write(data_);
     const MPI_Datatype basic = PMPI_Type_f2c(header_.basic);
-    const int count = static_cast<int>(header_.packed_bytes / facts_of(basic).size);
+    const auto count = static_cast<std::int64_t>(header_.packed_bytes / facts_of(basic).size);
     const Layout layout = layout_of(basic, count);
     // As they lie in memory: pairs of MPI's own have gaps.
     std::vector<std::byte> ours(layout.spread_bytes);

@@ -1,15 +1,20 @@
 // One-sided communication: accesses in epochs of fences, and fences, are ours where the job is to
 // go on after losses (fenced_window.hpp). All else is the MPI library's own. That may wait for a
-// lost target for ever; where siblings stand in, whoever waits then ends (lone_calls.hpp).
+// lost target for ever; where siblings stand in, whoever waits then ends (lone_calls.hpp). What it
+// gives may differ among replicas, as who comes first does: where that would be harm such calls are
+// refused.
 #include <cctype>
 #include <cstdio>
 
 #include "shim/collectives/call.hpp"
+#include "shim/errors.hpp"
 #include "shim/one_sided/fenced_window.hpp"
 #include "shim/one_sided/windows.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/lone_calls.hpp"
 #include "shim/replication/masking.hpp"
+#include "shim/replication/refusal.hpp"
+#include "shim/unanswered_window.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout::shim;
@@ -19,6 +24,14 @@ namespace {
 // `code`, which the window's handler has not seen.
 int told(MPI_Win win, int code) {
   if (code != MPI_SUCCESS) PMPI_Win_call_errhandler(win, code);
+  return code;
+}
+
+// As `told`; if the fence has not brought what was to be read from the lost, as unanswered.hpp
+// says.
+int told_of_fence(MPI_Win win, const FencedWindow& fenced, int code) {
+  if (!is_loss(code) || is_for_program(code)) return told(win, code);
+  follow_unanswered_window(win, fenced.comm(), "win_fence", code);
   return code;
 }
 
@@ -49,17 +62,47 @@ int leave_to_mpi(MPI_Win win, const char* name, Native native, Note note) {
   return code;
 }
 
-// An access to `rank`, by `ours(window)` if fences are around it.
+// The same of what begins or ends an epoch of locks.
+template <typename Native, typename Note>
+int leave_lock_to_mpi(MPI_Win win, const char* name, int more, Native native, Note note) {
+  const int code = leave_to_mpi(win, name, native, note);
+  if (code == MPI_SUCCESS) note_locks(win, more);
+  return code;
+}
+
+// What an access of the library's gives to this process.
+enum class Gives {
+  nothing,
+  what_is_there,   // others may write it meanwhile, without this process, in epochs of locks
+  what_was_there,  // before its own change: who has come first changes it
+};
+
+// Others have a part in what this access to `rank` gives, and the replicas of this rank need not
+// agree what that is: ends the job where they have to.
+void refuse_what_may_differ(MPI_Win win, int rank, const char* name, Gives gives) {
+  if (verified_messages.load(std::memory_order_acquire) == nullptr) [[likely]]
+    return;
+  if (gives == Gives::nothing || win == MPI_WIN_NULL || rank == MPI_PROC_NULL) return;
+  if (gives == Gives::what_is_there && !is_locked(win)) return;
+  if (members_of(win).size() > 1)
+    refuse_unverifiable(mpi_name_of(name).c_str(), "may give something else in each replica");
+}
+
+// An access to `rank`, by `ours(window)` if fences are around it: these carry it out in the same
+// order in all replicas.
 template <typename Ours, typename Native>
-int access(MPI_Win win, int rank, const char* name, Ours ours, Native native) {
+int access(MPI_Win win, int rank, const char* name, Gives gives, Ours ours, Native native) {
   FencedWindow* fenced = fenced_window(win);
-  if (fenced == nullptr || !fenced->has_fences_for(rank)) return leave_to_mpi(win, name, native);
-  return told(win, ours(*fenced));
+  if (fenced != nullptr && fenced->has_fences_for(rank)) return told(win, ours(*fenced));
+  refuse_what_may_differ(win, rank, name, gives);
+  return leave_to_mpi(win, name, native);
 }
 
 // One whose request the program completes later: these are for epochs of locks only.
 template <typename Native>
-int start_access(MPI_Win win, const char* name, MPI_Request* request, Native native) {
+int start_access(MPI_Win win, int rank, const char* name, Gives gives, MPI_Request* request,
+                 Native native) {
+  refuse_what_may_differ(win, rank, name, gives);
   const FencedWindow* fenced = fenced_window(win);
   if (fenced != nullptr && fenced->is_apart()) return refuse_apart(win, name);
   LoneStart alone(win, name);
@@ -75,7 +118,7 @@ extern "C" int MPI_Accumulate(const void* origin, int count, MPI_Datatype type, 
                               MPI_Aint at, int count_there, MPI_Datatype type_there, MPI_Op op,
                               MPI_Win win) {
   return access(
-      win, rank, "accumulate",
+      win, rank, "accumulate", Gives::nothing,
       [&](FencedWindow& fenced) {
         return fenced.accumulate({origin, count, type}, rank, {at, count_there, type_there}, op);
       },
@@ -87,7 +130,7 @@ extern "C" int MPI_Accumulate(const void* origin, int count, MPI_Datatype type, 
 extern "C" int MPI_Compare_and_swap(const void* origin, const void* expected, void* result,
                                     MPI_Datatype type, int rank, MPI_Aint at, MPI_Win win) {
   return access(
-      win, rank, "compare_and_swap",
+      win, rank, "compare_and_swap", Gives::what_was_there,
       [&](FencedWindow& fenced) {
         return fenced.compare_and_swap(origin, expected, {result, 1, type}, rank, {at, 1, type});
       },
@@ -97,7 +140,7 @@ extern "C" int MPI_Compare_and_swap(const void* origin, const void* expected, vo
 extern "C" int MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
                                 MPI_Aint at, MPI_Op op, MPI_Win win) {
   return access(
-      win, rank, "fetch_and_op",
+      win, rank, "fetch_and_op", Gives::what_was_there,
       [&](FencedWindow& fenced) {
         return fenced.get_accumulate({origin, 1, type}, {result, 1, type}, rank, {at, 1, type}, op);
       },
@@ -107,7 +150,7 @@ extern "C" int MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype t
 extern "C" int MPI_Get(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
                        int count_there, MPI_Datatype type_there, MPI_Win win) {
   return access(
-      win, rank, "get",
+      win, rank, "get", Gives::what_is_there,
       [&](FencedWindow& fenced) {
         return fenced.get({origin, count, type}, rank, {at, count_there, type_there});
       },
@@ -119,7 +162,7 @@ extern "C" int MPI_Get_accumulate(const void* origin, int count, MPI_Datatype ty
                                   int count_there, MPI_Datatype type_there, MPI_Op op,
                                   MPI_Win win) {
   return access(
-      win, rank, "get_accumulate",
+      win, rank, "get_accumulate", Gives::what_was_there,
       [&](FencedWindow& fenced) {
         return fenced.get_accumulate({origin, count, type}, {result, result_count, result_type},
                                      rank, {at, count_there, type_there}, op);
@@ -133,7 +176,7 @@ extern "C" int MPI_Get_accumulate(const void* origin, int count, MPI_Datatype ty
 extern "C" int MPI_Put(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
                        int count_there, MPI_Datatype type_there, MPI_Win win) {
   return access(
-      win, rank, "put",
+      win, rank, "put", Gives::nothing,
       [&](FencedWindow& fenced) {
         return fenced.put({origin, count, type}, rank, {at, count_there, type_there});
       },
@@ -146,7 +189,7 @@ extern "C" int MPI_Put(const void* origin, int count, MPI_Datatype type, int ran
 extern "C" int MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int rank,
                                MPI_Aint at, int count_there, MPI_Datatype type_there, MPI_Op op,
                                MPI_Win win, MPI_Request* request) {
-  return start_access(win, "raccumulate", request, [&] {
+  return start_access(win, rank, "raccumulate", Gives::nothing, request, [&] {
     return PMPI_Raccumulate(origin, count, type, rank, at, count_there, type_there, op, win,
                             request);
   });
@@ -155,7 +198,7 @@ extern "C" int MPI_Raccumulate(const void* origin, int count, MPI_Datatype type,
 extern "C" int MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
                         int count_there, MPI_Datatype type_there, MPI_Win win,
                         MPI_Request* request) {
-  return start_access(win, "rget", request, [&] {
+  return start_access(win, rank, "rget", Gives::what_is_there, request, [&] {
     return PMPI_Rget(origin, count, type, rank, at, count_there, type_there, win, request);
   });
 }
@@ -164,7 +207,7 @@ extern "C" int MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype t
                                    int result_count, MPI_Datatype result_type, int rank,
                                    MPI_Aint at, int count_there, MPI_Datatype type_there, MPI_Op op,
                                    MPI_Win win, MPI_Request* request) {
-  return start_access(win, "rget_accumulate", request, [&] {
+  return start_access(win, rank, "rget_accumulate", Gives::what_was_there, request, [&] {
     return PMPI_Rget_accumulate(origin, count, type, result, result_count, result_type, rank, at,
                                 count_there, type_there, op, win, request);
   });
@@ -173,7 +216,7 @@ extern "C" int MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype t
 extern "C" int MPI_Rput(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
                         int count_there, MPI_Datatype type_there, MPI_Win win,
                         MPI_Request* request) {
-  return start_access(win, "rput", request, [&] {
+  return start_access(win, rank, "rput", Gives::nothing, request, [&] {
     return PMPI_Rput(origin, count, type, rank, at, count_there, type_there, win, request);
   });
 }
@@ -192,7 +235,7 @@ extern "C" int MPI_Win_fence(int assertion, MPI_Win win) {
   if (fenced == nullptr)
     return leave_to_mpi(win, "win_fence", [&] { return PMPI_Win_fence(assertion, win); });
   count_call(*World::current(), "win_fence");
-  return told(win, fenced->fence(assertion));
+  return told_of_fence(win, *fenced, fenced->fence(assertion));
 }
 
 extern "C" int MPI_Win_flush(int rank, MPI_Win win) {
@@ -212,14 +255,14 @@ extern "C" int MPI_Win_flush_local_all(MPI_Win win) {
 }
 
 extern "C" int MPI_Win_lock(int kind, int rank, int assertion, MPI_Win win) {
-  return leave_to_mpi(
-      win, "win_lock", [&] { return PMPI_Win_lock(kind, rank, assertion, win); },
+  return leave_lock_to_mpi(
+      win, "win_lock", 1, [&] { return PMPI_Win_lock(kind, rank, assertion, win); },
       [&](FencedWindow& fenced) { fenced.begin_locks(rank); });
 }
 
 extern "C" int MPI_Win_lock_all(int assertion, MPI_Win win) {
-  return leave_to_mpi(
-      win, "win_lock_all", [&] { return PMPI_Win_lock_all(assertion, win); },
+  return leave_lock_to_mpi(
+      win, "win_lock_all", 1, [&] { return PMPI_Win_lock_all(assertion, win); },
       [&](FencedWindow& fenced) { fenced.begin_locks(MPI_ANY_SOURCE); });
 }
 
@@ -248,14 +291,14 @@ extern "C" int MPI_Win_test(MPI_Win win, int* flag) {
 }
 
 extern "C" int MPI_Win_unlock(int rank, MPI_Win win) {
-  return leave_to_mpi(
-      win, "win_unlock", [&] { return PMPI_Win_unlock(rank, win); },
+  return leave_lock_to_mpi(
+      win, "win_unlock", -1, [&] { return PMPI_Win_unlock(rank, win); },
       [&](FencedWindow& fenced) { fenced.end_locks(rank); });
 }
 
 extern "C" int MPI_Win_unlock_all(MPI_Win win) {
-  return leave_to_mpi(
-      win, "win_unlock_all", [&] { return PMPI_Win_unlock_all(win); },
+  return leave_lock_to_mpi(
+      win, "win_unlock_all", -1, [&] { return PMPI_Win_unlock_all(win); },
       [&](FencedWindow& fenced) { fenced.end_locks(MPI_ANY_SOURCE); });
 }
 

@@ -136,7 +136,11 @@ int FencedWindow::put(const SendBuffer& origin, int rank, const AtTarget& place)
 int FencedWindow::get(const ResultBuffer& result, int rank, const AtTarget& place) {
   const std::lock_guard guard(mutex_);
   bool is_void = false;
-  if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
+  if (const int code = check(rank, place, is_void); code != MPI_SUCCESS) return code;
+  if (is_void) {
+    note_missed(rank, place);
+    return MPI_SUCCESS;
+  }
   if (!is_complete(result.count, result.datatype)) return MPI_ERR_TYPE;
   const Layout here = layout_of(result.datatype, result.count);
   const Layout there = layout_of(place.datatype, place.count);
@@ -162,7 +166,11 @@ int FencedWindow::get_accumulate(const SendBuffer& origin, const ResultBuffer& r
                                  const AtTarget& place, MPI_Op op) {
   const std::lock_guard guard(mutex_);
   bool is_void = false;
-  if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
+  if (const int code = check(rank, place, is_void); code != MPI_SUCCESS) return code;
+  if (is_void) {
+    note_missed(rank, place);
+    return MPI_SUCCESS;
+  }
   if (!is_complete(result.count, result.datatype)) return MPI_ERR_TYPE;
   if (packed_bytes(result.count, result.datatype) != packed_bytes(place.count, place.datatype))
     return MPI_ERR_TRUNCATE;
@@ -177,7 +185,11 @@ int FencedWindow::compare_and_swap(const void* origin, const void* compared,
                                    const ResultBuffer& result, int rank, const AtTarget& place) {
   const std::lock_guard guard(mutex_);
   bool is_void = false;
-  if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
+  if (const int code = check(rank, place, is_void); code != MPI_SUCCESS) return code;
+  if (is_void) {
+    note_missed(rank, place);
+    return MPI_SUCCESS;
+  }
   const std::size_t bytes = packed_bytes(1, place.datatype);
   std::vector<std::byte> both(2 * bytes);
   std::memcpy(both.data(), compared, bytes);
@@ -192,7 +204,8 @@ int FencedWindow::fence(int assertion) {
   const int code = exchange();
   forget_epoch();
   is_open_ = (assertion & MPI_MODE_NOSUCCEED) == 0;
-  return code;
+  const bool has_missed = std::exchange(has_missed_, false);
+  return code == MPI_SUCCESS && has_missed ? proc_failed() : code;
 }
 
 // This process's own part comes first, and is in no exchange: whoever is through the first
@@ -236,13 +249,20 @@ int FencedWindow::exchange() {
 void FencedWindow::take_answers(const ListsOfBytes& answers) {
   for (std::size_t rank = 0; rank < members_.size(); ++rank) {
     std::span<const std::byte> left = answers[rank];
-    if (left.empty()) continue;  // lost
+    if (left.empty()) {  // lost, or not asked
+      has_missed_ |= !members_[rank].awaited.empty() && masking.load() == nullptr;
+      continue;
+    }
     for (const Awaited& awaited : members_[rank].awaited) {
       const Layout layout = layout_of(awaited.result.datatype, awaited.result.count);
       unpack(left.first(layout.packed_bytes), awaited.result.data, layout);
       left = left.subspan(layout.packed_bytes);
     }
   }
+}
+
+void FencedWindow::note_missed(int rank, const AtTarget& place) {
+  has_missed_ |= rank >= 0 && is_lost(rank) && packed_bytes(place.count, place.datatype) > 0;
 }
 
 void FencedWindow::forget_epoch() {

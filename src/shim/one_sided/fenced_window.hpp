@@ -73,6 +73,7 @@ class FencedWindow {
   // Of one element each.
   int compare_and_swap(const void* origin, const void* compared, const ResultBuffer& result,
                        int rank, const AtTarget& place);
+  // MPIX_ERR_PROC_FAILED: this process has read from a lost one, where that is no error.
   int fence(int assertion);
 
   // Before the window is freed, by all members.
@@ -97,6 +98,8 @@ class FencedWindow {
           std::span<const std::byte> data, const ResultBuffer* result);
   int exchange();
   void take_answers(const ListsOfBytes& answers);
+  // An access that reads is to nobody, with these arguments.
+  void note_missed(int rank, const AtTarget& place);
   void forget_epoch();
 
   const MPI_Comm comm_;
@@ -108,6 +111,7 @@ class FencedWindow {
   std::mutex mutex_;        // guards what follows
   std::vector<Member> members_;
   bool is_open_ = false;       // since a fence
+  bool has_missed_ = false;    // something that was to be read from the lost, since a fence
   bool is_started_ = false;    // an epoch of the library's
   bool is_locked_ = false;     // all are
   std::multiset<int> locked_;  // those

@@ -80,7 +80,7 @@ int make_natively(const Asked& asked, MPI_Win* made, Native native) {
     const int said = call_mpi(asked, false, native);
     return has_met_loss(said) ? finish(asked.comm, asked.name, proc_failed()) : said;
   });
-  if (code == MPI_SUCCESS) note_window(*made);
+  if (code == MPI_SUCCESS && World::current() != nullptr) note_window(*made);
   return code;
 }
 

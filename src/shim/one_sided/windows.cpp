@@ -14,6 +14,7 @@ namespace {
 struct Noted {
   std::vector<int> members;
   std::unique_ptr<FencedWindow> fenced;
+  std::atomic<int> locks{0};
 };
 
 // MPI's attributes have no type.
@@ -33,11 +34,11 @@ int window_keyval() {
   return key;
 }
 
-const Noted* noted_of(MPI_Win window) {
+Noted* noted_of(MPI_Win window) {
   void* noted = nullptr;
   int is_found = 0;
   PMPI_Win_get_attr(window, window_keyval(), &noted, &is_found);
-  return is_found != 0 ? static_cast<const Noted*>(noted) : nullptr;
+  return is_found != 0 ? static_cast<Noted*>(noted) : nullptr;
 }
 
 std::vector<int> find_members(MPI_Win window) {
@@ -53,7 +54,7 @@ std::vector<int> find_members(MPI_Win window) {
 
 void note_window(MPI_Win window, std::unique_ptr<FencedWindow> fenced) {
   replace_fatal_handler(window);
-  auto* const noted = new Noted(find_members(window), std::move(fenced));
+  auto* const noted = new Noted{find_members(window), std::move(fenced)};
   if (PMPI_Win_set_attr(window, window_keyval(), noted) == MPI_SUCCESS)
     detail::window_count.fetch_add(1, std::memory_order_relaxed);
   else
@@ -71,6 +72,15 @@ FencedWindow* fenced_window(MPI_Win window) {
   if (!has_windows() || window == MPI_WIN_NULL) return nullptr;
   const Noted* noted = noted_of(window);
   return noted != nullptr ? noted->fenced.get() : nullptr;
+}
+
+void note_locks(MPI_Win window, int more) {
+  if (Noted* noted = has_windows() ? noted_of(window) : nullptr) noted->locks.fetch_add(more);
+}
+
+bool is_locked(MPI_Win window) {
+  const Noted* noted = has_windows() ? noted_of(window) : nullptr;
+  return noted != nullptr && noted->locks.load() > 0;
 }
 
 }  // namespace resprout::shim

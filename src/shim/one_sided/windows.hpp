@@ -28,5 +28,9 @@ void note_window(MPI_Win window, std::unique_ptr<FencedWindow> fenced);
 std::vector<int> members_of(MPI_Win window);
 // Null: its fences are the library's, or it is no window. Lives until MPI frees the window.
 FencedWindow* fenced_window(MPI_Win window);
+// The program has begun so many more epochs of locks than it has ended hereby.
+void note_locks(MPI_Win window, int more);
+// Some are open: others need not take part in an access.
+bool is_locked(MPI_Win window);
 
 }  // namespace resprout::shim

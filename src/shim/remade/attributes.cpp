@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "shim/world.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -109,12 +111,25 @@ extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
 // The names of MPI-1, which newer libraries and headers no longer have.
 #undef MPI_Keyval_create
 #undef MPI_Attr_put
+#undef PMPI_Keyval_create
+#undef PMPI_Attr_put
+extern "C" {
+[[gnu::weak]] int PMPI_Keyval_create(MPI_Comm_copy_attr_function* copy,
+                                     MPI_Comm_delete_attr_function* remove, int* keyval,
+                                     void* extra_state);
+[[gnu::weak]] int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value);
+}
+
 extern "C" int MPI_Keyval_create(MPI_Comm_copy_attr_function* copy,
                                  MPI_Comm_delete_attr_function* remove, int* keyval,
                                  void* extra_state) {
+  if (World::current() == nullptr && PMPI_Keyval_create != nullptr)
+    return PMPI_Keyval_create(copy, remove, keyval, extra_state);
   return MPI_Comm_create_keyval(copy, remove, keyval, extra_state);
 }
 
 extern "C" int MPI_Attr_put(MPI_Comm comm, int keyval, void* value) {
+  if (World::current() == nullptr && PMPI_Attr_put != nullptr)
+    return PMPI_Attr_put(comm, keyval, value);
   return MPI_Comm_set_attr(comm, keyval, value);
 }

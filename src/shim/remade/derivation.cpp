@@ -12,6 +12,7 @@
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/host_map.hpp"
 #include "shim/replication/masking.hpp"
 #include "shim/world.hpp"
 
@@ -97,8 +98,10 @@ Derivation split_by_host(MPI_Comm comm, int split_type, int key) {
   if (split_type == MPI_UNDEFINED || world == nullptr || comm == MPI_COMM_NULL)
     return split(MPI_UNDEFINED, key);
   const std::vector<int>& world_ranks = communicator_of(comm)->world_ranks;
-  const auto first = std::find_if(world_ranks.begin(), world_ranks.end(),
-                                  [&](int rank) { return world->is_on_own_host(rank); });
+  const auto own = first_on_shared_host(world->rank());
+  const auto first = std::find_if(world_ranks.begin(), world_ranks.end(), [&](int rank) {
+    return own ? first_on_shared_host(rank) == own : world->is_on_own_host(rank);
+  });
   return split(static_cast<int>(first - world_ranks.begin()), key);
 }
 

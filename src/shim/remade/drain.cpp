@@ -6,17 +6,18 @@
 #include "shim/errors.hpp"
 #include "shim/patience.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/unwanted.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
 namespace {
 
 // Behind everything else that this process has sent.
-constexpr int last_tag = 0x7ffffffe;
+constexpr int last_tag = last_tag_of_drain;
 
 // MPI may still write to these. Never destroyed.
-std::vector<std::vector<char>>& kept() {
-  static auto* instance = new std::vector<std::vector<char>>;
+std::vector<std::vector<std::byte>>& kept() {
+  static auto* instance = new std::vector<std::vector<std::byte>>;
   return *instance;
 }
 
@@ -69,20 +70,31 @@ std::optional<bool> Drain::are_all_there() {
   return true;
 }
 
+// MPI may hear of losses after this process, and after they were acknowledged: once of each.
+bool Drain::probe(int& is_there, MPI_Message& message, MPI_Status& status) const {
+  int losses = 0;
+  PMPI_Comm_size(comm_, &losses);
+  for (; losses > 0; --losses) {
+    const int code = PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &message, &status);
+    if (code == MPI_SUCCESS) return true;
+    if (!is_loss(code) || is_revoked(code) || has_lost_peer()) return false;
+    ulfm::acknowledge(comm_);
+  }
+  return false;
+}
+
 bool Drain::receive_all() {
   for (;;) {
     int is_there = 0;
-    int bytes = 0;
+    MPI_Count bytes = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    if (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &message, &status) !=
-        MPI_SUCCESS)
-      return false;
+    if (!probe(is_there, message, status)) return false;
     if (is_there == 0) return true;
-    PMPI_Get_count(&status, MPI_BYTE, &bytes);
-    std::vector<char> buffer(static_cast<std::size_t>(bytes));
+    PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    std::vector<std::byte> buffer(static_cast<std::size_t>(bytes));
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Imrecv(buffer.data(), bytes, MPI_BYTE, &message, &request);
+    receive_bytes(buffer.data(), bytes, message, request);
     if (!complete(request)) {
       kept().push_back(std::move(buffer));
       return false;

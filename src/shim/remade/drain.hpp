@@ -29,6 +29,8 @@ class Drain {
   void begin();
   bool has_lost_peer() const;
   std::optional<bool> are_all_there();
+  // False: it cannot be asked any more.
+  bool probe(int& is_there, MPI_Message& message, MPI_Status& status) const;
   bool receive_all();
   bool complete(MPI_Request& request);
 

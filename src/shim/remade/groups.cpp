@@ -2,6 +2,7 @@
 // whether the MPI library can make it. That is an operation of a session of its own, which is
 // revoked with the communicator's.
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -11,6 +12,8 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/native/common_name.hpp"
+#include "shim/native/making.hpp"
 #include "shim/native/nursery.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
@@ -40,11 +43,6 @@ std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
   return ranks;
 }
 
-// Others may have it nevertheless: then nobody uses it.
-bool has_anybody_met_loss(runtime::Session& session, int code, runtime::Lock& lock) {
-  return does_anybody_say(session, lock, has_met_loss(code));
-}
-
 int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& world_ranks,
            MPI_Comm* made) {
   runtime::Engine& engine = World::current()->engine();
@@ -61,17 +59,21 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   const bool is_whole = session.is_whole();
   bool is_for_mpi = !session.is_revoked() && is_whole && roll.is_peaceful() && !parent.remade;
   int code = MPI_SUCCESS;
+  std::byte ended{0};  // others may have it nevertheless: then nobody uses it
   if (is_for_mpi) {
     lock.unlock();
     {
       const QuietMaking quiet;
       code = create_in_nursery(comm, group, key, made);
     }
+    const std::byte here = end_of_making(code);
     lock.lock();
-    is_for_mpi = !has_anybody_met_loss(session, code, lock);
-    if (!is_for_mpi) note_broken_making();
+    ended = what_anybody_says(session, lock, here);
+    is_for_mpi = ended == std::byte{0};
+    if (ended == making_met_loss) note_broken_making();
   }
-  if (!is_for_mpi) roll.find_spare(lock);
+  const bool has_run_out = (ended & making_ran_out) != std::byte{0};
+  if (!is_for_mpi && !has_run_out) roll.find_spare(lock);
   const bool is_masked = masking.load() != nullptr;
   const auto name_it = [&] {
     if (is_masked) name_group(comm, *made, tag, world_ranks, number);
@@ -81,6 +83,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   of_parent.release(session);
   engine.close_session(lock, session);
   if (is_over) return ulfm::revoked_class();
+  if (has_run_out) return code_without_numbers(comm, code);
   if (is_for_mpi) {
     if (code != MPI_SUCCESS) return code;
     name_it();
@@ -97,7 +100,10 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
 }  // namespace
 
 extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  const auto native = [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); };
+  const auto native = [&] {
+    const int code = PMPI_Comm_create_group(comm, group, tag, newcomm);
+    return code == MPI_SUCCESS ? finish(comm, call_name, open_by_common_name(*newcomm)) : code;
+  };
   if (World::current() == nullptr || comm == MPI_COMM_NULL || group == MPI_GROUP_NULL || tag < 0)
     return native();
   if (!ulfm::is_active() || communicator_of(comm)->is_native) return native();

@@ -23,17 +23,20 @@
 
 #include "shim/collectives/anybody.hpp"
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/neighbor_messages.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
 #include "shim/departures.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/native/common_name.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/remade/derivation.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/roll_call.hpp"
 #include "shim/replication/communicator_name.hpp"
+#include "shim/replication/host_map.hpp"
 #include "shim/replication/lone_calls.hpp"
 #include "shim/replication/masked.hpp"
 #include "shim/ulfm.hpp"
@@ -43,11 +46,6 @@ using namespace resprout;
 using namespace resprout::shim;
 
 namespace {
-
-// A loss fell into it at some member. Others may have it nevertheless: then nobody uses it.
-bool has_anybody_failed(CollectiveCall& call, int code) {
-  return does_anybody_say(call.session(), call.lock(), has_met_loss(code));
-}
 
 // What all members say. What the lost cannot say any more siblings say, where they stand in.
 runtime::Outcome hear_all(CollectiveCall& call, MPI_Comm comm, const char* name, RollCall& roll,
@@ -67,7 +65,8 @@ runtime::Outcome hear_all(CollectiveCall& call, MPI_Comm comm, const char* name,
 }
 
 // What the call returns; nothing if MPI could not make it at all members.
-std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, MPI_Comm* made,
+std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, const char* name,
+                                 bool may_have_native, MPI_Comm* made,
                                  const std::function<int()>& native) {
   int code = MPI_SUCCESS;
   call.lock().unlock();
@@ -75,17 +74,27 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, MPI_Comm* 
     const QuietMaking quiet;
     code = native();
   }
-  if (has_met_loss(code)) end_turn();
-  if (has_anybody_failed(call, code)) {
+  // Where it did not end well for some, others may have it nevertheless: then nobody uses it.
+  const std::byte here = end_of_making(code);
+  const std::byte ended = what_anybody_says(call.session(), call.lock(), here);
+  if ((ended & making_ran_out) != std::byte{0}) {
+    *made = MPI_COMM_NULL;
+    return call.leave_to([&] { return finish(comm, name, code_without_numbers(comm, code)); });
+  }
+  if (ended != std::byte{0}) {
     note_broken_making();
     return std::nullopt;
   }
   if (code == MPI_SUCCESS) name_child(comm, *made);
   const std::uint64_t child = call.session().next_child();
   call.lock().unlock();
-  if (code == MPI_SUCCESS) make_native(*made);
+  bool has_neighbors = code != MPI_SUCCESS;
+  if (code == MPI_SUCCESS && may_have_native) {
+    make_native(*made);
+    has_neighbors = make_neighbors(*made);
+  }
   if (code == MPI_SUCCESS) open_communicator(*made, child, call.lock());
-  call.session().barrier(call.lock());
+  if (does_anybody_say(call.session(), call.lock(), !has_neighbors)) forgo_neighbors(*made);
   return call.leave_to([&] { return code; });
 }
 
@@ -98,8 +107,9 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   if (!call.is_ours()) {
     const LoneCall alone(comm, name);
     const int code = of_mpi();
-    if (code == MPI_SUCCESS && World::current() != nullptr) name_child(comm, *made);
-    return code;
+    if (code != MPI_SUCCESS || World::current() == nullptr) return code;
+    name_child(comm, *made);
+    return finish(comm, name, open_by_common_name(*made));
   }
   Derivation derived = derivation();
   RollCall roll(call.session(), derived.said.size());
@@ -107,7 +117,8 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   finish_departures(World::current()->engine(), call.lock());
   if (call.session().is_revoked()) return call.finish(outcome);
   if (call.is_whole() && roll.is_peaceful() && !call.communicator().remade)
-    if (const auto code = make_natively(call, comm, made, of_mpi)) return *code;
+    if (const auto code = make_natively(call, comm, name, roll.may_have_native(), made, of_mpi))
+      return *code;
   const World& world = *World::current();
   const bool is_told = world.options().on_loss == OnLoss::error && masking.load() == nullptr;
   if (!ulfm::is_active() || (!call.is_whole() && is_told))
@@ -144,12 +155,28 @@ extern "C" int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newco
       [&] { return split(color, key); });
 }
 
+namespace {
+
+// The library knows the hosts of this plane; ranks that share one in all planes share one here.
+int split_type_in_mpi(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* made) {
+  const int code = PMPI_Comm_split_type(comm, split_type, key, info, made);
+  const World* world = World::current();
+  const auto first = world != nullptr ? first_on_shared_host(world->rank()) : std::nullopt;
+  if (code != MPI_SUCCESS || !first || split_type != MPI_COMM_TYPE_SHARED) return code;
+  MPI_Comm on_host = *made;
+  const int split_code = PMPI_Comm_split(on_host, *first, 0, made);
+  PMPI_Comm_free(&on_host);
+  return split_code;
+}
+
+}  // namespace
+
 extern "C" int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
                                    MPI_Comm* newcomm) {
   const bool is_by_host = split_type == MPI_COMM_TYPE_SHARED || split_type == MPI_UNDEFINED;
   return make(
       comm, "comm_split_type", newcomm,
-      [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); },
+      [&] { return split_type_in_mpi(comm, split_type, key, info, newcomm); },
       [&] { return is_by_host ? split_by_host(comm, split_type, key) : impossible(); });
 }
 

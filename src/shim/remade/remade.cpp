@@ -46,7 +46,7 @@ void note_handle(int spare, MPI_Comm comm) {
 }
 
 const Remade* remade_of(MPI_Comm comm) {
-  if (!is_any_remade() || comm == MPI_COMM_NULL) return nullptr;
+  if (!is_any_remade() || comm == MPI_COMM_NULL || World::current() == nullptr) return nullptr;
   const auto& remade = communicator_of(comm)->remade;
   return remade ? &*remade : nullptr;
 }

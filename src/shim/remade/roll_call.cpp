@@ -1,12 +1,23 @@
 #include "shim/remade/roll_call.hpp"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "shim/collectives/bitwise_or.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/departures.hpp"
+#include "shim/native/natives.hpp"
+#include "shim/world.hpp"
 
 namespace resprout::shim {
+namespace {
+
+// A millisecond each at least.
+constexpr int waits_max = 200;
+
+}  // namespace
 
 RollCall::RollCall(runtime::Session& session, std::size_t bytes_each, bool may_drain)
     : session_(session),
@@ -35,13 +46,22 @@ runtime::Outcome RollCall::step(runtime::Lock& lock) {
 }
 
 void RollCall::find_spare(runtime::Lock& lock) {
-  while (!is_over() && !session_.is_revoked()) {
-    if (stage_ == Stage::draining) {
-      lock.unlock();
-      has_failed_ = drain(candidate_, session_) ? std::byte{0} : std::byte{1};
-      lock.lock();
+  for (int waits = 0;; ++waits) {
+    while (!is_over() && !session_.is_revoked()) {
+      if (stage_ == Stage::draining) {
+        lock.unlock();
+        has_failed_ = drain(candidate_, session_) ? std::byte{0} : std::byte{1};
+        lock.lock();
+      }
+      step(lock);
     }
-    step(lock);
+    const bool may_come = spare_ < 0 && is_said(has_spares_departing) && waits < waits_max;
+    if (!may_come || session_.is_revoked()) return;
+    finish_departures(World::current()->engine(), lock);
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.lock();
+    stage_ = Stage::saying;
   }
 }
 
@@ -50,7 +70,11 @@ std::span<const std::byte> RollCall::next_words() {
   SpareWords mine = spares_for(session_);
   if (!may_drain_) mine.unusable |= mine.unclean;
   std::memcpy(bytes_.data(), &mine, sizeof mine);
-  if (!may_mpi_make_any()) bytes_[sizeof mine] = std::byte{1};
+  std::byte& flags = bytes_[sizeof mine];
+  flags = std::byte{0};
+  if (!may_mpi_make_any()) flags |= knows_of_loss;
+  if (!may_make_native()) flags |= has_enough_natives;
+  if (is_any_spare_departing()) flags |= has_spares_departing;
   return bytes_;
 }
 

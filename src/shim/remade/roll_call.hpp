@@ -6,7 +6,9 @@
 // use. If the MPI library is not to make the communicator, there are others: each reserves the best
 // spare that all can use and says whether it could, for another thread may have been at another
 // communicator; then, if it is not clean, they drain it and say whether that went well, for
-// somebody may have been lost. If it did not everywhere, they begin again.
+// somebody may have been lost. If it did not everywhere, they begin again. So they do, a number of
+// times, where there is none but for those of communicators that some have freed: others may be
+// about to free them.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +44,9 @@ class RollCall {
     return std::span(bytes_).subspan(place_of(member), bytes_each_);
   }
   // None of them knew of any loss in the world: MPI may make it.
-  bool is_peaceful() const { return bytes_[sizeof(SpareWords)] == std::byte{0}; }
+  bool is_peaceful() const { return !is_said(knows_of_loss); }
+  // All of them may make a native one for it (native/natives.hpp).
+  bool may_have_native() const { return !is_said(has_enough_natives); }
 
   // Collective over the session: everything up to the end.
   void find_spare(runtime::Lock& lock);
@@ -59,6 +63,12 @@ class RollCall {
 
  private:
   enum class Stage { saying, reserving, draining, over };
+  // Said by any.
+  static constexpr std::byte knows_of_loss{1};
+  static constexpr std::byte has_enough_natives{2};
+  static constexpr std::byte has_spares_departing{4};
+
+  bool is_said(std::byte what) const { return (bytes_[sizeof(SpareWords)] & what) != std::byte{0}; }
 
   std::size_t place_of(int member) const {
     return sizeof(SpareWords) + 1 + bytes_each_ * static_cast<std::size_t>(member);

@@ -10,6 +10,7 @@
 #include "shim/errors.hpp"
 #include "shim/remade/drain.hpp"
 #include "shim/ulfm.hpp"
+#include "shim/ulfm/unwanted.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -30,9 +31,10 @@ struct Spares {
   Spare& operator[](int number) { return all[static_cast<std::size_t>(number)]; }
 };
 
+// Never destroyed: MPI_Finalize may come after all exit handlers.
 Spares& spares() {
-  static Spares instance;
-  return instance;
+  static auto* instance = new Spares;
+  return *instance;
 }
 
 std::atomic<bool> is_making_broken = false;
@@ -94,8 +96,10 @@ int choose_spare(const SpareWords& all) {
   return usable < spares_max ? usable : -1;
 }
 
+// Whoever had it before has left it, or is lost: nobody waits for what is thrown away.
 bool reserve_spare(int spare) {
   const std::lock_guard guard(spares().mutex);
+  stop_throwing_away(spares()[spare].comm);
   return !std::exchange(spares()[spare].is_in_use, true);
 }
 
@@ -109,6 +113,7 @@ void leave_spare(int number, const std::vector<int>& world_ranks, Leaving how) {
   Spare& spare = spares()[number];
   if (how == Leaving::broken) spare.is_broken = true;
   if (!spare.is_broken) spare.is_in_use = false;
+  if (how != Leaving::clean) throw_away(spare.comm);
   if (how != Leaving::unclean) return;
   spare.left_by.insert(spare.left_by.end(), world_ranks.begin(), world_ranks.end());
   std::sort(spare.left_by.begin(), spare.left_by.end());

@@ -2,6 +2,7 @@
 //
 // As of those that are waited for, the members agree first whether the MPI library is to make a
 // duplicate, and then whether a loss fell into that (new_communicators.cpp).
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,7 +49,7 @@ class Remaking final : public Collective {
   void begin(runtime::Started& started) override { say(started); }
   void take(std::span<const std::byte> all) override {
     if (stage_ == Stage::has_mpi_made_it)
-      has_failed_ = all[0];
+      ended_ = all[0];
     else
       roll_.hear(all);
   }
@@ -76,9 +77,15 @@ class Remaking final : public Collective {
       if (code_ != MPI_SUCCESS) return false;
     }
     if (stage_ == Stage::has_mpi_made_it) {
-      if (has_failed_ == std::byte{0}) {
+      if ((ended_ & making_ran_out) != std::byte{0}) {
+        *made_ = MPI_COMM_NULL;
+        code_ = code_without_numbers(comm_, code_);
+        return false;
+      }
+      if (ended_ == std::byte{0}) {
         runtime::Lock held;  // by whoever advances tasks
-        if (code_ == MPI_SUCCESS) open_communicator(*made_, session().next_child(), held);
+        const std::uint64_t child = session().next_child();
+        if (code_ == MPI_SUCCESS) open_communicator(*made_, child, held);
         if (code_ == MPI_SUCCESS) name_child(comm_, *made_);
         return false;
       }
@@ -113,14 +120,12 @@ class Remaking final : public Collective {
   }
   int end_of_mpi() {
     const QuietMaking quiet;
-    const int code = PMPI_Wait(&of_mpi_, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) end_turn();
-    return code;
+    return PMPI_Wait(&of_mpi_, MPI_STATUS_IGNORE);
   }
   void say_whether_made(runtime::Started& started) {
     stage_ = Stage::has_mpi_made_it;
-    has_failed_ = has_met_loss(code_) ? std::byte{1} : std::byte{0};
-    started.allreduce(reduce_spec(session(), 1), {&has_failed_, 1}, any_);
+    ended_ = end_of_making(code_);
+    started.allreduce(reduce_spec(session(), 1), {&ended_, 1}, any_);
   }
 
   void say(runtime::Started& started) {
@@ -142,7 +147,7 @@ class Remaking final : public Collective {
   BitwiseOr any_;
   Stage stage_ = Stage::who_makes_it;
   MPI_Request of_mpi_ = MPI_REQUEST_NULL;
-  std::byte has_failed_{0};
+  std::byte ended_{0};  // of what MPI has made
   int code_ = MPI_SUCCESS;
 };
 
@@ -172,7 +177,11 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
   const bool is_for_mpi =
       world == nullptr || !ulfm::is_active() ||
       (world->options().is_replicated() && masking.load(std::memory_order_acquire) == nullptr);
-  if (is_for_mpi) return PMPI_Comm_idup(comm, newcomm, request);
+  if (is_for_mpi) {
+    const int code = PMPI_Comm_idup(comm, newcomm, request);
+    if (code == MPI_SUCCESS && world != nullptr) name_started_duplicate(comm, *newcomm);
+    return code;
+  }
   const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
     return std::make_shared<Remaking>(session, on, Who::everybody, newcomm);
   };

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdio>
 
+#include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
@@ -74,8 +75,11 @@ extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* n
                                        MPI_Request* request) {
   if (World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
     return finish(comm, "comm_idup_with_info", ulfm::revoked_class());
-  return unless_remade(comm, "comm_idup_with_info",
-                       [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
+  return unless_remade(comm, "comm_idup_with_info", [&] {
+    const int code = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
+    if (code == MPI_SUCCESS && World::current() != nullptr) name_started_duplicate(comm, *newcomm);
+    return code;
+  });
 }
 
 extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,

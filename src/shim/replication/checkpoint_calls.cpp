@@ -6,6 +6,7 @@
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/replication/checkpoints.hpp"
+#include "shim/replication/position.hpp"
 #include "shim/replication/regions.hpp"
 #include "shim/replication/verification.hpp"
 #include "shim/world.hpp"
@@ -23,6 +24,7 @@ extern "C" int resprout_checkpoint(void) {
   constexpr const char* name = "resprout_checkpoint";
   if (World::current() == nullptr) return MPI_ERR_OTHER;
   int code = MPI_SUCCESS;
+  note_checkpoint_begun();
   open_verification();
   if (Checkpoints* by = checkpoints.load(std::memory_order_acquire))
     code = by->take(protected_regions());

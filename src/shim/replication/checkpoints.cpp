@@ -10,6 +10,7 @@
 #include "shim/replication/compared_requests.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/handover.hpp"
+#include "shim/replication/position.hpp"
 #include "shim/replication/wait_note.hpp"
 
 namespace resprout::shim {
@@ -122,12 +123,14 @@ void Checkpoints::note(const runtime::Finding& finding) {
 
 void Checkpoints::count() {
   if (++figures_.taken == 1) setup_.returns.say_that_there_are_checkpoints();
+  note_checkpoint(figures_.taken);
 }
 
 void Checkpoints::keep(const Regions& regions) {
   count();
   kept_ = regions.copy();
   kept_at_ = place();
+  kept_writes_ = write_sums();
   kept_wildcards_ = setup_.receives.wildcards_started();
   attempts_ = 0;
   right_.reset();
@@ -160,6 +163,7 @@ void Checkpoints::come_back(Regions& regions) {
 
 // Messages, collectives and what was compared are numbered from 1 again.
 void Checkpoints::begin_anew(int newcomer) {
+  forget_write_sums();
   setup_.findings.note_newcomer(newcomer);
   const std::scoped_lock lock(mutex_);
   compared_ = 0;
@@ -183,11 +187,13 @@ void Checkpoints::go_back(Regions& regions) {
   was_at_ = place();
   regions.restore(kept_);
   set_place(kept_at_);
+  set_write_sums(kept_writes_);
   setup_.findings.forgive();
   setup_.company.verifier.repeat();
   setup_.company.lag.repeat(true);
   setup_.company.decisions.repeat();
   muted_ = std::make_unique<Muted>();
+  note_checkpoint(figures_.taken);
 }
 
 // At the checkpoint that it has gone back from.

@@ -29,6 +29,7 @@
 #include <string>
 #include <utility>
 
+#include "shim/files/compared_writes.hpp"
 #include "shim/replication/communicator_name.hpp"
 #include "shim/replication/company.hpp"
 #include "shim/replication/compared.hpp"
@@ -117,6 +118,7 @@ class Checkpoints {
   MPI_Comm comm_ = MPI_COMM_NULL;  // of this plane
   Regions::Copy kept_;
   Place kept_at_;
+  WriteSums kept_writes_;
   Place was_at_;  // before it went back
   std::uint64_t kept_wildcards_ = 0;
   std::unique_ptr<Muted> muted_;  // while it does again what it had done

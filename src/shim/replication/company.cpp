@@ -8,7 +8,9 @@
 
 #include "runtime/net/socket.hpp"
 #include "runtime/replicas/meeting.hpp"
+#include "runtime/replicas/returns.hpp"
 #include "shim/replication/decided.hpp"
+#include "shim/replication/host_map.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -86,6 +88,22 @@ runtime::Votes::Setup with_kept(runtime::Votes::Setup votes, const Options& opti
   return votes;
 }
 
+// Everybody's, as rank 0 finds them there. Collective over MPI_COMM_WORLD.
+std::vector<LinkAddress> addresses_in(const std::string& folder, std::int32_t planes,
+                                      const Company::Setup& setup) {
+  std::vector<LinkAddress> all;
+  if (setup.rank == 0) all = runtime::meet(folder, planes, setup.ranks, [] { usleep(look_us); });
+  all.resize(static_cast<std::size_t>(planes * setup.ranks));
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibcast(all.data(), static_cast<int>(all.size() * sizeof(LinkAddress)), MPI_BYTE, 0,
+              MPI_COMM_WORLD, &request);
+  for (int is_over = 0; is_over == 0;) {
+    PMPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+    if (is_over == 0) usleep(look_us);
+  }
+  return all;
+}
+
 // Where nothing is verified nothing is voted on, whatever the method.
 protocols::DigestVoteConfig vote_config(const Options& options) {
   const auto method = options.verify.value_or(protocols::VoteMethod::async_hash);
@@ -143,25 +161,19 @@ void Company::lose_plane(std::int32_t plane) {
 void Company::stay_alone() {
   for (std::int32_t plane = 0; plane < planes_; ++plane)
     if (plane != plane_) lose_plane(plane);
+  const std::string job = runtime::job_of_meeting(setup_.meeting);
+  if (runtime::is_on_several_hosts(job))
+    learn_shared_hosts(addresses_in(job, planes_, setup_), setup_.ranks);
 }
 
 // Rank 0 speaks for its plane.
 void Company::meet() {
   const LinkAddress mine = links.address();
-  std::vector<LinkAddress> all(static_cast<std::size_t>(setup_.ranks));
-  PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (setup_.rank == 0) {
-    runtime::leave_addresses(setup_.meeting, plane_, all);
-    all = runtime::meet(setup_.meeting, planes_, setup_.ranks, [] { usleep(look_us); });
-  }
-  all.resize(static_cast<std::size_t>(planes_ * setup_.ranks));
-  MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Ibcast(all.data(), static_cast<int>(all.size() * sizeof mine), MPI_BYTE, 0, MPI_COMM_WORLD,
-              &request);
-  for (int is_over = 0; is_over == 0;) {
-    PMPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
-    if (is_over == 0) usleep(look_us);
-  }
+  std::vector<LinkAddress> own(static_cast<std::size_t>(setup_.ranks));
+  PMPI_Gather(&mine, sizeof mine, MPI_BYTE, own.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (setup_.rank == 0) runtime::leave_addresses(setup_.meeting, plane_, own);
+  std::vector<LinkAddress> all = addresses_in(setup_.meeting, planes_, setup_);
+  if (runtime::is_on_several_hosts(setup_.meeting)) learn_shared_hosts(all, setup_.ranks);
   links.connect(std::move(all));
 }
 

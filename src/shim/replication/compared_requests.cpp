@@ -1,9 +1,6 @@
 #include "shim/replication/compared_requests.hpp"
 
-#include <algorithm>
-#include <map>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "shim/calls_mutex.hpp"
@@ -16,7 +13,7 @@ using Entry = std::shared_ptr<ComparedRequest>;
 
 struct Table {
   CallsMutex mutex;
-  std::unordered_map<MPI_Request, Entry> entries;
+  RequestTable<ComparedRequest> entries;
 };
 
 Table& table() {
@@ -41,8 +38,7 @@ MPI_Request handle_of_the_complete() {
 
 Entry find(MPI_Request request) {
   const std::scoped_lock lock(table().mutex);
-  const auto found = table().entries.find(request);
-  return found != table().entries.end() ? found->second : nullptr;
+  return table().entries.find(request);
 }
 
 bool is_used() {
@@ -60,8 +56,9 @@ Entry made(MPI_Comm comm, const char* call, const Describe& describe, std::uint6
 }
 
 void erase(MPI_Request request) {
+  Entry over;  // ends without the mutex
   const std::scoped_lock lock(table().mutex);
-  table().entries.erase(request);
+  over = table().entries.extract(request);
 }
 
 }  // namespace
@@ -88,21 +85,12 @@ void ComparedRequest::describe_with(const Describe& describe, Sides* sides) {
   keep_datatypes(sides->got());
 }
 
-ComparedRequest::~ComparedRequest() {
-  for (MPI_Datatype& datatype : datatypes_) PMPI_Type_free(&datatype);
-}
-
-// Bytes without gaps are looked at without their datatype.
 void ComparedRequest::keep_datatypes(std::vector<Piece>& pieces) {
-  std::map<MPI_Datatype, MPI_Datatype> kept;
   for (Piece& piece : pieces) {
-    if (piece.layout.is_dense) continue;
-    MPI_Datatype& own = kept.try_emplace(piece.layout.datatype, MPI_DATATYPE_NULL).first->second;
-    if (own == MPI_DATATYPE_NULL) {
-      PMPI_Type_dup(piece.layout.datatype, &own);
-      datatypes_.push_back(own);
-    }
-    piece.layout.datatype = own;
+    const MPI_Datatype of_program = piece.layout.datatype;
+    KeptDatatype& kept = datatypes_[of_program];
+    if (kept.handle() == MPI_DATATYPE_NULL) kept = KeptDatatype(of_program);
+    piece.layout.datatype = kept.handle();
   }
 }
 
@@ -134,8 +122,9 @@ ComparedStart::~ComparedStart() {
 // What is over already ends here: its handle is no name.
 void ComparedStart::go_on_as(MPI_Request request) {
   if (!entry_ || request == handle_of_the_complete()) return;
+  Entry before;  // ends without the mutex
   const std::scoped_lock lock(table().mutex);
-  table().entries[request] = std::exchange(entry_, nullptr);
+  before = table().entries.put(request, std::exchange(entry_, nullptr));
 }
 
 void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
@@ -143,8 +132,9 @@ void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
   if (!is_used()) return;
   const Entry entry = made(comm, call, describe, communicator_of(comm)->persistent_made);
   if (!entry) return;
+  Entry before;
   const std::scoped_lock lock(table().mutex);
-  table().entries[request] = entry;
+  before = table().entries.put(request, entry);
 }
 
 void start_compared(MPI_Request request) {
@@ -158,12 +148,22 @@ std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request) {
   return entry ? entry->masked() : nullptr;
 }
 
-void complete_compared(MPI_Request before, MPI_Request after) {
-  if (!is_used()) return;
-  const Entry entry = find(before);
-  if (!entry || !entry->is_started()) return;
-  if (after == MPI_REQUEST_NULL) erase(before);
-  entry->end();
+RequestClaim<ComparedRequest> claim_compared(MPI_Request request) {
+  if (!is_used()) return {};
+  const std::scoped_lock lock(table().mutex);
+  return table().entries.claim(request);
+}
+
+void give_back_compared(const RequestClaim<ComparedRequest>& claim, MPI_Request after) {
+  if (!claim) return;
+  const std::scoped_lock lock(table().mutex);
+  table().entries.settle(claim, after);
+}
+
+void complete_compared(const RequestClaim<ComparedRequest>& claim, MPI_Request after) {
+  if (!claim) return;
+  give_back_compared(claim, claim.entry->is_started() ? after : claim.request);
+  if (claim.entry->is_started()) claim.entry->end();
 }
 
 void forget_compared(MPI_Request request) {
@@ -172,8 +172,7 @@ void forget_compared(MPI_Request request) {
 
 bool is_any_compared_under_way() {
   const std::scoped_lock lock(table().mutex);
-  return std::any_of(table().entries.begin(), table().entries.end(),
-                     [](const auto& pair) { return pair.second->is_started(); });
+  return table().entries.has_any([](const ComparedRequest& entry) { return entry.is_started(); });
 }
 
 }  // namespace resprout::shim

@@ -13,10 +13,13 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "shim/kept_datatype.hpp"
 #include "shim/replication/compared.hpp"
+#include "shim/replication/request_table.hpp"
 
 namespace resprout::shim {
 
@@ -28,7 +31,6 @@ class ComparedRequest {
   // its communicator, from 1; 0: it is none.
   ComparedRequest(Comparing* by, MPI_Comm comm, const char* call, const Describe& describe,
                   std::uint64_t number);
-  ~ComparedRequest();
   ComparedRequest(const ComparedRequest&) = delete;
   ComparedRequest& operator=(const ComparedRequest&) = delete;
 
@@ -46,7 +48,7 @@ class ComparedRequest {
   std::optional<Sides> to_flip_;
   std::optional<Comparison> comparison_;
   std::shared_ptr<MaskedCollective> masked_;
-  std::vector<MPI_Datatype> datatypes_;  // the program may free its own
+  std::map<MPI_Datatype, KeptDatatype> datatypes_;  // by the program's
   bool is_started_ = false;
 };
 
@@ -78,8 +80,12 @@ void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
 void start_compared(MPI_Request request);
 // It is one, and siblings stand in for who is lost; else null.
 std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request);
-// MPI has completed what had the handle `before`, and made it `after`.
-void complete_compared(MPI_Request before, MPI_Request after);
+// A call is about to have MPI complete it.
+RequestClaim<ComparedRequest> claim_compared(MPI_Request request);
+// That call goes on with it no more: the handle is `after` now.
+void give_back_compared(const RequestClaim<ComparedRequest>& claim, MPI_Request after);
+// MPI has completed it, and its handle is `after` now.
+void complete_compared(const RequestClaim<ComparedRequest>& claim, MPI_Request after);
 // The program has freed it.
 void forget_compared(MPI_Request request);
 

@@ -33,10 +33,10 @@ class Started {
     compared.go_on_as(request_);
   }
   void complete() {
-    const MPI_Request before = request_;
+    const auto claim = claim_compared(request_);
     PMPI_Send(nullptr, 0, MPI_INT, 0, tag_, MPI_COMM_SELF);
     PMPI_Wait(&request_, MPI_STATUS_IGNORE);
-    complete_compared(before, request_);
+    complete_compared(claim, request_);
   }
 
  private:
@@ -93,9 +93,9 @@ void start_and_complete(MPI_Request& request, bool starts) {
     start_compared(request);
     PMPI_Start(&request);
   }
-  const MPI_Request before = request;
+  const auto claim = claim_compared(request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
-  complete_compared(before, request);
+  complete_compared(claim, request);
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ TEST_CASE("a datatype may be freed while its collective is under way") {
   PMPI_Irecv(nullptr, 0, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
   compared.go_on_as(request);
   data = {4, 5, 6};
-  complete_compared(request, MPI_REQUEST_NULL);
+  complete_compared(claim_compared(request), MPI_REQUEST_NULL);
   PMPI_Cancel(&request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
   REQUIRE(pair.sent.size() == 2);
@@ -189,7 +189,7 @@ TEST_CASE("a persistent collective is a new one at each start, with what is in i
   remember_compared(request, pair.comm, "allreduce_init",
                     sides_of::allreduce(in.data(), out.data(), 3, MPI_INT, MPI_SUM));
   CHECK(pair.names.empty());
-  complete_compared(request, request);  // not started
+  complete_compared(claim_compared(request), request);  // not started
   CHECK(pair.names.empty());
   std::vector<std::uint64_t> digests;
   for (std::uint64_t number = 1; number <= 3; ++number) {
@@ -198,7 +198,7 @@ TEST_CASE("a persistent collective is a new one at each start, with what is in i
     REQUIRE(pair.names.size() == 2 * number - 1);
     CHECK(pair.names.back().number == number);
     CHECK(pair.digests.back() == digest_of(in.data(), 3, MPI_INT).low);
-    complete_compared(request, request);
+    complete_compared(claim_compared(request), request);
     CHECK(pair.names.size() == 2 * number);
   }
   forget_compared(request);

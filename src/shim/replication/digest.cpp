@@ -64,11 +64,11 @@ void add_pieces(Digester& digester, const void* buffer, const Layout& layout, st
   MPI_Aint extent = 0;
   PMPI_Type_get_extent(layout.datatype, &lb, &extent);
   const std::size_t element = layout.packed_bytes / static_cast<std::size_t>(layout.count);
-  const auto elements = static_cast<int>(std::max(std::size_t{1}, piece_bytes / element));
+  const auto elements = static_cast<std::int64_t>(std::max(std::size_t{1}, piece_bytes / element));
   Layout piece = layout;
   std::vector<std::byte> storage;
   const auto* from = static_cast<const std::byte*>(buffer);
-  for (int done = 0; bytes > 0; done += piece.count) {
+  for (std::int64_t done = 0; bytes > 0; done += piece.count) {
     piece.count = std::min(elements, layout.count - done);
     piece.packed_bytes = element * static_cast<std::size_t>(piece.count);
     auto data = packed(from + extent * done, piece, storage);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "shim/communicator.hpp"
@@ -19,7 +18,7 @@ struct LoneCalls {
   std::atomic<int> count{0};
   std::mutex mutex;
   std::vector<const LoneCall*> all;
-  std::unordered_map<MPI_Request, std::unique_ptr<LoneCall>> started;
+  RequestTable<LoneCall> started;
 };
 
 LoneCalls& lone_calls() {
@@ -80,31 +79,40 @@ void LoneCall::end() const {
 
 LoneStart::LoneStart(MPI_Win window, const char* name) {
   if (masking.load(std::memory_order_acquire) != nullptr)
-    call_ = std::make_unique<LoneCall>(window, name);
+    call_ = std::make_shared<LoneCall>(window, name);
 }
 
+// Those that are over go without the mutex, which they take.
 int LoneStart::go_on_as(int code, const MPI_Request* request) {
   if (code != MPI_SUCCESS || call_ == nullptr) return code;
-  std::unique_ptr<LoneCall> before;  // of a request that is over, as another one has its handle
+  std::shared_ptr<LoneCall> before;
   const std::lock_guard guard(lone_calls().mutex);
-  before = std::exchange(lone_calls().started[*request], std::move(call_));
+  before = lone_calls().started.put(*request, std::exchange(call_, nullptr));
   return code;
+}
+
+RequestClaim<LoneCall> claim_lone_start(MPI_Request request) {
+  if (lone_calls().count.load(std::memory_order_relaxed) == 0) [[likely]]
+    return {};
+  const std::lock_guard guard(lone_calls().mutex);
+  return lone_calls().started.claim(request);
+}
+
+void settle_lone_start(RequestClaim<LoneCall>& claim, MPI_Request after) {
+  if (!claim) return;
+  {
+    const std::lock_guard guard(lone_calls().mutex);
+    lone_calls().started.settle(claim, after);
+  }
+  claim.entry.reset();
 }
 
 void forget_lone_start(MPI_Request request) {
   if (lone_calls().count.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
-  std::unique_ptr<LoneCall> over;
+  std::shared_ptr<LoneCall> over;
   const std::lock_guard guard(lone_calls().mutex);
-  if (auto found = lone_calls().started.extract(request); !found.empty())
-    over = std::move(found.mapped());
-}
-
-void end_lone_start(MPI_Request request) {
-  if (lone_calls().count.load(std::memory_order_relaxed) == 0) return;
-  const std::lock_guard guard(lone_calls().mutex);
-  const auto found = lone_calls().started.find(request);
-  if (found != lone_calls().started.end()) found->second->end();
+  over = lone_calls().started.extract(request);
 }
 
 void end_lone_calls_if_lost() {

@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "shim/replication/request_table.hpp"
+
 namespace resprout::shim {
 
 // While it lives this thread is in the call of this lower-case MPI name, a string literal. Nothing
@@ -44,13 +46,15 @@ class LoneStart {
   int go_on_as(int code, const MPI_Request* request);
 
  private:
-  std::unique_ptr<LoneCall> call_;  // null: nobody stands in
+  std::shared_ptr<LoneCall> call_;  // null: nobody stands in
 };
 
-// MPI has completed what had this handle, or the program has freed it. Nothing for others.
+// A call is about to have MPI complete it.
+RequestClaim<LoneCall> claim_lone_start(MPI_Request request);
+// That call is over, and the handle is `after` now.
+void settle_lone_start(RequestClaim<LoneCall>& claim, MPI_Request after);
+// The program has freed it. Nothing for others.
 void forget_lone_start(MPI_Request request);
-// A loss has ended it. Returns if it is another one's.
-void end_lone_start(MPI_Request request);
 
 // Ends this process if somebody is lost that a call needs which it is in. In the library's
 // progress.

@@ -49,12 +49,10 @@ runtime::Votes::DigestOf digest_of_copy(const Padding& padding) {
 
 // As if MPI had received it.
 void put(std::span<const std::byte> bytes, const ReceiveBuffer& buffer, MPI_Status& status) {
-  int size = 0;
-  PMPI_Type_size(buffer.datatype, &size);
-  const std::size_t element = std::max(std::size_t{1}, static_cast<std::size_t>(size));
+  const std::size_t element = std::max(std::size_t{1}, facts_of(buffer.datatype).size);
   const std::size_t elements =
       std::min(bytes.size() / element, static_cast<std::size_t>(buffer.count));
-  const Layout layout = layout_of(buffer.datatype, static_cast<int>(elements));
+  const Layout layout = layout_of(buffer.datatype, static_cast<std::int64_t>(elements));
   unpack(bytes.first(layout.packed_bytes), buffer.data, layout);
   PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(layout.packed_bytes));
 }
@@ -115,7 +113,7 @@ std::optional<Messages::Ticket> Messages::post(MPI_Comm comm, int source, int ta
   if (tag == MPI_ANY_TAG) stream.tag = ReceivedStreams::any;
   const std::scoped_lock lock(mutex_);
   const Ticket ticket = received_.post(stream);
-  if (is_any_source || tag == MPI_ANY_TAG) wild_[ticket] = comm;
+  if (is_any_source || tag == MPI_ANY_TAG) wild_[ticket] = {comm, sender};
   return ticket;
 }
 
@@ -126,7 +124,9 @@ void Messages::resolve(Ticket ticket, Decided::From taken) {
   if (taken.source == MPI_PROC_NULL) {
     received_.withdraw(ticket);
   } else {
-    received_.resolve(ticket, world_rank_of(wild->second, taken.source), taken.tag);
+    const auto [comm, sender] = wild->second;
+    const bool is_known = sender != ReceivedStreams::any;
+    received_.resolve(ticket, is_known ? sender : world_rank_of(comm, taken.source), taken.tag);
   }
   wild_.erase(wild);
 }
@@ -207,8 +207,9 @@ std::optional<MessageName> Messages::wait_for_name(Ticket ticket) {
 // Without the lock: MPI's progress may look for what wildcards take.
 void Messages::look_at_wildcards(std::unique_lock<CallsMutex>& lock) {
   std::vector<std::pair<MPI_Request, Ticket>> wild;
-  for (const auto& [request, entry] : requests_)
-    if (entry.ticket && wild_.contains(*entry.ticket)) wild.emplace_back(request, *entry.ticket);
+  requests_.for_each_unclaimed([&](MPI_Request request, const auto& entry) {
+    if (entry->ticket && wild_.contains(*entry->ticket)) wild.emplace_back(request, *entry->ticket);
+  });
   lock.unlock();
   std::vector<std::pair<Ticket, Decided::From>> resolved;
   for (const auto& [request, ticket] : wild) {
@@ -341,23 +342,17 @@ bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& s
   return true;
 }
 
-bool Messages::recover(MPI_Request before, MPI_Request after, MPI_Status& status) {
+bool Messages::recover(const Claim& claim, MPI_Request after, MPI_Status& status) {
   if (setup_.masking == nullptr) return false;
-  if (masked_collective(before)) return false;
+  if (!claim || claim.entry->is_send) return true;
+  const Request& entry = *claim.entry;
   std::unique_lock lock(mutex_);
-  const auto found = requests_.find(before);
-  if (found == requests_.end() || found->second.is_send) return true;
-  Request entry = found->second;
-  if (!entry.ticket) end_for_unknown(mpi_name_of(entry.receive.call).c_str());
-  if (after == MPI_REQUEST_NULL) {
-    requests_.erase(found);
-  } else {
-    found->second.ticket.reset();
-  }
+  const std::optional<Ticket> ticket = std::exchange(claim.entry->ticket, std::nullopt);
+  if (!ticket) end_for_unknown(mpi_name_of(entry.receive.call).c_str());
+  requests_.settle(claim, after);
   lock.unlock();
-  recover(*entry.ticket, entry.receive, status);
+  recover(*ticket, entry.receive, status);
   status.MPI_SOURCE = entry.peer.dest;
-  if (after == MPI_REQUEST_NULL) release(entry);
   return true;
 }
 
@@ -397,27 +392,23 @@ void VerifiedReceive::complete(MPI_Status* of_program) {
 // --- requests
 // ------------------------------------------------------------------------------------
 
-void Messages::add(MPI_Request request, Request entry) {
-  if (!entry.is_send && entry.receive.datatype != MPI_DATATYPE_NULL &&
-      !layout_of(entry.receive.datatype, 1).is_dense) {
-    PMPI_Type_dup(entry.receive.datatype, &entry.receive.datatype);
-    entry.owns_datatype = true;
-  }
+// What had the handle before ends without the mutex.
+void Messages::add(MPI_Request request, std::shared_ptr<Request> entry) {
+  MPI_Datatype& used = entry->is_send ? entry->send.datatype : entry->receive.datatype;
+  entry->datatype = KeptDatatype(used);
+  used = entry->datatype.handle();
+  std::shared_ptr<Request> before;
   const std::scoped_lock lock(mutex_);
-  requests_[request] = entry;
-}
-
-void Messages::release(Request& entry) {
-  if (entry.owns_datatype) PMPI_Type_free(&entry.receive.datatype);
+  before = requests_.put(request, std::move(entry));
 }
 
 void Messages::remember(MPI_Request request, std::optional<Ticket> ticket,
                         const ReceiveBuffer& buffer, int source) {
-  Request entry;
-  entry.ticket = ticket;
-  entry.receive = buffer;
-  entry.peer.dest = source;
-  add(request, entry);
+  auto entry = std::make_shared<Request>();
+  entry->ticket = ticket;
+  entry->receive = buffer;
+  entry->peer.dest = source;
+  add(request, std::move(entry));
 }
 
 void Messages::remember(MPI_Message message, Ticket ticket) {
@@ -433,66 +424,85 @@ std::optional<Messages::Ticket> Messages::take(MPI_Message message) {
 
 void Messages::remember_persistent_send(MPI_Request request, const SendBuffer& buffer,
                                         const Sending& peer) {
-  Request entry;
-  entry.is_persistent = true;
-  entry.is_send = true;
-  entry.send = buffer;
-  entry.peer = peer;
-  add(request, entry);
+  auto entry = std::make_shared<Request>();
+  entry->is_send = true;
+  entry->send = buffer;
+  entry->peer = peer;
+  add(request, std::move(entry));
 }
 
 void Messages::remember_persistent_receive(MPI_Request request, const ReceiveBuffer& buffer,
                                            const Sending& peer) {
-  Request entry;
-  entry.is_persistent = true;
-  entry.receive = buffer;
-  entry.peer = peer;
-  add(request, entry);
+  auto entry = std::make_shared<Request>();
+  entry->receive = buffer;
+  entry->peer = peer;
+  add(request, std::move(entry));
 }
 
 std::optional<Messages::Ticket> Messages::start(MPI_Request request) {
   std::unique_lock lock(mutex_);
-  const auto found = requests_.find(request);
-  if (found == requests_.end()) return std::nullopt;
-  const Request entry = found->second;
+  const auto entry = requests_.find(request);
   lock.unlock();
-  if (entry.is_send) {
-    send(entry.send, entry.peer);
+  if (!entry) return std::nullopt;
+  if (entry->is_send) {
+    send(entry->send, entry->peer);
     return std::nullopt;
   }
-  const auto ticket = post(entry.peer.comm, entry.peer.dest, entry.peer.tag);
+  const auto ticket = post(entry->peer.comm, entry->peer.dest, entry->peer.tag);
   lock.lock();
-  requests_[request].ticket = ticket;
+  entry->ticket = ticket;
   return ticket;
 }
 
-void Messages::complete(MPI_Request before, MPI_Request after, MPI_Status& status) {
+Messages::Claim Messages::claim(MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  return requests_.claim(request);
+}
+
+void Messages::give_back(const Claim& claim, MPI_Request after) {
+  if (!claim) return;
+  const std::scoped_lock lock(mutex_);
+  requests_.settle(claim, after);
+}
+
+void Messages::note_taken(const Claim& claim, const Receives::Claim& receive,
+                          const MPI_Status& status) {
+  if (!claim) return;
   std::unique_lock lock(mutex_);
-  const auto found = requests_.find(before);
-  if (found == requests_.end()) return;
-  Request entry = found->second;
-  if (after == MPI_REQUEST_NULL) {
-    requests_.erase(found);
-  } else {
-    found->second.ticket.reset();
-  }
+  const auto ticket = claim.entry->ticket;
+  const bool is_wild = ticket && wild_.contains(*ticket);
   lock.unlock();
-  if (entry.ticket && !maybe_withdraw(*entry.ticket, status))
-    complete(*entry.ticket, entry.receive, status);
-  if (after == MPI_REQUEST_NULL) release(entry);
+  if (!is_wild) return;
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&status, &is_cancelled);
+  std::optional<Decided::From> taken = Decided::From{};
+  if (receive)
+    taken = receives()->taken_by(receive);
+  else if (is_cancelled == 0)
+    taken = {status.MPI_SOURCE, status.MPI_TAG};
+  lock.lock();
+  if (taken) resolve(*ticket, *taken);
+}
+
+void Messages::complete(const Claim& claim, MPI_Request after, MPI_Status& status) {
+  if (!claim) return;
+  std::unique_lock lock(mutex_);
+  const std::optional<Ticket> ticket = std::exchange(claim.entry->ticket, std::nullopt);
+  requests_.settle(claim, after);
+  lock.unlock();
+  if (ticket && !maybe_withdraw(*ticket, status)) complete(*ticket, claim.entry->receive, status);
 }
 
 bool Messages::is_receiving(MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  const auto found = requests_.find(request);
-  return found != requests_.end() && found->second.ticket.has_value();
+  const auto entry = requests_.find(request);
+  return entry && entry->ticket;
 }
 
 void Messages::forget(MPI_Request request) {
-  std::unique_lock lock(mutex_);
-  auto found = requests_.extract(request);
-  lock.unlock();
-  if (!found.empty()) release(found.mapped());
+  std::shared_ptr<Request> over;
+  const std::scoped_lock lock(mutex_);
+  over = requests_.extract(request);
 }
 
 // --- going back
@@ -501,8 +511,7 @@ void Messages::forget(MPI_Request request) {
 bool Messages::is_idle() {
   const std::scoped_lock lock(mutex_);
   return received_.is_idle() && matched_.empty() && named_.empty() && arrived_.empty() &&
-         std::none_of(requests_.begin(), requests_.end(),
-                      [](const auto& entry) { return entry.second.ticket.has_value(); });
+         !requests_.has_any([](const Request& entry) { return entry.ticket.has_value(); });
 }
 
 Messages::Counts Messages::counts() {

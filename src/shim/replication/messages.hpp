@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -31,10 +32,12 @@
 #include "shim/calls_mutex.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
+#include "shim/kept_datatype.hpp"
 #include "shim/payload.hpp"
 #include "shim/replication/compared_requests.hpp"
 #include "shim/replication/lone_calls.hpp"
 #include "shim/replication/receives.hpp"
+#include "shim/replication/request_table.hpp"
 #include "shim/replication/room.hpp"
 #include "shim/type_padding.hpp"
 
@@ -51,8 +54,11 @@ struct ReceiveBuffer {
 };
 
 class Messages {
+  struct Request;
+
  public:
   using Ticket = runtime::ReceivedStreams::Ticket;
+  using Claim = RequestClaim<Request>;
 
   struct Setup {
     runtime::Verifier* verifier = nullptr;  // null: nothing is verified; then masking is there
@@ -101,12 +107,18 @@ class Messages {
                                    const Sending& peer);
   // MPI is about to start it. Gives back the ticket of a receive.
   std::optional<Ticket> start(MPI_Request request);
-  // MPI has completed what had the handle `before`, and made it `after`. A receive that was
-  // cancelled was none.
-  void complete(MPI_Request before, MPI_Request after, MPI_Status& status);
-  // The same as `recover`, of a request; one that sends is over. What nobody can say, as it is on a
-  // communicator without a name, ends this process.
-  bool recover(MPI_Request before, MPI_Request after, MPI_Status& status);
+  // A call is about to have MPI complete it.
+  Claim claim(MPI_Request request);
+  // That call goes on with it no more: the handle is `after` now.
+  void give_back(const Claim& claim, MPI_Request after);
+  // MPI has completed it, and the call will say so: what a wildcard has taken is known from now on.
+  // `status`: as MPI gave it.
+  void note_taken(const Claim& claim, const Receives::Claim& receive, const MPI_Status& status);
+  // MPI has completed it, and its handle is `after` now. A receive that was cancelled was none.
+  void complete(const Claim& claim, MPI_Request after, MPI_Status& status);
+  // The same as `recover`, of a request that is no collective; one that sends is over. What nobody
+  // can say, as it is on a communicator without a name, ends this process.
+  bool recover(const Claim& claim, MPI_Request after, MPI_Status& status);
   // It is a receive, and under way.
   bool is_receiving(MPI_Request request);
   // The program has freed it.
@@ -132,13 +144,18 @@ class Messages {
 
  private:
   struct Request {
-    bool is_persistent = false;
     bool is_send = false;
-    bool owns_datatype = false;    // of `receive`: the program may free its own
     std::optional<Ticket> ticket;  // of a receive that is under way
     ReceiveBuffer receive;
     SendBuffer send;
-    Sending peer{};  // of a persistent one; of a receive its `dest` is the source
+    Sending peer{};         // of a persistent one; of a receive its `dest` is the source
+    KeptDatatype datatype;  // that of `receive` or `send`
+  };
+  // A receive of which it is not known what has come. Its communicator may be freed meanwhile, but
+  // not while it is from anybody (receives.hpp).
+  struct Wild {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::int32_t sender = runtime::ReceivedStreams::any;  // in the world
   };
   struct Arrived {
     const char* call = "";
@@ -156,8 +173,7 @@ class Messages {
                                                        std::uint64_t communicator,
                                                        std::int32_t tag);
   std::optional<runtime::MessageName> name_in_gap(Ticket ticket);
-  void add(MPI_Request request, Request entry);
-  static void release(Request& entry);
+  void add(MPI_Request request, std::shared_ptr<Request> entry);
   void resolve(Ticket ticket, Decided::From taken);
   bool maybe_withdraw(Ticket ticket, const MPI_Status& status);
   // Asks MPI what has come for wildcards whose completion the program has not asked for.
@@ -175,14 +191,14 @@ class Messages {
   CallsMutex mutex_;  // guards what follows
   runtime::SentStreams sent_;
   runtime::ReceivedStreams received_;
-  std::map<Ticket, MPI_Comm> wild_;  // it is not known what has come
-  std::set<Ticket> unnamed_;         // with masking: have come, and have no name yet
+  std::map<Ticket, Wild> wild_;
+  std::set<Ticket> unnamed_;  // with masking: have come, and have no name yet
   // Likewise: the verifier gives them; nothing of those that it has given.
   std::map<Ticket, std::optional<runtime::MessageName>> recovered_;
   std::map<Ticket, Arrived> arrived_;  // and have no name yet
   // Whoever completes them waits. Nothing: as hand_in says.
   std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_;
-  std::unordered_map<MPI_Request, Request> requests_;
+  RequestTable<Request> requests_;
   std::unordered_map<MPI_Message, Ticket> matched_;
 };
 
@@ -243,37 +259,5 @@ class VerifiedReceive {
 // What a call returns that could not send to a lost process: where others stand in for that, they
 // say what it should have heard.
 int code_of_send(int code);
-
-// The requests of a call that completes some, collectives among them.
-class VerifiedRequests {
- public:
-  VerifiedRequests(int count, const MPI_Request* requests)
-      : messages_(verified_messages.load(std::memory_order_acquire)) {
-    if (messages_ != nullptr && count > 0) before_.assign(requests, requests + count);
-  }
-  // MPI has completed the i-th, whose handle is `after` now. How it has ended, if MPI's call could
-  // not say so, as it knows a stand-in only (receives.hpp).
-  int complete(int i, MPI_Request after, MPI_Status& status) {
-    if (messages_ == nullptr) return MPI_SUCCESS;
-    const MPI_Request before = before_[static_cast<std::size_t>(i)];
-    const int code = complete_receive(before, after, status);
-    messages_->complete(before, after, status);
-    complete_compared(before, after);
-    forget_lone_start(before);
-    return code;
-  }
-
-  // MPI has ended it with this code, as its peer is lost: how it has ended after all.
-  int recover(int code, int i, MPI_Request after, MPI_Status& status) {
-    if (messages_ == nullptr || !is_loss(code)) return code;
-    const MPI_Request before = before_[static_cast<std::size_t>(i)];
-    end_lone_start(before);
-    return messages_->recover(before, after, status) ? MPI_SUCCESS : code;
-  }
-
- private:
-  Messages* messages_;
-  std::vector<MPI_Request> before_;
-};
 
 }  // namespace resprout::shim

@@ -62,10 +62,10 @@ class Pair final : public runtime::VoteNetwork {
     return request;
   }
   void complete(MPI_Request request) {
-    const MPI_Request before = request;
+    const Messages::Claim claim = messages.claim(request);
     MPI_Status status;
     PMPI_Wait(&request, &status);
-    messages.complete(before, request, status);
+    messages.complete(claim, request, status);
   }
 
   runtime::Verifier::Figures figures() { return verifier_.figures(); }

@@ -114,9 +114,9 @@ void run(const Form& form, const Numbers& in, Numbers& out, MPI_Comm comm) {
     start_compared(request);
     PMPI_Start(&request);
   }
-  const MPI_Request before = request;
+  const auto claim = claim_compared(request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
-  complete_compared(before, request);
+  complete_compared(claim, request);
   if (!is_persistent) return;
   forget_compared(request);
   PMPI_Request_free(&request);

@@ -126,7 +126,7 @@ bool Receives::needs_entry(const Call& call) const {
 
 int Receives::start_again(MPI_Request request, std::optional<std::uint64_t> message) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
+  const EntryPtr entry = entries_.find(request);
   advance_held();
   entry->call.message = message;
   const bool is_lent = entry->is_own && needs_entry(entry->call);
@@ -141,11 +141,12 @@ int Receives::start_again(MPI_Request request, std::optional<std::uint64_t> mess
 
 int Receives::start_in_place_of(MPI_Request send) {
   const Hold hold(*this);
-  EntryPtr& entry = entries_[send];
+  EntryPtr entry = entries_.find(send);
   if (!entry) {
     entry = std::make_shared<Entry>();
     entry->is_own = true;
     PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, own_, &entry->stand_in);
+    entries_.put(send, entry);
   }
   entry->is_active = true;
   ++lent_;
@@ -191,7 +192,7 @@ Receives::EntryPtr Receives::add(const Call& call, MPI_Request request, int tag)
     PMPI_Type_dup(call.datatype, &entry->call.datatype);
     entry->owns_datatype = true;
   }
-  entries_[request] = entry;
+  entries_.put(request, entry);
   return entry;
 }
 
@@ -212,50 +213,58 @@ void Receives::activate(const EntryPtr& entry) {
   advance_held();
 }
 
-Receives::EntryPtr Receives::find(MPI_Request request) {
-  const auto found = entries_.find(request);
-  return found != entries_.end() ? found->second : nullptr;
-}
-
 bool Receives::has(MPI_Request request) {
   const Hold hold(*this);
-  return entries_.contains(request);
+  return entries_.find(request) != nullptr;
 }
 
 MPI_Request Receives::stand_in_of(MPI_Request request) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
+  const EntryPtr entry = entries_.find_lasting(request);
   return entry && entry->is_own && entry->is_active ? entry->stand_in : request;
 }
 
 bool Receives::is_active(MPI_Request request) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
+  const EntryPtr entry = entries_.find(request);
   return entry && entry->is_active;
 }
 
 bool Receives::maybe_cancel(MPI_Request request) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
+  const EntryPtr entry = entries_.find(request);
   if (!entry || entry->call.source != MPI_ANY_SOURCE) return false;
   entry->is_cancel_due = entry->is_active;
   advance_held();
   return true;
 }
 
-int Receives::complete(MPI_Request before, MPI_Request after, MPI_Status& status) {
+Receives::Claim Receives::claim(MPI_Request request) {
   const Hold hold(*this);
-  const EntryPtr entry = find(before);
-  if (!entry || !entry->is_active) return MPI_SUCCESS;
-  entry->is_active = false;
-  if (entry->is_own) {
+  return entries_.claim(request);
+}
+
+void Receives::give_back(const Claim& claim, MPI_Request after) {
+  if (!claim) return;
+  const Hold hold(*this);
+  entries_.settle(claim, after);
+  if (after == MPI_REQUEST_NULL) drop(claim.entry);
+}
+
+int Receives::complete(const Claim& claim, MPI_Request after, MPI_Status& status) {
+  if (!claim) return MPI_SUCCESS;
+  const Hold hold(*this);
+  entries_.settle(claim, after);
+  Entry& entry = *claim.entry;
+  if (!entry.is_active) return MPI_SUCCESS;
+  entry.is_active = false;
+  if (entry.is_own) {
     --lent_;
-    note_completion(shim::recall(before), before, after);
+    note_completion(shim::recall(claim.request), claim.request, after);
   }
-  if (entry->ticket != 0) order_.end(entry->ticket);
-  if (after == MPI_REQUEST_NULL) entries_.erase(before);
-  copy_status(entry->status, &status);
-  return entry->code;
+  if (entry.ticket != 0) order_.end(entry.ticket);
+  copy_status(entry.status, &status);
+  return entry.code;
 }
 
 // Not while it holds: others may need it meanwhile.
@@ -263,7 +272,7 @@ void Receives::wait_for_recalled(MPI_Request request, MPI_Status* status) {
   EntryPtr entry;
   {
     const Hold hold(*this);
-    entry = find(request);
+    entry = entries_.find(request);
   }
   if (!entry || !entry->is_active || !entry->is_recalled) return;
   const Call& call = entry->call;
@@ -274,7 +283,7 @@ void Receives::wait_for_recalled(MPI_Request request, MPI_Status* status) {
 
 bool Receives::describe(MPI_Request request, MPI_Status* status) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
+  const EntryPtr entry = entries_.find(request);
   if (!entry || !entry->is_active) return false;
   copy_status(entry->status, status);
   return true;
@@ -282,24 +291,35 @@ bool Receives::describe(MPI_Request request, MPI_Status* status) {
 
 std::optional<Decided::From> Receives::taken_by(MPI_Request request) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
-  if (!entry || !entry->is_active) return std::nullopt;
-  if (entry->is_done) {
-    if (is_cancelled(entry->status)) return Decided::From{};
-    return Decided::From{entry->status.MPI_SOURCE, entry->status.MPI_TAG};
+  const EntryPtr entry = entries_.find(request);
+  return entry ? taken_by(*entry) : std::nullopt;
+}
+
+std::optional<Decided::From> Receives::taken_by(const Claim& claim) {
+  const Hold hold(*this);
+  return taken_by(*claim.entry);
+}
+
+std::optional<Decided::From> Receives::taken_by(const Entry& entry) const {
+  if (!entry.is_active) return std::nullopt;
+  if (entry.is_done) {
+    if (is_cancelled(entry.status)) return Decided::From{};
+    return Decided::From{entry.status.MPI_SOURCE, entry.status.MPI_TAG};
   }
-  const Order::Pattern& pattern = order_.pattern_of(entry->ticket);
+  const Order::Pattern& pattern = order_.pattern_of(entry.ticket);
   if (pattern.source == Order::any || pattern.tag == Order::any) return std::nullopt;
   return Decided::From{pattern.source, pattern.tag};
 }
 
 void Receives::forget(MPI_Request request) {
   const Hold hold(*this);
-  const EntryPtr entry = find(request);
-  if (!entry) return;
-  entries_.erase(request);
+  if (const EntryPtr entry = entries_.extract(request)) drop(entry);
+}
+
+void Receives::drop(const EntryPtr& entry) {
   if (entry->is_active && entry->ticket != 0) order_.end(entry->ticket);
   if (entry->is_active && entry->is_own) --lent_;
+  entry->is_active = false;
   const auto at = std::find(open_.begin(), open_.end(), entry);
   if (at == open_.end()) return;
   open_.erase(at);
@@ -339,15 +359,13 @@ void Receives::wait_until_clear(MPI_Comm comm, int source, int tag) {
 
 bool Receives::is_needed(MPI_Comm comm) {
   const Hold hold(*this);
-  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& pair) {
-    return pair.second->call.comm == comm && pair.second->is_active;
-  });
+  return entries_.has_any(
+      [&](const Entry& entry) { return entry.call.comm == comm && entry.is_active; });
 }
 
 bool Receives::is_idle() {
   const Hold hold(*this);
-  return std::none_of(entries_.begin(), entries_.end(),
-                      [](const auto& pair) { return pair.second->is_active; });
+  return !entries_.has_any([](const Entry& entry) { return entry.is_active; });
 }
 
 std::uint64_t Receives::wildcards_started() {
@@ -554,11 +572,6 @@ int start_receive_again(MPI_Request& request, std::optional<std::uint64_t> messa
   Receives* by = receives();
   if (by == nullptr || !by->has(request)) return PMPI_Start(&request);
   return by->start_again(request, message);
-}
-
-int complete_receive(MPI_Request before, MPI_Request after, MPI_Status& status) {
-  Receives* by = receives();
-  return by != nullptr ? by->complete(before, after, status) : MPI_SUCCESS;
 }
 
 void wait_until_clear(MPI_Comm comm, int source, int tag) {

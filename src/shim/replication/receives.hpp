@@ -36,13 +36,18 @@
 
 #include "runtime/replicas/receive_order.hpp"
 #include "shim/replication/decided.hpp"
+#include "shim/replication/request_table.hpp"
 
 namespace resprout::shim {
 
 class Messages;
 
 class Receives {
+  struct Entry;
+
  public:
+  using Claim = RequestClaim<Entry>;
+
   // The arguments of MPI_Irecv, as the program has them.
   struct Call {
     void* buffer = nullptr;
@@ -73,9 +78,14 @@ class Receives {
   MPI_Message stand_in_message();
   // For MPI_Cancel. False: it is no wildcard, nothing was done.
   bool maybe_cancel(MPI_Request request);
-  // MPI has completed what had the handle `before`, and made it `after`. Writes the status, but for
-  // its MPI_ERROR; gives back how the receive has ended. MPI_SUCCESS if it is none of these.
-  int complete(MPI_Request before, MPI_Request after, MPI_Status& status);
+  // A call is about to have MPI complete it.
+  Claim claim(MPI_Request request);
+  // That call goes on with it no more: the handle is `after` now. If MPI has freed it with an error
+  // nobody completes it.
+  void give_back(const Claim& claim, MPI_Request after);
+  // MPI has completed it, and its handle is `after` now. Writes the status, but for its MPI_ERROR;
+  // gives back how the receive has ended. MPI_SUCCESS if it is none of these.
+  int complete(const Claim& claim, MPI_Request after, MPI_Status& status);
 
   bool has(MPI_Request request);
   // What MPI is to complete for it: a stand-in, or itself.
@@ -93,6 +103,7 @@ class Receives {
   // What it takes, as far as that is decided. Its source is MPI_PROC_NULL: nothing, it was
   // cancelled.
   std::optional<Decided::From> taken_by(MPI_Request request);
+  std::optional<Decided::From> taken_by(const Claim& claim);
   // The program has freed it while it was inactive, or gives it up after an error.
   void forget(MPI_Request request);
 
@@ -147,7 +158,8 @@ class Receives {
   EntryPtr add(const Call& call, MPI_Request request, int tag);
   int lend(Entry& entry);
   void activate(const EntryPtr& entry);
-  EntryPtr find(MPI_Request request);
+  std::optional<Decided::From> taken_by(const Entry& entry) const;
+  void drop(const EntryPtr& entry);
 
   void advance_held();
   void take_news();
@@ -174,9 +186,9 @@ class Receives {
   bool decides_ = false;
   std::uint64_t wildcards_started_ = 0;
   Order order_;
-  std::unordered_map<MPI_Request, EntryPtr> entries_;  // by the program's handle
-  std::atomic<std::size_t> lent_{0};                   // active ones with another one beside it
-  std::vector<EntryPtr> open_;  // that are not shown, in the order in which they were started
+  RequestTable<Entry> entries_;       // by the program's handle
+  std::atomic<std::size_t> lent_{0};  // active ones with another one beside it
+  std::vector<EntryPtr> open_;        // that are not shown, in the order in which they were started
   std::atomic<std::size_t> open_count_{0};
   std::atomic<bool> is_held_{false};  // by who changes what is above
 };
@@ -205,7 +217,26 @@ int start_receive(const Receives::Call& call, MPI_Request* request);
 int init_receive(const Receives::Call& call, MPI_Request* request);
 // MPI_Start: of a request of any kind.
 int start_receive_again(MPI_Request& request, std::optional<std::uint64_t> message);
-int complete_receive(MPI_Request before, MPI_Request after, MPI_Status& status);
 void wait_until_clear(MPI_Comm comm, int source, int tag);
+
+// A receive that this call starts and completes; or any other request.
+class ClaimedReceive {
+ public:
+  explicit ClaimedReceive(MPI_Request request) : by_(receives()) {
+    if (by_ != nullptr) claim_ = by_->claim(request);
+  }
+  // MPI has completed it, and its handle is `after` now: as Receives::complete.
+  int complete(MPI_Request after, MPI_Status& status) {
+    return by_ != nullptr ? by_->complete(claim_, after, status) : MPI_SUCCESS;
+  }
+  // MPI has ended it with an error.
+  void give_back(MPI_Request after) {
+    if (by_ != nullptr) by_->give_back(claim_, after);
+  }
+
+ private:
+  Receives* const by_;
+  Receives::Claim claim_;
+};
 
 }  // namespace resprout::shim

@@ -42,9 +42,9 @@ struct Plane {
   }
   int wait(MPI_Request& request, MPI_Status& status) {
     receives.advance();
-    const MPI_Request before = request;
+    const Receives::Claim claim = receives.claim(request);
     PMPI_Wait(&request, &status);
-    return receives.complete(before, request, status);
+    return receives.complete(claim, request, status);
   }
   int tag_of(MPI_Request& request) {
     MPI_Status status;
@@ -207,7 +207,7 @@ TEST_CASE(
     CHECK(plane.tag_of(wildcard) == 5);
     CHECK(any == round + 1);
     PMPI_Wait(&stand_in, &status);
-    CHECK(plane.receives.complete(request, stand_in, status) == MPI_SUCCESS);
+    CHECK(plane.receives.complete(plane.receives.claim(request), stand_in, status) == MPI_SUCCESS);
     CHECK(status.MPI_TAG == 5);
     CHECK(named == round + 2);
     CHECK_FALSE(plane.receives.has_stand_ins());

@@ -25,11 +25,16 @@ void wait_until_said(const std::string& note) {
 }  // namespace
 
 void refuse_unverifiable(const char* call, const char* why) {
+  const Options& options = World::current()->options();
+  if (!options.stands_in())
+    refuse_call(call, why,
+                "so it cannot be verified; run it with --verify none, or without --replicas");
   refuse_call(call, why,
-              World::current()->options().stands_in()
-                  ? "so replicas cannot stand in for each other; run it with --on-replica-loss "
-                    "end-plane"
-                  : "so it cannot be verified; run it with --verify none, or without --replicas");
+              options.verify
+                  ? "so replicas cannot stand in for each other, nor be verified; run it with "
+                    "--on-replica-loss end-plane and --verify none"
+                  : "so replicas cannot stand in for each other; run it with --on-replica-loss "
+                    "end-plane");
 }
 
 void refuse_call(const char* call, const char* why, const char* remedy) {

@@ -16,6 +16,16 @@ namespace resprout::shim {
 
 using runtime::Return;
 
+namespace {
+
+// The launcher has left word that a plane which is left alone waits at its next checkpoint for one
+// that comes back (--on-unverified wait).
+bool is_return_waited_for(const std::string& job) {
+  return access((job + "/wait-for-return").c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
 Returns::Returns(Setup setup, std::string meeting)
     : setup_(std::move(setup)), meeting_(std::move(meeting)) {
   if (runtime::comes_back(meeting_, setup_.plane)) muted_ = std::make_unique<Muted>();
@@ -34,12 +44,17 @@ std::optional<Return> Returns::due() {
   };
   Return found;
   if (setup_.rank == 0) {
+    const std::string job = runtime::job_of_meeting(meeting_);
     const auto look = [&] {
-      auto waiting = runtime::waiting_return(runtime::job_of_meeting(meeting_),
-                                             runtime::return_of_meeting(meeting_), setup_.planes);
+      auto waiting =
+          runtime::waiting_return(job, runtime::return_of_meeting(meeting_), setup_.planes);
       if (waiting) waiting->decider = setup_.plane;
       return waiting;
     };
+    // This plane is alone then, so it decides.
+    for (runtime::Idle idle{runtime::IdleStrategy{}}; is_return_waited_for(job) && !look();
+         idle.pause())
+      meanwhile();
     found = setup_.decided.take_in(look, meanwhile).value_or(Return{});
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -94,11 +109,11 @@ void Returns::join(std::uint64_t checkpoint) {
   mark();
 }
 
-// Tells the launcher where in its output each rank is: at the same place in all planes.
+// Tells the launcher where in its output each rank is: at the same place in all planes. No program
+// says the same: only this job has that folder.
 void Returns::mark() const {
   std::fflush(nullptr);
-  const std::string text =
-      "\x1eresprout-return " + std::to_string(runtime::return_of_meeting(meeting_)) + "\n";
+  const std::string text = "\x1eresprout-return " + meeting_ + "\n";
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat is{};
     // What the program has put in their place is its own.

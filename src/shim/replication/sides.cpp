@@ -2,7 +2,8 @@
 
 namespace resprout::shim {
 
-void Sides::add(std::vector<Piece>& to, const void* buffer, int count, MPI_Datatype datatype) {
+void Sides::add(std::vector<Piece>& to, const void* buffer, std::int64_t count,
+                MPI_Datatype datatype) {
   if (count > 0 && datatype != MPI_DATATYPE_NULL && buffer != MPI_IN_PLACE)
     to.push_back(Piece::of(buffer, count, datatype));
 }

@@ -35,7 +35,7 @@ struct Pattern {
   Kind kind = Kind::other;
   int root = -1;
   MPI_Op op = MPI_OP_NULL;
-  int first = 0;  // of a reduction: with this element begins the part that this rank gets
+  std::int64_t first = 0;  // of a reduction: with this element begins the part that this rank gets
 };
 
 // Of a block of a neighborhood collective: from or to whom, and which part of all that its sender
@@ -51,14 +51,14 @@ class Sides {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  void give(const void* buffer, int count, MPI_Datatype datatype) {
+  void give(const void* buffer, std::int64_t count, MPI_Datatype datatype) {
     add(given_, buffer, count, datatype);
   }
-  void get(const void* buffer, int count, MPI_Datatype datatype) {
+  void get(const void* buffer, std::int64_t count, MPI_Datatype datatype) {
     add(got_, buffer, count, datatype);
   }
   // What MPI_IN_PLACE means to reductions and gathers.
-  void give(const void* sendbuf, const void* recvbuf, int count, MPI_Datatype datatype) {
+  void give(const void* sendbuf, const void* recvbuf, std::int64_t count, MPI_Datatype datatype) {
     give(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, datatype);
   }
   void give_own(const Pieces& pieces) {
@@ -83,7 +83,8 @@ class Sides {
   const std::vector<Way>& ways_in() const { return ways_in_; }
 
  private:
-  static void add(std::vector<Piece>& to, const void* buffer, int count, MPI_Datatype datatype);
+  static void add(std::vector<Piece>& to, const void* buffer, std::int64_t count,
+                  MPI_Datatype datatype);
   void add_all(std::vector<Piece>& to, const Pieces& pieces) const;
   // False: these are not valid.
   static bool add_each(std::vector<Piece>& to, const std::vector<int>& neighbors,
@@ -149,9 +150,9 @@ inline auto reduce_scatter(const void* sendbuf, const void* recvbuf, const int* 
                            MPI_Datatype datatype, MPI_Op op) {
   return [=](Sides& sides) {
     if (recvcounts == nullptr) return;
-    const int first = std::accumulate(recvcounts, recvcounts + sides.rank(), 0);
+    const auto first = std::accumulate(recvcounts, recvcounts + sides.rank(), std::int64_t{0});
     sides.pattern = {.kind = Pattern::Kind::reduction, .op = op, .first = first};
-    const int sum = std::accumulate(recvcounts, recvcounts + sides.size(), 0);
+    const auto sum = std::accumulate(recvcounts, recvcounts + sides.size(), std::int64_t{0});
     sides.give(sendbuf, recvbuf, sum, datatype);
     sides.get(recvbuf, recvcounts[sides.rank()], datatype);
   };
@@ -160,8 +161,10 @@ inline auto reduce_scatter(const void* sendbuf, const void* recvbuf, const int* 
 inline auto reduce_scatter_block(const void* sendbuf, const void* recvbuf, int recvcount,
                                  MPI_Datatype datatype, MPI_Op op) {
   return [=](Sides& sides) {
-    sides.pattern = {.kind = Pattern::Kind::reduction, .op = op, .first = recvcount * sides.rank()};
-    sides.give(sendbuf, recvbuf, recvcount * sides.size(), datatype);
+    sides.pattern = {.kind = Pattern::Kind::reduction,
+                     .op = op,
+                     .first = std::int64_t{recvcount} * sides.rank()};
+    sides.give(sendbuf, recvbuf, std::int64_t{recvcount} * sides.size(), datatype);
     sides.get(recvbuf, recvcount, datatype);
   };
 }

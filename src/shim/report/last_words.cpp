@@ -10,11 +10,6 @@
 #include "core/invariant.hpp"
 
 namespace resprout::shim {
-namespace {
-
-pid_t own_pid = 0;  // 0: this is not a rank's own process
-char path[4096];
-char started_path[4096];
 
 const char* rank_in_environment() {
   constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
@@ -23,11 +18,22 @@ const char* rank_in_environment() {
   return nullptr;
 }
 
+namespace {
+
+pid_t own_pid = 0;  // 0: this is not a rank's own process
+char path[4096];
+char signal_path[4096];
+char started_path[4096];
+
+// False: it is too long.
+bool make_path(char (&made)[4096], const char* directory, const char* what, const char* rank) {
+  const int length = std::snprintf(made, sizeof made, "%s/%s-%s", directory, what, rank);
+  return length >= 0 && static_cast<std::size_t>(length) < sizeof made;
+}
+
 // What started-<rank> says, or 0.
 pid_t started_pid(const char* directory, const char* rank) {
-  const int length =
-      std::snprintf(started_path, sizeof started_path, "%s/started-%s", directory, rank);
-  if (length < 0 || static_cast<std::size_t>(length) >= sizeof started_path) return 0;
+  if (!make_path(started_path, directory, "started", rank)) return 0;
   const int fd = open(started_path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
   char digits[24] = {};
@@ -41,11 +47,21 @@ pid_t started_pid(const char* directory, const char* rank) {
   const char* rank = rank_in_environment();
   if (directory == nullptr || rank == nullptr) return;
   if (started_pid(directory, rank) != getpid()) return;
-  const int length = std::snprintf(path, sizeof path, "%s/exit-%s", directory, rank);
-  if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return;
+  if (!make_path(path, directory, "exit", rank)) return;
+  if (!make_path(signal_path, directory, "signal", rank)) return;
   own_pid = getpid();
   on_exit([](int status, void*) { leave_status(status); }, nullptr);
 }
+
+struct Line {
+  explicit Line(int number) {
+    const auto code = static_cast<unsigned>(number) & 0xffu;
+    digits[0] = static_cast<char>('0' + code / 100);
+    digits[1] = static_cast<char>('0' + code / 10 % 10);
+    digits[2] = static_cast<char>('0' + code % 10);
+  }
+  char digits[4] = {0, 0, 0, '\n'};
+};
 
 // Async-signal-safe.
 bool leave(const char* name, int flags, const char (&digits)[4]) {
@@ -59,14 +75,16 @@ bool leave(const char* name, int flags, const char (&digits)[4]) {
 
 void leave_status(int status) {
   if (own_pid == 0 || getpid() != own_pid) return;
-  const auto code = static_cast<unsigned>(status) & 0xffu;
-  const char digits[] = {static_cast<char>('0' + code / 100),
-                         static_cast<char>('0' + code / 10 % 10),
-                         static_cast<char>('0' + code % 10), '\n'};
-  if (leave(path, O_CREAT | O_TRUNC, digits)) return;
+  const Line line(status);
+  if (leave(path, O_CREAT | O_TRUNC, line.digits)) return;
   unlink(path);
   // Of a file that is there the rest of a block can be written even if the disk is full.
-  leave(started_path, O_APPEND, digits);
+  leave(started_path, O_APPEND, line.digits);
+}
+
+void leave_signal(int signal) {
+  if (own_pid == 0 || getpid() != own_pid) return;
+  if (!leave(signal_path, O_CREAT | O_TRUNC, Line(signal).digits)) unlink(signal_path);
 }
 
 }  // namespace resprout::shim

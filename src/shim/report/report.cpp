@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <string_view>
 
 #include "shim/report/json.hpp"
 
@@ -163,6 +164,19 @@ Report& Report::open(Setup setup) {
 
 Report::Report(Setup setup) : setup_(std::move(setup)), started_ns_(wall_clock_ns()) {}
 
+std::uint64_t Report::steps() const {
+  const auto only_looks = [](std::string_view call) {
+    return call.starts_with("test") || call.starts_with("wait") ||
+           call.find("probe") != std::string_view::npos || call == "request_get_status" ||
+           call == "wtime";
+  };
+  std::uint64_t sum = 0;
+  tallies_.for_each([&](const Tally& tally) {
+    if (!only_looks(tally.call.load())) sum += tally.calls.load(std::memory_order_relaxed);
+  });
+  return sum;
+}
+
 void Report::note_loss(const runtime::Loss& loss) {
   const std::scoped_lock lock(mutex_);
   losses_.push_back(loss);
@@ -305,7 +319,12 @@ bool Report::is_lowest_living() const {
 // were noted while a lower rank lived are left to that rank.
 bool Report::claim_announcement(int lost_rank) const {
   if (setup_.run_directory.empty()) return losses_.back().rank == lost_rank;
-  const std::string path = setup_.run_directory + "/announced-" + std::to_string(lost_rank);
+  return claim("announced-" + std::to_string(lost_rank));
+}
+
+bool Report::claim(const std::string& what) const {
+  if (setup_.run_directory.empty()) return true;
+  const std::string path = setup_.run_directory + "/" + what;
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return errno != EEXIST;
   ::close(fd);

@@ -60,6 +60,9 @@ class Report {
   void count_native(const char* call) { increment(tallies_.of(call).native); }
   void count_touched(const char* call) { increment(tallies_.of(call).touched); }
   void count_error(const char* call) { increment(tallies_.of(call).errors); }
+  // So many calls were made, but for those that only look whether something is there, or wait for
+  // it: of these a program may make more in one replica than in another.
+  std::uint64_t steps() const;
 
   // Says so on stderr if this is the lowest living rank.
   void note_loss(const runtime::Loss& loss);
@@ -78,6 +81,9 @@ class Report {
   // This process is cut off: says so on stderr. Its exit status is not 0 then.
   void note_cut_off(const std::string& why);
   void note_exit(int status);
+
+  // True for one of all ranks that ask for `what`, if they share a run directory; else for all.
+  bool claim(const std::string& what) const;
 
   // The file's contents.
   std::string to_json();

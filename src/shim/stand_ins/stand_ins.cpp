@@ -23,13 +23,18 @@ class Fold {
        MPI_Comm comm)
       : stand_ins_(stand_ins), session_(session), reduction_(reduction), comm_(comm) {}
 
+  // Members gave contributions of another size: there is no result.
+  bool is_mismatched() const { return is_mismatched_; }
   // The result of all; empty if nobody gave anything.
   std::optional<Payload> run(std::span<const std::byte> row) {
     const int ranks = session_.everybody().size();
     std::vector<std::optional<std::span<const std::byte>>> blocks(static_cast<std::size_t>(ranks));
     runtime::BlockReader reader(row);
-    while (const auto block = reader.next())
+    while (const auto block = reader.next()) {
+      if (block->data.size() != reduction_.input_bytes()) is_mismatched_ = true;
       blocks[static_cast<std::size_t>(block->rank)] = block->data;
+    }
+    if (is_mismatched_) return std::nullopt;
     if (option().what == Missing::What::last)
       last_ = &stand_ins_.of_communicator->kind_of(session_, reduction_).payloads;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -47,15 +52,17 @@ class Fold {
  private:
   static const Missing& option() { return World::current()->options().missing; }
 
+  // The reductions that have any count their elements in an int.
   std::optional<Payload> stand_in_for(int rank) {
+    const auto count = static_cast<int>(reduction_.count());
     if (stand_ins_.callback != nullptr)
       return reduction_.contribution([&](void* buffer) {
-        return stand_ins_.callback(comm_, rank, buffer, reduction_.count(), reduction_.datatype(),
+        return stand_ins_.callback(comm_, rank, buffer, count, reduction_.datatype(),
                                    stand_ins_.extra) != 0;
       });
     if (option().what == Missing::What::value)
       return reduction_.contribution([&](void* buffer) {
-        return fill_with(option().value, buffer, reduction_.count(), reduction_.datatype());
+        return fill_with(option().value, buffer, count, reduction_.datatype());
       });
     const auto last = last_->find(rank);
     if (last == last_->end()) return std::nullopt;
@@ -74,6 +81,7 @@ class Fold {
   MPI_Comm comm_;
   std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
   std::optional<Payload> sum_;
+  bool is_mismatched_ = false;
 };
 
 }  // namespace
@@ -112,23 +120,28 @@ runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std
   return row;
 }
 
-void fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
+bool fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
                Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows,
                void* recvbuf) {
-  const auto result = Fold(stand_ins, session, reduction, comm).run(rows);
+  Fold fold(stand_ins, session, reduction, comm);
+  const auto result = fold.run(rows);
   if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
+  return !fold.is_mismatched();
 }
 
 runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
                                 Reduction& reduction, MPI_Comm comm, const void* input,
                                 void* recvbuf) {
   runtime::Lock& lock = call.lock();  // before any memory is taken
-  return call.session().allgather(lock, reduce_spec(call.session(), reduction.bytes()),
-                                  row_for_stand_ins(call.session(), reduction.input(input)),
-                                  [&](std::span<const std::byte> rows) {
-                                    fold_with(stand_ins, call.session(), reduction, comm, rows,
-                                              recvbuf);
-                                  });
+  bool fits = true;
+  runtime::Outcome outcome = call.session().allgather(
+      lock, reduce_spec(call.session(), reduction.bytes()),
+      row_for_stand_ins(call.session(), reduction.input(input)),
+      [&](std::span<const std::byte> rows) {
+        fits = fold_with(stand_ins, call.session(), reduction, comm, rows, recvbuf);
+      });
+  if (!fits) outcome.is_mismatched = true;
+  return outcome;
 }
 
 }  // namespace resprout::shim

@@ -28,7 +28,7 @@ namespace resprout::shim {
 // The last contributions to reductions of one kind: of so many elements of a datatype, by an
 // operator. MPI may give a handle that was freed to something else: that is another kind.
 struct Remembered {
-  int count;
+  std::int64_t count;
   MPI_Datatype datatype;
   Bearer datatype_bearer;
   MPI_Op op;
@@ -67,7 +67,8 @@ runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall&
 
 // The parts of that: what this process gives to the allgather, and what becomes of its result.
 runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload);
-void fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
+// False: members gave contributions of different sizes, and there is no result.
+bool fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
                Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows, void* recvbuf);
 
 }  // namespace resprout::shim

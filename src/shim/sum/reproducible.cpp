@@ -16,7 +16,7 @@ using Computed = std::conditional_t<sizeof(F) < sizeof(float), double, F>;
 
 std::size_t SumForm::sum_bytes() const { return numbers() * sizeof(GridSum); }
 
-std::optional<SumForm> sum_form(MPI_Op op, MPI_Datatype datatype, int count) {
+std::optional<SumForm> sum_form(MPI_Op op, MPI_Datatype datatype, std::int64_t count) {
   if (op != MPI_SUM) return std::nullopt;
   const std::optional<FloatForm> form = float_form(datatype);
   if (!form) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,7 +28,7 @@ struct SumForm {
 };
 
 // Nothing: the sum needs no help, because it is none, or one of whole numbers.
-std::optional<SumForm> sum_form(MPI_Op op, MPI_Datatype datatype, int count);
+std::optional<SumForm> sum_form(MPI_Op op, MPI_Datatype datatype, std::int64_t count);
 
 // The numbers at `buffer`, each as a sum of its own.
 std::vector<std::byte> sums_of(const void* buffer, const SumForm& form);

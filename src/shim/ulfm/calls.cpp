@@ -11,6 +11,7 @@
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
 #include "shim/inject/inject.hpp"
+#include "shim/native/common_name.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/refusal.hpp"
 #include "shim/report/report.hpp"
@@ -46,7 +47,6 @@ class Call {
   }
   runtime::Lock lock() { return world_->engine().lock(); }
   int finish(int code) { return shim::finish(comm_, name_, code); }
-  int refuse(int code) { return shim::finish(is_valid() ? comm_ : MPI_COMM_WORLD, name_, code); }
 
  private:
   MPI_Comm comm_;
@@ -77,9 +77,16 @@ int agree(MPI_Comm comm, int* flag, runtime::Lock lock) {
 
 }  // namespace
 
+// What the MPI library does in the place of a call, if it has ULFM.
+#if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
+#  define RESPROUT_BY_LIBRARY(call) P##call
+#else
+#  define RESPROUT_BY_LIBRARY(call) MPI_ERR_COMM
+#endif
+
 extern "C" int MPIX_Comm_revoke(MPI_Comm comm) {
   Call call(comm, "comm_revoke");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_revoke(comm));
   if (World::current()->options().is_replicated())
     refuse_call("MPIX_Comm_revoke", "would end calls in one replica that end well in another",
                 "and a program that runs in replicas sees no loss to call it for; run it without "
@@ -90,21 +97,22 @@ extern "C" int MPIX_Comm_revoke(MPI_Comm comm) {
 
 extern "C" int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag) {
   Call call(comm, "comm_is_revoked");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_is_revoked(comm, flag));
   *flag = is_revoked(comm) || ulfm::is_revoked(comm) ? 1 : 0;
   return MPI_SUCCESS;
 }
 
 extern "C" int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp) {
   Call call(comm, "comm_get_failed");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_get_failed(comm, failedgrp));
   return group_of_some(comm, failed_in(comm), failedgrp);
 }
 
 // `num_acked`: how many are acknowledged after it.
 extern "C" int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked) {
   Call call(comm, "comm_ack_failed");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid())
+    return RESPROUT_BY_LIBRARY(MPIX_Comm_ack_failed(comm, num_to_ack, num_acked));
   acknowledge(comm, num_to_ack);
   *num_acked = static_cast<int>(acknowledged_in(comm).size());
   return MPI_SUCCESS;
@@ -112,20 +120,20 @@ extern "C" int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acke
 
 extern "C" int MPIX_Comm_failure_ack(MPI_Comm comm) {
   Call call(comm, "comm_failure_ack");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_failure_ack(comm));
   acknowledge(comm, static_cast<int>(failed_in(comm).size()));
   return MPI_SUCCESS;
 }
 
 extern "C" int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp) {
   Call call(comm, "comm_failure_get_acked");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_failure_get_acked(comm, failedgrp));
   return group_of_some(comm, acknowledged_in(comm), failedgrp);
 }
 
 extern "C" int MPIX_Comm_agree(MPI_Comm comm, int* flag) {
   Call call(comm, "comm_agree");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_agree(comm, flag));
   if (call.is_alone()) return MPI_SUCCESS;
   if (!call.has_session()) return ulfm::agree(comm, flag);
   return call.finish(agree(comm, flag, call.lock()));
@@ -145,10 +153,10 @@ extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) 
 
 extern "C" int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
   Call call(comm, "comm_shrink");
-  if (!call.is_valid()) return call.refuse(MPI_ERR_COMM);
-  if (newcomm == nullptr) return call.refuse(MPI_ERR_ARG);
+  if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_shrink(comm, newcomm));
+  if (newcomm == nullptr) return call.finish(MPI_ERR_ARG);
   if (call.has_session()) return call.finish(shrink(comm, newcomm));
   if (call.is_alone()) return PMPI_Comm_dup(MPI_COMM_SELF, newcomm);
   *newcomm = ulfm::shrink(comm);
-  return *newcomm == MPI_COMM_NULL ? call.finish(proc_failed()) : MPI_SUCCESS;
+  return call.finish(*newcomm == MPI_COMM_NULL ? proc_failed() : open_by_common_name(*newcomm));
 }

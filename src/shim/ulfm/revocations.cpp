@@ -17,6 +17,7 @@
 #include "shim/ulfm.hpp"
 #include "shim/ulfm/local_failure.hpp"
 #include "shim/ulfm/local_revocation.hpp"
+#include "shim/ulfm/unwanted.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -108,6 +109,7 @@ int look() {
   }
   if (detail::has_untold.load(std::memory_order_relaxed)) [[unlikely]]
     pass_on(Wanted::waits_first);
+  take_unwanted();
   return 0;
 }
 
@@ -133,13 +135,18 @@ Untold take_untold(Table& t) {
 
 // False: MPI has been told of what carries its collectives only.
 bool tell_of(MPI_Comm comm, Wanted wanted) {
-  if (is_remade(comm)) return true;  // nothing of it waits inside MPI
+  // Nothing of a remade one waits inside MPI.
+  if (is_remade(comm) || !ulfm::is_active()) {
+    throw_away(address_of(comm, 0).comm);
+    return true;
+  }
   const Communicator& communicator = *communicator_of(comm);
   const bool is_here_only = do_members_look(communicator);
   const auto revoke_it = is_here_only ? revoke_locally : revoke_in_mpi;
   const bool has_let_go =
       communicator.native != MPI_COMM_NULL && revoke_native(communicator.native, revoke_it);
   if (has_let_go && is_here_only && wanted == Wanted::waits_first) return false;
+  if (communicator.neighbors != MPI_COMM_NULL) revoke_it(communicator.neighbors);
   revoke_it(comm);
   return true;
 }
@@ -238,6 +245,7 @@ void revoke(MPI_Comm comm) {
   communicator_of(comm)->is_revoked = true;
   detail::revoked_count.fetch_add(1, std::memory_order_release);
   lock.unlock();
+  if (!ulfm::is_active()) throw_away(comm);
   revoke_in_mpi(comm);
 }
 

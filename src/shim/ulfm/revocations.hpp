@@ -16,6 +16,8 @@
 
 #include <atomic>
 
+#include "shim/ulfm/unwanted.hpp"
+
 namespace resprout::runtime {
 class Engine;
 class Session;
@@ -49,8 +51,10 @@ inline bool is_revoked(MPI_Comm comm) { return is_any_revoked() && detail::is_re
 // Reads what stands on the host's board, though nobody else did yet: loads, if it is nothing.
 void look_for_revocations();
 
-// Tells MPI what is new: also of those who have failed and live.
+// Tells MPI what is new: also of those who have failed and live. What comes on revoked
+// communicators of which it knows nothing is taken (unwanted.hpp).
 inline void pass_on_revocations() {
+  take_unwanted();
   if (detail::has_untold.load(std::memory_order_relaxed)) [[unlikely]]
     detail::pass_on_revocations();
 }

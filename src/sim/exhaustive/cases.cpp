@@ -306,8 +306,8 @@ std::string refuse(const Case& given) {
   if (given.procs < 1 || given.procs > 8) return "--procs is from 1 to 8";
   if (spec.protocol == ProtocolId::membership && !given.corrupts)
     return refuse_membership(given, spec);
-  if (given.joiners != 0 || given.returns != 0 || given.proves)
-    return "--joiners, --returns and --proofs are for membership";
+  if (given.joiners != 0 || given.returns != 0 || given.proves || given.probes)
+    return "--joiners, --returns, --proofs and --probes are for membership";
   if (spec.protocol == ProtocolId::digest_vote) return refuse_digest_vote(given, spec);
   if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";
   if (spec.protocol == ProtocolId::decision_log) return refuse_decision_log(given, spec);

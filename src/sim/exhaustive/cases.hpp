@@ -20,6 +20,7 @@ struct Case {
   int initiators = 1;  // revoke: so many revoke, from the root on
   bool joins_low = false;   // membership: joiners are the first processes, not the last
   bool proves = false;      // membership: suspicions of the dead are proofs
+  bool probes = false;      // membership: time passes for who is isolated
   bool corrupts = false;    // digest-vote: one thing may be silently corrupted
   bool offers = false;      // corrections travel without their payload
   bool enters_late = true;  // processes enter at any time; false: all before anything else

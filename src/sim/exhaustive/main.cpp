@@ -29,6 +29,7 @@ constexpr const char* usage =
     "  --returns N         membership:views=local: the dead and the excluded come back, N times\n"
     "  --initiators N      revoke: so many revoke, from the root on\n"
     "  --proofs            membership: that somebody is dead is proven to who suspects it\n"
+    "  --probes            membership: who is isolated probes those whom it suspects\n"
     "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
     "  --defect WORD       break a rule on purpose: promise, memory, suspicions or forwarding; of\n"
     "                      agree also: confirmation or acknowledgment; of\n"
@@ -56,6 +57,8 @@ bool parse_flag(std::string_view option, Case& given) {
     given.limits.mischief.suspects_the_living = true;
   else if (option == "--loss")
     given.limits.mischief.loses_messages = true;
+  else if (option == "--probes")
+    given.probes = true;
   else if (option == "--proofs")
     given.proves = true;
   else if (option == "--corruption")

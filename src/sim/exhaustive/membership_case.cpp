@@ -53,6 +53,7 @@ Finding explore_membership(const Case& given, const registry::Spec& spec) {
                               .joins_low = given.joins_low,
                               .proves = given.proves,
                               .returns = given.returns,
+                              .probes = given.probes,
                               .defect = *membership_defect_of(given.defect)};
   return spec.has_local_views ? explore_views<LocalViews<8>>(given, config, scene)
                               : explore_views<WholeViews>(given, config, scene);

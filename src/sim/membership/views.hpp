@@ -63,6 +63,9 @@ struct WholeViews {
            (machine.is_member() && message.kind == protocols::MembershipKind::install &&
             message.view.epoch <= machine.view().epoch);
   }
+  static bool is_probe(const Machine::Message& message) {
+    return message.kind == protocols::MembershipKind::probe;
+  }
   // Breaks the rule that proposals say whom nobody shall listen to.
   static void forget_fences(Machine::Message& message) {
     if (message.kind == protocols::MembershipKind::propose) message.fenced = {};
@@ -133,6 +136,9 @@ struct LocalViews {
     return machine.standing() == Machine::Standing::excluded &&
            (message.kind == LocalKind::install || message.kind == LocalKind::acceptance ||
             message.kind == LocalKind::stranger);
+  }
+  static bool is_probe(const Message& message) {
+    return message.kind == protocols::LocalKind::probe;
   }
   static void forget_fences(Message& message) {
     if (message.kind == protocols::LocalKind::propose ||

@@ -2,10 +2,27 @@
 #include "sim/membership/world.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "sim/adversary/state_digest.hpp"
 
 namespace resprout::sim {
+namespace {
+
+// Takes all that the machine has to say; hands each message to `f`.
+template <typename Machine, typename F>
+void run_dry(Machine& machine, F f) {
+  while (machine.poll_event()) {
+  }
+  while (const auto message = machine.poll_send()) f(*message);
+}
+
+template <typename Machine>
+bool is_same(const Machine& a, const Machine& b) {
+  return std::memcmp(&a, &b, sizeof(Machine)) == 0;
+}
+
+}  // namespace
 
 template <typename V>
 MembershipWorldOf<V>::MembershipWorldOf(const protocols::MembershipConfig& config,
@@ -60,7 +77,7 @@ void MembershipWorldOf<V>::list_actions(const Mischief& mischief, std::vector<Ac
     if (!process.is_alive && V::is_local && process.has_entered && returns_left_ > 0)
       add(ActionKind::enter, rank);
     if (!process.is_alive) continue;
-    if (may_retry(rank)) add(ActionKind::wake, rank);
+    if (may_retry(rank) || may_probe(rank)) add(ActionKind::wake, rank);
     if (mischief.crashes > 0) add(ActionKind::crash, rank);
     if (!process.has_entered) {
       add(ActionKind::enter, rank);
@@ -70,7 +87,7 @@ void MembershipWorldOf<V>::list_actions(const Mischief& mischief, std::vector<Ac
       if (other == rank || (!V::is_local && !at(other).has_entered)) continue;
       const bool may_slander = mischief.suspects_the_living && mischief.crashes > 0;
       if ((is_due(rank, other) || may_slander) &&
-          process.machine.would_heed(rank_at(other), evidence_of(other)))
+          process.machine.would_heed(rank_at(other), evidence_for(rank, other)))
         add(ActionKind::suspect, rank, other);
     }
     if (process.wants_to_send) add(ActionKind::send, rank);
@@ -108,19 +125,78 @@ bool MembershipWorldOf<V>::is_due(int rank, int suspected) const {
          other.unaware.contains(rank_at(rank));
 }
 
+// What `rank` is told of it: of who has come back that it had died, for there was a predecessor.
+template <typename V>
+protocols::Evidence MembershipWorldOf<V>::evidence_for(int rank, int suspected) const {
+  return at(suspected).unaware.contains(rank_at(rank)) ? protocols::Evidence::death
+                                                       : evidence_of(suspected);
+}
+
+template <typename V>
+bool MembershipWorldOf<V>::is_quiet_between(int a, int b) const {
+  return first_of(a, b) == in_flight_.size() && first_of(b, a) == in_flight_.size();
+}
+
+// Rule 6.
+template <typename V>
+bool MembershipWorldOf<V>::may_probe(int rank) const {
+  const Machine& machine = at(rank).machine;
+  if (!scene_.probes || !at(rank).has_entered || at(rank).wants_to_send) return false;
+  if (!machine.is_member() || !machine.is_isolated()) return false;
+  Machine prober = machine;
+  prober.handle_timeout({0});
+  bool is_news = false;
+  std::vector<Message> probes;
+  run_dry(prober, [&probes](const Message& message) { probes.push_back(message); });
+  for (const Message& probe : probes) {
+    const int to = index(probe.to);
+    if (at(to).is_alive && at(to).has_entered && is_quiet_between(rank, to))
+      is_news = is_news || is_probe_news(prober, probe);
+  }
+  return is_news;
+}
+
+// Whether the probe, or what is answered to it, changes one of the two.
+template <typename V>
+bool MembershipWorldOf<V>::is_probe_news(Machine prober, const Message& probe) const {
+  Machine probed = at(index(probe.to)).machine;
+  // Who listens to it no more in this very view does not answer.
+  if (probed.is_member() && probed.view().epoch == probe.view.epoch &&
+      !probed.may_receive(probe.from, probe.view.epoch))
+    return false;
+  const Machine prober_before = prober;
+  run_dry(probed, [](const Message&) {});
+  const Machine probed_before = probed;
+  probed.handle_message({0}, probe);
+  run_dry(probed, [&](const Message& answer) {
+    if (answer.to == probe.from) prober.handle_message({0}, answer);
+  });
+  run_dry(prober, [](const Message&) {});
+  return !is_same(probed, probed_before) || !is_same(prober, prober_before);
+}
+
 // Whether it has asked everybody in vain, and would not now: time passes.
 template <typename V>
 bool MembershipWorldOf<V>::may_retry(int rank) const {
   if constexpr (V::is_local) {
     const Machine& machine = at(rank).machine;
     if (!at(rank).has_entered || machine.standing() != Machine::Standing::joining) return false;
-    if (machine.has_asked()) return false;
-    for (int other = 0; other < procs(); ++other)
-      if (other != rank && at(other).is_alive && !at(other).is_doomed && at(other).has_entered &&
-          at(other).machine.is_member() && machine.may_ask(rank_at(other)))
-        return true;
+    return !machine.has_asked() && has_contact(rank);
   }
   return false;
+}
+
+// Whether a joiner knows of a member that stays one. With whole views it is told of one.
+template <typename V>
+bool MembershipWorldOf<V>::has_contact(int rank) const {
+  if constexpr (V::is_local) {
+    for (int other = 0; other < procs(); ++other)
+      if (other != rank && at(other).is_alive && !at(other).is_doomed && at(other).has_entered &&
+          at(other).machine.is_member() && at(rank).machine.may_ask(rank_at(other)))
+        return true;
+    return false;
+  }
+  return true;
 }
 
 template <typename V>
@@ -160,9 +236,7 @@ int MembershipWorldOf<V>::apply(const Action& action) {
 
 template <typename V>
 void MembershipWorldOf<V>::suspect(int rank, int suspected) {
-  const protocols::Evidence evidence = at(suspected).unaware.contains(rank_at(rank))
-                                           ? protocols::Evidence::death
-                                           : evidence_of(suspected);
+  const protocols::Evidence evidence = evidence_for(rank, suspected);
   own(suspected).unaware.remove(rank_at(rank));
   own(rank).machine.handle_suspicion({0}, rank_at(suspected), evidence);
   drain(rank);
@@ -205,7 +279,13 @@ void MembershipWorldOf<V>::deliver(int from, int to) {
   const Message message = in_flight_[first];
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(first));
   if (at(from).unaware.contains(rank_at(to))) suspect(to, from);
+  const auto is_heard = [&] {
+    return at(to).machine.may_receive(message.from, message.view.epoch);
+  };
+  const bool was_heard = is_heard();
   own(to).machine.handle_message({0}, message);
+  if (V::is_probe(message) && was_heard && at(to).machine.is_member() && !is_heard())
+    own(from).is_doomed = true;
   drain(to);
 }
 
@@ -305,13 +385,16 @@ std::vector<MembershipOutcome> MembershipWorldOf<V>::outcomes() const {
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
     const bool is_joining = process.machine.standing() == Machine::Standing::joining;
+    // Whose contacts are all gone cannot come in.
+    const bool is_stranded = is_joining && !has_contact(rank);
     const bool has_died = !process.is_alive || (is_joining && process.has_died);
     // Of who is suspected after its return: it depends on whether its neighbors were told before.
     const bool is_unclear = process.is_alive && process.is_doomed;
-    outcomes.push_back({process.is_alive && process.has_entered && !process.is_doomed,
-                        process.machine.is_member(), process.machine.is_isolated(), is_joining,
-                        scene_.proves && has_died && !is_unclear,
-                        scene_.proves && has_died && is_unclear, process.view});
+    outcomes.push_back(
+        {process.is_alive && process.has_entered && !process.is_doomed && !is_stranded,
+         process.machine.is_member(), process.machine.is_isolated(), is_joining,
+         scene_.proves && has_died && !is_unclear, scene_.proves && has_died && is_unclear,
+         process.view});
   }
   return outcomes;
 }
@@ -338,7 +421,7 @@ std::string MembershipWorldOf<V>::describe(const Action& action) const {
     case ActionKind::lose:
       return "the last message from " + a + " to " + b + " is lost";
     case ActionKind::wake:
-      return a + " asks again";
+      return a + (at(action.a).machine.is_member() ? " probes" : " asks again");
     case ActionKind::corrupt:
     case ActionKind::interrupt:
       break;

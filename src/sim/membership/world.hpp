@@ -14,6 +14,9 @@
 //     asks for admission dies instead: it would be suspected again, for ever.
 //  5. Sends are actions of their own, or follow at once: then a crash between two of them shows as
 //     the loss of the last ones.
+//  6. Time passes for who is isolated, so it probes those whom it suspects: whenever, answered at
+//     once, the probe would teach one of the two something, and nothing is on its way between them.
+//     Who is suspected because of its probe is doomed.
 //
 // While it runs the world itself checks what can only be seen on the way: who installs a view is in
 // it, epochs grow, and no two live processes are, or have been, in different views of one epoch.
@@ -47,6 +50,7 @@ struct MembershipScene {
   bool proves = true;         // rule 2
   bool sends_at_once = true;  // rule 5
   int returns = 0;            // rule 4
+  bool probes = true;         // rule 6
   MembershipDefect defect = MembershipDefect::none;
 };
 
@@ -101,8 +105,13 @@ class MembershipWorldOf {
   }
   std::size_t first_of(int from, int to) const;  // in flight; their number: none
   std::size_t last_of(int from, int to) const;
+  bool is_quiet_between(int a, int b) const;
   bool is_due(int rank, int suspected) const;
+  protocols::Evidence evidence_for(int rank, int suspected) const;
   bool may_retry(int rank) const;
+  bool has_contact(int rank) const;
+  bool may_probe(int rank) const;
+  bool is_probe_news(Machine prober, const Message& probe) const;
   void enter(int rank);
   void come_back(int rank);
   void suspect(int rank, int suspected);

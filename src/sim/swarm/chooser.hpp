@@ -21,6 +21,7 @@ struct FaultPlan {
   Mischief mischief;
   int dead_at_start = 0;
   bool prefers_low_ranks = false;  // as victims: they are the coordinators
+  int falls = 0;                   // so many coordinators fall first: falls.hpp
 };
 
 FaultPlan draw_fault_plan(Random& random, int procs);

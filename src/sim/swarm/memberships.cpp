@@ -25,6 +25,8 @@ RunReport run(std::uint64_t seed, std::ostream* trace) {
   scene.joins_low = random.chance(1, 2);
   scene.proves = random.chance(1, 2);
   scene.sends_at_once = random.chance(1, 2);
+  // Where everybody knows everybody, many who are isolated have much to say to each other.
+  scene.probes = Views::is_local || scene.founders <= 16 || random.chance(1, 16);
   FaultPlan plan = draw_fault_plan(random, scene.founders);
   if (Views::is_local && scene.founders > 1 && scene.joiners == 0) {
     // Where nobody joins nothing happens until somebody has died; and only neighbors are suspected.

@@ -25,16 +25,24 @@ void draw_roots(Random& random, protocols::FtcoAllreduceConfig& config) {
   config.roots = static_cast<std::int32_t>(1 + random.below(bound));
 }
 
+// Coordinators that fall need rounds, and a few processes each.
+void draw_falls(Random& random, int procs, FaultPlan& plan) {
+  if (procs < 4 || plan.dead_at_start > 0 || !random.chance(1, 6)) return;
+  plan.falls = static_cast<int>(1 + random.below(3));
+  plan.mischief.crashes = 0;
+}
+
 }  // namespace
 
 RunReport run_allreduce(std::uint64_t seed, std::ostream* trace) {
   Random random(seed);
   const int procs = draw_procs(random);
   protocols::FtcoAllreduceConfig config{procs, draw_radix(random), Rank{0}, true};
-  const FaultPlan plan = draw_fault_plan(random, procs);
+  FaultPlan plan = draw_fault_plan(random, procs);
   draw_forest(random, config);
   draw_roots(random, config);
   if (random.chance(1, 4)) config.root = draw_rank(random, procs);
+  draw_falls(random, procs, plan);
   if (trace != nullptr)
     *trace << "ftco-allreduce of " << procs << ", radix " << config.radix << ", " << config.roots
            << " roots, the first " << index(config.root) << ", seed " << seed << '\n';

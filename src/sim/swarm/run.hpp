@@ -9,6 +9,7 @@
 
 #include "sim/adversary/world.hpp"
 #include "sim/swarm/chooser.hpp"
+#include "sim/swarm/falls.hpp"
 
 namespace resprout::sim {
 
@@ -53,6 +54,7 @@ RunReport run_world(World& world, Random& random, const FaultPlan& plan, int coo
     if (world.is_alive(victim)) act({ActionKind::crash, victim});
   }
   mischief.crashes = plan.mischief.crashes;
+  if constexpr (DecidingWorld<World>) Falls(world, random, act).run(plan.falls);
 
   const std::uint64_t steps_max = 4000 * (report.processes + 4);
   for (std::uint64_t step = 0; world.violation().empty(); ++step) {

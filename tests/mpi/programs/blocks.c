@@ -288,6 +288,7 @@ static void do_operation(void) {
 int main(int argc, char** argv) {
   if (argc < 6) return 2;
   MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* codes go into the log */
   const int64_t milliseconds = strtoll(argv[3], NULL, 10);
   const int64_t until_ns = milliseconds > 0 ? now_ns() + milliseconds * 1000000 : 0;
   large_percent = (int)strtol(argv[4], NULL, 10);

@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
   int depth = 0, steps = argc > 2 ? atoi(argv[2]) : 60;
   state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* it looks at codes */
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   for (int step = 0; step < steps; ++step) {
     int stays = below(2);

@@ -118,7 +118,8 @@ static void check_life_alone(void) {
   CHECK(is_cut_off(meet(host)));
   CHECK(is_cut_off(MPI_Barrier(MPI_COMM_WORLD)));
   CHECK(is_cut_off(MPI_Send(&number, 1, MPI_INT, 1, 4, MPI_COMM_WORLD)));
-  CHECK(is_cut_off(MPI_Isend(&number, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, &request)));
+  CHECK(MPI_Isend(&number, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, &request) == MPI_SUCCESS);
+  CHECK(is_cut_off(MPI_Wait(&request, &status)));
   CHECK(is_cut_off(
       MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE)));
   CHECK(is_cut_off(MPI_Comm_dup(MPI_COMM_WORLD, &made)) && made == MPI_COMM_NULL);

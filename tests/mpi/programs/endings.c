@@ -2,6 +2,8 @@
  *
  *   endings abort RANK STATUS   that rank calls MPI_Abort while the others wait for it
  *   endings given-up RANK       the MPI library finds no way on there; the others go on
+ *   endings mistake RANK HOW    it ends by segv, overflow of its stack, abort, or exits with a
+ *                               status; the others go on. RANK -1: all
  *   endings forever             all ranks do barriers and compute until somebody ends them
  *   endings status STATUS       all ranks end well, with this exit status
  *   endings crash               all ranks die of a segmentation fault
@@ -11,6 +13,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +31,22 @@ static void be_given_up(int by) {
   *(void**)&give_up = dlsym(RTLD_DEFAULT, "ompi_rte_abort");
   if (give_up == NULL) exit(2);
   if (rank == by) give_up(-1, "nothing is at %s", "number 7");
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d go on\n", sum);
+}
+
+static int overflow(int depth) {
+  volatile char much[4096] = {(char)depth};
+  return overflow(depth + 1) + much[depth % 4096];
+}
+
+static void make_mistake(int by, const char* how) {
+  int one = 1, sum = 0;
+  if (by < 0) by = rank;
+  if (rank == by && strcmp(how, "overflow") == 0) exit(overflow(0));
+  if (rank == by && strcmp(how, "abort") == 0) abort();
+  if (rank == by && strcmp(how, "segv") == 0) *(volatile int*)(uintptr_t)number_of("16") = 1;
+  if (rank == by) exit(number_of(how));
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("%d go on\n", sum);
 }
@@ -54,6 +73,8 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
   } else if (strcmp(what, "given-up") == 0) {
     be_given_up(number_of(argv[2]));
+  } else if (strcmp(what, "mistake") == 0) {
+    make_mistake(number_of(argv[2]), argv[3]);
   } else if (strcmp(what, "forever") == 0) {
     if (rank == 0) puts("on and on");
     fflush(stdout);

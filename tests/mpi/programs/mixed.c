@@ -6,7 +6,8 @@
  * place and with an operator that does not commute, reduce, bcast, barrier; of no, few and many
  * elements, LARGE_PERCENT of them of 1 MiB. A last argument `world` leaves out the other
  * communicators. It runs until every rank has worked for so long (0: until there is a file
- * FOLDER/enough), and 200 operations. mix.h says what it writes down.
+ * FOLDER/enough), and 200 operations. mix.h says what it writes down. With ERRORS_ARE_FATAL in the
+ * environment it keeps MPI's default error handler.
  *
  * Each rank contributes 2^rank times a known factor, so that a sum tells who contributed.
  */
@@ -69,9 +70,10 @@ static void check_untouched(size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) CHECK(receive_buffer[i] == 0xa5);
 }
 
+static const char* collectives; /* as --collectives */
+
 /* The library's own broadcast, or a large one, may have brought a part of it, nothing else. */
 static void check_failed_bcast(uint64_t payload) {
-  const char* collectives = getenv("RESPROUT_COLLECTIVES");
   if (collectives != NULL && plan.count < sliced_min &&
       (strcmp(collectives, "resprout") == 0 || strcmp(collectives, "trees") == 0))
     check_untouched((size_t)plan.count);
@@ -157,7 +159,10 @@ static void do_operation(void) {
 
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
+  collectives = getenv("RESPROUT_COLLECTIVES");
   MPI_Init(&argc, &argv);
+  if (getenv("ERRORS_ARE_FATAL") == NULL) /* else codes go into the log */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const int64_t milliseconds = strtoll(argv[3], NULL, 10);
   const int64_t until_ns = milliseconds > 0 ? now_ns() + milliseconds * 1000000 : 0;
   large_percent = (int)strtol(argv[4], NULL, 10);

@@ -13,7 +13,7 @@ _CLOCK = Path(__file__).with_name("clock.h")
 _SOURCES = Path(__file__).parents[4] / "examples" / "kernels"
 # Side by side, launchers tag lines with their rank.
 _LINE = re.compile(
-    r"^(?:\[\d+,\d+\]<stdout>: ?)?\w+ class=\w ranks=\d+ iterations=\d+ "
+    r"^(?:\[[^\s\[\],]+,\d+\]<stdout>: ?)?\w+ class=\w ranks=\d+ iterations=\d+ "
     r"result=\S+ digest=(?P<digest>[0-9a-f]{16}) seconds=\S+ verified$",
     re.MULTILINE,
 )

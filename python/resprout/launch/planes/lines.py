@@ -119,7 +119,7 @@ class Lines:
         found = self._end(copy, begun)
         keys = dict.fromkeys([*self._kept[copy], *begun])
         found += [(key, self.take(copy, key, begun.get(key, b""))) for key in keys]
-        return _joined(found)
+        return joined(found)
 
     def lose(self, copy: int, begun: Mapping[Key, bytes]) -> list[tuple[Key, bytes]]:
         """The copy is no more: what of the next one's is to be shown now."""
@@ -131,7 +131,7 @@ class Lines:
         leader = self.leader
         if was_leader and leader is not None:
             found += [(key, self._show(leader, key)) for key in self._keys(leader)]
-        return _joined(found)
+        return joined(found)
 
     def _end(self, copy: int, begun: Mapping[Key, bytes]) -> list[tuple[Key, bytes]]:
         """It says nothing any more. If nobody else can say where another one came back, it was
@@ -179,7 +179,7 @@ class Lines:
         return text
 
 
-def _joined(texts: Iterable[tuple[Key, bytes]]) -> list[tuple[Key, bytes]]:
+def joined(texts: Iterable[tuple[Key, bytes]]) -> list[tuple[Key, bytes]]:
     """One text for each key."""
     sums: defaultdict[Key, bytes] = defaultdict(bytes)
     for key, text in texts:

@@ -16,6 +16,8 @@ _LOST_HOST = re.compile(
     re.DOTALL,
 )
 _COMPLAINT = b"\n-----"
+# Planes that the launcher has ended, whose ends say nothing.
+_WITHOUT_WORD = ("ended", "unverified")
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class PlaneEnd:
     """whole: all its ranks came to their end; gaps: all but those that it lost, for which others
     stood in; aborted: one called MPI_Abort; lost: one was lost; excluded: one has worked with
     corrupted data; corrupted: the job ended because nobody could tell which data are right; ended:
-    with one that was corrupted, or as it was behind two that agree; interrupted: the user ended
-    it."""
+    with one that was corrupted, or as it was behind two that agree; unverified: with
+    --on-unverified, as nothing of it could be compared any more; interrupted: the user ended it."""
     status: int
     """The program's, as this plane has it."""
     ended_ns: int
@@ -127,7 +129,7 @@ def decide(planes: Sequence[PlaneEnd]) -> PlaneEnd:
     for plane in planes:
         if plane.how == "corrupted":
             return plane
-    whole = [plane for plane in planes if not plane.is_lost and plane.how != "ended"]
+    whole = [plane for plane in planes if not plane.is_lost and plane.how not in _WITHOUT_WORD]
     if not whole:
         return max(planes, key=lambda plane: plane.ended_ns)
     alike = Counter(plane.ending for plane in whole)
@@ -149,5 +151,5 @@ def different(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
     return [
         plane
         for plane in planes
-        if not (plane.is_lost or plane.how == "ended") and plane.ending != chosen.ending
+        if not (plane.is_lost or plane.how in _WITHOUT_WORD) and plane.ending != chosen.ending
     ]

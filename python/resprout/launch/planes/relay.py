@@ -14,21 +14,26 @@ from collections.abc import Iterator
 
 from resprout.launch.planes.first_lines import FirstLines
 from resprout.launch.planes.lines import Key, Lines, Marker
+from resprout.launch.planes.voted_lines import Difference, VotedLines
 
 _CHUNK = 64 * 1024
 _STREAMS = ("stdout", "stderr")
-# As Open MPI 5 writes it for `--output tag`.
-_TAG = re.compile(rb"\[\d+,(\d+)\]<(stdout|stderr)>: ?")
-# As a rank writes it when a plane is back; its line goes on behind it.
-_MARKER = re.compile(rb"\x1eresprout-return (\d+)\n\Z")
+# As Open MPI 5 writes it for `--output tag-fullname`: the job, which no other has the name of, and
+# the rank.
+_TAG = rb"\[(%s),(\d+)\]<(stdout|stderr)>: ?"
+_FIRST_TAG = re.compile(_TAG % rb"[^\s\[\],]+")
+# As a rank writes it when a plane is back: where it meets the others. Its line goes on behind it.
+_MARKER = rb"\x1eresprout-return %s/return-(\d+)\n\Z"
 
 
 class Tagged:
-    """Takes what a launcher says apart."""
+    """Takes what a launcher says apart. What a rank says stays as it is, whatever it looks like."""
 
-    def __init__(self, number: int = 0) -> None:
-        """`number`: of its own marker, before which nothing counts."""
+    def __init__(self, number: int = 0, directory: str = "") -> None:
+        """`number`: of its own marker, before which nothing counts. `directory`: of the run."""
         self._number = number
+        self._marker = re.compile(_MARKER % re.escape(directory.encode()))
+        self._tag: re.Pattern[bytes] | None = None
         self._rest = b""
         self._begun: defaultdict[Key, bytes] = defaultdict(bytes)
 
@@ -48,14 +53,20 @@ class Tagged:
         self._begun.clear()
 
     def _take_line(self, line: bytes) -> Iterator[tuple[Key | None, bytes | Marker]]:
+        if self._tag is None:
+            if not (first := _FIRST_TAG.match(line)):
+                if line:
+                    yield None, line
+                return
+            self._tag = re.compile(_TAG % re.escape(first[1]))
         # What a rank says last may have no line end; then the tag of another one follows.
-        own, *rest = _TAG.split(line)
+        own, *rest = self._tag.split(line)
         if own:
             yield None, own
-        for rank, stream, text in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        for rank, stream, text in zip(rest[1::4], rest[2::4], rest[3::4], strict=True):
             key = (int(rank), stream.decode())
             whole = self._begun.pop(key, b"") + text
-            if match := _MARKER.search(whole):
+            if match := self._marker.search(whole):
                 number = int(match[1])
                 begun = b"" if number == self._number else whole[: match.start()]
                 self._begun[key] = begun
@@ -69,9 +80,9 @@ class Tagged:
 class _Copy:
     """What one launch of a plane says."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, directory: str) -> None:
         self.pipes = {stream: os.pipe() for stream in _STREAMS}
-        self.tagged = {stream: Tagged(number) for stream in _STREAMS}
+        self.tagged = {stream: Tagged(number, directory) for stream in _STREAMS}
         self.own = bytearray()
         self.is_started = False
         self.open_pipes = len(_STREAMS)
@@ -93,14 +104,24 @@ class Relay:
     """The pipes of all launches, read on a thread of their own from `start` to `join`."""
 
     def __init__(
-        self, planes: int, descriptors: dict[str, int] | None = None, stands_in: bool = False
+        self,
+        planes: int,
+        directory: str,
+        descriptors: dict[str, int] | None = None,
+        stands_in: bool = False,
+        voted: VotedLines | None = None,
     ) -> None:
-        """`descriptors`: where "stdout" and "stderr" go; ours without it. `stands_in`: no plane
-        leads, and none is started again."""
+        """`directory`: of the run. `descriptors`: where "stdout" and "stderr" go; ours without it.
+        `stands_in`: no plane leads, and none is started again. `voted`: decides what of stdout is
+        shown."""
         self._out = descriptors or {"stdout": 1, "stderr": 2}
         self._lock = threading.Lock()
+        self._voted = voted
         self._lines: Lines | FirstLines = FirstLines(planes) if stands_in else Lines(planes)
-        self._copies = [_Copy(0) for _ in range(planes)]
+        if voted is not None:
+            self._lines = voted
+        self._directory = directory
+        self._copies = [_Copy(0, directory) for _ in range(planes)]
         self._started: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._bell, self._rope = os.pipe()
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -110,7 +131,7 @@ class Relay:
         the planes are for their first launches."""
         assert isinstance(self._lines, Lines)
         with self._lock:
-            self._copies.append(_Copy(number))
+            self._copies.append(_Copy(number, self._directory))
             return self._lines.add(number)
 
     def writing_end(self, index: int, stream: str) -> int:
@@ -143,6 +164,21 @@ class Relay:
         with self._lock:
             for (_, stream), text in self._lines.finish(index, self._copies[index].begun()):
                 self._write(stream, text)
+
+    def lose_rank(self, index: int, rank: int) -> None:
+        """The copy goes on without it."""
+        if self._voted is not None:
+            with self._lock:
+                for (_, stream), text in self._voted.lose_rank(index, rank):
+                    self._write(stream, text)
+
+    def take_differences(self) -> list[Difference]:
+        """Between copies, that were found since it was asked last."""
+        if self._voted is None:
+            return []
+        with self._lock:
+            found, self._voted.differences = self._voted.differences, []
+        return found
 
     def own_words(self, index: int) -> bytes:
         """What its launcher said of itself. REQUIRES: all its processes have ended."""

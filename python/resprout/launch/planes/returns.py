@@ -105,6 +105,13 @@ class Returns:
         self._prepare(self.pending)
         return self.pending
 
+    def is_hopeless(self, over: Mapping[int, str]) -> bool:
+        """No plane comes back any more, whatever the others do."""
+        if self.pending is not None:
+            return False
+        may_come = any(replica not in self._kept_out for replica in over)
+        return not may_come or not self.can_be_joined(over) or self._are_arriving(over)
+
     def joined(self) -> Joined | None:
         """The pending one, once it is back."""
         if self.pending is None:

@@ -4,7 +4,6 @@ import contextlib
 import os
 import secrets
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,14 +14,16 @@ from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Library, Mpi
+from resprout.launch.owned_folder import owned_folder
 from resprout.launch.planes import shadows
 from resprout.launch.planes.outcome import PlaneEnd, decide
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.running import Running
 from resprout.launch.planes.survey import check, survey
-from resprout.report.corruptions import Verification
-from resprout.report.merge import STATUS_STRICT, STATUS_TORN, Report
+from resprout.launch.planes.voted_lines import VotedLines
+from resprout.report.corruptions import NOT_COMPARED, STATUS_CORRUPTED, Corruption, Verification
+from resprout.report.merge import STATUS_STRICT, STATUS_TORN, STATUS_UNVERIFIED, Report
 from resprout.report.ranks import Flipped
 
 _SHARED = Path("/dev/shm")
@@ -44,6 +45,11 @@ def check_planes(mpi: Mpi, texts: Mapping[str, str | None]) -> None:
         raise UserError(
             "--replicas does not go together with --on-loss error: a plane that loses a rank ends, "
             "and its siblings go on; no call returns an error for it"
+        )
+    if texts.get("--on-unanswered") is not None:
+        raise UserError(
+            "--replicas does not go together with --on-unanswered: siblings have what a lost rank "
+            "would have said"
         )
     if texts.get("--missing") not in (None, "nothing"):
         raise UserError(
@@ -75,9 +81,10 @@ def _clocks_of(plan: Plan) -> dict[str, str]:
 
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     """Run all planes to their ends. REQUIRES: the main thread."""
-    relay = Relay(len(plans), stands_in=plans[0].stands_in)
+    voted = _voted_lines(plans[0])
     ranks = sum(plan.ranks for plan in plans)
     with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
+        relay = Relay(len(plans), str(directory), stands_in=plans[0].stands_in, voted=voted)
         _make_secret(directory)
         if plans[0].is_on_several_hosts:
             (directory / "several-hosts").touch()
@@ -99,7 +106,12 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
         sys.stderr.flush()
         with contextlib.suppress(OSError):
             os.write(2, running.own_words(chosen.replica))
-    report = _report_of(plans, planes, strict)
+    has_doubts = running.see_what_differs_in_output()
+    report = _report_of(plans, planes, running.output_found, strict)
+    if has_doubts:
+        report = replace(report, exit_status=STATUS_CORRUPTED)
+    if running.has_to_fail(0 if report.verification is None else report.verification.unverified):
+        report = replace(report, exit_status=STATUS_UNVERIFIED)
     if is_torn and report.exit_status == 0:
         report = replace(report, exit_status=STATUS_TORN)
     if not plans[0].stands_in:
@@ -118,25 +130,38 @@ def _settle_files(directory: Path, planes: Sequence[PlaneEnd]) -> bool:
     return shadows.settle_with_gaps(directory, [p.replica for p in (chosen, *others)], whole)
 
 
-def _report_of(plans: Sequence[Plan], planes: tuple[PlaneEnd, ...], strict: bool) -> Report:
+def _voted_lines(plan: Plan) -> VotedLines | None:
+    if plan.variables.get("RESPROUT_COMMIT_OUTPUT") != "voted":
+        return None
+    shows_undecided = plan.variables.get("RESPROUT_ON_CORRUPTION") == "report"
+    return VotedLines(plan.planes, plan.stands_in, shows_undecided)
+
+
+def _report_of(
+    plans: Sequence[Plan],
+    planes: tuple[PlaneEnd, ...],
+    output_found: Sequence[Corruption],
+    strict: bool,
+) -> Report:
     """That of the plane whose end is the job's, with what is to be said of all."""
     chosen = decide(planes)
     launches = [launch for plane in planes for launch in plane.launches]
     has_loss = any(launch.has_lost for launch in launches)
-    is_flawed = has_loss or any(launch.report.corruptions for launch in launches)
+    figures = [one.report.verification for one in launches if one.report.verification is not None]
+    verification = sum(figures, Verification()) if figures else None
+    found = [*output_found, *(one for launch in launches for one in launch.report.corruptions)]
+    is_flawed = has_loss or bool(found)
+    is_flawed = is_flawed or (verification is not None and not verification.is_complete)
     status = STATUS_STRICT if strict and is_flawed and chosen.status == 0 else chosen.status
-    verified = [one.report.verification for one in launches if one.report.verification is not None]
     return replace(
         chosen.report,
         exit_status=status,
         verify=plans[0].verify,
-        verification=sum(verified, Verification()) if verified else None,
-        corruptions=tuple(
-            sorted(
-                (found for launch in launches for found in launch.report.corruptions),
-                key=lambda found: (found.found_ns, found.replica, found.rank),
-            )
+        not_compared=tuple(
+            one for one in NOT_COMPARED if one != "stdout" or _voted_lines(plans[0]) is None
         ),
+        verification=verification,
+        corruptions=tuple(sorted(found, key=lambda one: (one.found_ns, one.replica, one.rank))),
         replicas=len(planes),
         planes=planes,
         flipped=_flipped(launches),
@@ -167,10 +192,8 @@ def _shared_memory(plan: Plan) -> Iterator[Path | None]:
     if plan.hostfile is not None or plan.mpirun_args or not os.access(_SHARED, os.W_OK):
         yield None
         return
-    with tempfile.TemporaryDirectory(
-        prefix="resprout-", dir=_SHARED, ignore_cleanup_errors=True
-    ) as name:
-        yield Path(name)
+    with owned_folder(_SHARED) as folder:
+        yield folder
 
 
 def _placed(plans: Sequence[Plan], directory: Path) -> Iterator[Plan]:

@@ -19,11 +19,16 @@ from resprout.launch.planes.loss_watch import DoubtWatch, LossNews, LossWatch
 from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.returns import Again, Returns
-from resprout.launch.planes.stand_in import Living, settled
+from resprout.launch.planes.stand_in import Living, listed, settled
+from resprout.launch.planes.standing import Standing
+from resprout.launch.planes.standing_end import end_it
 from resprout.launch.planes.stragglers import Stragglers, seconds_of
-from resprout.report.corruptions import STATUS_CORRUPTED
-from resprout.report.merge import STATUS_KILLED, Loss, merge
+from resprout.launch.planes.unverified import Unverified
+from resprout.launch.planes.voted_lines import corruption_of
+from resprout.report.corruptions import STATUS_CORRUPTED, Corruption
+from resprout.report.merge import Loss, merge
 from resprout.report.ranks import read_parts
+from resprout.report.signals import STATUS_KILLED
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,10 @@ class Running:
         self._relay = relay
         self._stands_in = plans[0].stands_in
         self._is_ending = False
+        self.output_found: list[Corruption] = []
+        """Lines of output that are not the same in all planes."""
+        # Nobody can tell which replica is right: the job ends.
+        self._is_in_doubt = False
         self._launches: list[_Launch] = []
         directories = [directory / f"plane-{replica}" for replica in range(len(plans))]
         self._cores = None if plans[0].is_on_several_hosts else Cores(directories)
@@ -67,6 +76,13 @@ class Running:
             seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
             plans[0].ranks,
         )
+        self._standing = Standing(
+            [launch.start.directory for launch in self._launches],
+            seconds_of(plans[0].variables.get("RESPROUT_STRAGGLER_WAIT")),
+            plans[0].ranks,
+            are_independent=plans[0].verify == "none" and not self._stands_in,
+        )
+        self._unverified = Unverified(plans[0], directory)
         self._living = Living(len(plans), plans[0].ranks)
         self._news = [LossNews(launch.start.directory) for launch in self._launches]
         self._doubts = [DoubtWatch(launch.start.directory) for launch in self._launches]
@@ -82,6 +98,23 @@ class Running:
             for replica, returns in enumerate(self._returns)
         )
         return settled(planes, self._plans[0].ranks) if self._stands_in else planes
+
+    def see_what_differs_in_output(self) -> bool:
+        """Whether the job has to end because of it: nobody can tell which is right."""
+        is_reported = self._plans[0].variables.get("RESPROUT_ON_CORRUPTION") == "report"
+        self.output_found += [
+            corruption_of(
+                replace(one, wrong=tuple(self._launches[copy].replica for copy in one.wrong)),
+                is_reported,
+            )
+            for one in self._relay.take_differences()
+        ]
+        return any(found.then == "abort" for found in self.output_found)
+
+    def has_to_fail(self, unverified: int) -> bool:
+        """So much had nobody left to be compared with, and the user wants no such job."""
+        self._unverified.settle(unverified)
+        return self._unverified.must_end
 
     def replicas_left(self) -> tuple[int, ...]:
         """Of each rank."""
@@ -114,9 +147,18 @@ class Running:
         self._see_who_is_back()
         if self._stands_in:
             self._see_who_is_lost()
-        ended = [self._current[replica] for replica in self._stragglers.look(self._ends)]
+        ended = [
+            self._current[replica]
+            for replica in (*self._stragglers.look(self._ends), *self._end_who_stands_still())
+        ]
         if self._stands_in:
             ended += [replica for replica in self._planes_in_doubt() if replica not in self._ends]
+        if self.see_what_differs_in_output():
+            self._is_in_doubt = True
+            return [i for i, _ in enumerate(self._launches)]
+        self._unverified.look(lambda: self._starts_again.is_hopeless(self._how()))
+        if self._unverified.must_end:
+            return [i for i, _ in enumerate(self._launches)]
         pending = self._starts_again.pending
         if pending is not None and self._starts_again.is_in_vain(self._how()):
             ended += [i for i, launch in enumerate(self._launches) if launch.again == pending]
@@ -178,7 +220,23 @@ class Running:
         returns = self._returns[again.replica]
         returns[-1] = replace(returns[-1], joined_ns=joined.joined_ns, checkpoint=joined.checkpoint)
         self._stragglers.come_back(again.replica, again.run_directory)
+        self._standing.come_back(again.replica, again.run_directory)
+        self._unverified.end()
         words.tell_of_return(again.replica, len(self._plans), joined.checkpoint)
+
+    def _end_who_stands_still(self) -> set[int]:
+        """The planes that are to be ended as a whole."""
+        over = {replica: not plane.is_lost for replica, plane in self._ends.items()}
+        found = self._standing.look(over, self._is_lost)
+        if found is not None and not self._is_ending:
+            folder = self._launches[self._current[found.replica]].start.directory
+            self._is_in_doubt = end_it(found, self._plans[0], folder)
+            if self._is_in_doubt:
+                return set(range(len(self._plans)))
+        return self._standing.disobedient(over, self._is_lost)
+
+    def _is_lost(self, replica: int, rank: int) -> bool:
+        return self._stands_in and replica not in self._living.planes_with(rank)
 
     def _see_who_is_lost(self) -> None:
         for replica, news in enumerate(self._news):
@@ -196,7 +254,25 @@ class Running:
         if rank == 0:
             stdin.close(self._launches[replica].start.directory)
         if not self._is_ending:
+            self._relay.lose_rank(replica, rank)
             words.tell_of_gap(replica, rank, how, self._living)
+            self._note_who_is_alone()
+
+    def _note_who_is_alone(self) -> None:
+        left = self._living.left()
+        alone = [rank for rank, count in enumerate(left) if count == 1]
+        if alone and len(self._ends) < len(self._plans):
+            self._unverified.begin(listed("rank", alone))
+
+    def _note_plane_alone(self) -> None:
+        """What a plane has said by which another one came to its end was compared."""
+        running = [replica for replica in range(len(self._plans)) if replica not in self._ends]
+        has_lost_all = all(p.is_lost or p.how == "ended" for p in self._ends.values())
+        if len(running) == 1 and has_lost_all and not self._is_ending:
+            self._unverified.begin(f"plane {running[0]}")
+
+    def _has_corrupted(self) -> bool:
+        return any(plane.how == "corrupted" for plane in self._ends.values())
 
     def _how(self) -> dict[int, str]:
         return {replica: plane.how for replica, plane in self._ends.items()}
@@ -213,7 +289,7 @@ class Running:
         if self._returns[replica]:
             first = self._returns[replica][0].before.report
             plane = replace(plane, report=replace(plane.report, started_ns=first.started_ns))
-        was_corrupted = any(other.how == "corrupted" for other in self._ends.values())
+        was_corrupted = self._is_in_doubt or self._has_corrupted()
         if plane.is_lost:
             self._starts_again.note_end(replica, launch.number, is_lost=True)
         is_other = plane.how == "excluded" and launch.again is not None
@@ -221,7 +297,10 @@ class Running:
             # Its host is gone; or it is not the same as the others.
             self._starts_again.keep_out(replica)
         is_straggler = replica in self._stragglers.ended and plane.how == "lost"
-        if (was_corrupted and plane.is_lost) or is_straggler:
+        is_unverified = self._unverified.must_end and plane.how in ("lost", "gaps")
+        if is_unverified:
+            self._ends[replica] = replace(plane, how="unverified")
+        elif (was_corrupted and plane.is_lost) or is_straggler:
             self._ends[replica] = replace(plane, how="ended")
         else:
             self._ends[replica] = plane
@@ -236,9 +315,11 @@ class Running:
         if is_straggler:
             self._relay.lose(index)
             words.tell_of_straggler(replica, planes, replica in self._stragglers.differing)
-        elif plane.is_lost and not is_corrupted and (left or pending):
+        elif plane.is_lost and not is_corrupted and not is_unverified and (left or pending):
             self._relay.lose(index)
             words.tell_of_loss(plane, planes, left)
+            if not self._stands_in:
+                self._note_plane_alone()
         else:
             self._relay.finish(index)
         return is_corrupted
@@ -249,10 +330,14 @@ def _end_of(launch: _Launch, end: job.End, own_words: bytes) -> PlaneEnd:
     parts = read_parts(launch.start.directory)
     how = how_it_ended(parts, end, plan.ranks, own_words, plan.stands_in)
     ended = parts.came_to_their_ends()
-    absent = [rank for rank in range(plan.ranks) if how == "gaps" and rank not in ended]
+    absent = [
+        rank
+        for rank in range(plan.ranks)
+        if rank not in ended and (how == "gaps" or rank in parts.stood_still)
+    ]
     report = merge(
         parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi), on_loss="continue",
-        absent=absent,
+        has_replicas=True, absent=absent,
     )  # fmt: skip
     losses = tuple(loss for loss in report.losses if loss.rank not in ended)
     if not plan.stands_in:
@@ -268,8 +353,8 @@ def _end_of(launch: _Launch, end: job.End, own_words: bytes) -> PlaneEnd:
 
 def _first_losses(losses: Sequence[Loss]) -> tuple[Loss, ...]:
     """Those that ended the plane. The others were lost with it: each rank ends when it sees one."""
-    injected = tuple(loss for loss in losses if loss.fault is not None)
-    return injected or tuple(sorted(losses, key=lambda loss: loss.detected_ns or 0)[:1])
+    ended = tuple(loss for loss in losses if loss.fault is not None or loss.how == "stood_still")
+    return ended or tuple(sorted(losses, key=lambda loss: loss.detected_ns or 0)[:1])
 
 
 def _in_one_line(own_words: bytes) -> str:

@@ -7,21 +7,8 @@ in whatever plane; so it is lost if some rank has come to its end in none.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from resprout.errors import UserError
 from resprout.launch.planes.outcome import PlaneEnd
-from resprout.report.merge import STATUS_KILLED
-
-
-def check_stand_in(texts: Mapping[str, str | None]) -> None:
-    """Refuse what planes with gaps do not go together with."""
-    if texts.get("--on-replica-loss") != "stand-in":
-        return
-    if texts.get("--straggler-wait") is not None:
-        raise UserError(
-            "--on-replica-loss stand-in does not go together with --straggler-wait: what a plane "
-            "that is behind has yet to say may be missed in another one, so it is waited for; "
-            "leave it out, or use --on-replica-loss end-plane"
-        )
+from resprout.report.signals import STATUS_KILLED
 
 
 class Living:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from resprout.launch.planes.outcome import PlaneEnd
 from resprout.launch.planes.stand_in import Living, listed, weakest
+from resprout.launch.planes.standing import StandsStill
 
 
 def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
@@ -46,6 +47,14 @@ def tell_of_straggler(replica: int, planes: int, differs: bool) -> None:
     _say(f"plane {replica} of {planes} was ended: {why}")
 
 
+def tell_of_standing(found: StandsStill, planes: int) -> None:
+    went_on = "replicas went on" if found.is_outvoted else "replica went on"
+    _say(
+        f"rank {found.rank} of plane {found.replica} of {planes} stood still {found.at.where} for "
+        f"{found.at.still_seconds:.0f} s while its {went_on}: it is ended"
+    )
+
+
 def tell_of_start(replica: int, planes: int) -> None:
     _say(f"plane {replica} of {planes} is started again")
 
@@ -65,7 +74,9 @@ def tell_of_failed_return(plane: PlaneEnd, planes: int) -> None:
 
 def _why(plane: PlaneEnd) -> str:
     if plane.how == "excluded":
-        return "a rank of it has worked with corrupted data"
+        stood = [c for c in plane.report.corruptions if c.of == "progress"]
+        did = "stood still" if stood else "has worked with corrupted data"
+        return f"a rank of it {did}"
     if plane.lost_host is not None:
         return f"it lost host {plane.lost_host}"
     ranks = ", ".join(str(loss.rank) for loss in plane.report.losses)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ bool is_sane(const ShmSizes& sizes) {
   throw std::system_error(error, std::generic_category(), "shared memory: " + what);
 }
 
+// What may still be mapped of a limited address space; the program needs most of it.
+constexpr std::uint64_t own_share = 4;
+
+std::uint64_t limit_of(int resource) {
+  rlimit limit{};
+  if (getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return RLIM_INFINITY;
+  return limit.rlim_cur;
+}
+
 // All segments of this process. Never destroyed.
 struct Segments {
   std::mutex mutex;
@@ -86,8 +96,20 @@ Segments& segments() {
 
 }  // namespace
 
+ShmSizes within_limits(ShmSizes sizes) {
+  const std::uint64_t space = limit_of(RLIMIT_AS);
+  const std::uint64_t file = limit_of(RLIMIT_FSIZE);
+  const std::uint64_t bytes = std::min(space == RLIM_INFINITY ? space : space / own_share, file);
+  if (bytes == RLIM_INFINITY || total_bytes(sizes) <= bytes) return sizes;
+  const std::uint64_t others = arenas_offset(sizes);
+  sizes.arena_bytes = bytes <= others ? 0 : (bytes - others) / sizes.local_ranks / page * page;
+  return sizes;
+}
+
 std::unique_ptr<ShmSegment> ShmSegment::create(const ShmSizes& sizes) {
   if (!is_sane(sizes)) fail(EINVAL, "sizes");
+  // ftruncate would end this process.
+  if (total_bytes(sizes) > limit_of(RLIMIT_FSIZE)) fail(EFBIG, "the limit of file sizes");
   Fd fd(memfd_create("resprout", MFD_CLOEXEC));
   if (!fd.is_open()) fail(errno, "memfd_create");
   if (ftruncate(fd.get(), static_cast<off_t>(total_bytes(sizes))) != 0) fail(errno, "ftruncate");

@@ -39,6 +39,10 @@ struct ShmSizes {
   std::uint64_t arena_bytes = std::uint64_t{1} << 30;  // address space, not memory
 };
 
+// With arenas so large that the segment fits into what this process may map and into the largest
+// file that it may make, whatever the limits. They may be empty: then payloads are copied.
+ShmSizes within_limits(ShmSizes sizes);
+
 class ShmSegment {
  public:
   // Both throw std::system_error; `attach` also if what it finds is not such a segment.

@@ -29,8 +29,9 @@ class Broadcast final : public Collective {
   bool is_root() const { return rank() == root_; }
   void begin(runtime::Started& started) override { started.broadcast(spec_, root_, payload_); }
   void take(std::span<const std::byte> result) override {
-    if (!is_root()) unpack(result, buffer_, layout_);
+    if (!is_root()) code_ = take_payload(result, buffer_, layout_);
   }
+  int code() const override { return code_; }
 
   void* buffer_;
   const Layout layout_;
@@ -38,6 +39,7 @@ class Broadcast final : public Collective {
   const runtime::BroadcastSpec spec_;
   std::vector<std::byte> storage_;
   std::span<const std::byte> payload_;
+  int code_ = MPI_SUCCESS;
 };
 
 Startable bcast(void* buffer, int count, MPI_Datatype datatype, int root) {

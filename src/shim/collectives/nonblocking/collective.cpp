@@ -34,9 +34,10 @@ void Collective::end() {
   const bool lacks_members = !session_.is_whole();
   const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
   result_ = code();
+  if (result_ == MPI_SUCCESS && outcome_.is_mismatched) result_ = MPI_ERR_TRUNCATE;
   if (call_.masked) {
     call_.masked->note(session_, outcome_);
-  } else if (result_ == MPI_SUCCESS &&
+  } else if (result_ == MPI_SUCCESS && is_of_session() &&
              (!outcome_.is_delivered ||
               (is_error_wanted && is_harmed_by_loss() && (lacks_members || outcome_.is_touched))))
     result_ = proc_failed();

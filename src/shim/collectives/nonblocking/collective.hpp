@@ -85,6 +85,8 @@ class Collective : public runtime::Task {
   virtual void take(std::span<const std::byte> result) = 0;
   // MPI_SUCCESS, or what else went wrong.
   virtual int code() const { return MPI_SUCCESS; }
+  // False: it consists of no operations of the session, whose outcomes mean nothing then.
+  virtual bool is_of_session() const { return true; }
   // A loss that it met is an error, if the program wants to know of losses.
   virtual bool is_harmed_by_loss() const { return true; }
 

@@ -8,7 +8,7 @@ namespace {
 
 Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receive, bool is_even) {
   const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    if (!Exchange::are_valid(sendbuf, send, receive, session.everybody().size())) return nullptr;
+    if (!Exchange::are_valid(sendbuf, send, receive, session)) return nullptr;
     return std::make_shared<Exchange>(session, sendbuf == MPI_IN_PLACE ? receive : send, receive,
                                       is_even);
   };

@@ -3,6 +3,7 @@
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
+#include "shim/errors.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -20,15 +21,21 @@ struct GatherArguments {
   int root;  // or `everybody`
 
   bool is_receiver(int rank) const { return root == everybody || root == rank; }
-  bool are_valid(int rank, int size) const {
+  bool are_valid(const runtime::Session& session) const {
+    const int rank = session.everybody().comm_rank(session.everybody().self());
+    const int size = session.everybody().size();
     if (root < everybody || root >= size) return false;
-    if (is_receiver(rank) && !all.are_valid(size)) return false;
+    if (is_receiver(rank) && !all.among(session).are_valid(size)) return false;
     if (sendbuf == MPI_IN_PLACE) return is_receiver(rank);
     return is_valid_buffer(sendcount, sendtype);
   }
-  Piece mine(int rank) const {
+  bool takes_all(const runtime::Session& session, int rank) const {
+    return !is_receiver(rank) || !all.depend_on_lost(session);
+  }
+  Piece mine(const runtime::Session& session, int rank) const {
     if (sendbuf != MPI_IN_PLACE) return Piece::of(sendbuf, sendcount, sendtype);
-    return root == everybody ? all.of(rank) : Piece{};  // a root has its own already
+    const bool has_its_own = root != everybody;
+    return has_its_own || !takes_all(session, rank) ? Piece{} : all.of(rank);
   }
 };
 
@@ -40,8 +47,9 @@ class Gather final : public Collective {
         except_(arguments.sendbuf == MPI_IN_PLACE ? rank() : -1),
         is_receiver_(arguments.is_receiver(rank())),
         sendtype_(arguments.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : arguments.sendtype),
-        all_(is_receiver_ ? PieceList(arguments.all, size()) : PieceList()),
-        row_(row_of(session, rank(), arguments.mine(rank()))) {
+        takes_all_(arguments.takes_all(session, rank())),
+        all_(is_receiver_ ? PieceList(arguments.all.among(session), size()) : PieceList()),
+        row_(row_of(session, rank(), arguments.mine(session, rank()), takes_all_)) {
     if (!all_.are_dense()) leave_mpi_to_program();
   }
 
@@ -58,7 +66,9 @@ class Gather final : public Collective {
       started.gather(spec, root_, std::move(row_));
   }
   void take(std::span<const std::byte> row) override {
-    if (is_receiver_) code_ = take_row(row, all_, except_);
+    if (!is_receiver_) return;
+    if (takes_all_) code_ = take_row(row, all_, except_);
+    if (code_ == MPI_SUCCESS && !runtime::do_all_take(row)) code_ = proc_failed();
   }
   int code() const override { return code_; }
 
@@ -66,6 +76,7 @@ class Gather final : public Collective {
   const int except_;  // its block is there already
   const bool is_receiver_;
   const MPI_Datatype sendtype_;
+  const bool takes_all_;  // else its counts come from what the lost have not given
   const PieceList all_;
   runtime::Buffer row_;
   int code_ = MPI_SUCCESS;
@@ -73,8 +84,7 @@ class Gather final : public Collective {
 
 MakeCollective make_gather(const GatherArguments& arguments) {
   return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    const runtime::Members& all = session.everybody();
-    if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
+    if (!arguments.are_valid(session)) return nullptr;
     return std::make_shared<Gather>(session, arguments);
   };
 }

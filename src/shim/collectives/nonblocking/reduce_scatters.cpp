@@ -1,6 +1,5 @@
 // MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and their persistent forms.
 #include <cstdint>
-#include <limits>
 #include <memory>
 
 #include "shim/collectives/call.hpp"
@@ -19,14 +18,14 @@ struct Shares {
   int count = 0;
 
   int of(int rank) const { return counts ? (*counts)[static_cast<std::size_t>(rank)] : count; }
-  // Of the ranks below; -1 if that is more than an int, or a count is not valid.
-  int before(int rank) const {
+  // Of the ranks below; -1: a count is not valid.
+  std::int64_t before(int rank) const {
     std::int64_t sum = 0;
     for (int r = 0; r < rank; ++r) {
       if (of(r) < 0) return -1;
       sum += of(r);
     }
-    return sum <= std::numeric_limits<int>::max() ? static_cast<int>(sum) : -1;
+    return sum;
   }
 };
 
@@ -56,7 +55,7 @@ class ReduceScatter final : public Collective {
   int code() const override { return reduction_.code(); }
 
   void* const recvbuf_;
-  const int first_;  // element of the sum that is for this process
+  const std::int64_t first_;  // element of the sum that is for this process
   const int count_;
   Reduction reduction_;
   const std::span<const std::byte> input_;

@@ -51,11 +51,11 @@ class Reduce final : public Collective {
 
   void take(std::span<const std::byte> result) override {
     if (stand_ins_)
-      fold_with(*stand_ins_, session(), reduction_, comm_, result, recvbuf_);
+      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, result, recvbuf_);
     else if (recvbuf_ != nullptr)
       reduction_.write(result, recvbuf_);
   }
-  int code() const override { return reduction_.code(); }
+  int code() const override { return fits_ ? reduction_.code() : MPI_ERR_TRUNCATE; }
 
   const MPI_Comm comm_;
   void* const recvbuf_;
@@ -65,6 +65,7 @@ class Reduce final : public Collective {
   Reduction reduction_;
   const std::optional<StandInsOfCall> stand_ins_;
   std::span<const std::byte> input_;
+  bool fits_ = true;
 };
 
 MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,

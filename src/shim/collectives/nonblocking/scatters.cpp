@@ -5,6 +5,7 @@
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/communicator.hpp"
+#include "shim/errors.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -21,9 +22,11 @@ struct ScatterArguments {
   int root;
   bool is_even;  // all blocks are of the same length, so that everybody knows how long the row is
 
-  bool are_valid(int rank, int size) const {
+  bool are_valid(const runtime::Session& session) const {
+    const int rank = session.everybody().comm_rank(session.everybody().self());
+    const int size = session.everybody().size();
     if (root < 0 || root >= size) return false;
-    if (rank == root && !all.are_valid(size)) return false;
+    if (rank == root && !all.among(session).are_valid(size)) return false;
     return recvbuf == MPI_IN_PLACE ? rank == root : is_valid_buffer(recvcount, recvtype);
   }
 };
@@ -39,7 +42,7 @@ class Scatter final : public Collective {
     if (arguments.recvbuf != MPI_IN_PLACE)
       mine_ = Piece::of(arguments.recvbuf, arguments.recvcount, arguments.recvtype);
     bytes_ = mine_.block_bytes() * static_cast<std::size_t>(size());
-    if (rank() == root_) fill_row(PieceList(arguments.all, size()));
+    if (rank() == root_) fill_row(arguments.all);
     if (!mine_.layout.is_dense) leave_mpi_to_program();
   }
 
@@ -48,8 +51,11 @@ class Scatter final : public Collective {
   }
 
  private:
-  void fill_row(const PieceList& all) {
+  // Empty: since members are lost it cannot say what is whose.
+  void fill_row(const Pieces& said) {
     bytes_ = 0;
+    if (said.depend_on_lost(session())) return;
+    const PieceList all(said.among(session()), size());
     for (int r = 0; r < size(); ++r) bytes_ += all.of(r).block_bytes();
     row_ = session().allocate(bytes_);
     runtime::BlockWriter writer({row_.data(), row_.size()});
@@ -68,7 +74,7 @@ class Scatter final : public Collective {
 
   // Either all have learned the size or nobody has.
   bool go_on(runtime::Started& started, const runtime::Outcome& last) override {
-    if (!is_sending_ && last.is_delivered) {
+    if (!is_sending_ && last.is_delivered && code_ == MPI_SUCCESS && !last.is_mismatched) {
       send_row(started);
       return true;
     }
@@ -78,9 +84,15 @@ class Scatter final : public Collective {
 
   void take(std::span<const std::byte> sent) override {
     if (!is_sending_) {
-      if (rank() != root_) std::memcpy(&bytes_, sent.data(), sizeof bytes_);
+      if (sent.size() != sizeof bytes_)
+        code_ = MPI_ERR_TRUNCATE;
+      else if (rank() != root_)
+        std::memcpy(&bytes_, sent.data(), sizeof bytes_);
+    } else if (sent.empty() && !session().is_whole()) {
+      code_ = proc_failed();
     } else if (mine_.buffer != nullptr) {
-      if (const auto block = runtime::find_block(sent, rank())) code_ = take_block(*block, mine_);
+      const auto block = runtime::find_block(sent, rank());
+      code_ = block ? take_block(*block, mine_) : MPI_ERR_TRUNCATE;
     }
   }
   int code() const override { return code_; }
@@ -97,8 +109,7 @@ class Scatter final : public Collective {
 
 Startable scatter(const ScatterArguments& arguments) {
   const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    const runtime::Members& all = session.everybody();
-    if (!arguments.are_valid(all.comm_rank(all.self()), all.size())) return nullptr;
+    if (!arguments.are_valid(session)) return nullptr;
     return std::make_shared<Scatter>(comm, session, arguments);
   };
   return {make, sides_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,

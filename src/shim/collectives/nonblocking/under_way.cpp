@@ -270,8 +270,8 @@ Watch::Watch(int count, MPI_Request* requests, Then with_sends)
 
 int Watch::result_of(int i) {
   if (const int of_send = send_halves_.result_of(i); of_send != MPI_SUCCESS) return of_send;
-  if (const MPI_Comm comm = broken_sends_.broken_by(i); comm != MPI_COMM_NULL)
-    return finish(comm, "isend", code_of_loss(comm));
+  if (const auto end = broken_sends_.end_of(i))
+    return finish(end->comm, "isend", end->code, Lacks::nothing);
   if (collectives_.empty()) return MPI_SUCCESS;
   const Watched& ended = collectives_[static_cast<std::size_t>(i)];
   if (!ended.collective) return MPI_SUCCESS;
@@ -284,14 +284,16 @@ int Watch::result_of(int i) {
     t.entry_count.store(static_cast<int>(t.entries.size()));
     free_doomed();
   }
-  return finish(call.comm, call.name, as_told(ended.collective->result()));
+  return finish(call.comm, call.name, as_told(ended.collective->result()),
+                shim::lacked_by(call.name));
 }
 
 // The first error of a call goes to the handler.
-int Watch::finish(MPI_Comm comm, const char* name, int result) {
+int Watch::finish(MPI_Comm comm, const char* name, int result, Lacks lacks) {
   if (!has_told_) {
-    has_told_ = result != MPI_SUCCESS;
-    return shim::finish(comm, name, result);
+    const bool is_told = lacks == Lacks::data || is_for_program(result);
+    has_told_ = result != MPI_SUCCESS && is_told;
+    return shim::finish(comm, name, result, lacks);
   }
   if (is_loss(result)) World::current()->report().count_error(name);
   return result;

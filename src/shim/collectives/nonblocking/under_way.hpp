@@ -19,6 +19,7 @@
 #include "shim/broken_sends.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/send_halves.hpp"
+#include "shim/unanswered.hpp"
 
 namespace resprout::shim {
 
@@ -41,7 +42,7 @@ class InsideMpi {
 void drive_from_inside();
 
 // The requests that one call is about to complete, some of which may be collectives, receives that
-// belong to sends, or sends that a revocation breaks off.
+// belong to sends, or sends that do not end as MPI says.
 class Watch {
  public:
   using Then = SendHalves::Then;
@@ -54,6 +55,9 @@ class Watch {
   // MPI has completed the i-th request: how the collective ended, or the send; MPI_SUCCESS if it is
   // neither. The first error of the call goes to the handler of its communicator.
   int result_of(int i);
+  // As those of BrokenSends.
+  bool is_send(int i) const { return broken_sends_.is_send(i); }
+  int next_unsent(int first) const { return broken_sends_.next_unsent(first); }
 
  private:
   // As it was before MPI could complete it: from then on another thread may be given a request of
@@ -63,7 +67,7 @@ class Watch {
     int ticket = 0;
     std::shared_ptr<Collective> collective;  // null: the request is none, or is not started
   };
-  int finish(MPI_Comm comm, const char* name, int result);
+  int finish(MPI_Comm comm, const char* name, int result, Lacks lacks);
 
   SendHalves send_halves_;
   BrokenSends broken_sends_;

@@ -1,0 +1,123 @@
+"""Whether a rank has ended before all were through MPI_Init: whoever waits there waits for ever.
+
+An mpirun that lets ranks die does not end such a job. Files of the run directory say what has
+happened (src/shim/report/arrival.hpp):
+
+    starting         ours; rank 0 removes it when all have what they need of each other
+    entered-<rank>   it is in MPI_Init
+    started-<rank>   its process id; exit-<rank> its status, signal-<rank> what
+                     ended it (report/ranks.py)
+
+Where rank 0 does not see the folder nobody could remove `starting`: then nothing is judged.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from resprout.report.signals import name_of, status_of
+
+_STARTING = "starting"
+
+
+@dataclass(frozen=True)
+class EarlyEnd:
+    """A rank that ended too early."""
+
+    rank: int
+    status: int | None
+    """Nothing: a signal ended it."""
+    signal: int | None = None
+    """Which, if it could say so."""
+
+    @property
+    def exit_status(self) -> int:
+        """The job's: not 0."""
+        if self.status is not None:
+            return self.status or 1
+        return status_of(self.signal)
+
+    def __str__(self) -> str:
+        how = f"ended with status {self.status}"
+        if self.status is None:
+            how = "was killed by " + ("a signal" if self.signal is None else name_of(self.signal))
+        return (
+            f"rank {self.rank} {how} before all ranks were through MPI_Init, where others wait for "
+            f"it: the job ends with status {self.exit_status}"
+        )
+
+
+def expect_start(directory: Path) -> None:
+    """Of a launch that is about to begin. Without room for the file nothing is judged."""
+    with contextlib.suppress(OSError):
+        (directory / _STARTING).touch()
+
+
+class StartWatch:
+    """Of one launch, asked several times a second."""
+
+    def __init__(self, directory: Path, is_running: Callable[[int], bool] | None) -> None:
+        """`is_running`: of a process id; nothing: ranks may be on other hosts."""
+        self._directory = directory
+        self._is_running = is_running
+        self._is_over = False
+        self._suspected: EarlyEnd | None = None
+
+    def __call__(self) -> EarlyEnd | None:
+        """Whoever ended too early, if others wait. It is said a little later than it is seen: what
+        the rank said last shall come through."""
+        if self._is_over:
+            return None
+        found = self._find()
+        if not (self._directory / _STARTING).exists():  # looked at last: nobody ends in between
+            self._is_over = True
+            return None
+        self._is_over = found is not None and found == self._suspected
+        suspected, self._suspected = self._suspected, found
+        return found if found == suspected else None
+
+    def at_end(self) -> EarlyEnd | None:
+        """The launch is over, and mpirun may have ended it: a rank that left a status ended by
+        itself."""
+        if self._is_over or not (self._directory / _STARTING).exists():
+            return None
+        if 0 not in self._numbers("started") or not self._numbers("entered"):
+            return None
+        statuses = {rank: self._status(rank) for rank in sorted(self._numbers("exit"))}
+        return next((EarlyEnd(rank, s) for rank, s in statuses.items() if s is not None), None)
+
+    def _find(self) -> EarlyEnd | None:
+        started = self._numbers("started")
+        if 0 not in started:
+            return None
+        entered = self._numbers("entered")
+        if not entered:
+            return None
+        ended = [rank for rank in sorted(started) if self._has_ended(rank)]
+        if not ended or not entered - set(ended):
+            return None
+        first = ended[0]
+        status = self._status(first)
+        return EarlyEnd(first, status, self._left("signal", first) if status is None else None)
+
+    def _numbers(self, kind: str) -> set[int]:
+        return {int(path.name.partition("-")[2]) for path in self._directory.glob(f"{kind}-*")}
+
+    def _status(self, rank: int) -> int | None:
+        return self._left("exit", rank)
+
+    def _left(self, kind: str, rank: int) -> int | None:
+        try:
+            return int((self._directory / f"{kind}-{rank}").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def _has_ended(self, rank: int) -> bool:
+        if self._is_running is None:
+            return self._status(rank) is not None
+        try:
+            pid = int((self._directory / f"started-{rank}").read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            return False
+        return not self._is_running(pid)

@@ -1,0 +1,190 @@
+#include "shim/replication/position.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "runtime/net/clock.hpp"
+#include "shim/environment.hpp"
+#include "shim/native/progress_hook.hpp"
+#include "shim/replication/own_time.hpp"
+#include "shim/report/last_words.hpp"
+#include "shim/report/report.hpp"
+#include "shim/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+constexpr std::int64_t between_looks_ns = 1'000'000'000;
+constexpr useconds_t between_looks_us = 1'000'000;
+// A look that comes much later was itself kept from its core, or the machine stood still.
+constexpr std::int64_t elapsed_max_ns = 2 * between_looks_ns;
+
+struct Place {
+  int phase = 0;
+  std::uint64_t checkpoint = 0;
+  std::uint64_t calls = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+class Position {
+ public:
+  Position(const std::string& run_directory, const std::string& rank)
+      : file_(open((run_directory + "/position-" + rank).c_str(),
+                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
+        order_to_end_(run_directory + "/stands-still-" + rank) {}
+
+  void begin() {
+    write();  // others may look when this process has ended already
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { run(); }).detach();
+    } catch (const std::system_error& error) {
+      std::fprintf(stderr, "resprout: nobody looks whether this process stands still: %s\n",
+                   error.what());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void note(Phase phase) {
+    if (phase == Phase::running) report_.store(&World::current()->report());
+    phase_.store(static_cast<int>(phase));
+  }
+  void note_progress() { looks_.store(looks_.load(relaxed) + 1, relaxed); }
+  void note_checkpoint_begun() { checkpoints_begun_.fetch_add(1); }
+  void note_checkpoint(std::uint64_t number) {
+    calls_before_.store(calls());
+    checkpoint_.store(number);
+  }
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+
+  std::uint64_t calls() const {
+    const Report* report = report_.load();
+    return (report == nullptr ? 0 : report->steps()) + checkpoints_begun_.load();
+  }
+  Place place() const {
+    const std::uint64_t before = calls_before_.load();
+    const std::uint64_t all = calls();
+    return {phase_.load(), checkpoint_.load(), all - std::min(before, all)};
+  }
+  bool is_inside_always() const {
+    const int phase = phase_.load();
+    return phase == static_cast<int>(Phase::starting) || phase == static_cast<int>(Phase::ending);
+  }
+
+  [[noreturn]] void run() {
+    std::int64_t looked_at = runtime::monotonic_ns();
+    for (;;) {
+      usleep(between_looks_us);
+      const std::int64_t now = runtime::monotonic_ns();
+      look(std::min(now - looked_at, elapsed_max_ns));
+      looked_at = now;
+      write();
+      if (still_ns_ > between_looks_ns && access(order_to_end_.c_str(), F_OK) == 0)
+        for (;;) kill(getpid(), SIGKILL);
+    }
+  }
+
+  void look(std::int64_t elapsed_ns) {
+    const Place now = place();
+    const std::uint64_t looks = looks_.load(relaxed);
+    const bool waits = is_inside_always() || looks != looks_before_;
+    looks_before_ = looks;
+    const std::int64_t own_ns = own_time_.of(elapsed_ns);
+    if (now != place_ || waits != waits_)
+      still_ns_ = 0;
+    else
+      still_ns_ += own_ns;
+    if (!waits) longest_ns_ = std::max(longest_ns_, still_ns_);
+    place_ = now;
+    waits_ = waits;
+  }
+
+  void write() const {
+    std::array<char, 160> line{};
+    constexpr std::int64_t ms = 1'000'000;
+    const int length = std::snprintf(
+        line.data(), line.size(), "%d %020llu %020llu %015lld %015lld %d %010d\n", place_.phase,
+        static_cast<unsigned long long>(place_.checkpoint),
+        static_cast<unsigned long long>(place_.calls), static_cast<long long>(still_ns_ / ms),
+        static_cast<long long>(longest_ns_ / ms), waits_ ? 1 : 0, static_cast<int>(getpid()));
+    [[maybe_unused]] const ssize_t written =
+        pwrite(file_, line.data(), static_cast<std::size_t>(length), 0);
+  }
+
+  const int file_;
+  const std::string order_to_end_;
+  std::atomic<int> phase_{static_cast<int>(Phase::starting)};
+  std::atomic<const Report*> report_{nullptr};
+  std::atomic<std::uint64_t> checkpoint_{0};
+  std::atomic<std::uint64_t> checkpoints_begun_{0};
+  std::atomic<std::uint64_t> calls_before_{0};  // up to the last checkpoint
+  std::atomic<std::uint64_t> looks_{0};         // for progress, about
+
+  // Of its thread.
+  OwnTime own_time_;
+  Place place_{.phase = static_cast<int>(Phase::starting)};
+  std::uint64_t looks_before_ = 0;
+  bool waits_ = true;
+  std::int64_t still_ns_ = 0;
+  std::int64_t longest_ns_ = 0;
+};
+
+// Never destroyed: its thread goes on until the process is gone.
+std::atomic<Position*> position{nullptr};
+
+// In every round of the library's progress.
+int count_look() {
+  note_waiting();
+  return 0;
+}
+
+}  // namespace
+
+void begin_position() {
+  const char* replica = std::getenv("RESPROUT_REPLICA");
+  const char* run_directory = std::getenv("RESPROUT_RUN_DIR");
+  const char* rank = rank_in_environment();
+  if (replica == nullptr || run_directory == nullptr || rank == nullptr) return;
+  if (is_of_other_job() || position.load() != nullptr) return;
+  auto* made = new Position(run_directory, rank);
+  position.store(made);
+  made->begin();
+}
+
+void note_phase(Phase phase) {
+  Position* by = position.load();
+  if (by == nullptr) return;
+  if (phase == Phase::running) add_progress_hook(count_look, Rounds::all);
+  if (phase == Phase::ending) remove_progress_hook(count_look);
+  by->note(phase);
+}
+
+void note_waiting() {
+  if (Position* by = position.load(std::memory_order_relaxed)) by->note_progress();
+}
+
+void note_checkpoint_begun() {
+  if (Position* by = position.load()) by->note_checkpoint_begun();
+}
+
+void note_checkpoint(std::uint64_t number) {
+  if (Position* by = position.load()) by->note_checkpoint(number);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,46 @@
+// Where this process is in its program, for the launcher: it compares the replicas of a rank, and
+// ends one that stands still while others go on (docs/replication.md, "A replica that stands
+// still").
+//
+// A thread of its own, from MPI_Init until the process ends, writes a line into position-<rank> in
+// the run directory once a second, in place (python/resprout/launch/planes/positions.py reads it).
+// What it says:
+//   phase       of the program, as Phase
+//   checkpoint  the last that it has taken, by number
+//   calls       that it has begun since, but for those that only look whether something is there
+//   still_ms    how long all of these have been the same, of time in which the process could run:
+//               not while it waited for a core or a disk, or a debugger held it
+//   longest_ms  the longest that they were so outside of MPI
+//   waits       1: it is inside of MPI, and looks for what others should say
+//   pid
+//
+// 1. Replicas that do the same have the same phase, checkpoint and calls at the same place of the
+//    program.
+// 2. A call of MPI that waits has the library, or us, look for progress again and again; the
+//    program does not, outside of MPI. So nothing is added to a call.
+//
+// Thread rule: from the thread that calls MPI.
+#pragma once
+
+#include <cstdint>
+
+namespace resprout::shim {
+
+enum class Phase : int {
+  starting = 1,  // in MPI_Init
+  running = 2,
+  ending = 3,  // in MPI_Finalize
+  over = 4,
+};
+
+// For MPI_Init, before anything else. Nothing unless this is a rank of a job with replicas.
+void begin_position();
+// REQUIRES, of Phase::running: MPI is initialized, and World::current() is there.
+void note_phase(Phase phase);
+// This process waits for another plane: inside of a call, in a loop of ours.
+void note_waiting();
+// It is at its next checkpoint; and is through it, by this number.
+void note_checkpoint_begun();
+void note_checkpoint(std::uint64_t number);
+
+}  // namespace resprout::shim
