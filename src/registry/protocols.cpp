@@ -30,6 +30,7 @@ void set_early(Spec& spec, std::int32_t value) {
 }
 void set_gossip_time(Spec& spec, std::int32_t value) { spec.gossip_time = value; }
 void set_gossip_rounds(Spec& spec, std::int32_t value) { spec.gossip_rounds = value; }
+void set_late(Spec& spec, std::int32_t value) { spec.late = static_cast<protocols::Late>(value); }
 void set_trees(Spec& spec, std::int32_t value) { spec.trees = value; }
 void set_opportunistic(Spec& spec, std::int32_t value) {
   spec.correction.kind = protocols::Correction::opportunistic;
@@ -151,6 +152,9 @@ constexpr Option corrected_gossip_options[] = {
     {"time", "1..1048576", "32", "when gossip ends and correction begins", set_gossip_time},
     {"rounds", "0..1048576", "0", "ends gossip instead of the time; 0: the time does",
      set_gossip_rounds},
+    {"late", "correct|end", "correct",
+     "by time: whether who is reached by gossip after its end corrects, or sends nothing",
+     set_late},
     {"correction", corrections, "checked", "how the ring is corrected", set_correction},
     {"d", "1..1048576", "4", "opportunistic: how far to each side", set_distance},
     sides,

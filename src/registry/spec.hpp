@@ -11,6 +11,7 @@
 #include <string_view>
 #include <variant>
 
+#include "protocols/corrected_gossip/late.hpp"
 #include "protocols/corrected_tree/config.hpp"
 #include "protocols/digest_vote/method.hpp"
 #include "protocols/ftco_in_band/service_distance.hpp"
@@ -60,6 +61,7 @@ struct Spec {
   protocols::EarlyPolicy early;
   std::int32_t gossip_time;           // when gossip ends, if it has no rounds
   std::int32_t gossip_rounds;         // 0: it ends by time
+  protocols::Late late;               // of gossip that ends by time
   std::int32_t trees;                 // of a multi-tree
   bool has_many_roots;                // FTCO: as many as k
   Detection detection;                // FTCO

@@ -81,6 +81,8 @@ TEST_CASE("what each correction is told") {
 TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("corrected-gossip:time=17").gossip_time == 17);
   CHECK(good("corrected-gossip:rounds=9").gossip_rounds == 9);
+  CHECK(good("corrected-gossip").late == protocols::Late::correct);
+  CHECK(good("corrected-gossip:late=end").late == protocols::Late::end);
   CHECK(good("reliable-gossip:rounds=9").gossip_rounds == 9);
   CHECK(good("multi-tree:trees=3,k=5").trees == 3);
   CHECK(good("acknowledged-tree:tree=lame,k=3").tree == TreeKind::lame);
@@ -114,6 +116,9 @@ TEST_CASE("options that do not go together are refused") {
         std::string::npos);
   CHECK(wrong("corrected-tree:tree=binomial,k=4").find("k=4") != std::string::npos);
   CHECK(wrong("corrected-tree:tree=knomial,k=1").find("k=1") != std::string::npos);
+  CHECK(wrong("corrected-gossip:rounds=5,late=end") ==
+        "corrected-gossip: late=end: gossip that ends by rounds has no time to be late for; give "
+        "time= instead");
 }
 
 TEST_CASE("every value that the list shows is taken, every default is the one that is shown") {

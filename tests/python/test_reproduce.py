@@ -14,7 +14,12 @@ from resprout.reproduce import command as command_module
 from resprout.reproduce.claims import Claims, is_maximum_of
 from resprout.reproduce.command import papers, run
 from resprout.reproduce.experiment import Scale, Study
-from resprout.reproduce.gossip import GossipTimes, optimal_latency
+from resprout.reproduce.gossip import (
+    GossipTimes,
+    checked_gossip,
+    opportunistic_gossip,
+    optimal_latency,
+)
 from resprout.reproduce.store import Store, campaign
 
 NAMES = [experiment.name for experiment in papers()["corrected-trees"].experiments]
@@ -253,10 +258,7 @@ def test_gossip_times_are_the_best_of_those_tried(tmp_path: Path) -> None:
     time = gossip.checked[1024]
     tried = campaign(
         "around",
-        [
-            Point(f"corrected-gossip:time={t},correction=checked", 1024)
-            for t in (time - 6, time, time + 6)
-        ],
+        [Point(checked_gossip(t), 1024) for t in (time - 6, time, time + 6)],
         200,
     )
     store.simulate([tried])
@@ -266,7 +268,7 @@ def test_gossip_times_are_the_best_of_those_tried(tmp_path: Path) -> None:
     for procs, least in gossip.opportunistic.items():
         shorter = campaign(
             f"shorter_{procs}",
-            [Point(f"corrected-gossip:time={least - 3},correction=opportunistic,d=4", procs)],
+            [Point(opportunistic_gossip(least - 3), procs)],
             300,
         )
         store.simulate([shorter])

@@ -3,13 +3,14 @@
 // Hoefler et al., "Corrected Gossip Algorithms for Fast Reliable Broadcast on Unreliable Systems"
 // (IPDPS 2017), as Corrected Trees sums it up in sections 3.1 and 4.4. Gossip ends in one of two
 // ways:
-//   by time    no send starts at `until` or later; correction starts there, everywhere
+//   by time    no send starts at `until` or later; correction starts there, everywhere. Who is
+//              reached by gossip after `until` corrects too, or ends: `late`
 //   by rounds  each message carries one round more than its sender has seen; who has reached the
 //              last round corrects. That needs no common clock
 //
 // Invariants
 //  1. A process sends only when it is colored; gossip comes before corrections.
-//  2. Only who was colored by gossip sends.
+//  2. Only who was colored by gossip sends; with Late::end, by gossip that came in time.
 //  3. The round only grows.
 // Thread rule: a value.
 #pragma once
@@ -21,6 +22,7 @@
 #include "core/protocol.hpp"
 #include "core/random.hpp"
 #include "protocols/broadcast/receipt.hpp"
+#include "protocols/corrected_gossip/late.hpp"
 #include "protocols/correction/any.hpp"
 #include "protocols/correction/corrector.hpp"
 
@@ -30,8 +32,9 @@ struct CorrectedGossipConfig {
   std::int32_t procs;
   Rank root = rank_at(0);
   CorrectionRules correction{};
-  std::uint32_t rounds = 0;  // the last one; 0: gossip ends by time
-  Time until{};              // of gossip that ends by time
+  std::uint32_t rounds = 0;   // the last one; 0: gossip ends by time
+  Time until{};               // of gossip that ends by time
+  Late late = Late::correct;  // likewise
   std::uint64_t seed = 1;
 
   bool needs_common_clock() const { return rounds == 0; }
@@ -64,7 +67,7 @@ class CorrectedGossip {
       return Disposition::done;
     if (is_colored()) return Disposition::done;
     receipt_.become_colored(message);
-    if (is_gossip) corrector_.join(view(context), correction_start());
+    if (is_gossip && corrects(context)) corrector_.join(view(context), correction_start());
     return Disposition::done;
   }
 
@@ -134,6 +137,10 @@ class CorrectedGossip {
   Rank self() const { return corrector_.self(); }
   Slot slot() const { return self() == config_->root ? Slot::input : Slot::result; }
   Time correction_start() const { return config_->rounds != 0 ? whenever : config_->until; }
+  // Whether who is reached by gossip now takes part in the correction.
+  bool corrects(const Context& context) const {
+    return config_->rounds != 0 || config_->late == Late::correct || context.now <= config_->until;
+  }
   RingView view(const Context& context) const {
     return {config_->correction, config_->procs, context.now};
   }

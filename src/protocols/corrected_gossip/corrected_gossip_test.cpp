@@ -63,6 +63,22 @@ TEST_CASE("by time: gossip until then, correction from then on") {
   CHECK(machine.poll_send(at(10))->kind == MessageKind::correction);
 }
 
+TEST_CASE("who is reached by gossip after its end corrects, or with late=end only receives") {
+  CorrectedGossipConfig config = by_time;
+  CorrectedGossip corrects(config, rank_at(7));
+  corrects.handle_message(at(11), gossip(3, 7, 0));
+  CHECK(corrects.poll_send(at(11))->kind == MessageKind::correction);
+  config.late = Late::end;
+  CorrectedGossip ends(config, rank_at(7));
+  ends.handle_message(at(11), gossip(3, 7, 0));
+  CHECK(ends.is_colored());
+  CHECK(!ends.poll_send(at(11)));
+  CHECK(ends.poll_timeout(at(11)).at == never);
+  CorrectedGossip in_time(config, rank_at(7));
+  in_time.handle_message(at(10), gossip(3, 7, 0));
+  CHECK(in_time.poll_send(at(10))->kind == MessageKind::correction);
+}
+
 TEST_CASE("the events speak of the very message; who is colored by a correction only receives") {
   CorrectedGossip machine(by_rounds, rank_at(7));
   const Message first{rank_at(8), rank_at(7), 0, MessageKind::correction, Slot::result, 0};

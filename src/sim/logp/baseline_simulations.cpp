@@ -22,7 +22,8 @@ Made make_corrected_gossip(const Machinery& machinery) {
                                      .root = machinery.root,
                                      .correction = correction_rules(machinery),
                                      .rounds = static_cast<std::uint32_t>(spec.gossip_rounds),
-                                     .until = Time{spec.gossip_time}};
+                                     .until = Time{spec.gossip_time},
+                                     .late = spec.late};
   std::optional<Time> correction_start;
   if (config.rounds == 0 && config.correction.kind != protocols::Correction::none)
     correction_start = config.until;
