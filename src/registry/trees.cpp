@@ -24,12 +24,12 @@ Shape shape_of(TreeKind kind) {
 }
 
 std::variant<OwnedTree, std::string> make_tree(const Spec& spec, std::int32_t procs,
-                                               Duration latency, Duration overhead) {
+                                               Duration latency, Duration overhead, Duration gap) {
   const Shape shape = shape_of(spec.tree);
   if (shape != Shape::grown) return OwnedTree{Tree(shape, spec.numbering, spec.k, procs), nullptr};
-  auto growth = std::make_unique<const Growth>(spec.tree == TreeKind::lame
-                                                   ? Growth::lame(procs, spec.k)
-                                                   : Growth::optimal(procs, latency, overhead));
+  auto growth = std::make_unique<const Growth>(
+      spec.tree == TreeKind::lame ? Growth::lame(procs, spec.k)
+                                  : Growth::optimal(procs, latency, overhead, gap));
   if (!growth->is_complete())
     return std::string(spec.tree == TreeKind::lame ? "tree=lame: k is" : "tree=optimal: L/o is") +
            " too large for " + std::to_string(procs) + " processes";

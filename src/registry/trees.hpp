@@ -19,10 +19,11 @@ struct OwnedTree {
 // `grown` for Lame and optimal trees.
 topology::Shape shape_of(TreeKind kind);
 
-// Latency and overhead are LogP's; only the optimal tree depends on them. One line if the tree's
-// tables would be too large.
-// REQUIRES: procs >= 1, latency >= 0, overhead >= 1.
+// Latency, overhead and gap are LogP's; only the optimal tree depends on them. One line if the
+// tree's tables would be too large.
+// REQUIRES: procs >= 1; latency, gap >= 0; overhead >= 1.
 std::variant<OwnedTree, std::string> make_tree(const Spec& spec, std::int32_t procs,
-                                               Duration latency, Duration overhead);
+                                               Duration latency, Duration overhead,
+                                               Duration gap = 0);
 
 }  // namespace resprout::registry

@@ -3,8 +3,7 @@
 // Corrected Trees, section 3.2. A tree is defined by its interleaved numbering, in which the
 // children of r are (only those < procs exist)
 //   binomial  r + 2^i for all 2^i > r                  knomial  r + j*k^i for k^i > r, 0 < j < k
-//   kary      r + i*k^l for 0 < i <= k, r on level l   grown    r + born(j) for each j in which r
-//                                                               sends (Lame, optimal: Growth)
+//   kary      r + i*k^l for 0 < i <= k, r on level l   grown    whom Growth says (Lame, optimal)
 // The in-order numbering counts the same tree depth first, subtrees in the order in which their
 // roots are sent to: the largest subtree first.
 //
@@ -113,7 +112,7 @@ constexpr std::int32_t Tree::node_child(std::int32_t node, std::int32_t i) const
       break;
     }
     case Shape::grown:
-      child += growth_->born(growth_->first_send(node) + i);
+      child = growth_->child(node, i);
       break;
   }
   return child < procs_ ? static_cast<std::int32_t>(child) : -1;
@@ -133,7 +132,7 @@ constexpr std::int32_t Tree::node_parent(std::int32_t node) const {
     case Shape::knomial:
       return static_cast<std::int32_t>(node % (spacing(node) / arity_));
     case Shape::grown:
-      return node - growth_->born(growth_->birth(node));
+      return growth_->parent(node);
   }
   return -1;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "doctest/doctest.h"
@@ -73,8 +74,9 @@ TEST_CASE("every child's parent is its parent in Lame and optimal trees") {
       REQUIRE(growth.is_complete());
       REQUIRE(defect(Tree(growth, procs)) == "");
     }
-    for (const auto& [latency, overhead] : {std::pair{2, 1}, {3, 2}, {7, 3}, {20000, 1000}}) {
-      const Growth growth = Growth::optimal(procs, latency, overhead);
+    for (const auto& [latency, overhead, gap] :
+         {std::tuple{2, 1, 0}, {3, 2, 0}, {7, 3, 0}, {2, 1, 4}, {1, 1, 9}, {20000, 1000, 0}}) {
+      const Growth growth = Growth::optimal(procs, latency, overhead, gap);
       REQUIRE(growth.is_complete());
       REQUIRE(defect(Tree(growth, procs)) == "");
     }
@@ -110,7 +112,7 @@ TEST_CASE(
     }
     CHECK(is_interleaved(Tree(Shape::binomial, Numbering::interleaved, 2, procs)));
     for (const auto& [latency, overhead] :
-         {std::pair{0, 1}, {1, 1}, {2, 1}, {5, 1}, {3, 2}, {7, 3}, {1, 4}}) {
+         {std::pair{0, 1}, {1, 1}, {2, 1}, {5, 1}, {4, 2}, {9, 3}, {0, 4}}) {
       CAPTURE(latency);
       CHECK(is_interleaved(Tree(Growth::optimal(procs, latency, overhead), procs)));
     }

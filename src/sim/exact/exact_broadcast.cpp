@@ -33,7 +33,7 @@ bool ExactBroadcast::is_for(const Machinery& machinery) {
 std::unique_ptr<ExactBroadcast> ExactBroadcast::make(const Machinery& machinery) {
   if (!is_for(machinery)) return nullptr;
   auto tree = registry::make_tree(machinery.spec, machinery.procs, machinery.model.latency,
-                                  machinery.model.overhead);
+                                  machinery.model.overhead, machinery.model.gap);
   auto* owned = std::get_if<registry::OwnedTree>(&tree);
   if (owned == nullptr) return nullptr;
   return std::unique_ptr<ExactBroadcast>(new ExactBroadcast(machinery, std::move(*owned)));

@@ -96,7 +96,7 @@ std::string Simulation::defect(const Machinery& machinery) {
   std::string wrong = out_of_range(machinery);
   if (!wrong.empty() || !has_tree(machinery.spec.protocol)) return wrong;
   auto tree = registry::make_tree(machinery.spec, machinery.procs, machinery.model.latency,
-                                  machinery.model.overhead);
+                                  machinery.model.overhead, machinery.model.gap);
   if (auto* refusal = std::get_if<std::string>(&tree)) wrong = std::move(*refusal);
   return wrong;
 }
@@ -135,7 +135,7 @@ std::variant<std::unique_ptr<Simulation>, std::string> Simulation::make(
       break;  // those over one tree
   }
   auto tree = registry::make_tree(machinery.spec, machinery.procs, machinery.model.latency,
-                                  machinery.model.overhead);
+                                  machinery.model.overhead, machinery.model.gap);
   if (auto* wrong = std::get_if<std::string>(&tree)) return std::move(*wrong);
   auto owned = std::get<registry::OwnedTree>(std::move(tree));
   switch (machinery.spec.protocol) {
