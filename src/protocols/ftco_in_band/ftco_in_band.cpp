@@ -113,11 +113,18 @@ void FtcoInBand::ask(const Context& context, Contact& contact) {
 // --- what comes in
 // ------------------------------------------------------------------------------
 
-// How long its answer may wait at the least: nobody has less patience than a neighbor. In later
-// rounds several roots are neighbors no more.
-Duration FtcoInBand::grace(const Message& message) const {
+// How long its answer may wait at the least. Who asks from farther away in the tree of this round
+// has as much more patience as there are more who may; of others it is not known how far away they
+// are, and nobody has less patience than a neighbor. In later rounds several roots are neighbors no
+// more.
+Duration FtcoInBand::grace(const Message& message, const Contact& contact) const {
+  const auto& [latency, overhead] = config_->timing;
+  if (contact.distance > 1 && static_cast<std::int32_t>(message.round) == collective_.round()) {
+    const Rank self = collective_.rank_of(collective_.self());
+    return patience_with_rank(self, contact.distance) - 2 * (latency + overhead);
+  }
   const std::int64_t steps = message.round == 0 ? interval_ : interval_of(children_ + 1);
-  return (steps - 2) * config_->timing.overhead;
+  return (steps - 2) * overhead;
 }
 
 void FtcoInBand::handle_arrival(const Context& context, const Message& message) {
@@ -125,11 +132,10 @@ void FtcoInBand::handle_arrival(const Context& context, const Message& message) 
   if (question == 0 || context.suspects.contains(message.from)) return;
   Contact& contact = contact_of(context, message.from);
   contact.unread |= question;
-  if (contact.answer_by == never) {
-    ++waiting_;
-    contact.answer_by = context.now + grace(message);
-    urgent_at_ = std::min(urgent_at_, contact.answer_by);
-  }
+  if (contact.answer_by == never) ++waiting_;
+  // Who has asked before may have less patience now: in another round it has fewer neighbors.
+  contact.answer_by = std::min(contact.answer_by, context.now + grace(message, contact));
+  urgent_at_ = std::min(urgent_at_, contact.answer_by);
   if (has_entered() || message.kind != MessageKind::contribution) return;
   owe(contact);
   contact.answered |= question;

@@ -82,7 +82,7 @@ class FtcoInBand {
   void ask(const Context& context, Contact& contact);
   Duration patience(Contact& contact) const;
   Duration patience_with_rank(Rank rank, std::int32_t distance) const;
-  Duration grace(const Message& message) const;
+  Duration grace(const Message& message, const Contact& contact) const;
   bool is_waiting() const;
   Time expected() const;
   void enter_round(const Context& context);

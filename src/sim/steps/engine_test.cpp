@@ -222,6 +222,33 @@ TEST_CASE("so does a broadcast") {
   }
 }
 
+TEST_CASE(
+    "who is asked by many at once, near and far, in two rounds, answers all of them in time") {
+  struct Crowd {
+    std::int32_t k;
+    Service service;
+    std::int64_t dead;
+    std::vector<std::uint64_t> seeds;
+  };
+  for (const Crowd& crowd : {Crowd{11, Service::intervals, 100, {52, 67, 72, 85, 193}},
+                             Crowd{16, Service::randomized, 320, {21, 36, 54}}}) {
+    FtcoInBandConfig config = published(1024, crowd.k);
+    config.service = crowd.service;
+    StepEngine<FtcoInBand, ReductionMetrics> engine(10, 1, machines(config));
+    FaultDraw draw(1024, Rank{0});
+    for (const std::uint64_t seed : crowd.seeds) {
+      CAPTURE(seed);
+      const auto drawn = draw.draw(crowd.dead, seed);
+      config.seed = seed;
+      ReductionMetrics metrics(1024);
+      const StepTotals totals = engine.run({drawn.begin(), drawn.end()}, {}, metrics);
+      CHECK(totals.has_ended);
+      CHECK(totals.false_suspicions == 0);
+      CHECK(metrics.contributors(Rank{0}) == 1024 - crowd.dead);
+    }
+  }
+}
+
 TEST_CASE("an allreduce ends with one result even if its root dies") {
   const FtcoInBandConfig config{{40, 3, Rank{0}, true, RangeShape::knomial}, {10, 1}};
   StepEngine<FtcoInBand, Contributions> engine(10, 1, machines(config));
