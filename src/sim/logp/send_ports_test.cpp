@@ -30,6 +30,18 @@ TEST_CASE("ports are asked in ascending order, once") {
   CHECK(ports.next({1}) == never);
 }
 
+TEST_CASE("ports far apart are asked in ascending order, and each time only who wants") {
+  SendPorts ports(20000, 2);
+  for (const int rank : {19999, 8191, 5, 4096}) ports.want(rank_at(rank));
+  CHECK(asked(ports, 0) == std::vector{5, 4096, 8191, 19999});
+  ports.want(rank_at(12345));
+  CHECK(asked(ports, 1, false) == std::vector{12345});
+  CHECK(asked(ports, 2, false) == std::vector{5, 4096, 8191, 19999});
+  ports.want(rank_at(7000));
+  ports.open();
+  CHECK(asked(ports, 3, false).empty());
+}
+
 TEST_CASE("a port that sends is asked again when it is free, wanted or not, and not before") {
   SendPorts ports(70, 5);
   ports.want(rank_at(2));
