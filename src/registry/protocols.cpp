@@ -28,9 +28,11 @@ void set_start(Spec& spec, std::int32_t value) {
 void set_early(Spec& spec, std::int32_t value) {
   spec.early = static_cast<protocols::EarlyPolicy>(value);
 }
-void set_gossip_time(Spec& spec, std::int32_t value) { spec.gossip_time = value; }
-void set_gossip_rounds(Spec& spec, std::int32_t value) { spec.gossip_rounds = value; }
-void set_late(Spec& spec, std::int32_t value) { spec.late = static_cast<protocols::Late>(value); }
+void set_gossip_time(Spec& spec, std::int32_t value) { spec.gossip.time = value; }
+void set_gossip_rounds(Spec& spec, std::int32_t value) { spec.gossip.rounds = value; }
+void set_late(Spec& spec, std::int32_t value) {
+  spec.gossip.late = static_cast<protocols::Late>(value);
+}
 void set_trees(Spec& spec, std::int32_t value) { spec.trees = value; }
 void set_opportunistic(Spec& spec, std::int32_t value) {
   spec.correction.kind = protocols::Correction::opportunistic;

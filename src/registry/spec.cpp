@@ -75,7 +75,7 @@ std::string conflict(const Spec& spec) {
       spec.protocol != ProtocolId::native_until_loss && spec.protocol != ProtocolId::digest_vote &&
       spec.protocol != ProtocolId::decision_log && spec.protocol != ProtocolId::revoke &&
       spec.protocol != ProtocolId::lanes && spec.protocol != ProtocolId::agree;
-  if (spec.late == protocols::Late::end && spec.gossip_rounds != 0)
+  if (spec.gossip.late == protocols::Late::end && spec.gossip.rounds != 0)
     return "late=end: gossip that ends by rounds has no time to be late for; give time= instead";
   if (!has_tree) return "";
   if (spec.protocol == ProtocolId::multi_tree) {

@@ -50,6 +50,15 @@ enum class Polling : std::uint8_t { written, simulated };
 // What the program does beside revoking, again and again: its plans A and B.
 enum class Plan : std::uint8_t { none, barrier, allreduce };
 
+// How gossip ends.
+struct Gossip {
+  std::int32_t time;     // when, if it has no rounds
+  std::int32_t rounds;   // 0: it ends by time
+  protocols::Late late;  // if it ends by time
+
+  bool operator==(const Gossip&) const = default;
+};
+
 // Of the parameters only those have a meaning that the protocol has options for.
 struct Spec {
   ProtocolId protocol;
@@ -59,9 +68,7 @@ struct Spec {
   protocols::CorrectionRules correction;  // its delay: beyond the time of a message
   protocols::StartMode start;
   protocols::EarlyPolicy early;
-  std::int32_t gossip_time;           // when gossip ends, if it has no rounds
-  std::int32_t gossip_rounds;         // 0: it ends by time
-  protocols::Late late;               // of gossip that ends by time
+  Gossip gossip;                      // how it ends
   std::int32_t trees;                 // of a multi-tree
   bool has_many_roots;                // FTCO: as many as k
   Detection detection;                // FTCO

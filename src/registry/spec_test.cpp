@@ -79,11 +79,11 @@ TEST_CASE("what each correction is told") {
 }
 
 TEST_CASE("the baselines and the reduce have options of their own") {
-  CHECK(good("corrected-gossip:time=17").gossip_time == 17);
-  CHECK(good("corrected-gossip:rounds=9").gossip_rounds == 9);
-  CHECK(good("corrected-gossip").late == protocols::Late::correct);
-  CHECK(good("corrected-gossip:late=end").late == protocols::Late::end);
-  CHECK(good("reliable-gossip:rounds=9").gossip_rounds == 9);
+  CHECK(good("corrected-gossip:time=17").gossip.time == 17);
+  CHECK(good("corrected-gossip:rounds=9").gossip.rounds == 9);
+  CHECK(good("corrected-gossip").gossip.late == protocols::Late::correct);
+  CHECK(good("corrected-gossip:late=end").gossip.late == protocols::Late::end);
+  CHECK(good("reliable-gossip:rounds=9").gossip.rounds == 9);
   CHECK(good("multi-tree:trees=3,k=5").trees == 3);
   CHECK(good("acknowledged-tree:tree=lame,k=3").tree == TreeKind::lame);
   CHECK(good("native-until-loss:k=3").k == 3);

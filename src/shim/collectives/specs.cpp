@@ -47,7 +47,7 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
   if (text.find("start=synchronized") != std::string::npos)
     return "option start: 'synchronized' needs a clock that all processes share, which only the "
            "simulator has; valid here: overlapped";
-  if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
+  if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip.rounds == 0)
     return "option time: gossip that ends by time needs a clock that all processes share, which "
            "only the simulator has; valid here: rounds=1 to rounds=1048576";
   if (spec.tree == TreeKind::optimal)
@@ -106,7 +106,7 @@ std::string read_broadcast(const std::string& text, std::optional<runtime::Broad
   broadcast.correction = spec.correction;
   broadcast.correction.delay += message_ns;
   broadcast.early = spec.early;
-  if (is_gossip(spec)) broadcast.gossip_rounds = static_cast<std::uint32_t>(spec.gossip_rounds);
+  if (is_gossip(spec)) broadcast.gossip_rounds = static_cast<std::uint32_t>(spec.gossip.rounds);
   into = broadcast;
   return {};
 }

@@ -203,7 +203,7 @@ CorrectedGossipConfig gossip_config(const Task& task) {
   return {.procs = task.given.procs,
           .root = rank_at(task.given.root),
           .correction = task.spec.correction,
-          .rounds = static_cast<std::uint32_t>(task.spec.gossip_rounds)};
+          .rounds = static_cast<std::uint32_t>(task.spec.gossip.rounds)};
 }
 
 Finding explore_corrected_gossip(const Task& task) {
@@ -323,7 +323,7 @@ std::string refuse(const Case& given) {
   if (given.offers && !is_reliable)
     return "--offers is for reliable-broadcast and reliable-gossip: others cannot ask for a "
            "payload";
-  if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip_rounds == 0)
+  if (spec.protocol == ProtocolId::corrected_gossip && spec.gossip.rounds == 0)
     return "--spec: gossip that ends by time sends for ever where there is no time; give rounds=";
   const bool is_revoke = spec.protocol == ProtocolId::revoke;
   if (is_revoke && spec.plan != registry::Plan::none)

@@ -21,9 +21,9 @@ Made make_corrected_gossip(const Machinery& machinery) {
   const CorrectedGossipConfig config{.procs = machinery.procs,
                                      .root = machinery.root,
                                      .correction = correction_rules(machinery),
-                                     .rounds = static_cast<std::uint32_t>(spec.gossip_rounds),
-                                     .until = Time{spec.gossip_time},
-                                     .late = spec.late};
+                                     .rounds = static_cast<std::uint32_t>(spec.gossip.rounds),
+                                     .until = Time{spec.gossip.time},
+                                     .late = spec.gossip.late};
   std::optional<Time> correction_start;
   if (config.rounds == 0 && config.correction.kind != protocols::Correction::none)
     correction_start = config.until;

@@ -24,7 +24,7 @@ Made make_reliable_broadcast(const Machinery& machinery, registry::OwnedTree tre
 }
 
 Made make_reliable_gossip(const Machinery& machinery) {
-  const auto rounds = static_cast<std::uint32_t>(machinery.spec.gossip_rounds);
+  const auto rounds = static_cast<std::uint32_t>(machinery.spec.gossip.rounds);
   const protocols::CorrectedGossipConfig dissemination{.procs = machinery.procs,
                                                        .root = machinery.root,
                                                        .correction = correction_rules(machinery),
