@@ -45,6 +45,7 @@ def verdicts(figure: str, words: str) -> list[bool]:
         ("lemmas", "guarantees full coloring independent of the number of failures"),
         ("lemmas", "at least every k-th process is colored after the dissemination"),
         ("lemmas", "guaranteed to color all processes as long as there are less than k failures"),
+        ("lemmas", "k^l - 1 failures on level l or below can be tolerated"),
         ("lemmas", "if process 23 received the nearest correction messages from 19 and 28"),
         ("lemmas", "Figure 5: in the Lamé tree k = 3 of 9 processes"),
         ("fig7", "Independent of tree type, checked correction lasts 8 time steps"),

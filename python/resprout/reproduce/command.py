@@ -12,7 +12,7 @@ from resprout.campaign.workers import core_count
 from resprout.errors import UserError
 from resprout.files import replacing
 from resprout.reproduce import page
-from resprout.reproduce.claims import Claim, text_of
+from resprout.reproduce.claims import Claim, summary, text_of
 from resprout.reproduce.experiment import Experiment, Row, Scale, Study
 from resprout.reproduce.store import Store
 
@@ -90,7 +90,7 @@ def reproduce(
     claims = [claim for _, _, claims in results for claim in claims]
     _PRINTERS[format](claims)
     if format == "table":
-        print(f"\n{sum(c.within for c in claims)} of {len(claims)} claims hold; see {folder}")
+        print(f"\n{summary(claims)}; see {folder}")
     return 0
 
 
@@ -148,9 +148,10 @@ def _print_table(claims: list[Claim]) -> None:
         console.width = 200
     table = Table("", "claim", "paper", "ours", "", "runs", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[-1].justify = "right"
-    for claim in claims:
-        verdict = Text("within") if claim.within else Text("outside", style="bold red")
-        cells = (claim.claim, text_of(claim.paper), text_of(claim.ours))
+    for claim in page.side_by_side(claims):
+        verdict = Text(claim.verdict, style="" if claim.within else "bold red")
+        text = f"as {claim.reading}: {claim.claim}" if claim.reading else claim.claim
+        cells = (text, text_of(claim.paper), text_of(claim.ours))
         runs = f"{claim.sample_size:,}"
         table.add_row(claim.figure, *(Text(cell) for cell in cells), verdict, runs)
     console.print(table)

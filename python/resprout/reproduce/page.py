@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resprout import __version__, pictures
 from resprout.files import replacing
-from resprout.reproduce.claims import Claim, text_of
+from resprout.reproduce.claims import PRINTED, RUN, Claim, Reading, read_as, summary, text_of
 from resprout.reproduce.experiment import Experiment, Row
 
 # Of a caption in the picture.
@@ -50,30 +50,50 @@ def markdown(
 ) -> str:
     """The page; its pictures are in `folder` beside it."""
     every = [claim for _, claims in results for claim in claims]
-    within = sum(claim.within for claim in every)
     lines = [f"# {title}", ""]
     lines += [f"Written by `{command}`, Resprout {__version__}; over all calls, simulating took"]
     lines += [f"{_duration(seconds)} on {_machine()}."]
-    lines += ["", f"**{within} of {len(every)} claims hold.** {' '.join(remarks)}", ""]
-    lines += ["| | claims | within | outside |", "|---|---:|---:|---:|"]
-    for experiment, claims in results:
-        good = sum(claim.within for claim in claims)
-        anchor = "".join(c for c in experiment.title.lower() if c.isalnum() or c in " -_")
-        link = f"[{experiment.title}](#{anchor.replace(' ', '-')})"
-        lines.append(f"| {link} | {len(claims)} | {good} | {len(claims) - good} |")
+    lines += ["", f"**{summary(every)}.** {' '.join(remarks)}", ""]
+    lines += _overview(results)
     for experiment, claims in results:
         lines += ["", f"## {experiment.title}", ""]
         lines += [f"![{experiment.title}]({folder}/{experiment.name}.svg)", ""]
         lines += [experiment.caption, ""]
         lines += ["| claim | paper | ours | | within means | runs |", "|---|---|---|---|---|---:|"]
-        lines += [_row(claim) for claim in claims]
+        lines += [_row(claim) for claim in side_by_side(claims)]
     return "\n".join(lines) + "\n"
 
 
+def _overview(results: list[tuple[Experiment, list[Claim]]]) -> list[str]:
+    """A line for each figure; two columns more if something is judged in two readings."""
+    has_two = any(claim.reading for _, claims in results for claim in claims)
+    readings: list[Reading] = [PRINTED, RUN] if has_two else [PRINTED]
+    names = ["claims", "within", "outside", "open"]
+    if has_two:
+        names = ["claims", *(f"{name}, as {r}" for r in readings for name in names[1:])]
+    lines = [f"| | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
+    for experiment, claims in results:
+        anchor = "".join(c for c in experiment.title.lower() if c.isalnum() or c in " -_")
+        link = f"[{experiment.title}](#{anchor.replace(' ', '-')})"
+        cells = [len(read_as(claims, PRINTED))]
+        for reading in readings:
+            found = [claim.within for claim in read_as(claims, reading)]
+            cells += [found.count(verdict) for verdict in (True, False, None)]
+        lines.append(f"| {link} | {' | '.join(map(str, cells))} |")
+    return lines
+
+
+def side_by_side(claims: list[Claim]) -> list[Claim]:
+    """Both readings of a claim one below the other."""
+    places = {claim.claim: place for place, claim in reversed(list(enumerate(claims)))}
+    return sorted(claims, key=lambda claim: places[claim.claim])
+
+
 def _row(claim: Claim) -> str:
-    verdict = "within" if claim.within else "**outside**"
+    verdict = claim.verdict if claim.within else f"**{claim.verdict}**"
     runs = f"{claim.sample_size:,}"
-    cells = (claim.claim, text_of(claim.paper), text_of(claim.ours), verdict, claim.rule, runs)
+    text = f"*as {claim.reading}:* {claim.claim}" if claim.reading else claim.claim
+    cells = (text, text_of(claim.paper), text_of(claim.ours), verdict, claim.rule, runs)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -75,24 +75,24 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         at_start,
         2 * len(TREES) * len(sizes),
     )
-    sql = "SELECT avg((coloring_latency > correction_start)::INT), count(*) FROM runs"
-    share, runs = study.ask(gossip_fault_free(study), f"{sql} WHERE procs = {largest}")[0]
-    claims.holds(
-        "Corrected Gossip usually finishes full coloring only during correction (share of runs)",
+    sql = "SELECT sum((coloring_latency > correction_start)::INT)::INT, count(*) FROM runs"
+    late, runs = study.ask(gossip_fault_free(study), f"{sql} WHERE procs = {largest}")[0]
+    claims.mostly(
+        "Corrected Gossip usually finishes full coloring only during correction",
         "usually",
-        share,
-        share > 0.5,
+        late,
         runs,
-        rule="more than half",
+        share=0.5,
+        matters=0.25,
     )
     uncolored = "SELECT avg((uncolored > 0)::INT), count(*) FROM runs"
     share, runs = study.ask(_acknowledged_with_faults(study), uncolored)[0]
-    claims.holds(
+    claims.more(
         "For acknowledged trees, there is no guarantee that all live nodes get colored in case of "
         "faults (share of runs with 1 % faults in which some do not)",
         "> 0",
         share,
-        share > 0,
+        0,
         runs,
         rule="in some run",
     )

@@ -154,12 +154,12 @@ def _claim_fewer(claims: Claims, messages: Callable[[str, str], float], runs: in
             2,
             rule="not more",
         )
-    claims.holds(
+    claims.more(
         "Opportunistic Corrected Gossip sends more messages [than checked] to color all the "
         "processes",
         f"> {gossip['checked']:.3f}",
         gossip["opportunistic"],
-        gossip["opportunistic"] > gossip["checked"],
+        gossip["checked"],
         runs,
         rule="more",
     )
@@ -192,14 +192,14 @@ def _claim_distances(study: Study, claims: Claims) -> None:
         (sent[opportunistic("binomial", d=d)][0] - sent[optimized("binomial", d=d)][0]) / procs
         for d in _DISTANCES
     ]
-    claims.holds(
+    claims.rising(
         "the effect of optimization reduces with smaller correction radius d (messages saved per "
         "process for d = 1 to 8)",
         "reduces",
         ", ".join(f"{saved:.2f}" for saved in savings),
-        savings == sorted(savings),
+        savings,
         2 * len(savings),
-        rule="each saving at least that of the smaller d",
+        rule="each saving above that of the smaller d",
     )
 
 

@@ -168,11 +168,11 @@ def _claim_acknowledged(
         )
         corrected = [found[tree, kind, largest]["latency"] for kind in ("checked", "opportunistic")]
         reductions.append(1 - min(corrected) / acknowledged["latency"])
-        claims.holds(
+        claims.less(
             f"Corrected Trees are faster than acknowledgments over the same tree ({tree})",
             f"< {acknowledged['latency']:.0f}",
             max(corrected),
-            max(corrected) < acknowledged["latency"],
+            acknowledged["latency"],
             2,
             rule="with both corrections",
         )
@@ -215,12 +215,12 @@ def _claim_sends(claims: Claims) -> None:
         wrong,
         1,
     )
-    claims.holds(
+    claims.more(
         "gossip suffers from redundancy by sending messages to already colored processes (gossip "
         "messages a process)",
         "> 1",
         sum(sent.values()) / 1000,
-        sum(sent.values()) > 1000,
+        1,
         1,
         rule="more than one for each process",
     )

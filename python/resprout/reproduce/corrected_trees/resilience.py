@@ -13,6 +13,7 @@ from resprout.reproduce.corrected_trees.broadcasts import (
     with_rates,
 )
 from resprout.reproduce.experiment import Row, Study
+from resprout.reproduce.store import Campaign
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
 _COLUMNS = ("protocol", "faults", "mean", "deviation", "p5", "p95", "runs")
 
 
-def rows_by_rate(study: Study, quantity: str) -> list[Row]:
-    """Mean, deviation and percentiles; "none" stands as the rate 0."""
+def rows_by_rate(study: Study, quantity: str, *more: Campaign) -> list[Row]:
+    """Mean, deviation and percentiles; what is no rate, "none" or a number, stands as 0 %."""
     sql = f"""
         SELECT protocol, faults, avg({quantity}), stddev_pop({quantity}),
                quantile_cont({quantity}, 0.05), quantile_cont({quantity}, 0.95), count(*)
         FROM runs GROUP BY ALL ORDER BY ALL"""
     rows = []
-    for measured in (resilience(study), resilience_of_gossip(study)):
+    for measured in (resilience(study), resilience_of_gossip(study), *more):
         for row in study.rows(measured, _COLUMNS, sql):
             is_gossip = "gossip" in row["protocol"]
             row["broadcast"] = "gossip" if is_gossip else tree_of(row["protocol"])
-            row["percent"] = 0.0 if row["faults"] == "none" else percent(row["faults"])
+            row["percent"] = percent(row["faults"]) if row["faults"].endswith("%") else 0.0
             rows.append(row)
     return rows
 
