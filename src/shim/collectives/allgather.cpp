@@ -10,9 +10,11 @@ using namespace resprout::shim;
 
 namespace {
 
-// Who cannot take what there is gives all the same, and all get the same error.
+// Who cannot take what there is gives all the same, and all get the same error. `library(comm,
+// from, count, type, to)`: the library's call.
+template <typename Library>
 int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-              const Pieces& said) {
+              const Pieces& said, void* recvbuf, Library library) {
   const int rank = call.rank();
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const bool takes_all = !said.depend_on_lost(call.session());
@@ -20,6 +22,17 @@ int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Data
   Piece mine;
   if (!is_in_place) mine = Piece::of(sendbuf, sendcount, sendtype);
   if (is_in_place && takes_all) mine = all.of(rank);
+  const std::vector<Piece> pieces = takes_all ? all.all(call.size()) : std::vector<Piece>();
+  const MPI_Comm native = call.native(Kind::allgather, bytes_of(pieces));
+  if (native != MPI_COMM_NULL) {
+    Landing landing(pieces);
+    const void* from = is_in_place ? landing.input_at(mine.buffer) : mine.buffer;
+    const auto ended = call.run(native, landing, [&] {
+      return library(native, from, static_cast<int>(mine.layout.count), mine.layout.datatype,
+                     landing.at(recvbuf));
+    });
+    if (ended) return *ended;
+  }
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
     if (takes_all) code = take_row(row, all, is_in_place ? rank : -1);
@@ -50,7 +63,10 @@ extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype se
     return call.leave_to([&] {
       return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
-  return allgather(call, sendbuf, sendcount, sendtype, all);
+  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf,
+                   [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+                     return PMPI_Allgather(from, count, type, to, recvcount, recvtype, native);
+                   });
 }
 
 extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -66,5 +82,9 @@ extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype s
       return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm);
     });
-  return allgather(call, sendbuf, sendcount, sendtype, all);
+  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf,
+                   [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+                     return PMPI_Allgatherv(from, count, type, to, recvcounts, displs, recvtype,
+                                            native);
+                   });
 }

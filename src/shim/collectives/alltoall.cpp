@@ -1,9 +1,27 @@
 // MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw.
+#include <optional>
+
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/exchange.hpp"
 #include "shim/replication/compared.hpp"
 
 using namespace resprout::shim;
+
+namespace {
+
+// Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
+// session. `library(comm, from, to)`: the library's call, with these buffers.
+template <typename Library>
+std::optional<int> leave_exchange(CollectiveCall& call, std::size_t bytes, const Pieces& receive,
+                                    const void* sendbuf, void* recvbuf, Library library) {
+  const MPI_Comm native = call.native(Kind::alltoall, bytes);
+  if (native == MPI_COMM_NULL) return std::nullopt;
+  Landing landing(receive.all(call.size()));
+  const void* from = sendbuf == MPI_IN_PLACE ? landing.input_at(recvbuf) : sendbuf;
+  return call.run(native, landing, [&] { return library(native, from, landing.at(recvbuf)); });
+}
+
+}  // namespace
 
 extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -17,8 +35,15 @@ extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
     return call.leave_to([&] {
       return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
-  return Exchange(call.session(), sendbuf == MPI_IN_PLACE ? receive : send, receive, true)
-      .run(call);
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const auto ended = leave_exchange(
+      call, receive.of(0).layout.packed_bytes, receive, sendbuf, recvbuf,
+      [&](MPI_Comm native, const void* from, void* to) {
+        return PMPI_Alltoall(from, is_in_place ? recvcount : sendcount,
+                             is_in_place ? recvtype : sendtype, to, recvcount, recvtype, native);
+      });
+  if (ended) return *ended;
+  return Exchange(call.session(), is_in_place ? receive : send, receive, true).run(call);
 }
 
 extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
@@ -36,8 +61,16 @@ extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const 
       return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm);
     });
-  return Exchange(call.session(), sendbuf == MPI_IN_PLACE ? receive : send, receive, false)
-      .run(call);
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const auto ended = leave_exchange(
+      call, bytes_unknown, receive, sendbuf, recvbuf,
+      [&](MPI_Comm native, const void* from, void* to) {
+        return PMPI_Alltoallv(from, is_in_place ? recvcounts : sendcounts,
+                              is_in_place ? rdispls : sdispls, is_in_place ? recvtype : sendtype,
+                              to, recvcounts, rdispls, recvtype, native);
+      });
+  if (ended) return *ended;
+  return Exchange(call.session(), is_in_place ? receive : send, receive, false).run(call);
 }
 
 extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
@@ -55,6 +88,14 @@ extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const 
       return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm);
     });
-  return Exchange(call.session(), sendbuf == MPI_IN_PLACE ? receive : send, receive, false)
-      .run(call);
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const auto ended = leave_exchange(
+      call, bytes_unknown, receive, sendbuf, recvbuf,
+      [&](MPI_Comm native, const void* from, void* to) {
+        return PMPI_Alltoallw(from, is_in_place ? recvcounts : sendcounts,
+                              is_in_place ? rdispls : sdispls, is_in_place ? recvtypes : sendtypes,
+                              to, recvcounts, rdispls, recvtypes, native);
+      });
+  if (ended) return *ended;
+  return Exchange(call.session(), is_in_place ? receive : send, receive, false).run(call);
 }

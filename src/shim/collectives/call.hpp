@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "runtime/session.hpp"
+#include "shim/collectives/landing.hpp"
 #include "shim/collectives/native.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/inside_call.hpp"
@@ -69,6 +70,23 @@ class CollectiveCall {
     if (session_->is_revoked()) return finish(outcome);
     before_ = outcome;
     return std::nullopt;
+  }
+  // The same on `native` for a call whose ranks need different things, which the library writes
+  // where `landing` says. `library`: int(), its call.
+  template <typename Library>
+  std::optional<int> run(MPI_Comm native, Landing& landing, Library library) {
+    NativeCollective collective({.communicator = communicator_, .comm = native, .may_keep = false},
+                                library);
+    const runtime::Outcome outcome = session_->run_natively(lock_, collective);
+    if (!outcome.is_delivered) {
+      landing.give_up();
+      if (session_->is_revoked()) return finish(outcome);
+      before_ = outcome;
+      return std::nullopt;
+    }
+    if (lock_.owns_lock()) lock_.unlock();
+    if (collective.code() == MPI_SUCCESS) landing.take();
+    return finish_native(outcome, collective.code());
   }
 
   // Releases the lock, writes the report, and gives the code that the call returns: through the

@@ -12,7 +12,8 @@ constexpr std::size_t rows_max = 64;
 constexpr std::size_t switches_max = 64;
 constexpr int counted_max = 1 << 20;
 
-constexpr std::array<std::string_view, kinds> names{"barrier", "bcast", "reduce", "allreduce"};
+constexpr std::array<std::string_view, calibrated_kinds> names{"barrier", "bcast", "reduce",
+                                                               "allreduce"};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -58,9 +59,11 @@ bool read_switches(std::string_view text, std::vector<std::size_t>& into) {
 // Where ranks outnumber cores, a wait costs a switch of processes: trees of ours have fewer of
 // them, and the library's reductions of much data move fewer bytes. Among few, broadcasts of ours
 // in slices take twice as long as the library's where the cores share no cache; from 1 MiB on each
-// process reads the payload out of the root's memory (slices.md).
+// process reads the payload out of the root's memory (slices.md). Of exchanges ours send everything
+// to everybody, or to one receiver after the other.
 bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes) {
   constexpr std::size_t kib = 1024;
+  if (!is_calibrated(kind)) return true;
   if (!place.is_crowded) return kind != Kind::broadcast || bytes > 16 * kib;
   if (place.ranks > 4) return false;
   if (kind == Kind::broadcast) return bytes >= 64 * kib && bytes < 1024 * kib;
@@ -90,7 +93,7 @@ std::string Calibration::read_row(std::string_view text) {
   if (!rows_.empty() && *ranks <= rows_.back().ranks_)
     return what + " has not more ranks than the row before it";
   row.ranks_ = *ranks;
-  for (std::size_t i = 0; i < kinds; ++i) {
+  for (std::size_t i = 0; i < calibrated_kinds; ++i) {
     std::string_view sizes = take_until(text, ',');
     if (take_until(sizes, '=') != names[i] || !read_switches(sizes, row.switches_[i]))
       return what + " has no ascending sizes of " + std::string(names[i]) + " at their place";

@@ -20,9 +20,26 @@
 
 namespace resprout::shim {
 
-// What a call does.
-enum class Kind { barrier, broadcast, reduce, allreduce };
-inline constexpr std::size_t kinds = 4;
+// What a call does; the first ones are what is calibrated.
+enum class Kind {
+  barrier,
+  broadcast,
+  reduce,
+  allreduce,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  scan,
+  reduce_scatter
+};
+inline constexpr std::size_t calibrated_kinds = 4;
+constexpr bool is_calibrated(Kind kind) {
+  return static_cast<std::size_t>(kind) < calibrated_kinds;
+}
+
+// For calls whose ranks do not know of each other how much they give.
+inline constexpr std::size_t bytes_unknown = std::size_t{32} << 10;
 
 // Where members of one host work together.
 struct Place {
@@ -39,6 +56,7 @@ class Calibration {
   class Row {
    public:
     int ranks() const { return ranks_; }
+    // REQUIRES: is_calibrated(kind).
     bool is_native_faster(Kind kind, std::size_t bytes) const {
       bool is_native = false;
       for (const std::size_t from : switches_[static_cast<std::size_t>(kind)]) {
@@ -51,7 +69,7 @@ class Calibration {
    private:
     friend class Calibration;
     int ranks_ = 0;
-    std::vector<std::size_t> switches_[kinds];  // ascending
+    std::vector<std::size_t> switches_[calibrated_kinds];  // ascending
   };
 
   // Reads `text` into `into`. Empty, or what is wrong with it.

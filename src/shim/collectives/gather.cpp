@@ -1,4 +1,7 @@
 // MPI_Gather and MPI_Gatherv: a reduce whose sum is a concatenation.
+#include <optional>
+#include <vector>
+
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
@@ -26,11 +29,21 @@ int gather(CollectiveCall& call, const Piece* mine, const Pieces& said, int root
   return call.finish(outcome, code);
 }
 
-int gather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-           const Pieces& all, int root) {
-  if (sendbuf == MPI_IN_PLACE) return gather(call, nullptr, all, root);
-  const Piece mine = Piece::of(sendbuf, sendcount, sendtype);
-  return gather(call, &mine, all, root);
+// Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
+// session. `library(comm, from, count, type, to)`: the library's call.
+template <typename Library>
+std::optional<int> leave_gather(CollectiveCall& call, std::size_t bytes, const Piece* mine,
+                                    const Pieces& all, int root, void* recvbuf, Library library) {
+  const MPI_Comm native = call.native(Kind::gather, bytes);
+  if (native == MPI_COMM_NULL) return std::nullopt;
+  const bool is_root = call.rank() == root;
+  Landing landing(is_root ? all.all(call.size()) : std::vector<Piece>());
+  const Piece given = mine != nullptr ? *mine : all.of(root);
+  const void* from = mine != nullptr ? given.buffer : landing.input_at(given.buffer);
+  void* to = is_root ? landing.at(recvbuf) : recvbuf;
+  return call.run(native, landing, [&] {
+    return library(native, from, static_cast<int>(given.layout.count), given.layout.datatype, to);
+  });
 }
 
 // What is significant at this process is what MPI would accept.
@@ -55,7 +68,15 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
     return call.leave_to([&] {
       return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     });
-  return gather(call, sendbuf, sendcount, sendtype, all, root);
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
+  const Piece* mine = is_in_place ? nullptr : &given;
+  const auto ended = leave_gather(
+      call, (is_in_place ? all.of(root) : given).layout.packed_bytes, mine, all, root, recvbuf,
+      [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+        return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
+      });
+  return ended ? *ended : gather(call, mine, all, root);
 }
 
 extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -71,5 +92,13 @@ extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype send
       return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm);
     });
-  return gather(call, sendbuf, sendcount, sendtype, all, root);
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
+  const Piece* mine = is_in_place ? nullptr : &given;
+  const auto ended = leave_gather(
+      call, bytes_unknown, mine, all, root, recvbuf,
+      [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+        return PMPI_Gatherv(from, count, type, to, recvcounts, displs, recvtype, root, native);
+      });
+  return ended ? *ended : gather(call, mine, all, root);
 }

@@ -48,6 +48,13 @@ Piece Pieces::of(int rank) const {
                    datatype);
 }
 
+std::vector<Piece> Pieces::all(int size) const {
+  std::vector<Piece> all;
+  all.reserve(static_cast<std::size_t>(size));
+  for (int rank = 0; rank < size; ++rank) all.push_back(of(rank));
+  return all;
+}
+
 MPI_Aint Pieces::displacement_of(int rank) const {
   if (byte_displs_ != nullptr) return byte_displs_[rank];
   return displs_ != nullptr ? displs_[rank] : MPI_Aint{count_} * rank;
@@ -113,9 +120,7 @@ KeptCounts kept(const int* counts, MPI_Comm comm) {
   return std::make_shared<const std::vector<int>>(counts, counts + size_of(comm));
 }
 
-PieceList::PieceList(const Pieces& pieces, int size) {
-  for (int rank = 0; rank < size; ++rank) pieces_.push_back(pieces.of(rank));
-}
+PieceList::PieceList(const Pieces& pieces, int size) : pieces_(pieces.all(size)) {}
 
 bool PieceList::are_dense() const {
   return std::all_of(pieces_.begin(), pieces_.end(),

@@ -61,6 +61,7 @@ class Pieces {
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
   Piece of(int rank) const;
+  std::vector<Piece> all(int size) const;
   // The same, with arrays of its own, of so many entries.
   Pieces kept(int size) const;
 

@@ -14,9 +14,19 @@ using namespace resprout::shim;
 namespace {
 
 // This process gets `count` of the elements of the sum, which has `all`, from `first` on.
+// `library(comm, from, to)`: the library's call.
+template <typename Library>
 int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI_Datatype datatype,
-                   MPI_Op op, std::int64_t all, std::int64_t first, int count) {
+                   MPI_Op op, std::int64_t all, std::int64_t first, int count, Library library) {
   Reduction reduction(op, datatype, all);
+  const MPI_Comm native = call.native(Kind::reduce_scatter, reduction.bytes());
+  if (native != MPI_COMM_NULL) {
+    Landing landing({Piece::of(recvbuf, count, datatype)});
+    const void* from = sendbuf == MPI_IN_PLACE ? landing.input_at(recvbuf) : sendbuf;
+    const auto ended =
+        call.run(native, landing, [&] { return library(native, from, landing.at(recvbuf)); });
+    if (ended) return *ended;
+  }
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const runtime::Outcome outcome = call.session().allreduce(
       call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
@@ -43,7 +53,10 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
   const int* own = recvcounts + call.rank();
   const auto first = std::accumulate(recvcounts, own, std::int64_t{0});
   const std::int64_t sum = std::accumulate(own, recvcounts + call.size(), first);
-  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, sum, first, *own);
+  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, sum, first, *own,
+                        [&](MPI_Comm native, const void* from, void* to) {
+                          return PMPI_Reduce_scatter(from, to, recvcounts, datatype, op, native);
+                        });
 }
 
 extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
@@ -57,6 +70,9 @@ extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int 
     return call.leave_to(
         [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
   const std::int64_t count = recvcount;
-  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, count * call.size(),
-                        count * call.rank(), recvcount);
+  return reduce_scatter(
+      call, sendbuf, recvbuf, datatype, op, count * call.size(), count * call.rank(), recvcount,
+      [&](MPI_Comm native, const void* from, void* to) {
+        return PMPI_Reduce_scatter_block(from, to, recvcount, datatype, op, native);
+      });
 }

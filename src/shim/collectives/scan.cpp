@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
@@ -144,6 +145,24 @@ class Scan final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
+// Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
+// session. The first rank of an exclusive scan gets nothing.
+std::optional<int> leave_scan(CollectiveCall& call, const Arguments& arguments) {
+  const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
+  const Piece sum = Piece::of(recvbuf, count, datatype);
+  const MPI_Comm native = call.native(Kind::scan, sum.layout.packed_bytes);
+  if (native == MPI_COMM_NULL) return std::nullopt;
+  Landing landing({sum});
+  Landing nothing;
+  const bool has_sum = is_inclusive || call.rank() != 0;
+  const void* from = sendbuf == MPI_IN_PLACE ? landing.input_at(recvbuf) : sendbuf;
+  const auto library = is_inclusive ? PMPI_Scan : PMPI_Exscan;
+  void* to = landing.at(recvbuf);
+  return call.run(native, has_sum ? landing : nothing, [&, n = count, type = datatype, with = op] {
+    return library(from, to, n, type, with, native);
+  });
+}
+
 Startable scan(const Arguments& arguments) {
   const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     return arguments.are_valid() ? std::make_shared<Scan>(session, arguments) : nullptr;
@@ -166,7 +185,8 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
-  return Scan(call.session(), arguments).run(call);
+  const auto ended = leave_scan(call, arguments);
+  return ended ? *ended : Scan(call.session(), arguments).run(call);
 }
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -176,7 +196,8 @@ extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
-  return Scan(call.session(), arguments).run(call);
+  const auto ended = leave_scan(call, arguments);
+  return ended ? *ended : Scan(call.session(), arguments).run(call);
 }
 
 extern "C" int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,

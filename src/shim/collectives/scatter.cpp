@@ -59,11 +59,22 @@ runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& said) {
 }
 
 // `is_even`: all blocks are of the same length, so that everybody knows how long the row is.
+// `library(comm, to)`: the library's call.
+template <typename Library>
 int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcount,
-            MPI_Datatype recvtype, int root, bool is_even) {
+            MPI_Datatype recvtype, int root, bool is_even, Library library) {
   const bool is_root = call.rank() == root;
   const bool is_in_place = recvbuf == MPI_IN_PLACE;
   const Piece mine = is_in_place ? Piece{} : Piece::of(recvbuf, recvcount, recvtype);
+  const std::size_t given =
+      is_in_place ? all.of(root).layout.packed_bytes : mine.layout.packed_bytes;
+  const MPI_Comm native = call.native(Kind::scatter, is_even ? given : bytes_unknown);
+  if (native != MPI_COMM_NULL) {
+    Landing landing(is_in_place ? std::vector<Piece>() : std::vector<Piece>{mine});
+    void* to = is_in_place ? MPI_IN_PLACE : landing.at(recvbuf);
+    const auto ended = call.run(native, landing, [&] { return library(native, to); });
+    if (ended) return *ended;
+  }
   runtime::Buffer row;
   std::uint64_t bytes = mine.block_bytes() * static_cast<std::size_t>(call.size());
   if (is_root) {
@@ -103,7 +114,10 @@ extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype send
     return call.leave_to([&] {
       return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     });
-  return scatter(call, all, recvbuf, recvcount, recvtype, root, true);
+  return scatter(
+      call, all, recvbuf, recvcount, recvtype, root, true, [&](MPI_Comm native, void* to) {
+        return PMPI_Scatter(sendbuf, sendcount, sendtype, to, recvcount, recvtype, root, native);
+      });
 }
 
 extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
@@ -119,5 +133,9 @@ extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const i
       return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm);
     });
-  return scatter(call, all, recvbuf, recvcount, recvtype, root, false);
+  return scatter(call, all, recvbuf, recvcount, recvtype, root, false,
+                 [&](MPI_Comm native, void* to) {
+                   return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, to, recvcount,
+                                        recvtype, root, native);
+                 });
 }

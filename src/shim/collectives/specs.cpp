@@ -67,8 +67,8 @@ bool is_native_faster(Communicator& communicator, Kind kind, std::size_t bytes) 
   if (!communicator.calibrated)
     communicator.calibrated = world.options().calibration.row_for(place);
   const Calibration::Row* row = *communicator.calibrated;
-  return row != nullptr ? row->is_native_faster(kind, bytes)
-                        : is_native_faster_mostly(place, kind, bytes);
+  return row != nullptr && is_calibrated(kind) ? row->is_native_faster(kind, bytes)
+                                               : is_native_faster_mostly(place, kind, bytes);
 }
 
 std::string choose_allreduce(const std::string& text) {
@@ -121,8 +121,9 @@ std::string choose_specs(const Options& options) {
 
 bool is_choice_free(const Communicator& communicator, Kind kind) {
   const Options& options = World::current()->options();
-  const bool is_given = kind == Kind::broadcast ? communicator.broadcast || chosen().broadcast
-                                                : chosen().is_reduce_given;
+  const bool is_sent_by_root = kind == Kind::broadcast || kind == Kind::scatter;
+  const bool is_given =
+      is_sent_by_root ? communicator.broadcast || chosen().broadcast : chosen().is_reduce_given;
   const bool has_stand_ins =
       communicator.stand_ins != nullptr || options.missing.what != Missing::What::nothing;
   return !is_given && !has_stand_ins && options.sum != Sum::reproducible;
