@@ -3,9 +3,10 @@
 1. Broadcast and allreduce under `resprout run`, in turns with the MPI library's own: within each
    job call by call (`mpi`), and job by job against a plain mpirun without Resprout and without
    ULFM (`alone`). The ratio is to the faster of the two.
-2. The same where Resprout's own collectives carry all, against the library's in the same job.
-3. How long the survivors of a killed rank stay in the operation that the kill fell into.
-4. The simulator's messages a second, against copies of memory; the transports against pipes.
+2. Every collective, job by job against a plain mpirun.
+3. The same as 1 where Resprout's own collectives carry all, against the library's in the same job.
+4. How long the survivors of a killed rank stay in the operation that the kill fell into.
+5. The simulator's messages a second, against copies of memory; the transports against pipes.
 """
 
 import argparse
@@ -30,6 +31,7 @@ BIN = Path(sys.executable).parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 RANKS = (2, 4, 8, 16)
 OWN_RANKS = (4, 8, 16)
+EVERY_RANKS = (2, 4)
 KILLED_OF = 8
 # In the in-order binomial tree of 8: the root, a child of it with a subtree of 4, a leaf.
 KILLS = (
@@ -137,6 +139,33 @@ def measure_own(rounds: int, seconds: float) -> list[Row]:
     return rows
 
 
+def times_of(text: str) -> dict[tuple[str, int], float]:
+    """What bench/mpi/all_collectives printed."""
+    lines = [line.split() for line in text.splitlines()]
+    return {(function, int(size)): float(time) for function, size, time in lines}
+
+
+def measure_every(rounds: int, seconds: float) -> list[Row]:
+    """Each function, back to back, in jobs that take turns with a plain mpirun."""
+    rows: list[Row] = []
+    program = PROGRAMS / "mpi" / "all_collectives"
+    for ranks in EVERY_RANKS:
+        times: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
+        for number in range(rounds):
+            say(f"every collective of {ranks} ranks, round {number + 1} of {rounds}")
+            shim = times_of(output_of(preloaded(ranks, program, str(seconds))))
+            alone = times_of(output_of(plain(ranks, program, str(seconds))))
+            for key, time_of_shim in shim.items():
+                times[key].append((time_of_shim, alone[key]))
+        for (function, size), pairs in times.items():
+            row: Row = {"function": function, "ranks": ranks, "bytes": size}
+            row["resprout"] = median(ours for ours, _ in pairs)
+            row["alone"] = median(theirs for _, theirs in pairs)
+            row["ratio"] = median(ours / theirs for ours, theirs in pairs)
+            rows.append(row)
+    return rows
+
+
 def kill_once(operation: str, victim: int) -> float:
     """Milliseconds from the kill until the last survivor's operation has returned."""
     with tempfile.TemporaryDirectory() as folder:
@@ -226,6 +255,23 @@ def own_table(rows: list[Row], operation: str) -> list[str]:
     return lines
 
 
+def every_table(rows: list[Row], ranks: int) -> list[str]:
+    """A line a function; for each size Resprout's time, the library's, and the ratio."""
+    cells = {(row["function"], row["bytes"]): row for row in rows if row["ranks"] == ranks}
+    sizes = sorted({int(str(size)) for _, size in cells})
+    head = "| function |" + "".join(f" {size_text(s)}: Resprout | alone | ratio |" for s in sizes)
+    lines = [head, "|---|" + "---:|" * (3 * len(sizes))]
+    for function in dict.fromkeys(str(name) for name, _ in cells):
+        line = f"| {function} |"
+        for size in sizes:
+            row = cells[function, size]
+            times = [float(str(row[name])) for name in ("resprout", "alone")]
+            line += "".join(f" {t:.3g} |" if t < 1000 else f" {t:.0f} |" for t in times)
+            line += f" **{row['ratio']:.2f}** |"
+        lines.append(line)
+    return lines
+
+
 def kills_table(rows: list[Row]) -> list[str]:
     lines = ["| operation | who is killed | kills | lower quartile | median | upper quartile |"]
     lines.append("|---|---|---:|---:|---:|---:|")
@@ -270,6 +316,15 @@ def page_of(results: dict[str, object]) -> str:
             lines += [f"### {operation}, {meaning}", ""]
             lines += [*collectives_table(rows, operation, mode), ""]
     lines += [
+        "## Every collective without a loss",
+        "Microseconds a call, back to back, of the slowest rank. *Alone* is the same program under "
+        "a plain `mpirun`, in turns. The",
+        "**ratio** is the median over the turns. An `i...` is started and waited for at once.",
+        "",
+    ]
+    for ranks in EVERY_RANKS:
+        lines += [f"### P={ranks}", "", *every_table(results["every"], ranks), ""]  # type: ignore[arg-type]
+    lines += [
         "## Resprout's own collectives",
         "The same with `--collectives resprout`, where the MPI library carries none: Resprout's "
         "time to that of the library's own",
@@ -308,14 +363,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])  # type: ignore[union-attr]
     parser.add_argument("--rounds", type=int, default=3, help="pairs of jobs for each P")
     parser.add_argument("--seconds", type=float, default=0.06, help="a case and library, in a job")
+    parser.add_argument(
+        "--every", action="store_true", help="print the table of every collective, and no more"
+    )
     parser.add_argument("--kills", type=int, default=12, help="for each kind of victim")
     parser.add_argument("--json", type=Path, metavar="FILE", help="all figures as JSON")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="what is written")
     options = parser.parse_args()
     began = time.monotonic()
+    if options.every:
+        rows = measure_every(options.rounds, options.seconds)
+        for ranks in EVERY_RANKS:
+            print(f"P={ranks}", *every_table(rows, ranks), "", sep="\n")
+        say(f"measured in {time.monotonic() - began:.0f} s")
+        return
     results: dict[str, object] = {
         "environment": environment(),
         "collectives": measure_collectives(options.rounds, options.seconds),
+        "every": measure_every(options.rounds, options.seconds),
         "own": measure_own(options.rounds, options.seconds),
         "kills": measure_kills(options.kills),
         "programs": measure_programs(),

@@ -1,0 +1,139 @@
+// How long each collective takes back to back, of 8 B, 32 KiB and 1 MiB.
+//
+//   all_collectives SECONDS         for each function and size
+//
+// Rank 0 prints a line each: function bytes median, in microseconds a call, of the slowest rank.
+// Bytes are what a rank gives to each other in exchanges, to the root in gathers, what it gets from
+// the root in scatters, and of a reduction the sum that a rank gets.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { bytes_max = 1 << 20, ranks_max = 64, samples_max = 200, samples_min = 5 };
+
+static double *sent, *received;
+static int rank, ranks, count;
+static int counts[ranks_max], places[ranks_max], byte_places[ranks_max];
+static MPI_Datatype types[ranks_max];
+static const MPI_Comm world = MPI_COMM_WORLD;
+
+#define CALL(name, ...) \
+  static void call_##name(void) { MPI_##name(__VA_ARGS__); }
+#define START(name, ...)                   \
+  static void call_##name(void) {          \
+    MPI_Request request;                   \
+    MPI_##name(__VA_ARGS__, &request);     \
+    MPI_Wait(&request, MPI_STATUS_IGNORE); \
+  }
+
+CALL(Bcast, sent, count, MPI_DOUBLE, 0, world)
+CALL(Reduce, sent, received, count, MPI_DOUBLE, MPI_SUM, 0, world)
+CALL(Allreduce, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+CALL(Gather, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, 0, world)
+CALL(Gatherv, sent, count, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, 0, world)
+CALL(Scatter, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, 0, world)
+CALL(Scatterv, sent, counts, places, MPI_DOUBLE, received, count, MPI_DOUBLE, 0, world)
+CALL(Allgather, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
+CALL(Allgatherv, sent, count, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, world)
+CALL(Alltoall, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
+CALL(Alltoallv, sent, counts, places, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, world)
+CALL(Alltoallw, sent, counts, byte_places, types, received, counts, byte_places, types, world)
+CALL(Scan, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+CALL(Exscan, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+CALL(Reduce_scatter, sent, received, counts, MPI_DOUBLE, MPI_SUM, world)
+CALL(Reduce_scatter_block, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+START(Ibcast, sent, count, MPI_DOUBLE, 0, world)
+START(Iallreduce, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+START(Iallgather, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
+START(Ialltoall, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
+
+typedef struct {
+  const char* name;
+  void (*call)(void);
+} Function;
+
+static const Function functions[] = {
+    {"bcast", call_Bcast},
+    {"reduce", call_Reduce},
+    {"allreduce", call_Allreduce},
+    {"gather", call_Gather},
+    {"gatherv", call_Gatherv},
+    {"scatter", call_Scatter},
+    {"scatterv", call_Scatterv},
+    {"allgather", call_Allgather},
+    {"allgatherv", call_Allgatherv},
+    {"alltoall", call_Alltoall},
+    {"alltoallv", call_Alltoallv},
+    {"alltoallw", call_Alltoallw},
+    {"scan", call_Scan},
+    {"exscan", call_Exscan},
+    {"reduce_scatter", call_Reduce_scatter},
+    {"reduce_scatter_block", call_Reduce_scatter_block},
+    {"ibcast", call_Ibcast},
+    {"iallreduce", call_Iallreduce},
+    {"iallgather", call_Iallgather},
+    {"ialltoall", call_Ialltoall},
+};
+static const int sizes[] = {8, 32 << 10, bytes_max};
+
+// Microseconds a call, of the slowest rank, on all ranks.
+static double sample(void (*call)(void), int calls) {
+  double time = 0;
+  PMPI_Barrier(world);
+  const double begin = PMPI_Wtime();
+  for (int i = 0; i < calls; ++i) call();
+  const double mine = 1e6 * (PMPI_Wtime() - begin) / calls;
+  PMPI_Allreduce(&mine, &time, 1, MPI_DOUBLE, MPI_MAX, world);
+  return time;
+}
+
+static int compare(const void* a, const void* b) {
+  const double difference = *(const double*)a - *(const double*)b;
+  return (difference > 0) - (difference < 0);
+}
+
+static double measure(void (*call)(void), double seconds) {
+  static double times[samples_max];
+  sample(call, 3);  // the first calls take longer
+  const double once = sample(call, 5);
+  int calls = (int)(1e6 * seconds / 20 / once);
+  calls = calls < 1 ? 1 : calls > 5000 ? 5000 : calls;
+  int samples = (int)(1e6 * seconds / (once * calls));
+  samples = samples < samples_min ? samples_min : samples > samples_max ? samples_max : samples;
+  for (int i = 0; i < samples; ++i) times[i] = sample(call, calls);
+  qsort(times, (size_t)samples, sizeof *times, compare);
+  return times[samples / 2];
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(world, &rank);
+  MPI_Comm_size(world, &ranks);
+  const double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.05;
+  if (ranks > ranks_max || !(seconds > 0)) MPI_Abort(world, 2);
+  const size_t room = (size_t)bytes_max * (size_t)ranks;
+  sent = calloc(room, 1);
+  received = calloc(room, 1);
+  if (sent == NULL || received == NULL) MPI_Abort(world, 1);
+  memset(received, 1, room);  // its pages are there before the first call
+  memset(sent, 0, room);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    count = sizes[i] / (int)sizeof(double);
+    for (int r = 0; r < ranks; ++r) {
+      counts[r] = count;
+      places[r] = count * r;
+      byte_places[r] = sizes[i] * r;
+      types[r] = MPI_DOUBLE;
+    }
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; ++f) {
+      const double time = measure(functions[f].call, seconds);
+      if (rank == 0) printf("%s %d %.3f\n", functions[f].name, sizes[i], time);
+      fflush(stdout);
+    }
+  }
+  free(sent);
+  free(received);
+  MPI_Finalize();
+  return 0;
+}
