@@ -29,7 +29,9 @@ def a_case(number: int, program: str, moments: list[str]) -> Case:
         victims[0] = 0
     faults = [f"kill:rank={rank},{moment}" for rank, moment in zip(victims, moments, strict=True)]
     transport = "tcp" if number % 4 > 1 else "auto"
-    return Case(number, program, ranks, transport, tuple(faults), 5 if ranks == 16 else 30)
+    large_percent = 5 if ranks == 16 else 30
+    collectives = dice.choice(["auto", "native", "resprout", "trees"])
+    return Case(number, program, ranks, transport, tuple(faults), large_percent, collectives)
 
 
 def on_entering(first_number: int, program: str, functions: list[str]) -> list[Case]:
