@@ -46,7 +46,8 @@ operators of which one commutes, and in counts where these choose the way. Those
 whose root sends 120 bytes or less where another rank takes more, or which one of them leaves to the
 library; an allreduce with other numbers of [slices](protocols/slices.md); an
 MPI_Alltoall of which one rank has more than 1 MiB for all and another one less; a scan whose
-segments end elsewhere. The rank that notices first ends the job where errors are fatal.
+segments end elsewhere; any call that goes over [lanes](protocols/lanes.md) at one rank and has too
+much for that at another. The rank that notices first ends the job where errors are fatal.
 
 Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
 through has its Fortran form ([adr/013](adr/013-fortran-forms.md)).

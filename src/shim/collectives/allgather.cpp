@@ -1,5 +1,10 @@
 // MPI_Allgather and MPI_Allgatherv: an allreduce whose sum is a concatenation.
+#include <algorithm>
+#include <vector>
+
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/landing.hpp"
+#include "shim/collectives/meeting.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/errors.hpp"
@@ -11,10 +16,10 @@ using namespace resprout::shim;
 namespace {
 
 // Who cannot take what there is gives all the same, and all get the same error. `library(comm,
-// from, count, type, to)`: the library's call.
+// from, count, type, to)`: the library's call. `is_even`: all give as much.
 template <typename Library>
 int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-              const Pieces& said, void* recvbuf, Library library) {
+              const Pieces& said, void* recvbuf, bool is_even, Library library) {
   const int rank = call.rank();
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const bool takes_all = !said.depend_on_lost(call.session());
@@ -23,6 +28,13 @@ int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Data
   if (!is_in_place) mine = Piece::of(sendbuf, sendcount, sendtype);
   if (is_in_place && takes_all) mine = all.of(rank);
   const std::vector<Piece> pieces = takes_all ? all.all(call.size()) : std::vector<Piece>();
+  std::size_t largest = 0;
+  for (const Piece& piece : pieces) largest = std::max(largest, piece.layout.packed_bytes);
+  if (is_even || call.is_whole()) {
+    const auto ended =
+        gather_in_meeting(call, Kind::allgather, largest, mine, pieces, is_in_place ? rank : -1);
+    if (ended) return *ended;
+  }
   const MPI_Comm native = call.native(Kind::allgather, bytes_of(pieces));
   if (native != MPI_COMM_NULL) {
     Landing landing(pieces);
@@ -63,7 +75,7 @@ extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype se
     return call.leave_to([&] {
       return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
-  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf,
+  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf, true,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Allgather(from, count, type, to, recvcount, recvtype, native);
                    });
@@ -82,7 +94,7 @@ extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype s
       return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm);
     });
-  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf,
+  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf, false,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Allgatherv(from, count, type, to, recvcounts, displs, recvtype,
                                             native);

@@ -3,6 +3,8 @@
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/exchange.hpp"
+#include "shim/collectives/landing.hpp"
+#include "shim/collectives/meeting.hpp"
 #include "shim/replication/compared.hpp"
 
 using namespace resprout::shim;
@@ -13,7 +15,7 @@ namespace {
 // session. `library(comm, from, to)`: the library's call, with these buffers.
 template <typename Library>
 std::optional<int> leave_exchange(CollectiveCall& call, std::size_t bytes, const Pieces& receive,
-                                    const void* sendbuf, void* recvbuf, Library library) {
+                                  const void* sendbuf, void* recvbuf, Library library) {
   const MPI_Comm native = call.native(Kind::alltoall, bytes);
   if (native == MPI_COMM_NULL) return std::nullopt;
   Landing landing(receive.all(call.size()));
@@ -36,9 +38,12 @@ extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
       return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const std::size_t bytes = receive.of(0).layout.packed_bytes;
+  const auto into = receive.all(call.size());
+  const auto from_all = is_in_place ? into : send.all(call.size());
+  if (const auto met = exchange_in_meeting(call, bytes, from_all, into)) return *met;
   const auto ended = leave_exchange(
-      call, receive.of(0).layout.packed_bytes, receive, sendbuf, recvbuf,
-      [&](MPI_Comm native, const void* from, void* to) {
+      call, bytes, receive, sendbuf, recvbuf, [&](MPI_Comm native, const void* from, void* to) {
         return PMPI_Alltoall(from, is_in_place ? recvcount : sendcount,
                              is_in_place ? recvtype : sendtype, to, recvcount, recvtype, native);
       });

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "runtime/session.hpp"
-#include "shim/collectives/landing.hpp"
 #include "shim/collectives/native.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/inside_call.hpp"
@@ -72,11 +71,12 @@ class CollectiveCall {
     return std::nullopt;
   }
   // The same on `native` for a call whose ranks need different things, which the library writes
-  // where `landing` says. `library`: int(), its call.
-  template <typename Library>
-  std::optional<int> run(MPI_Comm native, Landing& landing, Library library) {
-    NativeCollective collective({.communicator = communicator_, .comm = native, .may_keep = false},
-                                library);
+  // where `landing` says (a Landing). `library`: int(), its call. `root`: who alone gives
+  // anything, or -1.
+  template <typename AnyLanding, typename Library>
+  std::optional<int> run(MPI_Comm native, AnyLanding& landing, Library library, int root = -1) {
+    NativeCollective collective(
+        {.communicator = communicator_, .comm = native, .root = root, .may_keep = false}, library);
     const runtime::Outcome outcome = session_->run_natively(lock_, collective);
     if (!outcome.is_delivered) {
       landing.give_up();
@@ -86,6 +86,7 @@ class CollectiveCall {
     }
     if (lock_.owns_lock()) lock_.unlock();
     if (collective.code() == MPI_SUCCESS) landing.take();
+    if (is_interruption(collective.code())) landing.give_up();
     return finish_native(outcome, collective.code());
   }
 

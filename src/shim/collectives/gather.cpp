@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/landing.hpp"
+#include "shim/collectives/meeting.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/errors.hpp"
@@ -33,7 +35,7 @@ int gather(CollectiveCall& call, const Piece* mine, const Pieces& said, int root
 // session. `library(comm, from, count, type, to)`: the library's call.
 template <typename Library>
 std::optional<int> leave_gather(CollectiveCall& call, std::size_t bytes, const Piece* mine,
-                                    const Pieces& all, int root, void* recvbuf, Library library) {
+                                const Pieces& all, int root, void* recvbuf, Library library) {
   const MPI_Comm native = call.native(Kind::gather, bytes);
   if (native == MPI_COMM_NULL) return std::nullopt;
   const bool is_root = call.rank() == root;
@@ -71,11 +73,17 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
   const Piece* mine = is_in_place ? nullptr : &given;
-  const auto ended = leave_gather(
-      call, (is_in_place ? all.of(root) : given).layout.packed_bytes, mine, all, root, recvbuf,
-      [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
-        return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
-      });
+  const std::size_t bytes = (is_in_place ? all.of(root) : given).layout.packed_bytes;
+  const bool is_root = call.rank() == root;
+  const auto into = is_root ? all.all(call.size()) : std::vector<Piece>();
+  const int except = is_in_place ? root : -1;
+  if (const auto met = gather_in_meeting(call, Kind::gather, bytes, given, into, except))
+    return *met;
+  const auto ended =
+      leave_gather(call, bytes, mine, all, root, recvbuf,
+                   [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+                     return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
+                   });
   return ended ? *ended : gather(call, mine, all, root);
 }
 

@@ -429,7 +429,9 @@ bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op
   const int losses = World::current()->lost_count();
   if (lanes.losses != losses && !has_lost_member(*lanes.members)) lanes.losses = losses;
   if (kind == Kind::barrier) return true;
-  if (kind == Kind::allreduce && !is_predefined(op)) return false;
+  const bool combines =
+      kind == Kind::allreduce || kind == Kind::scan || kind == Kind::reduce_scatter;
+  if (combines && !is_predefined(op)) return false;
   return kind == Kind::broadcast ? bytes > 0 && bytes <= LaneMemory::broadcast_bytes_max
                                  : can_be_contribution(bytes, lanes);
 }
@@ -469,6 +471,25 @@ bool barrier_by_lanes(CollectiveCall& call) {
   if (!meet(call.communicator())) return false;
   note_last(call.communicator(), -1);
   return true;
+}
+
+std::optional<int> meet_by_lanes(CollectiveCall& call, std::span<const std::byte> mine,
+                                 std::vector<Brought>& all) {
+  CommunicatorLanes& lanes = crossing(call);
+  lanes.machine.start_meeting(has_to_leave(lanes));
+  const std::size_t brought = std::min(mine.size(), LaneMemory::meeting_bytes_max);
+  if (!write(lanes, mine.data(), brought)) return std::nullopt;
+  const bool are_there = await_all(call.communicator(), 0);
+  if (!are_there && !lanes.is_passed_by) return std::nullopt;
+  note_last(call.communicator(), -1);
+  if (!are_there) return MPI_ERR_TRUNCATE;
+  const protocols::LaneSlot slot = lanes.machine.poll_read();
+  for (int i = 0; i < lanes.slots.size(); ++i) {
+    const std::byte* const payload = lanes.slots.payload(i, slot, 0);
+    all.push_back(
+        {lanes.members->comm_rank(rank_at(i)), {payload, lanes.slots.bytes_of(i, slot, 0)}});
+  }
+  return brought == mine.size() ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
 bool meet_at_end(Communicator& communicator, MPI_Comm native) {

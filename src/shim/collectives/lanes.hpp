@@ -14,7 +14,11 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "protocols/lanes/lanes.hpp"
 #include "runtime/lane_memory.hpp"
@@ -79,6 +83,17 @@ bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout
 bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
                         const Layout& layout, MPI_Op op, int& code);
 bool barrier_by_lanes(CollectiveCall& call);
+
+// What a member has brought to a meeting: there until this process has been in two more.
+struct Brought {
+  int rank;  // in the communicator
+  std::span<const std::byte> data;
+};
+// All bring something, and get what each has brought, in the order of ranks, in `all`. What the
+// call returns; nothing: the lanes are over. REQUIRES: goes_by_lanes, for the most that any brings;
+// of more than fits, by a mistake of the program, a part is brought.
+std::optional<int> meet_by_lanes(CollectiveCall& call, std::span<const std::byte> mine,
+                                 std::vector<Brought>& all);
 inline runtime::Outcome delivered() {
   runtime::Outcome outcome;
   outcome.is_delivered = true;

@@ -37,7 +37,7 @@ struct NativeParts {
   Communicator* communicator = nullptr;
   MPI_Comm comm = MPI_COMM_NULL;
   bool synchronizes = false;  // without a barrier
-  int root = -1;              // of a broadcast
+  int root = -1;              // who alone gives anything
   bool may_keep = true;       // all need the same: it may do without a barrier
   void* buffer = nullptr;     // where that is
   Layout layout = {};         // of it

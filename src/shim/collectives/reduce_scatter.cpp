@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <vector>
 
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/landing.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/reduction.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/replication/compared.hpp"
@@ -19,6 +22,17 @@ template <typename Library>
 int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI_Datatype datatype,
                    MPI_Op op, std::int64_t all, std::int64_t first, int count, Library library) {
   Reduction reduction(op, datatype, all);
+  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  const Layout& layout = reduction.layout();
+  const MPI_Op lanes_op = layout.is_dense ? op : MPI_OP_NULL;
+  if (goes_by_lanes(call, Kind::reduce_scatter, layout.packed_bytes, lanes_op)) {
+    std::vector<std::byte> sum(layout.packed_bytes);
+    int code = MPI_SUCCESS;
+    if (allreduce_by_lanes(call, input, sum.data(), layout, op, code)) {
+      if (code == MPI_SUCCESS) reduction.write_part(sum, first, count, recvbuf);
+      return call.finish(delivered(), code);
+    }
+  }
   const MPI_Comm native = call.native(Kind::reduce_scatter, reduction.bytes());
   if (native != MPI_COMM_NULL) {
     Landing landing({Piece::of(recvbuf, count, datatype)});
@@ -27,7 +41,6 @@ int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI
         call.run(native, landing, [&] { return library(native, from, landing.at(recvbuf)); });
     if (ended) return *ended;
   }
-  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const runtime::Outcome outcome = call.session().allreduce(
       call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
       reduction.combiner(),

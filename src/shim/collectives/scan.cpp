@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/landing.hpp"
+#include "shim/collectives/lanes.hpp"
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
@@ -163,6 +165,30 @@ std::optional<int> leave_scan(CollectiveCall& call, const Arguments& arguments) 
   });
 }
 
+// The same over lanes, for few elements and an operator of MPI's.
+std::optional<int> scan_in_meeting(CollectiveCall& call, const Arguments& arguments) {
+  const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
+  const Layout layout = layout_of(datatype, count);
+  if (!goes_by_lanes(call, Kind::scan, layout.spread_bytes, op)) return std::nullopt;
+  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  std::vector<Brought> all;
+  auto code = meet_by_lanes(call, spread(input, layout), all);
+  if (!code) return std::nullopt;
+  Fold fold(op, layout);
+  const int end = call.rank() + (is_inclusive ? 1 : 0);
+  for (const auto& [rank, data] : all) {
+    if (data.size() != layout.spread_bytes) code = MPI_ERR_TRUNCATE;
+    if (rank < end && *code == MPI_SUCCESS) fold.add(data);
+  }
+  if (fold.code() != MPI_SUCCESS) code = fold.code();
+  if (*code == MPI_SUCCESS && !fold.is_empty()) {
+    std::vector<std::byte> sum;
+    fold.append_to(sum);
+    unpack(sum, recvbuf, layout);
+  }
+  return call.finish(delivered(), *code);
+}
+
 Startable scan(const Arguments& arguments) {
   const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     return arguments.are_valid() ? std::make_shared<Scan>(session, arguments) : nullptr;
@@ -185,7 +211,8 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
-  const auto ended = leave_scan(call, arguments);
+  auto ended = scan_in_meeting(call, arguments);
+  if (!ended) ended = leave_scan(call, arguments);
   return ended ? *ended : Scan(call.session(), arguments).run(call);
 }
 
@@ -196,7 +223,8 @@ extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
-  const auto ended = leave_scan(call, arguments);
+  auto ended = scan_in_meeting(call, arguments);
+  if (!ended) ended = leave_scan(call, arguments);
   return ended ? *ended : Scan(call.session(), arguments).run(call);
 }
 

@@ -1,5 +1,9 @@
 // MPI_Scatter and MPI_Scatterv: a broadcast of the blocks of all, of which everybody takes its own.
+#include <vector>
+
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/landing.hpp"
+#include "shim/collectives/meeting.hpp"
 #include "shim/collectives/pieces.hpp"
 #include "shim/collectives/specs.hpp"
 #include "shim/errors.hpp"
@@ -68,11 +72,15 @@ int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcoun
   const Piece mine = is_in_place ? Piece{} : Piece::of(recvbuf, recvcount, recvtype);
   const std::size_t given =
       is_in_place ? all.of(root).layout.packed_bytes : mine.layout.packed_bytes;
+  if (is_even) {
+    const auto row_here = is_root ? all.all(call.size()) : std::vector<Piece>();
+    if (const auto met = scatter_in_meeting(call, root, given, row_here, mine)) return *met;
+  }
   const MPI_Comm native = call.native(Kind::scatter, is_even ? given : bytes_unknown);
   if (native != MPI_COMM_NULL) {
     Landing landing(is_in_place ? std::vector<Piece>() : std::vector<Piece>{mine});
     void* to = is_in_place ? MPI_IN_PLACE : landing.at(recvbuf);
-    const auto ended = call.run(native, landing, [&] { return library(native, to); });
+    const auto ended = call.run(native, landing, [&] { return library(native, to); }, root);
     if (ended) return *ended;
   }
   runtime::Buffer row;
