@@ -14,7 +14,6 @@ from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Library, Mpi
-from resprout.launch.owned_folder import owned_folder
 from resprout.launch.planes import shadows
 from resprout.launch.planes.outcome import PlaneEnd, decide
 from resprout.launch.planes.placement import deal, read_hosts
@@ -22,11 +21,11 @@ from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.running import Running
 from resprout.launch.planes.survey import check, survey
 from resprout.launch.planes.voted_lines import VotedLines
+from resprout.launch.shared_folder import shared_folder
 from resprout.report.corruptions import NOT_COMPARED, STATUS_CORRUPTED, Corruption, Verification
 from resprout.report.merge import STATUS_STRICT, STATUS_TORN, STATUS_UNVERIFIED, Report
 from resprout.report.ranks import Flipped
 
-_SHARED = Path("/dev/shm")
 ONE_HOST = (
     "resprout: all replicas are on this host: they protect from the loss of processes, but not "
     "from that of the host"
@@ -83,7 +82,7 @@ def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
     """Run all planes to their ends. REQUIRES: the main thread."""
     voted = _voted_lines(plans[0])
     ranks = sum(plan.ranks for plan in plans)
-    with job.run_directory(parent, ranks) as directory, _shared_memory(plans[0]) as shared:
+    with job.run_directory(parent, ranks) as directory, shared_folder(plans[0]) as shared:
         relay = Relay(len(plans), str(directory), stands_in=plans[0].stands_in, voted=voted)
         _make_secret(directory)
         if plans[0].is_on_several_hosts:
@@ -184,16 +183,6 @@ def _make_secret(directory: Path) -> None:
     descriptor = os.open(directory / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(secrets.token_bytes(32))
-
-
-@contextlib.contextmanager
-def _shared_memory(plan: Plan) -> Iterator[Path | None]:
-    """A folder for the MPI's segments: the ranks of a lost plane are killed, and leave theirs."""
-    if plan.hostfile is not None or plan.mpirun_args or not os.access(_SHARED, os.W_OK):
-        yield None
-        return
-    with owned_folder(_SHARED) as folder:
-        yield folder
 
 
 def _placed(plans: Sequence[Plan], directory: Path) -> Iterator[Plan]:
