@@ -36,6 +36,7 @@ The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit statu
     resprout run -n 8 --report report.json --strict -- python program.py
     resprout run -n 8 --inject kill:rank=0,at=2s --inject kill:rank=3,at=allreduce#40 -- ./program
     resprout run -n 8 --on-loss error -- ./program-with-ulfm
+    resprout run -n 8 --on-loss restart -- ./program-with-checkpoints
     resprout run -n 8 --replicas 2 --inject kill:rank=3,replica=1,at=2s -- ./program
     resprout run -n 16 --hostfile hosts --run-dir /shared -- ./program
     resprout run -n 2 -- ./ocean : -n 6 ./ice     # 8 ranks, of two programs
@@ -73,6 +74,11 @@ def run_command(
     shadow_lag: Annotated[str | None, table_option("--shadow-lag")] = None,
     straggler_wait: Annotated[str | None, table_option("--straggler-wait")] = None,
     on_loss: Annotated[str, table_option("--on-loss")] = "continue",
+    max_restarts: Annotated[str | None, table_option("--max-restarts")] = None,
+    restart_command: Annotated[str | None, table_option("--restart-command")] = None,
+    short_life: Annotated[str | None, table_option("--short-life")] = None,
+    spares: Annotated[str | None, table_option("--spares")] = None,
+    spare_hosts: Annotated[str | None, table_option("--spare-hosts")] = None,
     on_unanswered: Annotated[str | None, table_option("--on-unanswered")] = None,
     inject: Annotated[list[str] | None, table_option("--inject")] = None,
     report: Annotated[Path | None, table_option("--report")] = None,
@@ -104,24 +110,14 @@ def run_command(
         "--heartbeat-period": heartbeat_period, "--heartbeat-timeout": heartbeat_timeout,
         "--radix": radix,
     }  # fmt: skip
-    return run(
-        Request(
-            ranks=ranks,
-            program=program,
-            texts=texts,
-            order=order,
-            inject=inject or [],
-            report=report,
-            strict=strict,
-            calibration=calibration,
-            mpi=mpi,
-            hostfile=hostfile,
-            mpirun_args=mpirun_arg or [],
-            replica_hosts=replica_hosts,
-            run_dir=run_dir,
-            verbose=verbose,
-        )
-    )
+    request = Request(
+        ranks=ranks, program=program, texts=texts, order=order, inject=inject or [],
+        report=report, strict=strict, calibration=calibration, mpi=mpi, hostfile=hostfile,
+        mpirun_args=mpirun_arg or [], replica_hosts=replica_hosts, run_dir=run_dir,
+        verbose=verbose, max_restarts=max_restarts, restart_command=restart_command,
+        short_life=short_life, spares=spares, spare_hosts=spare_hosts,
+    )  # fmt: skip
+    return run(request)
 
 
 SIM_HELP = """Simulate a protocol on the LogP machine.

@@ -184,11 +184,60 @@ OPTIONS = (
     Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
-        "continue|error",
-        "continue, error",
+        "continue|error|restart",
+        "continue, error, restart",
         "continue",
         "What a call does that a loss touched: go on among the survivors, or return "
-        "MPIX_ERR_PROC_FAILED through the program's error handler.",
+        "MPIX_ERR_PROC_FAILED through the program's error handler. restart: all ranks end, and the "
+        "job starts again within its allocation (docs/restart.md).",
+    ),
+    Option(
+        "--max-restarts",
+        "RESPROUT_MAX_RESTARTS",
+        "N",
+        "a whole number from 0 to 1000000",
+        "10",
+        "How often --on-loss restart starts a job again.",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--restart-command",
+        "RESPROUT_RESTART_COMMAND",
+        "COMMAND",
+        "a program and its arguments, quoted as in a shell: './app --resume'",
+        "the same program",
+        "What --on-loss restart starts instead of the program when it starts the job again.",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--short-life",
+        "RESPROUT_SHORT_LIFE",
+        "SECONDS",
+        "seconds from 0 on, as 20 or 0.5",
+        "20",
+        "With --on-loss restart: a start of the job that a loss ends sooner was short, and three "
+        "short ones in a row end the job. 0: none is short.",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--spares",
+        "RESPROUT_SPARES",
+        "SLOTS",
+        "a whole number of slots of --hostfile",
+        "0",
+        "With --on-loss restart: so many slots have to be free at first, for the ranks of hosts "
+        "that are lost.",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--spare-hosts",
+        "RESPROUT_SPARE_HOSTS",
+        "HOSTS",
+        "a whole number of hosts of --hostfile",
+        "0",
+        "With --on-loss restart: the last hosts of the file do nothing at first, and come into the "
+        "places of hosts that are lost.",
+        reaches_ranks=False,
     ),
     Option(
         "--on-unanswered",
@@ -335,6 +384,8 @@ OPTIONS = (
     ),
 )
 
+# What ranks find in their environment, and nobody sets.
+OF_A_RANK = ("RESPROUT_REPLICA", "RESPROUT_RESTART")
 BY_FLAG = {option.flag: option for option in OPTIONS}
 
 
@@ -342,7 +393,7 @@ def check_environment(environment: Mapping[str, str]) -> None:
     """Refuse variables that look like ours but are not: most probably they are misspelled."""
     known = [option.variable for option in OPTIONS]
     for name in environment:
-        if name.startswith(PREFIX) and name not in known:
+        if name.startswith(PREFIX) and name not in known and name not in OF_A_RANK:
             words = [variable.removeprefix(PREFIX) for variable in known]
             close = difflib.get_close_matches(name.removeprefix(PREFIX), words, n=1)
             advice = (
@@ -409,8 +460,16 @@ def _is_shadow_lag(text: str) -> bool:
     return 64 << 10 <= number * _UNITS[unit] < 1 << 64
 
 
+def _is_seconds(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) is not None
+
+
 def _is_straggler_wait(text: str) -> bool:
-    return text == "none" or re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) is not None
+    return text == "none" or _is_seconds(text)
+
+
+def _is_count(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,7}", text) is not None and int(text) <= 1000000
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
@@ -425,7 +484,11 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--commit-output": _one_of("first", "voted"),
     "--shadow-lag": _is_shadow_lag,
     "--straggler-wait": _is_straggler_wait,
-    "--on-loss": _one_of("continue", "error"),
+    "--on-loss": _one_of("continue", "error", "restart"),
+    "--max-restarts": _is_count,
+    "--short-life": _is_seconds,
+    "--spares": _is_count,
+    "--spare-hosts": _is_count,
     "--on-unanswered": _one_of("handler", "ignore", "abort"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

@@ -4,7 +4,13 @@
 // that the processes there were killed, which a job survives; and the daemon is taken out of the
 // tree over which it speaks with the others, so that what all of them have to say does not wait for
 // it.
+//
+// A job that is started again after a loss (RESPROUT_ON_LOSS=restart) ends with its host, as with
+// any of its processes. There `resprout run` learns which host it was, by a file lost-host-NAME in
+// the run directory, and says itself who was lost.
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdarg>
 #include <cstdio>
@@ -22,6 +28,19 @@ namespace resprout::launcher {
 namespace {
 
 using State = Prrte::State;
+
+bool is_started_again() {
+  const char* on_loss = std::getenv("RESPROUT_ON_LOSS");
+  return on_loss != nullptr && std::strcmp(on_loss, "restart") == 0;
+}
+
+void note_lost(const std::string& host) {
+  const char* directory = std::getenv("RESPROUT_RUN_DIR");
+  if (directory == nullptr) return;
+  const std::string path = std::string(directory) + "/lost-host-" + host;
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
+}
 
 // One of this process.
 class Launcher {
@@ -45,7 +64,11 @@ class Launcher {
   void process_is(Prrte::Process* process, State state) {
     const std::uint32_t job = job_of(*process);
     const bool is_other_daemon = job == 0 && process->rank != 0;
-    if (is_other_daemon && says_it_is_gone(state) && goes_on_without(*process)) return;
+    if (is_other_daemon && says_it_is_gone(state)) {
+      const auto host = prrte_.host_of(*process);
+      if (host && !prrte_.is_ending() && is_started_again()) note_lost(*host);
+      if (goes_on_without(*process)) return;
+    }
     if (job != 0 && state == ended_) hosts_.note_end({job, process->rank});
     prrte_.process_is(process, state);
   }
@@ -83,6 +106,7 @@ class Launcher {
       Prrte::Process victim = named(process);
       prrte_.process_is(&victim, killed_);
     }
+    if (is_started_again()) return true;
     if (ranks.empty()) ranks = "where no rank was left";
     std::fprintf(stderr, "resprout: host %s is lost, %s; going on without it\n", host->c_str(),
                  ranks.c_str());
@@ -138,6 +162,15 @@ RESPROUT_EXPORT int prte_errmgr_base_select() {
         "it loses a host\n",
         stderr);
   return status;
+}
+
+// The launcher's own words about a process that was killed; null: none. `resprout run` has better
+// ones for a job that is started again.
+RESPROUT_EXPORT char* prte_dump_aborted_procs(void* job) {
+  if (resprout::launcher::is_started_again()) return nullptr;
+  static const auto theirs =
+      reinterpret_cast<char* (*)(void*)>(dlsym(RTLD_NEXT, "prte_dump_aborted_procs"));
+  return theirs(job);
 }
 
 // Among the program's output the launcher says that a daemon failed to report back when the remote

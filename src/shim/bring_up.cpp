@@ -11,6 +11,7 @@
 
 #include "runtime/lane_pool.hpp"
 #include "runtime/net/socket.hpp"
+#include "shim/first_loss.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -145,7 +146,7 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
   job.peers = everybodys(mine, job.size);
   for (const auto& name : everybodys(own_host_name(), job.size))
     job.host_names.push_back(name.data());
-  if (!options.is_replicated()) job.tree = agree_on_tree(options, job);
+  if (goes_on_without(options)) job.tree = agree_on_tree(options, job);
   if (tcp) {
     std::vector<runtime::TcpEndpoint> endpoints;
     for (const auto& peer : job.peers) endpoints.push_back({peer.address.data(), peer.data_port});

@@ -7,6 +7,7 @@
 #include "shim/collectives/lanes.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/world.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const runtime::Lock lock = world.engine().lock();
   const Communicator* communicator = communicator_of(comm);
-  const bool is_native = communicator->is_native || world.options().leaves_collectives_to_mpi();
+  const bool is_native = communicator->is_native || leaves_collectives_to_library(world.options());
   const CommunicatorLanes* lanes = communicator->lanes.get();
   const bool is_by_lanes = lanes != nullptr && communicator->last == nullptr;
   if (is_by_lanes && lanes->last_root >= 0) return {lanes->last_root};

@@ -15,8 +15,10 @@ namespace {
 constexpr std::string_view prefix = "RESPROUT_";
 // Whose variables these are; resprout_start has set it (src/launcher/start).
 constexpr const char* process_name = "RESPROUT_PROCESS";
-// Programs ask in which plane they are (docs/replication.md): it stays.
+// Programs ask in which plane they are (docs/replication.md), and in which life (docs/restart.md):
+// these stay.
 constexpr const char* number_of_plane = "RESPROUT_REPLICA";
+constexpr const char* number_of_life = "RESPROUT_RESTART";
 // By this the launcher of several planes knows what a plane's ranks have started.
 constexpr const char* mark_of_plane = "PLANE_OF_RESPROUT_RUN";
 
@@ -61,7 +63,7 @@ Taken* take() {
     if (!entry.starts_with(prefix)) continue;
     const std::string_view name = entry.substr(0, entry.find('='));
     if (name != process_name) taken->entries.emplace_back(entry);
-    if (name != number_of_plane) names.emplace_back(name);
+    if (name != number_of_plane && name != number_of_life) names.emplace_back(name);
   }
   const std::string directory = value_of("RESPROUT_RUN_DIR");
   if (getenv(number_of_plane) != nullptr) setenv(mark_of_plane, directory.c_str(), 1);

@@ -27,10 +27,14 @@ constexpr string_view fault_forms =
 
 // Options of `resprout run` that are the launcher's business alone, but may stand in its
 // environment and so in ours.
-constexpr std::array launcher_names{
-    "RESPROUT_CALIBRATION", "RESPROUT_COMMIT_OUTPUT",  "RESPROUT_ON_UNVERIFIED",
-    "RESPROUT_MPI",         "RESPROUT_MPIRUN_ARGS",    "RESPROUT_REPLICA_HOSTS",
-    "RESPROUT_REPORT",      "RESPROUT_STRAGGLER_WAIT", "RESPROUT_STRICT"};
+constexpr std::array launcher_names{"RESPROUT_CALIBRATION",   "RESPROUT_COMMIT_OUTPUT",
+                                    "RESPROUT_ON_UNVERIFIED", "RESPROUT_MAX_RESTARTS",
+                                    "RESPROUT_MPI",           "RESPROUT_MPIRUN_ARGS",
+                                    "RESPROUT_REPLICA_HOSTS", "RESPROUT_REPORT",
+                                    "RESPROUT_RESTART",       "RESPROUT_RESTART_COMMAND",
+                                    "RESPROUT_SHORT_LIFE",    "RESPROUT_SPARE_HOSTS",
+                                    "RESPROUT_SPARES",        "RESPROUT_STRAGGLER_WAIT",
+                                    "RESPROUT_STRICT"};
 
 // Splits off what stands before the first `separator`; all of it if there is none.
 string_view take_until(string_view& rest, char separator) {
@@ -208,9 +212,19 @@ string parse_choice(string_view value, const std::array<std::pair<string_view, C
 }
 
 string parse_on_loss(string_view value, Options& options) {
-  static constexpr std::array table{std::pair<string_view, OnLoss>{"continue", OnLoss::go_on},
-                                    std::pair<string_view, OnLoss>{"error", OnLoss::error}};
-  return parse_choice(value, table, options.on_loss);
+  struct Choice {
+    OnLoss on_loss;
+    bool is_started_again;
+  };
+  using Row = std::pair<string_view, Choice>;
+  static constexpr std::array table{Row{"continue", {OnLoss::go_on, false}},
+                                    Row{"error", {OnLoss::error, false}},
+                                    Row{"restart", {OnLoss::go_on, true}}};
+  Choice choice{options.on_loss, false};
+  const string problem = parse_choice(value, table, choice);
+  options.on_loss = choice.on_loss;
+  if (choice.is_started_again) options.replica = -1;
+  return problem;
 }
 
 string parse_on_unanswered(string_view value, Options& options) {

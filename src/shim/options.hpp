@@ -79,7 +79,7 @@ struct Options {
   int radix = 4;                        // of the tree of the views
   std::optional<runtime::Order> order;  // RESPROUT_ORDER=lines:HOST [GROUP];...: hosts in this tree
   int replicas = 1;                     // planes of the job
-  int replica = 0;                      // the plane of this process
+  int replica = 0;                      // plane of this process; -1: the job is started again
   bool has_replica = false;             // it was told so
   // RESPROUT_VERIFY=none|all-to-all|msg-plus-hash|async|async-hash; nothing: none
   std::optional<protocols::VoteMethod> verify;

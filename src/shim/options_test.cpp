@@ -1,4 +1,5 @@
 #include "shim/options.hpp"
+#include "shim/first_loss.hpp"
 
 #include "doctest/doctest.h"
 
@@ -109,7 +110,7 @@ TEST_CASE("the launcher's own variables are let through, misspelled ones are not
 
 TEST_CASE("a wrong value names the variable, the value and what is valid, on one line") {
   for (const auto& [line, valid] : std::vector<std::pair<std::string, std::string>>{
-           {"RESPROUT_ON_LOSS=panic", "continue or error"},
+           {"RESPROUT_ON_LOSS=panic", "continue, error or restart"},
            {"RESPROUT_TRANSPORT=udp", "auto, shm or tcp"},
            {"RESPROUT_VERBOSE=yes", "0 or 1"},
            {"RESPROUT_NETWORK=10.0.0.0", "10.0.0.0/8"},
@@ -145,6 +146,20 @@ TEST_CASE("a process of a plane knows its plane and how many there are") {
 
 TEST_CASE("replicas without planes are refused: only the launcher can start them") {
   CHECK(speaks_of(parse({"RESPROUT_REPLICAS=2"}).error, "resprout run"));
+}
+
+TEST_CASE("where the job is started again a process ends with the first loss, as in a plane") {
+  const Options restarted = parse({"RESPROUT_ON_LOSS=restart", "RESPROUT_RESTART=2"}).options;
+  CHECK(ends_with_first_loss(restarted));
+  CHECK_FALSE(goes_on_without(restarted));
+  CHECK(leaves_collectives_to_library(restarted));
+  const Options plane = parse({"RESPROUT_REPLICAS=2", "RESPROUT_REPLICA=0"}).options;
+  CHECK(ends_with_first_loss(plane));
+  CHECK_FALSE(goes_on_without(plane));
+  for (const char* on_loss : {"RESPROUT_ON_LOSS=continue", "RESPROUT_ON_LOSS=error"}) {
+    CHECK_FALSE(ends_with_first_loss(parse({on_loss}).options));
+    CHECK(goes_on_without(parse({on_loss}).options));
+  }
 }
 
 TEST_CASE("the timeout must be longer than the period") {

@@ -10,6 +10,7 @@
 
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/peers.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/masking.hpp"
@@ -99,7 +100,8 @@ void end_job_over(const Unanswered& unanswered, OnUnanswered on_unanswered) {
 template <typename CallHandler>
 void follow(const Unanswered& unanswered, MPI_Errhandler handler, CallHandler call_handler) {
   const Options& options = World::current()->options();
-  if (options.is_replicated()) return;  // the plane ends, or siblings know the data
+  // This process ends, or siblings know the data.
+  if (!goes_on_without(options)) return;
   const Following following = what_follows(options.on_unanswered, handling_of(handler));
   note(unanswered, following);
   if (following.calls_handler) call_handler();

@@ -22,6 +22,7 @@
 #include "shim/departures.hpp"
 #include "shim/environment.hpp"
 #include "shim/errors.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
 #include "shim/native/left_behind.hpp"
@@ -59,8 +60,8 @@ class LiveWorld final : public World {
     engine_.do_meanwhile(progress_mpi, has_windows);
     engine_.ask_about_broken_peers([this](int rank) { job_.lifeline->suspect(rank); });
     engine_.watch_links(link_watching());
-    // A process of a plane does more about a loss than to go on: when its own lifeline says so.
-    if (!options_.is_replicated()) {
+    // Who does more about a loss than to go on does it when its own lifeline says so.
+    if (goes_on_without(options_)) {
       pulse_.start(job_.transport->pulses(), job_.rank);
       engine_.watch_pulses([this](int rank) { job_.lifeline->suspect(rank); });
     }
@@ -117,7 +118,7 @@ class LiveWorld final : public World {
       setup.peers.push_back({job.peers[i].pid, job.host_names[i]});
     setup.run_directory = options.run_directory;
     setup.on_loss = options.on_loss;
-    setup.keeps_views = !options.is_replicated() && job.size <= runtime::views_ranks_max;
+    setup.keeps_views = goes_on_without(options) && job.size <= runtime::views_ranks_max;
     setup.tree = job.tree;
     return setup;
   }
@@ -164,9 +165,9 @@ bool tick() {
   return is_busy || is_any_under_way() || are_own(world->options().collectives);
 }
 
-// A plane that has lost a rank computes no more: before anything can go on without it, this process
-// says what it knows and ends; the launcher of the plane ends the others.
-[[noreturn]] void end_with_plane(LiveWorld& world, const runtime::Loss& loss) {
+// Where nobody outlives a loss: before anything can go on without the lost, this process says what
+// it knows and ends; the launcher ends the others.
+[[noreturn]] void end_with_lost(LiveWorld& world, const runtime::Loss& loss) {
   world.report().note_loss_of_plane(loss);
   for (;;) kill(getpid(), SIGKILL);
 }
@@ -175,15 +176,15 @@ void handle_loss(const runtime::Loss& loss) {
   LiveWorld* world = live.load();
   Masking* by = masking.load();
   if (by != nullptr) by->lose(loss.rank);  // before any call meets it
-  if (by == nullptr && !is_masking_over() && world->options().is_replicated())
-    end_with_plane(*world, loss);
+  const bool goes_on = goes_on_without(world->options());
+  if (by == nullptr && !is_masking_over() && !goes_on) end_with_lost(*world, loss);
   const bool is_seen_here = runtime::is_proven(loss.kind) && world->is_on_own_host(loss.rank);
-  if (is_seen_here && !world->options().is_replicated())
+  if (is_seen_here && goes_on)
     world->engine().post_loss(loss.rank);
   else
     world->engine().note_loss(loss.rank);
   note_failure(loss.rank, runtime::is_proven(loss.kind));
-  if (!world->options().is_replicated()) return world->report().note_loss(loss);
+  if (goes_on) return world->report().note_loss(loss);
   world->report().note_loss_of_plane(loss);
 }
 
@@ -227,9 +228,9 @@ void begin() {
   runtime::LifelineOptions callbacks;
   callbacks.on_loss = handle_loss;
   callbacks.on_view = handle_view;
-  callbacks.keeps_views = !parsed.options.is_replicated();  // a plane ends with its first loss
-  // A plane has others that go on.
-  if (!parsed.options.is_replicated()) callbacks.on_cut_off = live_on_cut_off;
+  callbacks.keeps_views = goes_on_without(parsed.options);
+  // Where others go on, or all begin again, nobody lives on alone.
+  if (goes_on_without(parsed.options)) callbacks.on_cut_off = live_on_cut_off;
   callbacks.on_left = [](int rank) {
     if (LiveWorld* world = live.load()) world->engine().note_loss(rank);
   };
@@ -247,7 +248,7 @@ void begin() {
     auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));
     live.store(world);
     Job& job = world->job();
-    const bool watches = !world->options().is_replicated();
+    const bool watches = goes_on_without(world->options());
     job.lifeline->connect(job.peers, std::move(job.tree),
                           watches ? job.transport->pulses() : runtime::Pulses());
   } catch (const std::system_error& error) {

@@ -17,12 +17,13 @@ from resprout.launch.mpi import (
     lost_host_settings,
     names_hosts,
     one_host_settings,
+    restart_settings,
     settings_for,
 )
 from resprout.launch.parts import SEPARATOR, Part
 from resprout.launch.protection import Unprotected
 from resprout.launch.shim import FOR_LAUNCHER, START, find_shim, preload
-from resprout.options import OPTIONS
+from resprout.options import OF_A_RANK, OPTIONS
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class Plan:
         return self.variables.get("RESPROUT_ON_REPLICA_LOSS") == "stand-in"
 
     @property
+    def restarts(self) -> bool:
+        """The job is started again when it has lost a rank."""
+        return self.variables.get("RESPROUT_ON_LOSS") == "restart"
+
+    @property
     def verify(self) -> str:
         """How replicas are compared, or `none`."""
         return self.variables.get("RESPROUT_VERIFY", "none")
@@ -67,20 +73,29 @@ class Plan:
         return self.hostfile is not None or bool(self.mpirun_args)
 
     @property
+    def may_reach_other_hosts(self) -> bool:
+        """They are named, or a batch system names them to mpirun."""
+        return self.is_on_several_hosts or names_hosts(self.mpi, os.environ)
+
+    @property
     def outlives_hosts(self) -> bool:
         """It goes on when a host is lost that is not mpirun's. Planes are lost with their hosts."""
-        return self.planes == 1 and self.shim is not None and self.mpi.has_ulfm
+        return (
+            self.planes == 1 and not self.restarts and self.shim is not None and self.mpi.has_ulfm
+        )
 
     def settings(self) -> list[Setting]:
         if self.unprotected is not None:
             return basic_settings_for(self.mpi, self.ranks)
-        settings = settings_for(self.mpi, self.ranks, self.planes, self.stands_in)
-        if self.is_on_several_hosts or names_hosts(self.mpi, os.environ):
+        settings = settings_for(self.mpi, self.ranks, self.planes, self.stands_in, self.restarts)
+        if self.may_reach_other_hosts:
             settings += host_settings(self.mpi)
             if self.outlives_hosts:
                 settings += lost_host_settings(preload(find_shim(FOR_LAUNCHER)))
         else:
             settings += one_host_settings(self.mpi)
+        if self.restarts and self.shim is not None and self.mpi.library is Library.OPEN_MPI:
+            settings += restart_settings(preload(find_shim(FOR_LAUNCHER)))
         return [*settings, *self.settings_of_job]
 
     def arguments(self) -> list[str]:
@@ -109,7 +124,7 @@ class Plan:
 
     def environment(self, run_directory: Path) -> dict[str, str]:
         """The environment of the launcher; what the user has set of the MPI's variables stays."""
-        ours = {"RESPROUT_REPLICA", *(option.variable for option in OPTIONS)}
+        ours = {*OF_A_RANK, *(option.variable for option in OPTIONS)}
         environment = {k: v for k, v in os.environ.items() if k not in ours}
         for setting in self.settings():
             if setting.name == PRELOAD:  # what the user has there is in it

@@ -1,12 +1,14 @@
 """A running job: starts mpirun, passes signals on, and ends whatever would be left behind.
 
-A job of replicas is several launches of the MPI, one a plane; some may begin later than others.
+A job of replicas is several launches of the MPI, one a plane; some may begin later than others. A
+job that is started again is several, one after the other.
 
 1. When `run` returns, no process of the job is alive on this host.
 2. If this process is killed, the kernel tells mpirun to end, and that ends the ranks.
 3. Signals wait in `sigtimedwait`, which is the main loop: there are no handlers and no races.
 4. When `on_end` is told that one of several launches is over, none of its processes is left here.
 5. Once a signal has asked the job to end, or we end it ourselves, no launch begins.
+6. Where launches follow each other, no process of the last one is left here when the next begins.
 """
 
 import contextlib
@@ -75,6 +77,8 @@ class Start:
     """Rank 0 gets our input; if not, it finds stdin at its end."""
     cores: frozenset[int] | None = None
     """That it may use; those that we may without it."""
+    judges_start: bool = True
+    """A rank that ends before all are through MPI_Init ends the launch, by a line on stderr."""
 
 
 @contextlib.contextmanager
@@ -127,6 +131,31 @@ def run_all(
     on.
     """
     return _Job(starts, None, on_start, on_end, look, more, on_signal).run()
+
+
+@dataclass(frozen=True)
+class Succession:
+    """Launches that follow each other: what decides about them."""
+
+    follow: Callable[[], Start | None]
+    """Called when none runs: the next one, if there is one."""
+    has_news: Callable[[], bool]
+    """Whether to look now, and not only in a moment; asked when a SIGCHLD has come."""
+    pause: Callable[[], float] = lambda: 0.0
+    """For how many seconds the next one must not begin yet."""
+
+
+def run_in_turn(
+    first: Start,
+    succession: Succession,
+    on_end: Callable[[int, End], bool],
+    look: Callable[[], Sequence[int]],
+) -> list[End]:
+    """Run one launch after the other, until none follows. REQUIRES: the main thread.
+
+    `on_end` and `look` are those of `run_all`.
+    """
+    return _Job([first], None, on_end=on_end, look=look, succession=succession).run()
 
 
 class _NotBegun:
@@ -211,6 +240,7 @@ class _Job:
         look: Callable[[], Sequence[int]] = tuple,
         more: Callable[[], Sequence[Start]] | None = None,
         on_signal: Callable[[], None] = lambda: None,
+        succession: Succession | None = None,
     ) -> None:
         self._starts = starts
         self._on_start = on_start
@@ -218,7 +248,8 @@ class _Job:
         self._on_look = look
         self._more = more
         self._on_signal = on_signal
-        self._input = stdin.Input(keeps=more is not None)
+        self._succession = succession
+        self._input = stdin.Input(keeps=more is not None or succession is not None)
         self._deadline = None if seconds_max is None else time.monotonic() + seconds_max
         # A job that owns the terminal's input has to be in the terminal's group.
         self._shares_group = os.isatty(0)
@@ -238,7 +269,7 @@ class _Job:
             for start in self._starts:
                 self._launches.append(_Launch(start, before, self._shares_group))
             self._on_start()
-            while self._note_ends():
+            while self._note_ends() or self._follow(before):
                 self._wait(before)
             self._clean_up()
         finally:
@@ -250,11 +281,12 @@ class _Job:
         for index, launch in enumerate(self._launches):
             if launch.is_over or launch.mpirun.poll() is None:
                 continue
-            if len(self._launches) > 1:
+            if len(self._launches) > 1 or self._succession is not None:
                 self._sweep(launch)
             launch.note_end()
             launch.end.signals = self._signals
-            early_end = None if self._is_ending else launch.watch.at_end()
+            is_judged = launch.start.judges_start and not self._is_ending
+            early_end = launch.watch.at_end() if is_judged else None
             if launch.end.early_end is None and early_end is not None:
                 self._note_early_end(launch, early_end)
             if self._on_end(index, launch.end):
@@ -266,23 +298,43 @@ class _Job:
         info = signal.sigtimedwait(_WAITED_FOR, _LOOK_SECONDS)
         if info is not None and info.si_signo in _PASSED_ON:
             self._pass_on(signal.Signals(info.si_signo), info.si_code == _FROM_KERNEL)
-        elif info is None:
+        elif info is None or (self._succession is not None and self._succession.has_news()):
             self._look()
             self._begin_more(mask)
+
+    def _follow(self, mask: set[signal.Signals | int]) -> bool:
+        """Whether another launch has begun."""
+        if self._succession is None:
+            return False
+        while True:
+            pause = 0.0 if self._is_ending else self._succession.pause()
+            info = signal.sigtimedwait(_PASSED_ON, pause)
+            if info is not None:
+                self._pass_on(signal.Signals(info.si_signo), info.si_code == _FROM_KERNEL)
+            elif pause <= 0:
+                break
+        start = None if self._is_ending else self._succession.follow()
+        if start is None:
+            return False
+        self._begin_late(start, mask)
+        return True
 
     def _begin_more(self, mask: set[signal.Signals | int]) -> None:
         if self._more is None or self._is_ending or all(one.is_over for one in self._launches):
             return
         starts = self._more()
         for start in starts:
-            if start.plan.relays_stdin and start.is_fed:
-                self._input.serve_later(start.directory)
-            elif start.plan.relays_stdin:
-                stdin.leave_empty([start.directory])
-            # The others can go on without it.
-            self._launches.append(_Launch(start, mask, self._shares_group, may_fail=True))
+            self._begin_late(start, mask)
         if starts:
             self._on_start()
+
+    def _begin_late(self, start: Start, mask: set[signal.Signals | int]) -> None:
+        if start.plan.relays_stdin and start.is_fed:
+            self._input.serve_later(start.directory)
+        elif start.plan.relays_stdin:
+            stdin.leave_empty([start.directory])
+        # Others can go on without it, or its end is that of the job.
+        self._launches.append(_Launch(start, mask, self._shares_group, may_fail=True))
 
     def _pass_on(self, what: signal.Signals, is_from_terminal: bool) -> None:
         if what in _ENDING:
@@ -311,7 +363,7 @@ class _Job:
     ) -> list[processes.Process]:
         """`ranks`: those of all launches, if that is known already."""
         ranks = self._ranks() if ranks is None else ranks
-        if len(self._launches) == 1:
+        if len(self._launches) == 1 or self._succession is not None:
             return ranks
         return [p for p in ranks if processes.has_run_directory(p.pid, launch.start.directory)]
 
@@ -336,7 +388,7 @@ class _Job:
             if time.monotonic() - launch.lost_since > _MPIRUN_LEAVES_SECONDS:
                 self._end_mpirun(launch)
                 return
-        if early_end := launch.watch():
+        if launch.start.judges_start and (early_end := launch.watch()):
             self._note_early_end(launch, early_end)
             processes.send(launch.mpirun.pid, signal.SIGTERM)
             self._end_mpirun(launch)
@@ -414,6 +466,7 @@ class _Job:
             self._kill_all(ranks)
             self._reap()
             time.sleep(0.01)
+        self._reap()
 
     def _clean_up(self) -> None:
         processes.wait_for(self._has_left, _LEAVE_SECONDS)

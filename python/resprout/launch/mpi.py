@@ -157,13 +157,18 @@ def _output_of(program: Path, argument: str) -> str:
     return done.stdout + done.stderr
 
 
-def settings_for(mpi: Mpi, ranks: int, planes: int = 1, stands_in: bool = False) -> list[Setting]:
+def settings_for(mpi: Mpi, ranks: int, planes: int = 1, stands_in: bool = False,
+                 restarts: bool = False) -> list[Setting]:  # fmt: skip
     """What to set for a job of so many ranks; a user's own value of a variable goes first.
 
     `planes`: so many such jobs run side by side. Each ends at its first loss or, with `stands_in`,
-    goes on.
+    goes on. `restarts`: the job ends at its first loss, too, and is started again.
     """
-    if planes > 1:
+    if restarts and mpi.library is Library.OPEN_MPI:
+        settings = [*_basic_open_mpi_settings(ranks), _QUIET_ERRORS]
+    elif restarts:
+        settings = []
+    elif planes > 1:
         settings = _plane_settings(ranks * planes)
         settings += _recovering_settings(mpi, ranks) if stands_in else [_QUIET_ERRORS]
     elif mpi.library is Library.OPEN_MPI:
@@ -205,6 +210,12 @@ def host_settings(mpi: Mpi) -> list[Setting]:
         Setting("PRTE_MCA_oob_tcp_keepalive_intvl", "1", reason),
         Setting("PRTE_MCA_oob_tcp_keepalive_probes", "5", reason),
     ]
+
+
+def restart_settings(preloaded: str) -> list[Setting]:
+    """For a job that is started again. `preloaded`: mpirun's LD_PRELOAD."""
+    reason = "mpirun tells which host was lost, and leaves it to us to say which rank was"
+    return [Setting(PRELOAD, preloaded, reason)]
 
 
 def lost_host_settings(preloaded: str) -> list[Setting]:

@@ -11,6 +11,11 @@ from resprout.errors import UserError
 from resprout.faults import parse_faults
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
+from resprout.launch.lives.hosts import Hosts
+from resprout.launch.lives.lives import Course
+from resprout.launch.lives.patience import MAX_RESTARTS, SHORT_LIFE_SECONDS, Patience
+from resprout.launch.lives.run import check_command, check_restarts, later_plan
+from resprout.launch.lives.run import execute as execute_lives
 from resprout.launch.mpi import find_mpi
 from resprout.launch.order import read_order
 from resprout.launch.parts import Part, split
@@ -50,6 +55,11 @@ class Request:
     mpirun_args: Sequence[str] = ()
     run_dir: Path | None = None
     verbose: bool = False
+    max_restarts: str | None = None
+    restart_command: str | None = None
+    short_life: str | None = None
+    spares: str | None = None
+    spare_hosts: str | None = None
 
     @property
     def parts(self) -> list[Part]:
@@ -60,6 +70,20 @@ class Request:
     def size(self) -> int:
         """How many ranks there are in all."""
         return sum(part.ranks for part in self.parts)
+
+    @property
+    def restarts(self) -> bool:
+        return self.texts.get("--on-loss") == "restart"
+
+    @property
+    def patience(self) -> Patience:
+        """Raises UserError if its options are wrong."""
+        restarts = self.max_restarts or str(MAX_RESTARTS)
+        seconds = self.short_life or str(SHORT_LIFE_SECONDS)
+        return Patience(
+            int(check_value("--max-restarts", restarts)),
+            float(check_value("--short-life", seconds)),
+        )
 
 
 def run(request: Request) -> int:
@@ -86,6 +110,7 @@ def is_worth_a_word(report: Report) -> bool:
 def make_plan(request: Request, shim: Path | None) -> Plan:
     """Everything that can be wrong is found here, in one line, before anything is started."""
     variables = _variables(request)
+    _check_restarts(request)
     parts = request.parts
     for part in parts:
         check_program(part.program, is_local=request.hostfile is None and not request.mpirun_args)
@@ -133,6 +158,40 @@ def _may_share_hosts(request: Request) -> bool:
     return request.replica_hosts == "shared"
 
 
+def _hosts_of(request: Request) -> Hosts | None:
+    """Those of a job that is started again."""
+    spares = int(check_value("--spares", request.spares or "0"))
+    spare_hosts = int(check_value("--spare-hosts", request.spare_hosts or "0"))
+    if request.hostfile is None:
+        if spares or spare_hosts:
+            flag = "--spares" if spares else "--spare-hosts"
+            raise UserError(f"{flag} needs --hostfile, which names the hosts")
+        return None
+    return Hosts(read_hosts(Path(request.hostfile)), request.size, spares, spare_hosts)
+
+
+def _check_restarts(request: Request) -> None:
+    given = {flag for flag, text in request.texts.items() if text is not None}
+    if request.restarts:
+        named = [*given, *(["--order"] if request.order is not None else [])]
+        check_restarts(named, replicas_of(request))
+        assert request.patience
+        _hosts_of(request)
+        is_local = request.hostfile is None and not request.mpirun_args
+        check_command(request.restart_command, request.ranks, request.size, is_local)
+        return
+    later = {
+        "--max-restarts": request.max_restarts,
+        "--restart-command": request.restart_command,
+        "--short-life": request.short_life,
+        "--spares": request.spares,
+        "--spare-hosts": request.spare_hosts,
+    }
+    for flag, text in later.items():
+        if text is not None:
+            raise UserError(f"{flag} needs --on-loss restart: no job is started again without it")
+
+
 def replicas_of(request: Request) -> int:
     """How many processes each rank is."""
     return int(request.texts.get("--replicas") or 1)
@@ -157,6 +216,10 @@ def execute(plan: Plan, request: Request) -> Report:
         if plan.hostfile is None:
             print(ONE_HOST, file=sys.stderr, flush=True)
         return execute_planes(planes_of(plan, plan.planes, faults), parent, request.strict)
+    if plan.restarts:
+        later = later_plan(plan, request.restart_command, request.ranks)
+        course = Course(plan, later, request.patience)
+        return execute_lives(course, _hosts_of(request), parent, request.strict)
     with job.run_directory(parent, plan.ranks) as directory:
         end = job.run(plan, directory)
         parts = read_parts(directory)

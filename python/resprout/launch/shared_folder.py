@@ -13,8 +13,8 @@ _SHARED = Path("/dev/shm")
 
 @contextlib.contextmanager
 def shared_folder(plan: Plan) -> Iterator[Path | None]:
-    """In shared memory, removed afterwards. Nothing: the ranks are on several hosts."""
-    if plan.hostfile is not None or plan.mpirun_args or not os.access(_SHARED, os.W_OK):
+    """In shared memory, removed afterwards. Nothing: ranks may be on other hosts."""
+    if plan.may_reach_other_hosts or not os.access(_SHARED, os.W_OK):
         yield None
         return
     with owned_folder(_SHARED) as folder:

@@ -48,6 +48,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "replicas": report.replicas,
         "on_replica_loss": report.on_replica_loss,
         "replicas_left": list(report.replicas_left),
+        "lives": [asdict(life) for life in report.lives],
         "planes": [_plane_to_json(plane) for plane in report.planes],
     }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from resprout.launch.job import End
 from resprout.report.corruptions import NOT_COMPARED, Corruption, Verification
+from resprout.report.lives import Life
 from resprout.report.ranks import (
     Flipped,
     Injected,
@@ -70,6 +71,8 @@ class Loss:
     """What it said of it, if it was told that the others go on without it."""
     signal: int | None = None
     """Which ended it, if it is one that mistakes of the program lead to."""
+    life: int = 0
+    """In which it was, of a job that is started again."""
 
     @property
     def is_mistake(self) -> bool:
@@ -136,6 +139,8 @@ class Report:
     """Ranks that ran without Resprout."""
     replicas_left: tuple[int, ...] = ()
     """Of each rank, if replicas stand in for each other."""
+    lives: tuple[Life, ...] = ()
+    """Of a job that is started again after losses: all but the losses is of the last one."""
 
     @property
     def survivors(self) -> int:

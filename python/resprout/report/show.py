@@ -49,6 +49,10 @@ def show(report: Report, file: TextIO | None = None) -> None:
 def _headline(report: Report) -> str:
     seconds = (report.ended_ns - report.started_ns) / 1e9
     ended = f"ended after {seconds:.2f} s with status {report.exit_status}"
+    if len(report.lives) > 1:
+        restarts = len(report.lives) - 1
+        times = "once" if restarts == 1 else f"{restarts} times"
+        return f"the job of {report.ranks} ranks was started again {times} after losses; it {ended}"
     if not report.losses:
         return f"no rank of {report.ranks} was lost; the job {ended}"
     count = len(report.losses)
@@ -60,7 +64,7 @@ def _cells(loss: Loss, report: Report) -> list[str]:
     return [
         str(loss.rank),
         str(loss.pid or "?"),
-        _what(loss).removeprefix("was "),
+        what_happened(loss).removeprefix("was "),
         _when(loss, report),
         "-" if loss.found_by is None else str(loss.found_by),
         "?" if loss.delay_ns is None else duration(loss.delay_ns),
@@ -70,6 +74,9 @@ def _cells(loss: Loss, report: Report) -> list[str]:
 
 
 def _sentence(loss: Loss, report: Report) -> str:
+    if report.lives:
+        who = f"rank {loss.rank} (pid {loss.pid or '?'})"
+        return f"{who} {what_happened(loss)} at {_when(loss, report)}, in life {loss.life}"
     found = (
         "nobody noticed before the end"
         if loss.found_by is None
@@ -78,7 +85,7 @@ def _sentence(loss: Loss, report: Report) -> str:
     after = "" if loss.delay_ns is None else f" after {duration(loss.delay_ns)}"
     cost = f", which cost {duration(loss.cost_ns)}" if loss.touched else ""
     return (
-        f"rank {loss.rank} (pid {loss.pid or '?'}) {_what(loss)} at {_when(loss, report)}, "
+        f"rank {loss.rank} (pid {loss.pid or '?'}) {what_happened(loss)} at {_when(loss, report)}, "
         f"{found}{after}; touched {_names(loss.touched)}{cost}"
     )
 
@@ -128,7 +135,8 @@ def _flip_sentence(flip: Flipped, report: Report) -> str:
     )
 
 
-def _what(loss: Loss) -> str:
+def what_happened(loss: Loss) -> str:
+    """Behind the name of the rank."""
     words = {
         "killed": "was killed" if loss.signal is None else f"was ended by {name_of(loss.signal)}",
         "exited": "exited without MPI_Finalize",
@@ -159,7 +167,7 @@ def _names(operations: Iterable[Touched]) -> str:
 
 
 def _remarks(report: Report) -> Iterable[str]:
-    if report.losses:
+    if report.losses and not report.lives:
         errors = [f"{t.errors} of {name}" for name, t in report.operations.items() if t.errors]
         returned = f"calls that returned an error: {', '.join(errors)}" if errors else (
             "no call returned an error"

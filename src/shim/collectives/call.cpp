@@ -7,6 +7,7 @@
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/own_calls.hpp"
 #include "shim/replication/masked.hpp"
@@ -27,7 +28,7 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
   if (entry == Entry::first) count_call(*world, name);
-  if (world->options().leaves_collectives_to_mpi()) return;
+  if (leaves_collectives_to_library(world->options())) return;
   communicator_ = communicator_of(comm);
   session_ = session_of(*communicator_, comm);
   if (session_ == nullptr) return;

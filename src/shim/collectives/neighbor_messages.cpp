@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shim/errors.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/native/making.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
@@ -31,7 +32,7 @@ bool refer_to(const std::vector<Piece>& pieces, MPI_Datatype datatype) {
 bool make_neighbors(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   if (comm == MPI_COMM_NULL || PMPI_Topo_test(comm, &topology) != MPI_SUCCESS) return true;
-  if (topology == MPI_UNDEFINED || World::current()->options().is_replicated()) return true;
+  if (topology == MPI_UNDEFINED || !goes_on_without(World::current()->options())) return true;
   Communicator& communicator = *communicator_of(comm);
   if (communicator.native == MPI_COMM_NULL) return false;
   MPI_Comm made = MPI_COMM_NULL;

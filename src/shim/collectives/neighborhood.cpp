@@ -16,6 +16,7 @@
 #include "shim/collectives/nonblocking/collective.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/patience.hpp"
 #include "shim/peers.hpp"
 #include "shim/remade/remade.hpp"
@@ -100,7 +101,7 @@ int refuse(MPI_Comm comm, const char* name, const Native& native) {
 // Whether neighbors send each other messages: the same answer at all members.
 bool has_messages(MPI_Comm comm) {
   const World* world = World::current();
-  return world != nullptr && comm != MPI_COMM_NULL && !world->options().is_replicated() &&
+  return world != nullptr && comm != MPI_COMM_NULL && goes_on_without(world->options()) &&
          communicator_of(comm)->neighbors != MPI_COMM_NULL;
 }
 

@@ -19,6 +19,7 @@
 #include "shim/files/file_note.hpp"
 #include "shim/files/quiet_opening.hpp"
 #include "shim/files/shadows.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/info_value.hpp"
 #include "shim/peers.hpp"
 #include "shim/replication/masking.hpp"
@@ -183,10 +184,10 @@ bool is_opened_together(CollectiveCall& call, MPI_Info info) {
   return false;
 }
 
-// Not where nobody is to go on after a loss, as in planes of replicas but where siblings stand in.
+// Not where nobody is to go on after a loss.
 bool opens_apart(CollectiveCall& call, MPI_Info info) {
   const Options& options = World::current()->options();
-  if (options.is_replicated() && !options.stands_in()) return false;
+  if (ends_with_first_loss(options)) return false;
   if (!ulfm::is_active() || is_opened_together(call, info)) return false;
   return options.on_loss != OnLoss::error || call.is_whole();
 }

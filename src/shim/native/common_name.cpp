@@ -13,6 +13,7 @@
 #include "runtime/engine.hpp"
 #include "shim/communicator.hpp"
 #include "shim/errors.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/ulfm.hpp"
 #include "shim/world.hpp"
 
@@ -50,7 +51,7 @@ std::optional<std::uint64_t> common_name(MPI_Comm made, int rank, int size, int&
 bool is_to_be_opened(MPI_Comm made) {
   const World* world = World::current();
   if (world == nullptr || made == MPI_COMM_NULL) return false;
-  if (world->options().leaves_collectives_to_mpi()) return false;
+  if (leaves_collectives_to_library(world->options())) return false;
   const Communicator& communicator = *communicator_of(made);
   return !communicator.is_native && communicator.session == nullptr;
 }

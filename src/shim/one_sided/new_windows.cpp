@@ -10,6 +10,7 @@
 #include "runtime/engine.hpp"
 #include "shim/collectives/anybody.hpp"
 #include "shim/collectives/if_whole.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/info_value.hpp"
 #include "shim/native/making.hpp"
 #include "shim/native/making_windows.hpp"
@@ -41,8 +42,7 @@ bool has_own_fences(const Asked& asked) {
   const World* world = World::current();
   if (world == nullptr || asked.comm == MPI_COMM_NULL || !ulfm::is_active()) return false;
   const Options& options = world->options();
-  if (options.leaves_collectives_to_mpi()) return false;
-  if (options.is_replicated() && !options.stands_in()) return false;
+  if (ends_with_first_loss(options)) return false;
   // What siblings write in the place of the lost has addresses of their own planes.
   if (options.stands_in() && asked.is_dynamic) return false;
   Communicator& communicator = *communicator_of(asked.comm);

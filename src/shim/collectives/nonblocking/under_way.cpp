@@ -12,6 +12,7 @@
 #include "shim/departures.hpp"
 #include "shim/errors.hpp"
 #include "shim/fast_thread_local.hpp"
+#include "shim/first_loss.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
@@ -112,7 +113,7 @@ void complete_ended() {
 
 // Under the engine's lock.
 std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runtime::Lock& lock) {
-  if (World::current()->options().leaves_collectives_to_mpi()) return nullptr;
+  if (leaves_collectives_to_library(World::current()->options())) return nullptr;
   runtime::Session* session = session_of(comm, lock);
   return session != nullptr ? make(comm, *session) : nullptr;
 }

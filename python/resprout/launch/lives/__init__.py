@@ -1,0 +1,1 @@
+"""Starting a whole job again after a loss: its lives, one after the other."""

@@ -1,0 +1,171 @@
+"""A job's lives while it runs: who was lost in each, and whether another one begins.
+
+1. One life at a time. It is ended as soon as a loss is seen, by the ids of its processes; the next
+   one begins when none of them is left on this host, and mpirun has ended.
+2. Each has a run directory of its own, and a folder of its own for what its ranks share: killed
+   ranks leave that behind.
+"""
+
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from resprout.launch import job, stdin
+from resprout.launch.command import Plan
+from resprout.launch.lives import words
+from resprout.launch.lives.deaths import Deaths
+from resprout.launch.lives.hosts import Hosts
+from resprout.launch.lives.outcome import (
+    Ended,
+    find_lost,
+    find_lost_hosts,
+    has_silent_loss,
+    how_it_ended,
+    losses_of,
+    silent_seconds,
+    status_of_losses,
+)
+from resprout.launch.lives.patience import Patience
+from resprout.launch.lives.watch import LossSight
+from resprout.launch.mpi import Setting
+from resprout.report.lives import Life
+from resprout.report.merge import merge
+from resprout.report.ranks import read_parts
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is asked for."""
+
+    first: Plan
+    later: Plan
+    """Of all lives but the first."""
+    patience: Patience
+
+
+class Lives:
+    """From the first start to the last end; what it has to know comes from launch.job."""
+
+    def __init__(
+        self, course: Course, directory: Path, shared: Path | None, hosts: Hosts | None
+    ) -> None:
+        """`shared`: a folder for the MPI's segments. `hosts`: nothing, if none are named."""
+        self.ended: list[Ended] = []
+        self._plan = course.first
+        self._later = course.later
+        self._directory = directory
+        self._shared = shared
+        self._patience = course.patience
+        self._hosts = hosts
+        # Until then processes of a host that does not answer may live there.
+        self._begins_at = 0.0
+        self._deaths = Deaths()
+        self._goes_on = False
+        self.first = self._prepare(0)
+
+    @property
+    def succession(self) -> job.Succession:
+        return job.Succession(self._follow, self._deaths.has_news, self._pause)
+
+    def look(self) -> list[int]:
+        """The launch that is to be ended now."""
+        if not self._sight.look():
+            return []
+        if not self._start.plan.may_reach_other_hosts:
+            return [len(self.ended)]
+        # mpirun has to end those on other hosts, by its own means: these are left alone.
+        self._sight.end_ranks()
+        return []
+
+    def on_end(self, index: int, end: job.End) -> bool:
+        """A life is over. That ends nothing else."""
+        stdin.close(self._start.directory)
+        ended = self._judge(index, end)
+        self.ended.append(ended)
+        if self._shared is not None:
+            shutil.rmtree(self._shared / str(index), ignore_errors=True)
+        self._goes_on = ended.is_lost
+        if ended.is_lost:
+            self._lose_hosts(ended.life.lost_hosts)
+            self._decide(ended)
+        return False
+
+    def _lose_hosts(self, lost: Sequence[str]) -> None:
+        if self._hosts is None or not lost:
+            return
+        self._hosts.lose(lost)
+        words.tell_of_hosts(lost, self._hosts)
+        if has_silent_loss(self._start.directory):
+            self._begins_at = time.monotonic() + silent_seconds(self._plan.variables)
+
+    def _pause(self) -> float:
+        return max(0.0, self._begins_at - time.monotonic()) if self._goes_on else 0.0
+
+    def _decide(self, ended: Ended) -> None:
+        why = self._patience.why_over([one.life.seconds for one in self.ended])
+        if self._hosts is not None and not self._hosts.lines:
+            why = "no host is left"
+        losses, seconds = ended.report.losses, ended.life.seconds
+        if why is None:
+            words.tell_of_start(losses, seconds, len(self.ended), self._patience.restarts)
+        else:
+            self._goes_on = False
+            words.tell_of_end(losses, seconds, ended.status, why)
+
+    def _follow(self) -> job.Start | None:
+        if not self._goes_on:
+            return None
+        self._goes_on = False
+        return self._prepare(len(self.ended))
+
+    def _prepare(self, number: int) -> job.Start:
+        directory = self._directory / f"life-{number}"
+        directory.mkdir(mode=0o700)
+        plan = self._plan if number == 0 else self._later
+        if self._hosts is not None:
+            hostfile = self._directory / f"hosts-{number}"
+            hostfile.write_text("".join(f"{line}\n" for line in self._hosts.lines))
+            plan = replace(plan, hostfile=str(hostfile))
+        variables = {**plan.variables, "RESPROUT_RESTART": str(number)}
+        plan = replace(plan, variables=variables, settings_of_job=self._segments(number))
+        self._sight = LossSight(directory, self._deaths, not plan.may_reach_other_hosts)
+        self._start = job.Start(plan, directory, judges_start=False)
+        return self._start
+
+    def _segments(self, number: int) -> Sequence[Setting]:
+        if self._shared is None:
+            return ()
+        folder = self._shared / str(number)
+        folder.mkdir()
+        reason = "what killed ranks leave there has to be found"
+        return (Setting("OMPI_MCA_btl_sm_backing_directory", str(folder), reason),)
+
+    def _judge(self, number: int, end: job.End) -> Ended:
+        plan, directory = self._start.plan, self._start.directory
+        parts = read_parts(directory)
+        if not end.signals and end.early_end is None:
+            end.early_end = self._sight.early_end()
+        lost = () if end.signals else find_lost(directory, parts, end, self._sight)
+        lost_hosts = find_lost_hosts(directory)
+        how = how_it_ended(parts, end, plan.ranks, bool(lost or lost_hosts))
+        unprotected = range(plan.ranks) if plan.unprotected is not None else end.unprotected
+        report = merge(
+            parts, end, ranks=plan.ranks, command=plan.program, mpi=str(plan.mpi),
+            on_loss="restart", absent=lost, unprotected=unprotected,
+        )  # fmt: skip
+        started = [part.started_ns for part in parts.ranks.values()]
+        losses = losses_of(report, lost, self._sight, number) if how == "lost" else []
+        life = Life(
+            number=number,
+            how=how,
+            started_ns=end.started_ns,
+            running_ns=min(started, default=None),
+            ended_ns=end.ended_ns,
+            lost=tuple(loss.rank for loss in losses),
+            command=tuple(plan.program),
+            lost_hosts=lost_hosts,
+        )
+        status = status_of_losses(losses) if how == "lost" else report.exit_status
+        return Ended(life, replace(report, losses=tuple(losses)), status)

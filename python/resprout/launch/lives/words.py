@@ -1,0 +1,48 @@
+"""What is said on stderr of a job that is started again."""
+
+import contextlib
+import sys
+from collections.abc import Sequence
+
+from resprout.launch.lives.hosts import Hosts
+from resprout.report.merge import Loss
+from resprout.report.show import what_happened
+
+
+def tell_of_start(losses: Sequence[Loss], seconds: float, restart: int, restarts: int) -> None:
+    """`restart`: which one it is, from 1."""
+    _say(
+        f"{_who(losses)} {seconds:.1f} s after the start: the job starts again "
+        f"(restart {restart} of at most {restarts}); all ranks that were left have ended"
+    )
+
+
+def tell_of_end(losses: Sequence[Loss], seconds: float, status: int, why: str) -> None:
+    _say(
+        f"{_who(losses)} {seconds:.1f} s after the start: the job ends with status {status}, "
+        f"as {why}"
+    )
+
+
+def tell_of_hosts(lost: Sequence[str], hosts: Hosts) -> None:
+    """Which were lost, and what is left."""
+    are = "host" if len(lost) == 1 else "hosts"
+    said = f"{are} {', '.join(lost)} lost: what follows runs on {', '.join(sorted(hosts.names))}"
+    if (missing := hosts.missing_slots) > 0:
+        said += f", where {missing} more ranks than slots share the cores of others"
+    if hosts.names:
+        _say(said)
+
+
+def _who(losses: Sequence[Loss]) -> str:
+    if not losses:
+        return "a rank was lost"
+    first, more = losses[0], len(losses) - 1
+    others = "" if more == 0 else f" and {more} more"
+    on = "" if first.host is None else f" on {first.host}"
+    return f"rank {first.rank} (pid {first.pid or '?'}{on}){others} {what_happened(first)}"
+
+
+def _say(words: str) -> None:
+    with contextlib.suppress(OSError):
+        print(f"resprout: {words}", file=sys.stderr, flush=True)

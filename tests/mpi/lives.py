@@ -1,0 +1,79 @@
+"""Jobs that are started again: real ranks that wait at gates until a test has done what it wants.
+
+The program is programs/lives.c.
+"""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import jobs
+
+PROGRAM = jobs.PROGRAMS / "lives"
+
+
+class Scene:
+    """One job, and the folder in which its ranks say where they are."""
+
+    def __init__(self, folder: Path, job: jobs.Job) -> None:
+        self.folder = folder
+        self.job = job
+
+    def wait_for(self, place: str, life: int, ranks: Sequence[int]) -> None:
+        """All of them have said that they are there."""
+        self.wait_until(lambda: all(self._is_at(place, life, rank) for rank in ranks))
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        assert jobs.becomes_true(condition, jobs.WATCHDOG_SECONDS), self.job.seen()
+
+    def kill(self, life: int, *ranks: int) -> None:
+        """At once, as far as that goes."""
+        for pid in [self.find(life, rank)[0] for rank in ranks]:
+            os.kill(pid, signal.SIGKILL)
+
+    def stop(self, life: int, rank: int) -> None:
+        os.kill(self.find(life, rank)[0], signal.SIGSTOP)
+
+    def find(self, life: int, rank: int) -> tuple[int, str]:
+        """The process, and its host."""
+        pid, host = (self.folder / f"pid-{life}-{rank}").read_text().split()
+        return int(pid), host
+
+    def open(self, place: str, life: int, *ranks: int) -> None:
+        for rank in ranks:
+            (self.folder / f"gate-{place}-{life}-{rank}").unlink()
+
+    def end(self) -> jobs.Ended:
+        """Whatever came, no two lives were there at one time."""
+        ended = self.job.wait()
+        assert not list(self.folder.glob("overlap-*")), str(ended)
+        report = self.folder / "report.json"
+        return replace(ended, report=json.loads(report.read_text()) if report.exists() else {})
+
+    def _is_at(self, place: str, life: int, rank: int) -> bool:
+        path = self.folder / f"{place}-{life}-{rank}"
+        return path.exists() and path.read_text().endswith("\n")
+
+
+def close(folder: Path, place: str, life: int, *ranks: int) -> None:
+    for rank in ranks:
+        (folder / f"gate-{place}-{life}-{rank}").touch()
+
+
+@contextmanager
+def playing(
+    folder: Path,
+    ranks: int,
+    options: Sequence[str] = (),
+    words: Sequence[str] = (),
+    stdin: int = subprocess.DEVNULL,
+) -> Iterator[Scene]:
+    command = [jobs.RESPROUT, "run", "-n", str(ranks), "--on-loss", "restart"]
+    command += ["--report", folder / "report.json", *options, "--", PROGRAM, folder, *words]
+    with jobs.started(command, stdin=stdin) as job:
+        yield Scene(folder, job)
