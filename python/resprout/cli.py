@@ -120,6 +120,49 @@ def run_command(
     return run(request)
 
 
+ADVISE_HELP = """How often to write checkpoints, and what each way to bear losses costs a job.
+
+    resprout advise --nodes 1000 --work 7d --mtbf 5y --checkpoint 2min
+    resprout advise --nodes 64 --work 30d --mtbf 3y --measure /scratch --size 8GiB --queue 4h
+    resprout advise --nodes 64 --work 30d --mtbf 3y --checkpoint 90s --back 10min --json
+
+Expected values, by Daly's formulas. Two replicas compute on a half of the nodes each.
+docs/advise.md says what is assumed."""
+
+
+@app.command("advise", help=with_examples(ADVISE_HELP), no_args_is_help=True)
+def advise_command(
+    nodes: Annotated[int, typer.Option(min=1, help="Of the job.")],
+    work: Annotated[str, typer.Option(help="How long it takes on them without losses, as 7d.")],
+    mtbf: Annotated[str, typer.Option(help="The mean time between losses of one node, as 5y.")],
+    checkpoint: Annotated[
+        str | None, typer.Option(help="How long a checkpoint takes, as 60s.")
+    ] = None,
+    measure: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Instead: try it in this folder,")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="with so many bytes, as 2GiB.")
+    ] = None,
+    restart: Annotated[str, typer.Option(help="From a loss until it computes again.")] = "30s",
+    queue: Annotated[
+        str | None, typer.Option(help="What a start by the batch system takes besides, as 4h.")
+    ] = None,
+    back: Annotated[
+        str | None,
+        typer.Option(help="From the loss of a plane until it is back. Without it: it stays away."),
+    ] = None,
+    replica_cost: Annotated[
+        float, typer.Option(help="By so much two replicas are slower than one.")
+    ] = 1.03,
+    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> int:
+    from resprout.advise.command import Asked, advise
+
+    asked = Asked(nodes, work, mtbf, checkpoint, measure, size, restart, queue, back, replica_cost)
+    return advise(asked, json)
+
+
 SIM_HELP = """Simulate a protocol on the LogP machine.
 
     resprout sim corrected-tree:tree=binomial,correction=checked --procs 1024

@@ -1,0 +1,1 @@
+"""How often to write checkpoints, and what a job loses with each way to bear losses."""
