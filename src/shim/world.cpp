@@ -32,7 +32,7 @@
 #include "shim/remade/spares.hpp"
 #include "shim/replication/clocks.hpp"
 #include "shim/replication/masking.hpp"
-#include "shim/replication/position.hpp"
+#include "shim/report/position.hpp"
 #include "shim/replication/verification.hpp"
 #include "shim/report/arrival.hpp"
 #include "shim/report/fatal_signals.hpp"

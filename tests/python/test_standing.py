@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from resprout.launch.planes.positions import ENDED, Position, read_position
+from resprout.launch.positions import ENDED, Position, read_position
 from resprout.launch.planes.standing import Sights, Standing, StandsStill, find
 
 LONG = 100.0

@@ -6,7 +6,7 @@
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/replication/checkpoints.hpp"
-#include "shim/replication/position.hpp"
+#include "shim/report/position.hpp"
 #include "shim/replication/regions.hpp"
 #include "shim/replication/verification.hpp"
 #include "shim/world.hpp"

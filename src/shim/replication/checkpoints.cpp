@@ -10,7 +10,7 @@
 #include "shim/replication/compared_requests.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/handover.hpp"
-#include "shim/replication/position.hpp"
+#include "shim/report/position.hpp"
 #include "shim/replication/wait_note.hpp"
 
 namespace resprout::shim {

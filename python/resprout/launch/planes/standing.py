@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from resprout.launch.planes.positions import (
+from resprout.launch.positions import (
     BEFORE_INIT,
     ENDED,
     OVER,

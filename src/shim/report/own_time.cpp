@@ -1,4 +1,4 @@
-#include "shim/replication/own_time.hpp"
+#include "shim/report/own_time.hpp"
 
 #include <algorithm>
 #include <filesystem>

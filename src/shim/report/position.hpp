@@ -3,7 +3,7 @@
 // still").
 //
 // A thread of its own, from MPI_Init until the process ends, writes a line into position-<rank> in
-// the run directory once a second, in place (python/resprout/launch/planes/positions.py reads it).
+// the run directory once a second, in place (python/resprout/launch/positions.py reads it).
 // What it says:
 //   phase       of the program, as Phase
 //   checkpoint  the last that it has taken, by number

@@ -1,4 +1,4 @@
-#include "shim/replication/position.hpp"
+#include "shim/report/position.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "runtime/net/clock.hpp"
 #include "shim/environment.hpp"
 #include "shim/native/progress_hook.hpp"
-#include "shim/replication/own_time.hpp"
+#include "shim/report/own_time.hpp"
 #include "shim/report/last_words.hpp"
 #include "shim/report/report.hpp"
 #include "shim/world.hpp"
