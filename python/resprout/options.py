@@ -182,6 +182,25 @@ OPTIONS = (
         reaches_ranks=False,
     ),
     Option(
+        "--call-timeout",
+        "RESPROUT_CALL_TIMEOUT",
+        "SECONDS|none",
+        "seconds from 1 on, as 30 or 2.5, or none",
+        "none",
+        "After how many seconds in one call of MPI it is said who waits there, and which ranks that "
+        "live have not come to it (docs/run.md).",
+    ),
+    Option(
+        "--on-call-timeout",
+        "RESPROUT_ON_CALL_TIMEOUT",
+        "report|end|abort",
+        "report, end, abort",
+        "report",
+        "With --call-timeout: only say so, end the ranks outside of MPI that all others of a "
+        "collective wait for, or end the job with status 76.",
+        reaches_ranks=False,
+    ),
+    Option(
         "--on-loss",
         "RESPROUT_ON_LOSS",
         "continue|error|restart",
@@ -472,6 +491,10 @@ def _is_count(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,7}", text) is not None and int(text) <= 1000000
 
 
+def _is_call_timeout(text: str) -> bool:
+    return text == "none" or (_is_straggler_wait(text) and float(text) >= 1)
+
+
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "--collectives": _is_collectives,
     "--replicas": _one_of("1", "2", "3"),
@@ -484,6 +507,8 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--commit-output": _one_of("first", "voted"),
     "--shadow-lag": _is_shadow_lag,
     "--straggler-wait": _is_straggler_wait,
+    "--call-timeout": _is_call_timeout,
+    "--on-call-timeout": _one_of("report", "end", "abort"),
     "--on-loss": _one_of("continue", "error", "restart"),
     "--max-restarts": _is_count,
     "--short-life": _is_seconds,

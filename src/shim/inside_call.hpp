@@ -1,22 +1,56 @@
-// Whether a thread is inside of a call of MPI: what the program does there, as in an operator of
-// its own, must not wait for anybody.
+// What a thread does inside of MPI. What the program runs there, as in an operator of its own, must
+// not wait for anybody; and who waits there for long says for whom (report/waiting.hpp).
+//
+// Thread rule: each thread has its own.
 #pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
 
 #include "shim/fast_thread_local.hpp"
 
 namespace resprout::shim {
 
+// One call of MPI.
+struct Call {
+  // Without whom it cannot end.
+  enum class Needs : std::uint8_t { unknown, peer, members };
+
+  const char* name = nullptr;     // the lower-case MPI name, a string literal; null: none
+  MPI_Comm comm = MPI_COMM_NULL;  // null handle: it is on none, or on several
+  Needs needs = Needs::unknown;
+  int peer = MPI_PROC_NULL;  // rank in `comm`, or MPI_ANY_SOURCE
+};
+
 class InsideCall {
  public:
-  InsideCall() { ++depth; }
-  ~InsideCall() { --depth; }
+  explicit InsideCall(const Call& call = {}) : call_(call), outer_(innermost_) {
+    innermost_ = this;
+  }
+  ~InsideCall() { innermost_ = outer_; }
   InsideCall(const InsideCall&) = delete;
   InsideCall& operator=(const InsideCall&) = delete;
 
-  static bool is_any() { return depth > 0; }
+  void needs_peer(int peer) {
+    call_.needs = Call::Needs::peer;
+    call_.peer = peer;
+  }
+
+  static bool is_any() { return innermost_ != nullptr; }
+  // The one of the program that this thread is in. REQUIRES: is_any().
+  static const Call& of_program() {
+    const InsideCall* inside = innermost_;
+    while (inside->outer_ != nullptr && inside->outer_->call_.name != nullptr)
+      inside = inside->outer_;
+    return inside->call_;
+  }
 
  private:
-  constinit static inline RESPROUT_FAST_THREAD_LOCAL int depth = 0;
+  constinit static inline RESPROUT_FAST_THREAD_LOCAL const InsideCall* innermost_ = nullptr;
+
+  Call call_;
+  const InsideCall* const outer_;
 };
 
 }  // namespace resprout::shim

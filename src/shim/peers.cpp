@@ -108,16 +108,19 @@ bool goes_on(MPI_Comm comm, int& source, int tag, int code) {
   return true;
 }
 
-GuardedCall::GuardedCall(const char* name) : GuardedCall(name, MPI_COMM_WORLD) {
-  comm_ = MPI_COMM_NULL;
-}
+GuardedCall::GuardedCall(const char* name)
+    : GuardedCall({.name = name}, World::current() != nullptr) {}
 
 GuardedCall::GuardedCall(const char* name, MPI_Comm comm)
-    : name_(name), comm_(comm), is_ours_(World::current() != nullptr && comm != MPI_COMM_NULL) {
+    : GuardedCall({.name = name, .comm = comm},
+                  World::current() != nullptr && comm != MPI_COMM_NULL) {}
+
+GuardedCall::GuardedCall(const Call& call, bool is_ours)
+    : name_(call.name), comm_(call.comm), is_ours_(is_ours), inside_(call) {
   if (!is_ours_) return;
   pass_on_revocations();
-  entering(name);
-  World::current()->report().count_call(name);
+  entering(name_);
+  World::current()->report().count_call(name_);
 }
 
 MPI_Comm GuardedCall::communicator_in_error() const {

@@ -49,7 +49,10 @@ class GuardedCall {
   GuardedCall(const char* name, MPI_Comm comm);
 
   // `peer`: the one process that this call needs, if there is one.
-  GuardedCall(const char* name, MPI_Comm comm, int peer) : GuardedCall(name, comm) { peer_ = peer; }
+  GuardedCall(const char* name, MPI_Comm comm, int peer) : GuardedCall(name, comm) {
+    peer_ = peer;
+    inside_.needs_peer(peer);
+  }
 
   // False: outside of MPI_Init .. MPI_Finalize, or no communicator; the call is MPI's business.
   bool is_ours() const { return is_ours_; }
@@ -61,6 +64,8 @@ class GuardedCall {
   int finish(int code, Lacks lacks);
 
  private:
+  GuardedCall(const Call& call, bool is_ours);
+
   const char* name_;
   MPI_Comm comm_;
   int peer_ = MPI_PROC_NULL;

@@ -104,13 +104,19 @@ def run_directory(parent: str | None = None, ranks: int = 0) -> Iterator[Path]:
 
 
 def run(
-    plan: Plan, directory: Path, seconds_max: float | None = None, output: int | None = None
+    plan: Plan,
+    directory: Path,
+    seconds_max: float | None = None,
+    output: int | None = None,
+    look: Callable[[], bool] = lambda: False,
 ) -> End:
     """Run the job to its end, or for so long. REQUIRES: the main thread.
 
-    `output`: a file descriptor that gets stdout and stderr of all; ours without it.
+    `output`: a file descriptor that gets stdout and stderr of all; ours without it. `look` is
+    called several times a second and says whether the job is to be ended now.
     """
-    return _Job([Start(plan, directory, output, output)], seconds_max).run()[0]
+    start = Start(plan, directory, output, output)
+    return _Job([start], seconds_max, look=lambda: [0] if look() else []).run()[0]
 
 
 def run_all(

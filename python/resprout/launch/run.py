@@ -11,6 +11,7 @@ from resprout.errors import UserError
 from resprout.faults import parse_faults
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
+from resprout.launch.latecomers import Latecomers
 from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.lives import Course
 from resprout.launch.lives.patience import MAX_RESTARTS, SHORT_LIFE_SECONDS, Patience
@@ -221,7 +222,8 @@ def execute(plan: Plan, request: Request) -> Report:
         course = Course(plan, later, request.patience)
         return execute_lives(course, _hosts_of(request), parent, request.strict)
     with job.run_directory(parent, plan.ranks) as directory:
-        end = job.run(plan, directory)
+        latecomers = latecomers_of(plan, directory)
+        end = job.run(plan, directory, look=latecomers.look)
         parts = read_parts(directory)
     return merge(
         parts,
@@ -232,6 +234,7 @@ def execute(plan: Plan, request: Request) -> Report:
         on_loss=plan.variables.get("RESPROUT_ON_LOSS", "continue"),
         strict=request.strict,
         unprotected=range(plan.ranks) if plan.unprotected is not None else end.unprotected,
+        call_timeouts=latecomers.found,
     )
 
 
@@ -257,6 +260,7 @@ def _variables(request: Request) -> dict[str, str]:
         )
     replicas = replicas_of(request)
     _check_what_replicas_do(request)
+    _check_call_timeout(request)
     has_tree_option = request.texts.get("--radix") is not None or request.order is not None
     if replicas > 1 and has_tree_option:
         flag = "--order" if request.texts.get("--radix") is None else "--radix"
@@ -269,6 +273,24 @@ def _variables(request: Request) -> dict[str, str]:
     if request.verbose:
         variables["RESPROUT_VERBOSE"] = "1"
     return variables
+
+
+def _check_call_timeout(request: Request) -> None:
+    is_timed = request.texts.get("--call-timeout") not in (None, "none")
+    if is_timed and replicas_of(request) > 1:
+        raise UserError(
+            "--call-timeout is for jobs without --replicas: with them --straggler-wait says how "
+            "long a process may stand still"
+        )
+    if request.texts.get("--on-call-timeout") is not None and not is_timed:
+        raise UserError("--on-call-timeout needs --call-timeout SECONDS")
+
+
+def latecomers_of(plan: Plan, directory: Path) -> Latecomers:
+    """Of a job without replicas."""
+    seconds = plan.variables.get("RESPROUT_CALL_TIMEOUT", "none")
+    then = plan.variables.get("RESPROUT_ON_CALL_TIMEOUT", "report")
+    return Latecomers(directory, plan.ranks, None if seconds == "none" else float(seconds), then)
 
 
 def _check_what_replicas_do(request: Request) -> None:

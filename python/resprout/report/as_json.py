@@ -39,6 +39,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "transport": report.transport,
         "missing": list(report.missing),
         "unprotected": list(report.unprotected),
+        "call_timeouts": [asdict(found) for found in report.call_timeouts],
         "flipped": [asdict(flip) for flip in report.flipped],
         "faults_left": list(report.faults_left),
         "verification": _verification_to_json(report),

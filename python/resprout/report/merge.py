@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resprout.launch.job import End
+from resprout.launch.latecomers import STATUS_CALL_TIMEOUT, CallTimeout
 from resprout.report.corruptions import NOT_COMPARED, Corruption, Verification
 from resprout.report.lives import Life
 from resprout.report.ranks import (
@@ -137,6 +138,8 @@ class Report:
     on_replica_loss: str = "end-plane"
     unprotected: tuple[int, ...] = ()
     """Ranks that ran without Resprout."""
+    call_timeouts: tuple[CallTimeout, ...] = ()
+    """Where ranks have waited for others for too long."""
     replicas_left: tuple[int, ...] = ()
     """Of each rank, if replicas stand in for each other."""
     lives: tuple[Life, ...] = ()
@@ -149,11 +152,14 @@ class Report:
 
 def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: str, on_loss: str,
           strict: bool = False, has_replicas: bool = False, absent: Iterable[int] = (),
-          unprotected: Iterable[int] = ()) -> Report:  # fmt: skip
+          unprotected: Iterable[int] = (),
+          call_timeouts: Iterable[CallTimeout] = ()) -> Report:  # fmt: skip
     """`has_replicas`: others make up for losses. `absent`: who is known to be lost, whether or not
     anybody saw it. `unprotected`: who ran without Resprout, of whom only mpirun knows how they
     ended."""
     unprotected = tuple(sorted(unprotected))
+    call_timeouts = tuple(call_timeouts)
+    is_timed_out = any(one.ends_job for one in call_timeouts)
     touched = _touched(parts.ranks.values())
     losses = tuple(_losses(parts, touched, absent))
     lost = {loss.rank for loss in losses}
@@ -170,7 +176,9 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         ranks=ranks,
         started_ns=min(started, default=end.started_ns),
         ended_ns=end.ended_ns,
-        exit_status=_exit_status(
+        exit_status=STATUS_CALL_TIMEOUT
+        if is_timed_out
+        else _exit_status(
             parts,
             losses,
             end,
@@ -187,7 +195,10 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         operations=_sum_operations(parts.ranks.values()),
         transport=_sum_transport(parts.ranks.values()),
         # Who ends with the whole job is not missed.
-        missing=() if end.signals or parts.aborted_with is not None else missing,
+        missing=()
+        if end.signals or parts.aborted_with is not None or is_timed_out
+        else missing,
+        call_timeouts=call_timeouts,
         unprotected=unprotected,
         flipped=parts.flipped,
         corruptions=parts.corruptions,

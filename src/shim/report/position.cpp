@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -19,6 +20,7 @@
 #include "shim/report/own_time.hpp"
 #include "shim/report/last_words.hpp"
 #include "shim/report/report.hpp"
+#include "shim/report/waiting.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -39,8 +41,10 @@ struct Place {
 
 class Position {
  public:
-  Position(const std::string& run_directory, const std::string& rank)
-      : file_(open((run_directory + "/position-" + rank).c_str(),
+  Position(const std::string& run_directory, const std::string& rank, bool describes_waiting)
+      : describes_waiting_(describes_waiting),
+        waiting_(run_directory + "/waiting-" + rank),
+        file_(open((run_directory + "/position-" + rank).c_str(),
                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
         order_to_end_(run_directory + "/stands-still-" + rank) {}
 
@@ -63,7 +67,11 @@ class Position {
     if (phase == Phase::running) report_.store(&World::current()->report());
     phase_.store(static_cast<int>(phase));
   }
-  void note_progress() { looks_.store(looks_.load(relaxed) + 1, relaxed); }
+  void note_progress() {
+    looks_.store(looks_.load(relaxed) + 1, relaxed);
+    if (is_description_due_.load(relaxed) && is_description_due_.exchange(false))
+      write_waiting(waiting_, calls());
+  }
   void note_checkpoint_begun() { checkpoints_begun_.fetch_add(1); }
   void note_checkpoint(std::uint64_t number) {
     calls_before_.store(calls());
@@ -95,6 +103,7 @@ class Position {
       look(std::min(now - looked_at, elapsed_max_ns));
       looked_at = now;
       write();
+      if (describes_waiting_) ask_for_description();
       if (still_ns_ > between_looks_ns && access(order_to_end_.c_str(), F_OK) == 0)
         for (;;) kill(getpid(), SIGKILL);
     }
@@ -115,6 +124,17 @@ class Position {
     waits_ = waits;
   }
 
+  // Of the thread that waits: it knows what it is in.
+  void ask_for_description() {
+    const bool waits_long = waits_ && still_ns_ > 0;
+    if (waits_long && !is_described_) is_description_due_.store(true);
+    if (!waits_long && is_described_) {
+      is_description_due_.store(false);
+      unlink(waiting_.c_str());
+    }
+    is_described_ = waits_long;
+  }
+
   void write() const {
     std::array<char, 160> line{};
     constexpr std::int64_t ms = 1'000'000;
@@ -127,6 +147,8 @@ class Position {
         pwrite(file_, line.data(), static_cast<std::size_t>(length), 0);
   }
 
+  const bool describes_waiting_;
+  const std::string waiting_;
   const int file_;
   const std::string order_to_end_;
   std::atomic<int> phase_{static_cast<int>(Phase::starting)};
@@ -135,6 +157,7 @@ class Position {
   std::atomic<std::uint64_t> checkpoints_begun_{0};
   std::atomic<std::uint64_t> calls_before_{0};  // up to the last checkpoint
   std::atomic<std::uint64_t> looks_{0};         // for progress, about
+  std::atomic<bool> is_description_due_{false};
 
   // Of its thread.
   OwnTime own_time_;
@@ -143,6 +166,7 @@ class Position {
   bool waits_ = true;
   std::int64_t still_ns_ = 0;
   std::int64_t longest_ns_ = 0;
+  bool is_described_ = false;
 };
 
 // Never destroyed: its thread goes on until the process is gone.
@@ -157,12 +181,14 @@ int count_look() {
 }  // namespace
 
 void begin_position() {
-  const char* replica = std::getenv("RESPROUT_REPLICA");
+  const bool is_replica = std::getenv("RESPROUT_REPLICA") != nullptr;
+  const char* timeout = std::getenv("RESPROUT_CALL_TIMEOUT");
+  const bool is_timed = timeout != nullptr && std::string_view(timeout) != "none";
   const char* run_directory = std::getenv("RESPROUT_RUN_DIR");
   const char* rank = rank_in_environment();
-  if (replica == nullptr || run_directory == nullptr || rank == nullptr) return;
+  if ((!is_replica && !is_timed) || run_directory == nullptr || rank == nullptr) return;
   if (is_of_other_job() || position.load() != nullptr) return;
-  auto* made = new Position(run_directory, rank);
+  auto* made = new Position(run_directory, rank, is_timed);
   position.store(made);
   made->begin();
 }

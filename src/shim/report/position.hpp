@@ -1,6 +1,6 @@
-// Where this process is in its program, for the launcher: it compares the replicas of a rank, and
+// Where this process is in its program, for the launcher. It compares the replicas of a rank, and
 // ends one that stands still while others go on (docs/replication.md, "A replica that stands
-// still").
+// still"); and it says which ranks keep others waiting (docs/run.md, "Ranks that do not come").
 //
 // A thread of its own, from MPI_Init until the process ends, writes a line into position-<rank> in
 // the run directory once a second, in place (python/resprout/launch/positions.py reads it).
@@ -13,6 +13,9 @@
 //   longest_ms  the longest that they were so outside of MPI
 //   waits       1: it is inside of MPI, and looks for what others should say
 //   pid
+//
+// Where calls are timed, a process that waits for more than a second leaves waiting-<rank> as well
+// (waiting.hpp). One that finds stands-still-<rank> there, and has not moved for a second, ends.
 //
 // 1. Replicas that do the same have the same phase, checkpoint and calls at the same place of the
 //    program.
@@ -33,11 +36,12 @@ enum class Phase : int {
   over = 4,
 };
 
-// For MPI_Init, before anything else. Nothing unless this is a rank of a job with replicas.
+// For MPI_Init, before anything else. Nothing unless this is a rank of a job with replicas, or one
+// whose calls are timed (--call-timeout).
 void begin_position();
 // REQUIRES, of Phase::running: MPI is initialized, and World::current() is there.
 void note_phase(Phase phase);
-// This process waits for another plane: inside of a call, in a loop of ours.
+// This thread waits for others: inside of a call, in a loop of ours.
 void note_waiting();
 // It is at its next checkpoint; and is through it, by this number.
 void note_checkpoint_begun();
