@@ -166,6 +166,66 @@ def advise_command(
     return advise(asked, json)
 
 
+TORTURE_HELP = """Kill every rank of a program at every call of MPI, and look at the others.
+
+    resprout torture -n 4 -- ./program
+    resprout torture -n 4 --points 500 --pairs 100 --state tried.jsonl -- ./program
+    resprout torture -n 4 --check 'grep -q "pi is 3.14159"' -- ./program
+    resprout torture -n 4 --options "--on-loss error" -- ./ulfm_program
+
+One job after the other, each with one fault; then pairs of faults that did no harm alone. Jobs that
+hang, wrong output (by --check) and ranks that die without a fault are shown with the shortest
+--inject that leads there, and give status 1. The rest is counted: whether output and status are
+those of a run without faults. A torture with --state goes on where it was broken off."""
+
+
+@app.command(
+    "torture",
+    help=with_examples(TORTURE_HELP),
+    context_settings={"allow_interspersed_args": False},
+    no_args_is_help=True,
+)
+def torture_command(
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many processes.")],
+    program: Annotated[list[str], PROGRAM],
+    points: Annotated[
+        int, typer.Option(min=1, help="Jobs with one fault; of more places some are drawn.")
+    ] = 100,
+    pairs: Annotated[int, typer.Option(min=0, help="Jobs with two faults.")] = 0,
+    kind: Annotated[str, typer.Option(metavar="kill|stop|exit", help="What a fault is.")] = "kill",
+    seed: Annotated[int, typer.Option(help="Draws the places.")] = 1,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=1,
+            help="A job that takes longer hangs. Without it: 10 times what it takes without a "
+            "fault, and at least 20.",
+        ),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="Gets the output; its status 0 says that it is right."
+        ),
+    ] = None,
+    options: Annotated[str, typer.Option(metavar="WORDS", help="Of `resprout run`.")] = "",
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keeps what was tried, and goes on there.")
+    ] = None,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="At the same time.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> int:
+    import shlex
+
+    from resprout.torture.command import Torture, torture
+    from resprout.torture.trial import Job
+
+    job = Job(ranks, tuple(program), tuple(shlex.split(options)))
+    asked = Torture(job, points, pairs, kind, seed, timeout, check, state, jobs)
+    return torture(asked, json)
+
+
 SIM_HELP = """Simulate a protocol on the LogP machine.
 
     resprout sim corrected-tree:tree=binomial,correction=checked --procs 1024

@@ -187,8 +187,8 @@ OPTIONS = (
         "SECONDS|none",
         "seconds from 1 on, as 30 or 2.5, or none",
         "none",
-        "After how many seconds in one call of MPI it is said who waits there, and which ranks that "
-        "live have not come to it (docs/run.md).",
+        "After how many seconds in one call of MPI it is said who waits there, and which ranks "
+        "that live have not come to it (docs/run.md).",
     ),
     Option(
         "--on-call-timeout",

@@ -13,7 +13,7 @@
 namespace resprout::shim {
 
 // One call of MPI.
-struct Call {
+struct CurrentCall {
   // Without whom it cannot end.
   enum class Needs : std::uint8_t { unknown, peer, members };
 
@@ -25,7 +25,7 @@ struct Call {
 
 class InsideCall {
  public:
-  explicit InsideCall(const Call& call = {}) : call_(call), outer_(innermost_) {
+  explicit InsideCall(const CurrentCall& call = {}) : call_(call), outer_(innermost_) {
     innermost_ = this;
   }
   ~InsideCall() { innermost_ = outer_; }
@@ -33,13 +33,13 @@ class InsideCall {
   InsideCall& operator=(const InsideCall&) = delete;
 
   void needs_peer(int peer) {
-    call_.needs = Call::Needs::peer;
+    call_.needs = CurrentCall::Needs::peer;
     call_.peer = peer;
   }
 
   static bool is_any() { return innermost_ != nullptr; }
   // The one of the program that this thread is in. REQUIRES: is_any().
-  static const Call& of_program() {
+  static const CurrentCall& of_program() {
     const InsideCall* inside = innermost_;
     while (inside->outer_ != nullptr && inside->outer_->call_.name != nullptr)
       inside = inside->outer_;
@@ -49,7 +49,7 @@ class InsideCall {
  private:
   constinit static inline RESPROUT_FAST_THREAD_LOCAL const InsideCall* innermost_ = nullptr;
 
-  Call call_;
+  CurrentCall call_;
   const InsideCall* const outer_;
 };
 

@@ -115,7 +115,7 @@ GuardedCall::GuardedCall(const char* name, MPI_Comm comm)
     : GuardedCall({.name = name, .comm = comm},
                   World::current() != nullptr && comm != MPI_COMM_NULL) {}
 
-GuardedCall::GuardedCall(const Call& call, bool is_ours)
+GuardedCall::GuardedCall(const CurrentCall& call, bool is_ours)
     : name_(call.name), comm_(call.comm), is_ours_(is_ours), inside_(call) {
   if (!is_ours_) return;
   pass_on_revocations();

@@ -64,7 +64,7 @@ class GuardedCall {
   int finish(int code, Lacks lacks);
 
  private:
-  GuardedCall(const Call& call, bool is_ours);
+  GuardedCall(const CurrentCall& call, bool is_ours);
 
   const char* name_;
   MPI_Comm comm_;

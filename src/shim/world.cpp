@@ -32,10 +32,10 @@
 #include "shim/remade/spares.hpp"
 #include "shim/replication/clocks.hpp"
 #include "shim/replication/masking.hpp"
-#include "shim/report/position.hpp"
 #include "shim/replication/verification.hpp"
 #include "shim/report/arrival.hpp"
 #include "shim/report/fatal_signals.hpp"
+#include "shim/report/position.hpp"
 #include "shim/report/report.hpp"
 #include "shim/ulfm/revocations.hpp"
 

@@ -39,9 +39,8 @@ def without_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program whose shared library is not there any more."""
     folder = tmp_path_factory.mktemp("linked")
     library, program = folder / "libgone.so", folder / "needs_it"
-    for text, name in (("int gone(void) { return 0; }", "gone.c"),
-                       ("int gone(void); int main(void) { return gone(); }", "needs_it.c")):  # fmt: skip
-        (folder / name).write_text(text)
+    (folder / "gone.c").write_text("int gone(void) { return 0; }")
+    (folder / "needs_it.c").write_text("int gone(void); int main(void) { return gone(); }")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "gone.c"], check=True)
     subprocess.run(["cc", "-o", program, folder / "needs_it.c", library], check=True)
     library.unlink()

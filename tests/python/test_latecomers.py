@@ -1,4 +1,4 @@
-"""Who keeps others waiting, without MPI: by what ranks say where they are and for whom they wait."""
+"""Who keeps others waiting: by what ranks say where they are, and for whom they wait."""
 
 import json
 from pathlib import Path

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from resprout.launch.positions import ENDED, Position, read_position
 from resprout.launch.planes.standing import Sights, Standing, StandsStill, find
+from resprout.launch.positions import ENDED, Position, read_position
 
 LONG = 100.0
 

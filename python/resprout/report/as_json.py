@@ -36,6 +36,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "unanswered": [asdict(call) for call in report.unanswered],
         "recovery_ns": report.recovery_ns,
         "operations": {name: asdict(tally) for name, tally in report.operations.items()},
+        "calls_of_ranks": report.calls_of_ranks,
         "transport": report.transport,
         "missing": list(report.missing),
         "unprotected": list(report.unprotected),

@@ -116,6 +116,8 @@ class Report:
     recovery_ns: int = 0
     """What the slowest rank spent in recovery."""
     operations: dict[str, Tally] = field(default_factory=dict)
+    calls_of_ranks: dict[int, dict[str, int]] = field(default_factory=dict)
+    """How often each rank made each call; not there: it was killed."""
     transport: dict[str, int] = field(default_factory=dict)
     missing: tuple[int, ...] = ()
     """Ranks that were not lost and yet left no exit status: they were killed."""
@@ -193,11 +195,13 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         unanswered=parts.unanswered,
         recovery_ns=max(map(_recovery_ns, parts.ranks.values()), default=0),
         operations=_sum_operations(parts.ranks.values()),
+        calls_of_ranks={
+            rank: {name: tally.calls for name, tally in sorted(part.operations.items())}
+            for rank, part in sorted(parts.ranks.items())
+        },
         transport=_sum_transport(parts.ranks.values()),
         # Who ends with the whole job is not missed.
-        missing=()
-        if end.signals or parts.aborted_with is not None or is_timed_out
-        else missing,
+        missing=() if end.signals or parts.aborted_with is not None or is_timed_out else missing,
         call_timeouts=call_timeouts,
         unprotected=unprotected,
         flipped=parts.flipped,

@@ -24,9 +24,7 @@ void count_call(World& world, const char* name) {
 }
 
 CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry entry)
-    : inside_({name, comm, Call::Needs::members}),
-      comm_(comm),
-      name_(name) {
+    : inside_({name, comm, CurrentCall::Needs::members}), comm_(comm), name_(name) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL) return;
   if (entry == Entry::first) count_call(*world, name);

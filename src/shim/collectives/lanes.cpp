@@ -375,7 +375,7 @@ Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, i
       root_member == no_rank || !lanes.carries_broadcasts)
     return Taken::no;
   shim::count(*world, *communicator, "bcast");
-  const InsideCall inside({"bcast", comm, Call::Needs::members});
+  const InsideCall inside({"bcast", comm, CurrentCall::Needs::members});
   lanes.machine.start_broadcast(root_member, false);
   if (lanes.machine.step() == Step::write) {
     write(lanes, buffer, bytes);
@@ -398,7 +398,7 @@ Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MP
   if (!layout.is_dense || !can_be_contribution(layout.packed_bytes, *communicator->lanes))
     return Taken::no;
   shim::count(*world, *communicator, "allreduce");
-  const InsideCall inside({"allreduce", comm, Call::Needs::members});
+  const InsideCall inside({"allreduce", comm, CurrentCall::Needs::members});
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   communicator->lanes->machine.start_meeting(false);
   return meet_and_combine(*communicator, input, recvbuf, layout, op, code) ? Taken::done
@@ -410,7 +410,7 @@ Taken maybe_barrier_by_lanes(MPI_Comm comm) {
   Communicator* communicator = at_head(world, comm);
   if (communicator == nullptr || !communicator->lanes->carries_reductions) return Taken::no;
   count(*world, *communicator, "barrier");
-  const InsideCall inside({"barrier", comm, Call::Needs::members});
+  const InsideCall inside({"barrier", comm, CurrentCall::Needs::members});
   communicator->lanes->machine.start_meeting(false);
   if (!meet(*communicator)) return Taken::over;
   note_last(*communicator, -1);

@@ -6,9 +6,9 @@
 #include "shim/errors.hpp"
 #include "shim/inject/flips.hpp"
 #include "shim/replication/checkpoints.hpp"
-#include "shim/report/position.hpp"
 #include "shim/replication/regions.hpp"
 #include "shim/replication/verification.hpp"
+#include "shim/report/position.hpp"
 #include "shim/world.hpp"
 
 using namespace resprout::shim;

@@ -10,8 +10,8 @@
 #include "shim/replication/compared_requests.hpp"
 #include "shim/replication/decided.hpp"
 #include "shim/replication/handover.hpp"
-#include "shim/report/position.hpp"
 #include "shim/replication/wait_note.hpp"
+#include "shim/report/position.hpp"
 
 namespace resprout::shim {
 namespace {

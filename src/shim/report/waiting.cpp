@@ -14,21 +14,21 @@
 namespace resprout::shim {
 namespace {
 
-const char* name_of(Call::Needs needs) {
+const char* name_of(CurrentCall::Needs needs) {
   switch (needs) {
-    case Call::Needs::unknown:
+    case CurrentCall::Needs::unknown:
       return "unknown";
-    case Call::Needs::peer:
+    case CurrentCall::Needs::peer:
       return "peer";
-    case Call::Needs::members:
+    case CurrentCall::Needs::members:
       return "members";
   }
   __builtin_unreachable();
 }
 
-std::vector<int> needed_ranks(const Call& call) {
-  if (call.needs == Call::Needs::unknown) return {};
-  if (call.needs == Call::Needs::members || call.peer == MPI_ANY_SOURCE)
+std::vector<int> needed_ranks(const CurrentCall& call) {
+  if (call.needs == CurrentCall::Needs::unknown) return {};
+  if (call.needs == CurrentCall::Needs::members || call.peer == MPI_ANY_SOURCE)
     return communicator_of(call.comm)->world_ranks;
   if (call.peer < 0) return {};
   return {World::current()->world_rank_of(call.comm, call.peer)};
@@ -38,13 +38,13 @@ std::vector<int> needed_ranks(const Call& call) {
 
 void write_waiting(const std::string& path, std::uint64_t calls) {
   if (World::current() == nullptr || !InsideCall::is_any()) return;
-  const Call& call = InsideCall::of_program();
+  const CurrentCall& call = InsideCall::of_program();
   if (call.name == nullptr) return;
   const bool is_on_one = call.comm != MPI_COMM_NULL;
   Communicator* communicator = is_on_one ? communicator_of(call.comm) : nullptr;
   const bool has_session = is_on_one && communicator->session != nullptr;
   const std::uint64_t number =
-      call.needs == Call::Needs::members ? communicator->calls.current(call.name) : 0;
+      call.needs == CurrentCall::Needs::members ? communicator->calls.current(call.name) : 0;
   Json json;
   json.begin_object().key("call").string(mpi_name_of(call.name));
   json.key("communicator").string(is_on_one ? name_of_communicator(call.comm) : "");
