@@ -11,7 +11,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench soak build clean
+.PHONY: help demo test lint format bench soak wheel build clean
 
 help: ## this list
 	@echo "Resprout keeps MPI programs running when processes die."
@@ -20,8 +20,11 @@ help: ## this list
 	@echo
 	@echo "After 'make build', $(BIN)/resprout is the command; try '$(BIN)/resprout --help'."
 
-demo: build ## run 8 MPI processes, kill 2 of them, see the right answer and the report
-	@$(BIN)/resprout demo
+demo: $(BUILD)/build.ninja ## run 8 MPI processes, kill 2 of them, see the right answer and the report
+	@echo "Building what the demo needs ..."
+	@$(BIN)/ninja -C $(BUILD) --quiet resprout_demo
+	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component demo --prefix python >/dev/null
+	@PYTHONPATH=$(CURDIR)/python $(BIN)/python -m resprout demo
 
 test: build .venv/dev.stamp ## lint, then every test (under 30 minutes on 2 cores)
 	@$(BIN)/python tests/run_all.py
@@ -38,25 +41,36 @@ bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, J
 soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among members, then fuzzing, MINUTES=10
 	@$(BIN)/python tests/soak_all.py --minutes $(or $(MINUTES),10)
 
+wheel: .venv/dev.stamp $(BUILD)/build.ninja ## the wheel for pip, of what is built, in dist/
+	@$(BIN)/ninja -C $(BUILD) --quiet resprout_package
+	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
+	@$(BIN)/python packaging/wheel.py --prebuilt python/resprout
+
 build: .venv/package.stamp $(BUILD)/build.ninja ## build everything; a second time, only what changed
 	@$(BIN)/ninja -C $(BUILD) --quiet
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
 
 clean: ## remove all that was built; .venv stays
-	rm -rf build python/resprout/*.so python/resprout/resprout_start python/resprout/include
+	rm -rf build dist python/resprout/*.so python/resprout/resprout_start python/resprout/include \
+	  python/resprout/demo_programs
 
 # --- what the targets above stand on --------------------------------------------------------------
-$(BUILD)/build.ninja: CMakePresets.json .venv/tools.stamp
+$(BUILD)/build.ninja: CMakePresets.json .venv/demo.stamp
 	@$(BIN)/cmake --preset release --log-level=WARNING >/dev/null
 	@touch $@
 
-.venv/tools.stamp: requirements.txt
+.venv/demo.stamp: requirements-demo.txt
 	@echo "Fetching the tools into .venv ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "Resprout needs Python 3.10 or newer, $(PYTHON) is older; set PYTHON=python3.x" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 	  { echo "$(PYTHON) has no venv module; install it (Debian: python3-venv)" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --requirement requirements-demo.txt
+	@touch $@
+
+.venv/tools.stamp: requirements.txt .venv/demo.stamp
+	@echo "Fetching what simulations and pictures need into .venv ..."
 	@$(BIN)/pip install --quiet --requirement requirements.txt
 	@touch $@
 

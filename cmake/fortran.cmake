@@ -1,7 +1,5 @@
 # resprout_add_fortran_forms(LAYER): the Fortran forms of MPI calls, made from their table, become
 # sources of the layer.
-find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
-
 function(resprout_add_fortran_forms layer)
   set(folder ${PROJECT_SOURCE_DIR}/src/shim/fortran)
   set(made ${CMAKE_BINARY_DIR}/src/shim/fortran/fortran_forms.cpp)

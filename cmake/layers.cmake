@@ -96,11 +96,10 @@ function(resprout_add_program name)
   endif()
 endfunction()
 
-# It stands in the Python package, on its own: it needs no C++ runtime.
-function(resprout_install_program name)
+# A program that needs no C++ runtime where it runs.
+function(resprout_stand_alone name)
   target_link_libraries(${name} PRIVATE resprout_common)
   target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++)
-  install(TARGETS ${name} RUNTIME DESTINATION resprout COMPONENT python)
 endfunction()
 
 # resprout_add_benches(FOLDER dir LINKS target...): dir/NAME.cpp becomes bench/NAME in the build.
@@ -117,7 +116,7 @@ function(resprout_add_benches)
 endfunction()
 
 # resprout_add_c_library(NAME FOLDER dir LINKS target...): libNAME.so with a C interface and its C++
-# runtime inside; it stands in the Python package.
+# runtime inside.
 function(resprout_add_c_library name)
   cmake_parse_arguments(arg "" "FOLDER" "LINKS" ${ARGN})
   resprout_collect(sources ${arg_FOLDER})
@@ -130,5 +129,4 @@ function(resprout_add_c_library name)
     target_link_options(lib${name} PRIVATE LINKER:--exclude-libs,ALL)
   endif()
   set_target_properties(lib${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden)
-  install(TARGETS lib${name} LIBRARY DESTINATION resprout COMPONENT python)
 endfunction()

@@ -4,6 +4,7 @@
 # First of: -DRESPROUT_MPICC=FILE, -DRESPROUT_MPI_PREFIX=DIR, $MPICC, .venv/bin/mpicc, the PATH.
 set(RESPROUT_MPICC "" CACHE FILEPATH "C compiler wrapper of the MPI to build against")
 set(RESPROUT_MPI_PREFIX "" CACHE PATH "Prefix of the MPI to build against (has bin/mpicc)")
+option(RESPROUT_MPI_IS_PASSING "Leave no path to this MPI in what is built" OFF)
 
 function(resprout_find_mpicc out)
   if(RESPROUT_MPICC)
@@ -25,8 +26,9 @@ endfunction()
 resprout_find_mpicc(MPI_C_COMPILER)
 find_package(MPI REQUIRED COMPONENTS C)
 if(SKBUILD AND NOT (RESPROUT_MPICC OR RESPROUT_MPI_PREFIX OR DEFINED ENV{MPICC}))
-  # Inside pip this MPI is a copy that is gone afterwards: no path to it may stay in what is built.
-  set(RESPROUT_MPI_IS_PASSING ON)
+  set(RESPROUT_MPI_IS_PASSING ON)  # inside pip it is a copy that is gone afterwards
+endif()
+if(RESPROUT_MPI_IS_PASSING)
   set_target_properties(MPI::MPI_C PROPERTIES INTERFACE_LINK_OPTIONS "")
 endif()
 
@@ -47,12 +49,17 @@ function(resprout_add_shared_shim name)
   target_link_libraries(${name} PRIVATE $<TARGET_PROPERTY:${arg_FROM},LINK_LIBRARIES>)
   target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++
                       LINKER:--version-script=${map} LINKER:--no-undefined)
-  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map} LINKER_LANGUAGE CXX
-                        INSTALL_RPATH "$ORIGIN/../../..")  # a virtual environment's lib
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map} LINKER_LANGUAGE CXX)
+  resprout_find_mpi_from(${name} "$ORIGIN/../../..")
+endfunction()
+
+# resprout_find_mpi_from(TARGET folder): where it is installed it looks for the MPI in the folder,
+# which is lib of a virtual environment, and where the MPI of the build is.
+function(resprout_find_mpi_from name folder)
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH ${folder})
   if(NOT RESPROUT_MPI_IS_PASSING)
     set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   endif()
-  install(TARGETS ${name} LIBRARY DESTINATION resprout COMPONENT python)
 endfunction()
 
 # resprout_add_mpi_programs(FOLDER dir): every C file below dir becomes a plain MPI program, at the
@@ -65,6 +72,9 @@ function(resprout_add_mpi_programs)
     get_filename_component(stem ${source} NAME_WE)
     get_filename_component(folder ${source} DIRECTORY)
     string(MAKE_C_IDENTIFIER "${folder}/${stem}" target)
+    if(TARGET ${target})
+      continue()
+    endif()
     add_executable(${target} ${source})
     target_link_libraries(${target} PRIVATE MPI::MPI_C m ${CMAKE_DL_LIBS})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -1,10 +1,11 @@
 # The parts of the package that are compiled, taken from RESPROUT_PREBUILT: a folder in which they
 # stand as in the package (`make build` puts them into python/resprout). So a wheel is made of what was
 # tested, and in seconds.
+include(package)
 install(PROGRAMS ${RESPROUT_PREBUILT}/libresprout.so ${RESPROUT_PREBUILT}/libresprout_launcher.so
                  ${RESPROUT_PREBUILT}/libresprout_sim.so ${RESPROUT_PREBUILT}/resprout_start
         DESTINATION resprout COMPONENT python)
-install(DIRECTORY include/resprout DESTINATION resprout/include COMPONENT python)
-foreach(part resprout resprout_start libresprout_launcher libresprout_sim)
-  add_custom_target(${part})
-endforeach()
+install(PROGRAMS ${RESPROUT_PREBUILT}/demo_programs/pi DESTINATION ${RESPROUT_DEMO_FOLDER}
+        COMPONENT python)
+resprout_install_package_files(python)
+add_custom_target(resprout_package)

