@@ -9,3 +9,4 @@ install(PROGRAMS ${RESPROUT_PREBUILT}/demo_programs/pi DESTINATION ${RESPROUT_DE
         COMPONENT python)
 resprout_install_package_files(python)
 add_custom_target(resprout_package)
+include(manual)

@@ -59,7 +59,7 @@ def test_the_simulator_of_the_wheel_can_be_loaded(unpacked):
 def test_the_wheel_carries_nothing_but_the_package(unpacked):
     tops = {path.name for path in unpacked.iterdir()}
     assert {top.partition("-")[0] for top in tops} == {"resprout"}
-    assert {Path(top).suffix for top in tops} == {"", ".dist-info"}
+    assert {Path(top).suffix for top in tops} == {"", ".dist-info", ".data"}
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="the build's own library has one: EVERY_CASE=1")
