@@ -124,6 +124,7 @@ def test_the_version_is_said_alike_everywhere(prefix):
     (folder,) = prefix.rglob("pkgconfig")
     version = run("pkg-config", "--modversion", "resprout", PKG_CONFIG_PATH=str(folder)).strip()
     assert run(BIN / "resprout", "--version") == f"resprout {version}\n"
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_nothing_of_the_build_is_named_in_what_others_read(prefix):
