@@ -11,7 +11,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench soak wheel build clean
+.PHONY: help demo test lint format bench soak sanitize wheel build clean
 
 help: ## this list
 	@echo "Resprout keeps MPI programs running when processes die."
@@ -40,6 +40,9 @@ bench: build .venv/dev.stamp ## measure against the same MPI without Resprout, J
 
 soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among members, then fuzzing, MINUTES=10
 	@$(BIN)/python tests/soak_all.py --minutes $(or $(MINUTES),10)
+
+sanitize: build .venv/dev.stamp ## unit tests of what runs in every process, with sanitizers
+	@$(BIN)/python tests/soak_all.py sanitized
 
 wheel: .venv/dev.stamp $(BUILD)/build.ninja ## the wheel for pip, of what is built, in dist/
 	@$(BIN)/ninja -C $(BUILD) --quiet resprout_package

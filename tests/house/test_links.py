@@ -11,7 +11,7 @@ LINK = re.compile(r"(?<!!)\[[^\[\]]*\]\(([^()\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 ELSEWHERE = ("http://", "https://", "mailto:")
 # Pages that stand for themselves.
-NOT_LINKED = {"README.md", "CHANGELOG.md"}
+NOT_LINKED = {"README.md", "CHANGELOG.md", ".github/pull_request_template.md"}
 
 
 def links(text: str) -> list[str]:
