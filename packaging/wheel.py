@@ -1,4 +1,5 @@
-"""Builds the wheel that is for every Linux with this C library or a newer one: manylinux_2_XX.
+"""Builds the wheel that is for every Linux with this C library or a newer one: manylinux_2_XX; and
+the sdist, of which pip compiles one for any other system.
 
     python packaging/wheel.py                            # into dist/, compiled from nothing
     python packaging/wheel.py --prebuilt python/resprout # of what `make build` has built
@@ -69,15 +70,30 @@ def make_portable(wheel: Path, folder: Path) -> Path:
         return Path(shutil.copy(portable, folder))
 
 
+def build_sdist(folder: Path) -> Path:
+    """What git has, in one file, in `folder`."""
+    code = "import sys, scikit_build_core.build as build; print(build.build_sdist(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return folder / done.stdout.split()[-1]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prebuilt", type=Path, help="where the compiled parts are already")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="for the wheel")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
+    output = arguments.output.resolve()
     with tempfile.TemporaryDirectory() as folder:
         wheel = build(Path(folder), arguments.prebuilt)
-        print(make_portable(wheel, arguments.output.resolve()))
+        print(make_portable(wheel, output))
+    print(build_sdist(output))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from strangers import IS_COMPILED, ROOT, Environment
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory) -> Path:
+def made(tmp_path_factory) -> Path:
+    """The folder in which wheel and sdist are."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, str(ROOT / "packaging" / "wheel.py"), "--output", str(folder)]
     # What is looked at here is what a wheel carries. `make soak` has it compiled once more.
@@ -18,8 +19,19 @@ def wheel(tmp_path_factory) -> Path:
         command += ["--prebuilt", str(ROOT / "python" / "resprout")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    (made,) = folder.glob("*.whl")
-    return made
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(made) -> Path:
+    (found,) = made.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def sdist(made) -> Path:
+    (found,) = made.glob("*.tar.gz")
+    return found
 
 
 @pytest.fixture(scope="session")
