@@ -183,7 +183,7 @@ def _stuck(sights: Sights, waiters: Collection[int]) -> list[Stuck]:
             continue
         same = {rank}
         if waiting.is_collective:
-            same |= {r for r in waiters if _is_in(sights[r], waiting)}
+            same |= {r for r in sights if _is_in(sights[r], waiting)}
         told |= same
         seconds = max(sights[r].seconds for r in same)
         found.append(Stuck(waiting, seconds, tuple(sorted(same)), tuple(_needed(sights, rank))))
