@@ -9,7 +9,8 @@ import typer
 
 from resprout import __version__
 from resprout.bench.commands import bench_app
-from resprout.cli_words import table_option, with_examples
+from resprout.cli_foresight import foresight_app
+from resprout.cli_words import PROGRAM, table_option, with_examples
 from resprout.errors import UserError
 from resprout.extras import need
 from resprout.files import NO_ROOM, STATUS_NO_ROOM
@@ -26,9 +27,9 @@ app = typer.Typer(
     epilog="`resprout COMMAND --help` has examples; `resprout doctor` says what works here.",
 )
 app.add_typer(bench_app, name="bench")
+app.add_typer(foresight_app)
 
 
-PROGRAM = typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
 RUN_HELP = """Run an MPI program that goes on when some of its processes die.
 
 The program stays as it is: C, C++ or mpi4py, dynamically linked. Its exit status is ours.
@@ -122,109 +123,6 @@ def run_command(
         short_life=short_life, spares=spares, spare_hosts=spare_hosts,
     )  # fmt: skip
     return run(request)
-
-
-ADVISE_HELP = """How often to write checkpoints, and what each way to bear losses costs a job.
-
-    resprout advise --nodes 1000 --work 7d --mtbf 5y --checkpoint 2min
-    resprout advise --nodes 64 --work 30d --mtbf 3y --measure /scratch --size 8GiB --queue 4h
-    resprout advise --nodes 64 --work 30d --mtbf 3y --checkpoint 90s --back 10min --json
-
-Expected values, by Daly's formulas. Two replicas compute on a half of the nodes each.
-docs/advise.md says what is assumed."""
-
-
-@app.command("advise", help=with_examples(ADVISE_HELP), no_args_is_help=True)
-def advise_command(
-    nodes: Annotated[int, typer.Option(min=1, help="Of the job.")],
-    work: Annotated[str, typer.Option(help="How long it takes on them without losses, as 7d.")],
-    mtbf: Annotated[str, typer.Option(help="The mean time between losses of one node, as 5y.")],
-    checkpoint: Annotated[
-        str | None, typer.Option(help="How long a checkpoint takes, as 60s.")
-    ] = None,
-    measure: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Instead: try it in this folder,")
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option(metavar="BYTES", help="with so many bytes, as 2GiB.")
-    ] = None,
-    restart: Annotated[str, typer.Option(help="From a loss until it computes again.")] = "30s",
-    queue: Annotated[
-        str | None, typer.Option(help="What a start by the batch system takes besides, as 4h.")
-    ] = None,
-    back: Annotated[
-        str | None,
-        typer.Option(help="From the loss of a plane until it is back. Without it: it stays away."),
-    ] = None,
-    replica_cost: Annotated[
-        float, typer.Option(help="By so much two replicas are slower than one.")
-    ] = 1.03,
-    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-) -> int:
-    from resprout.advise.command import Asked, advise
-
-    asked = Asked(nodes, work, mtbf, checkpoint, measure, size, restart, queue, back, replica_cost)
-    return advise(asked, json)
-
-
-TORTURE_HELP = """Kill every rank of a program at every call of MPI, and look at the others.
-
-    resprout torture -n 4 -- ./program
-    resprout torture -n 4 --points 500 --pairs 100 --state tried.jsonl -- ./program
-    resprout torture -n 4 --check 'grep -q "pi is 3.14159"' -- ./program
-    resprout torture -n 4 --options "--on-loss error" -- ./ulfm_program
-
-One job after the other, each with one fault; then pairs of faults that did no harm alone. Jobs that
-hang, wrong output (by --check) and ranks that die without a fault are shown with the shortest
---inject that leads there, and give status 1. The rest is counted: whether output and status are
-those of a run without faults. A torture with --state goes on where it was broken off."""
-
-
-@app.command(
-    "torture",
-    help=with_examples(TORTURE_HELP),
-    context_settings={"allow_interspersed_args": False},
-    no_args_is_help=True,
-)
-def torture_command(
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many processes.")],
-    program: Annotated[list[str], PROGRAM],
-    points: Annotated[
-        int, typer.Option(min=1, help="Jobs with one fault; of more places some are drawn.")
-    ] = 100,
-    pairs: Annotated[int, typer.Option(min=0, help="Jobs with two faults.")] = 0,
-    kind: Annotated[str, typer.Option(metavar="kill|stop|exit", help="What a fault is.")] = "kill",
-    seed: Annotated[int, typer.Option(help="Draws the places.")] = 1,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=1,
-            help="A job that takes longer hangs. Without it: 10 times what it takes without a "
-            "fault, and at least 20.",
-        ),
-    ] = None,
-    check: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMMAND", help="Gets the output; its status 0 says that it is right."
-        ),
-    ] = None,
-    options: Annotated[str, typer.Option(metavar="WORDS", help="Of `resprout run`.")] = "",
-    state: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keeps what was tried, and goes on there.")
-    ] = None,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="At the same time.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-) -> int:
-    import shlex
-
-    from resprout.torture.command import Torture, torture
-    from resprout.torture.trial import Job
-
-    job = Job(ranks, tuple(program), tuple(shlex.split(options)))
-    asked = Torture(job, points, pairs, kind, seed, timeout, check, state, jobs)
-    return torture(asked, json)
 
 
 SIM_HELP = """Simulate a protocol on the LogP machine.

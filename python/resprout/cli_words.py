@@ -4,6 +4,8 @@ import typer
 
 from resprout.options import BY_FLAG
 
+PROGRAM = typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
+
 
 def table_option(flag: str, *short: str) -> typer.models.OptionInfo:
     """An option of the table in options.py."""

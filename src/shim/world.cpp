@@ -37,6 +37,7 @@
 #include "shim/report/fatal_signals.hpp"
 #include "shim/report/position.hpp"
 #include "shim/report/report.hpp"
+#include "shim/report/waiting.hpp"
 #include "shim/ulfm/revocations.hpp"
 
 namespace resprout::shim {
@@ -276,7 +277,8 @@ void begin() {
   leave_together();
   listen_to_questions();
   arm_faults(live.load()->options(), live.load()->rank());
-  note_phase(Phase::running);
+  static const Report& report = live.load()->report();  // outlives the world
+  note_running({.calls = [] { return report.steps(); }, .describe_waiting = write_waiting});
 }
 
 // Everybody has all it needs of everybody else, and knows that who leaves now is not lost.

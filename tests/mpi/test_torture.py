@@ -19,13 +19,11 @@ def test_a_program_that_bears_every_loss_passes() -> None:
 
 
 def test_where_it_hangs_is_shown_once_and_not_tried_again(tmp_path: Path) -> None:
-    words = ["--timeout", "6", "--state", tmp_path / "state", "--", PROGRAM, "stubborn"]
-    ended = torture("--points", "3", *words)
-    assert ended.status in (0, 1), str(ended)
+    words = ["--timeout", "20", "--state", tmp_path / "state", "--", PROGRAM, "stubborn"]
     ended = torture("--points", "30", *words)
     trials = json.loads(ended.out)
     hung = [trial["faults"] for trial in trials if trial["outcome"] == "hung"]
     assert ended.status == 1, str(ended)
-    assert hung == [["kill:rank=1,at=allreduce#1"], ["kill:rank=1,at=send#1"]], str(ended)
+    assert hung == [["kill:rank=1,at=send#1"]], str(ended)
     again = torture("--points", "30", *words)
     assert json.loads(again.out) == trials, str(again)

@@ -13,15 +13,13 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "runtime/net/clock.hpp"
 #include "shim/environment.hpp"
 #include "shim/native/progress_hook.hpp"
 #include "shim/report/last_words.hpp"
 #include "shim/report/own_time.hpp"
-#include "shim/report/report.hpp"
-#include "shim/report/waiting.hpp"
-#include "shim/world.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -31,19 +29,44 @@ constexpr useconds_t between_looks_us = 1'000'000;
 // A look that comes much later was itself kept from its core, or the machine stood still.
 constexpr std::int64_t elapsed_max_ns = 2 * between_looks_ns;
 
-struct Place {
+struct Whereabouts {
   int phase = 0;
   std::uint64_t checkpoint = 0;
   std::uint64_t calls = 0;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const Whereabouts&) const = default;
+};
+
+// Word of whom this process waits for: asked for by the thread that looks, left by the one that
+// waits.
+class WaitingWord {
+ public:
+  WaitingWord(std::string path, bool is_wanted) : path_(std::move(path)), is_wanted_(is_wanted) {}
+
+  void note_look(bool waits_long) {
+    if (!is_wanted_) return;
+    if (waits_long && !is_asked_for_) is_due_.store(true);
+    if (!waits_long && is_asked_for_) {
+      is_due_.store(false);
+      unlink(path_.c_str());
+    }
+    is_asked_for_ = waits_long;
+  }
+
+  bool take_due() { return is_due_.load(std::memory_order_relaxed) && is_due_.exchange(false); }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  const bool is_wanted_;
+  std::atomic<bool> is_due_{false};
+  bool is_asked_for_ = false;  // of the thread that looks
 };
 
 class Position {
  public:
   Position(const std::string& run_directory, const std::string& rank, bool describes_waiting)
-      : describes_waiting_(describes_waiting),
-        waiting_(run_directory + "/waiting-" + rank),
+      : waiting_(run_directory + "/waiting-" + rank, describes_waiting),
         file_(open((run_directory + "/position-" + rank).c_str(),
                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
         order_to_end_(run_directory + "/stands-still-" + rank) {}
@@ -63,14 +86,16 @@ class Position {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  void note(Phase phase) {
-    if (phase == Phase::running) report_.store(&World::current()->report());
-    phase_.store(static_cast<int>(phase));
+  void note(Phase phase) { phase_.store(static_cast<int>(phase)); }
+  void note_running(const PositionSources& sources) {
+    static PositionSources kept;
+    kept = sources;
+    sources_.store(&kept);
+    note(Phase::running);
   }
   void note_progress() {
     looks_.store(looks_.load(relaxed) + 1, relaxed);
-    if (is_description_due_.load(relaxed) && is_description_due_.exchange(false))
-      write_waiting(waiting_, calls());
+    if (waiting_.take_due()) sources_.load()->describe_waiting(waiting_.path(), place().calls);
   }
   void note_checkpoint_begun() { checkpoints_begun_.fetch_add(1); }
   void note_checkpoint(std::uint64_t number) {
@@ -82,10 +107,10 @@ class Position {
   static constexpr auto relaxed = std::memory_order_relaxed;
 
   std::uint64_t calls() const {
-    const Report* report = report_.load();
-    return (report == nullptr ? 0 : report->steps()) + checkpoints_begun_.load();
+    const PositionSources* sources = sources_.load();
+    return (sources == nullptr ? 0 : sources->calls()) + checkpoints_begun_.load();
   }
-  Place place() const {
+  Whereabouts place() const {
     const std::uint64_t before = calls_before_.load();
     const std::uint64_t all = calls();
     return {phase_.load(), checkpoint_.load(), all - std::min(before, all)};
@@ -103,14 +128,14 @@ class Position {
       look(std::min(now - looked_at, elapsed_max_ns));
       looked_at = now;
       write();
-      if (describes_waiting_) ask_for_description();
+      waiting_.note_look(waits_ && still_ns_ > 0);
       if (still_ns_ > between_looks_ns && access(order_to_end_.c_str(), F_OK) == 0)
         for (;;) kill(getpid(), SIGKILL);
     }
   }
 
   void look(std::int64_t elapsed_ns) {
-    const Place now = place();
+    const Whereabouts now = place();
     const std::uint64_t looks = looks_.load(relaxed);
     const bool waits = is_inside_always() || looks != looks_before_;
     looks_before_ = looks;
@@ -122,17 +147,6 @@ class Position {
     if (!waits) longest_ns_ = std::max(longest_ns_, still_ns_);
     place_ = now;
     waits_ = waits;
-  }
-
-  // Of the thread that waits: it knows what it is in.
-  void ask_for_description() {
-    const bool waits_long = waits_ && still_ns_ > 0;
-    if (waits_long && !is_described_) is_description_due_.store(true);
-    if (!waits_long && is_described_) {
-      is_description_due_.store(false);
-      unlink(waiting_.c_str());
-    }
-    is_described_ = waits_long;
   }
 
   void write() const {
@@ -147,26 +161,23 @@ class Position {
         pwrite(file_, line.data(), static_cast<std::size_t>(length), 0);
   }
 
-  const bool describes_waiting_;
-  const std::string waiting_;
+  WaitingWord waiting_;
   const int file_;
   const std::string order_to_end_;
   std::atomic<int> phase_{static_cast<int>(Phase::starting)};
-  std::atomic<const Report*> report_{nullptr};
+  std::atomic<const PositionSources*> sources_{nullptr};
   std::atomic<std::uint64_t> checkpoint_{0};
   std::atomic<std::uint64_t> checkpoints_begun_{0};
   std::atomic<std::uint64_t> calls_before_{0};  // up to the last checkpoint
   std::atomic<std::uint64_t> looks_{0};         // for progress, about
-  std::atomic<bool> is_description_due_{false};
 
   // Of its thread.
   OwnTime own_time_;
-  Place place_{.phase = static_cast<int>(Phase::starting)};
+  Whereabouts place_{.phase = static_cast<int>(Phase::starting)};
   std::uint64_t looks_before_ = 0;
   bool waits_ = true;
   std::int64_t still_ns_ = 0;
   std::int64_t longest_ns_ = 0;
-  bool is_described_ = false;
 };
 
 // Never destroyed: its thread goes on until the process is gone.
@@ -193,10 +204,16 @@ void begin_position() {
   made->begin();
 }
 
+void note_running(const PositionSources& sources) {
+  Position* by = position.load();
+  if (by == nullptr) return;
+  by->note_running(sources);
+  add_progress_hook(count_look, Rounds::all);
+}
+
 void note_phase(Phase phase) {
   Position* by = position.load();
   if (by == nullptr) return;
-  if (phase == Phase::running) add_progress_hook(count_look, Rounds::all);
   if (phase == Phase::ending) remove_progress_hook(count_look);
   by->note(phase);
 }

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace resprout::shim {
 
@@ -39,7 +40,14 @@ enum class Phase : int {
 // For MPI_Init, before anything else. Nothing unless this is a rank of a job with replicas, or one
 // whose calls are timed (--call-timeout).
 void begin_position();
-// REQUIRES, of Phase::running: MPI is initialized, and World::current() is there.
+// What it asks others for, on its thread.
+struct PositionSources {
+  std::uint64_t (*calls)();  // so many were begun
+  // The thread that waits, inside of a call, leaves word for whom, in this file.
+  void (*describe_waiting)(const std::string& path, std::uint64_t calls);
+};
+// From ending on the other one. REQUIRES, of the first: MPI is initialized.
+void note_running(const PositionSources& sources);
 void note_phase(Phase phase);
 // This thread waits for others: inside of a call, in a loop of ours.
 void note_waiting();

@@ -3,10 +3,10 @@
  *   lives FOLDER [STATUS [FAULT [WORD]]]
  *
  * A file gate-PLACE-LIFE-RANK in FOLDER holds the rank up: `before` MPI_Init or `in` MPI. Each rank
- * leaves pid-LIFE-RANK before, in-LIFE-RANK behind MPI_Init, with its id and host; and `overlap`, if
- * a process of an earlier life is still there when it begins. Rank 0 reads stdin to its end and says so. FAULT of
- * rank 1: `segv` or `exit`, in MPI; `early`, it exits before; `abort`, it calls MPI_Abort. STATUS is
- * what all end with, behind MPI_Finalize, and that of these.
+ * leaves pid-LIFE-RANK before, in-LIFE-RANK behind MPI_Init, with its id and host; and `overlap`,
+ * if a process of an earlier life is still there when it begins. Rank 0 reads stdin to its end and
+ * says so. FAULT of rank 1: `segv` or `exit`, in MPI; `early`, it exits before; `abort`, it calls
+ * MPI_Abort. STATUS is what all end with, behind MPI_Finalize, and that of these.
  */
 #include <mpi.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Adds ones twice; between, rank 1 sends a message to rank 0, which, if told `stubborn`, asks for
+/* Rank 1 sends a message to rank 0, and all add ones. Rank 0, if told `stubborn`, asks for
    it again and again, whatever it is told. */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 1) MPI_Send(&one, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
   if (rank == 0) {
     const int is_stubborn = argc > 1 && strcmp(argv[1], "stubborn") == 0;
