@@ -129,13 +129,20 @@ class Launcher {
 
 Launcher* launcher = nullptr;  // as long as the process lives
 
-// What the launcher starts is not ours to look at. We come first in the list of what is preloaded.
+// The job has several hosts, and is to go on without one of them.
+bool is_to_outlive_hosts = false;
+
+// What the launcher starts is not ours to look at. We come last in the list of what is preloaded: a
+// sanitizer's runtime that the user has there wants to come first.
 __attribute__((constructor)) void leave_the_environment() {
   if (!Prrte::find()) return;  // mpirun, which is about to become the launcher
+  constexpr const char* outlive_hosts = "RESPROUT_OUTLIVE_HOSTS";
+  is_to_outlive_hosts = std::getenv(outlive_hosts) != nullptr;
+  unsetenv(outlive_hosts);
   const char* list = std::getenv("LD_PRELOAD");
-  const char* others = list != nullptr ? std::strchr(list, ':') : nullptr;
-  if (others != nullptr)
-    setenv("LD_PRELOAD", std::string(others + 1).c_str(), 1);
+  const char* others_end = list != nullptr ? std::strrchr(list, ':') : nullptr;
+  if (others_end != nullptr)
+    setenv("LD_PRELOAD", std::string(list, others_end).c_str(), 1);
   else
     unsetenv("LD_PRELOAD");
 }
@@ -149,7 +156,8 @@ RESPROUT_EXPORT int prte_errmgr_base_select() {
   const auto theirs = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "prte_errmgr_base_select"));
   const int status = theirs();
   const auto prrte = Prrte::find();
-  if (!prrte || launcher != nullptr) return status;
+  const bool is_told_of_hosts = is_to_outlive_hosts || is_started_again();
+  if (!is_told_of_hosts || !prrte || launcher != nullptr) return status;
   launcher = new Launcher(*prrte);
   const bool is_known = launcher->knows_all_states() &&
                         prrte->replace([](void* job, State state) { launcher->job_is(job, state); },

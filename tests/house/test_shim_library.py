@@ -10,7 +10,7 @@ NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\
 # Besides MPI's names and its own: what ends a process, the clocks that replicas read alike, and
 # what of the library goes through it.
 EXPORTED = re.compile(
-    r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit"
+    r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit|quick_exit"
     r"|clock|clock_gettime|getrusage|gettimeofday|time|times|timespec_get"
     r"|ompi_comm_(dup|nextcid|revoke_local|request_schedule_append)|mca_coll_base_comm_(un)?select"
     r"|ompi_request_is_failed_fn"

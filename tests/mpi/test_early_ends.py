@@ -13,7 +13,7 @@ import whole_hosts
 
 RANKS = 3
 PROGRAM = jobs.PROGRAMS / "early_end"
-STATUS = {"kill": 137, "segv": 137, "no program": 127, "no library": 127, "0": 1, "3": 3}
+STATUS = {"kill": 137, "segv": 139, "no program": 127, "no library": 127, "0": 1, "3": 3}
 NODES = "BC"
 
 Case = tuple[str, str, str, str]

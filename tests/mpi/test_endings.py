@@ -51,7 +51,10 @@ def test_a_job_of_which_every_rank_crashes_fails() -> None:
     [("segv", 139, "was ended by SIGSEGV"), ("abort", 134, "was ended by SIGABRT"),
      ("overflow", 139, "was ended by SIGSEGV"),
      ("0", 1, "exited without MPI_Finalize, status 0"),
-     ("9", 9, "exited without MPI_Finalize, status 9")],
+     ("9", 9, "exited without MPI_Finalize, status 9"),
+     ("own-abort", 134, "was ended by SIGABRT"), ("blocked-segv", 139, "was ended by SIGSEGV"),
+     *((how, 9, "exited without MPI_Finalize, status 9") for how in ("quick", "_exit")),
+     ("kernel-exit", 9, "exited without MPI_Finalize, status 9")],
 )  # fmt: skip
 def test_a_job_goes_on_without_a_rank_that_makes_a_mistake_and_fails(
     how: str, status: int, said: str
@@ -59,6 +62,14 @@ def test_a_job_goes_on_without_a_rank_that_makes_a_mistake_and_fails(
     ended = jobs.resprout_run(3, [ENDINGS, "mistake", "1", how])
     assert (ended.status, ended.out) == (status, "2 go on\n"), str(ended)
     assert said in ended.err and ended.lost == {1}, str(ended)
+
+
+@pytest.mark.parametrize(("how", "status"), [("9", 9), ("fpe", 136), ("0", 1)])
+def test_a_job_all_of_whose_replicas_make_the_same_mistake_has_its_status(
+    how: str, status: int
+) -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "mistake", "1", how], ["--replicas", "2"])
+    assert ended.status == status, str(ended)
 
 
 def test_a_job_whose_ranks_all_leave_without_the_end_of_mpi_fails() -> None:

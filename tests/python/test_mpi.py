@@ -20,7 +20,7 @@ from resprout.launch.mpi import (
     settings_for,
 )
 from resprout.launch.parts import Part
-from resprout.launch.shim import START, built_for, check_fits, find_shim
+from resprout.launch.shim import FOR_LAUNCHER, START, built_for, check_fits, find_shim
 
 OPEN_MPI_5 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "5.0.11", True)
 OPEN_MPI_4 = Mpi(Path("/opt/mpi/bin/mpirun"), Library.OPEN_MPI, "4.1.4", False)
@@ -195,6 +195,8 @@ def test_what_the_user_preloads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
     words = Plan(OPEN_MPI_5, 2, ["prog", "-v"], Path("/lib/libresprout.so")).arguments()
     assert words[-3:] == ["/lib/libresprout.so:/lib/other.so", "prog", "-v"]
+    of_launcher = Plan(OPEN_MPI_5, 2, ["prog"], Path("/lib/libresprout.so")).environment(Path())
+    assert of_launcher["LD_PRELOAD"] == f"/lib/other.so:{find_shim(FOR_LAUNCHER)}"
 
 
 def test_a_shim_for_another_mpi_is_refused(tmp_path: Path) -> None:

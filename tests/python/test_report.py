@@ -210,6 +210,24 @@ def test_a_rank_that_dealt_with_its_signal_has_its_own_status(four: RunDirectory
     assert four.report(mpirun_status=0).exit_status == 0
 
 
+def test_what_mpirun_has_seen_says_how_a_rank_ended_that_could_not(four: RunDirectory) -> None:
+    for rank in (1, 2):
+        four.rank(rank, losses=[loss(0, 12 * SECOND, rank), loss(3, 13 * SECOND, rank)])
+    (four.path / "ended").write_text("103 signal 6\n100 signal 9\n102 signal 9\nhalf a li")
+    report = four.report(mpirun_status=0)
+    assert report.exit_status == 134
+    assert [found.signal for found in report.losses] == [None, 6]
+
+
+def test_what_a_rank_has_said_of_its_end_goes_before_what_mpirun_has_seen(
+    four: RunDirectory,
+) -> None:
+    for rank in range(4):
+        four.exited(rank, rank)
+    (four.path / "ended").write_text("103 signal 11\n102 exit 7\n")
+    assert four.report(mpirun_status=0).exit_status == 3
+
+
 def test_strict_makes_a_loss_a_failure_but_hides_no_other(lossy: RunDirectory) -> None:
     assert lossy.report(strict=True).exit_status == STATUS_STRICT
     lossy.rank(1, status=7, losses=[loss(3, 12 * SECOND, 1)])

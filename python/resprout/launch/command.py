@@ -14,15 +14,15 @@ from resprout.launch.mpi import (
     Setting,
     basic_settings_for,
     host_settings,
+    launcher_settings,
     lost_host_settings,
     names_hosts,
     one_host_settings,
-    restart_settings,
     settings_for,
 )
 from resprout.launch.parts import SEPARATOR, Part
 from resprout.launch.protection import Unprotected
-from resprout.launch.shim import FOR_LAUNCHER, START, find_shim, preload
+from resprout.launch.shim import FOR_LAUNCHER, START, find_shim, preload, preload_last
 from resprout.options import OF_A_RANK, OPTIONS
 
 
@@ -91,11 +91,11 @@ class Plan:
         if self.may_reach_other_hosts:
             settings += host_settings(self.mpi)
             if self.outlives_hosts:
-                settings += lost_host_settings(preload(find_shim(FOR_LAUNCHER)))
+                settings += lost_host_settings()
         else:
             settings += one_host_settings(self.mpi)
-        if self.restarts and self.shim is not None and self.mpi.library is Library.OPEN_MPI:
-            settings += restart_settings(preload(find_shim(FOR_LAUNCHER)))
+        if self.shim is not None and self.relays_stdin:  # an mpirun of Open MPI 5
+            settings += launcher_settings(preload_last(find_shim(FOR_LAUNCHER)), self.restarts)
         return [*settings, *self.settings_of_job]
 
     def arguments(self) -> list[str]:

@@ -6,7 +6,7 @@ happened (src/shim/report/arrival.hpp):
     starting         ours; rank 0 removes it when all have what they need of each other
     entered-<rank>   it is in MPI_Init
     started-<rank>   its process id; exit-<rank> its status, signal-<rank> what
-                     ended it (report/ranks.py)
+                     ended it, or `ended` either (report/ranks.py, report/ends.py)
 
 Where rank 0 does not see the folder nobody could remove `starting`: then nothing is judged.
 """
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from resprout.report.ends import read_ends
 from resprout.report.signals import name_of, status_of
 
 _STARTING = "starting"
@@ -98,8 +99,13 @@ class StartWatch:
         if not ended or not entered - set(ended):
             return None
         first = ended[0]
+        seen = read_ends(self._directory).get(self._pid(first) or 0)
         status = self._status(first)
-        return EarlyEnd(first, status, self._left("signal", first) if status is None else None)
+        number = self._left("signal", first)
+        if seen is not None:
+            status = seen.status if status is None else status
+            number = seen.signal if number is None else number
+        return EarlyEnd(first, status, number if status is None else None)
 
     def _numbers(self, kind: str) -> set[int]:
         return {int(path.name.partition("-")[2]) for path in self._directory.glob(f"{kind}-*")}
@@ -116,8 +122,11 @@ class StartWatch:
     def _has_ended(self, rank: int) -> bool:
         if self._is_running is None:
             return self._status(rank) is not None
+        pid = self._pid(rank)
+        return pid is not None and not self._is_running(pid)
+
+    def _pid(self, rank: int) -> int | None:
         try:
-            pid = int((self._directory / f"started-{rank}").read_text().split()[0])
+            return int((self._directory / f"started-{rank}").read_text().split()[0])
         except (OSError, ValueError, IndexError):
-            return False
-        return not self._is_running(pid)
+            return None

@@ -212,16 +212,20 @@ def host_settings(mpi: Mpi) -> list[Setting]:
     ]
 
 
-def restart_settings(preloaded: str) -> list[Setting]:
-    """For a job that is started again. `preloaded`: mpirun's LD_PRELOAD."""
-    reason = "mpirun tells which host was lost, and leaves it to us to say which rank was"
+def launcher_settings(preloaded: str, restarts: bool = False) -> list[Setting]:
+    """For an mpirun that leaves how ranks end. `preloaded`: its LD_PRELOAD."""
+    reason = "mpirun does not say by which signal a rank was ended"
+    if restarts:
+        reason = "mpirun tells which host was lost, and leaves it to us to say which rank was"
     return [Setting(PRELOAD, preloaded, reason)]
 
 
-def lost_host_settings(preloaded: str) -> list[Setting]:
-    """For a job that goes on when a host is lost. `preloaded`: mpirun's LD_PRELOAD."""
+def lost_host_settings() -> list[Setting]:
+    """For a job that goes on when a host is lost."""
     return [
-        Setting(PRELOAD, preloaded, "mpirun ends the job otherwise when it loses a host"),
+        Setting(
+            "RESPROUT_OUTLIVE_HOSTS", "1", "mpirun ends the job otherwise when it loses a host"
+        ),
         Setting(
             "PRTE_MCA_rml_base_radix",
             "1024",

@@ -50,6 +50,12 @@ def check_fits(shim: Path, mpi: Mpi) -> None:
         )
 
 
+def preload_last(library: Path) -> str:
+    """The value of LD_PRELOAD for mpirun: what the user already has, then ours."""
+    before = os.environ.get("LD_PRELOAD", "")
+    return f"{before}:{library}" if before else str(library)
+
+
 def preload(shim: Path) -> str:
     """The value of LD_PRELOAD: ours first, then what the user already has."""
     before = os.environ.get("LD_PRELOAD", "")

@@ -236,13 +236,27 @@ def _exit_status(parts: Parts, losses: tuple[Loss, ...], end: End, ranks: int, *
         if status == 0 and (unknown or not survivors):
             signals = [signal for r in unknown if (signal := parts.signal(r)) is not None]
             status = status_of(next(iter(signals), None))
-    mistakes = [loss for loss in losses if loss.is_mistake and not has_replicas]
-    if mistakes and status == 0:
-        first = mistakes[0]
-        return first.exit_status or 1 if first.signal is None else status_of(first.signal)
+    # With replicas others make up for it; but a plane that it has ended ends as it says.
+    is_over = len(known) < len(survivors) and not end.signals
+    if is_over if has_replicas else status == 0:
+        status = _status_of_mistake(parts, losses, survivors, has_replicas=has_replicas) or status
     if strict and lost and status == 0:
         return STATUS_STRICT
     return status
+
+
+def _status_of_mistake(parts: Parts, losses: tuple[Loss, ...], survivors: list[int], *,
+                       has_replicas: bool) -> int | None:  # fmt: skip
+    """Of the first rank lost by one; of a plane also of one that nobody is left to have seen."""
+    mistakes = [loss for loss in losses if loss.is_mistake]
+    if mistakes:
+        first = mistakes[0]
+        return first.exit_status or 1 if first.signal is None else status_of(first.signal)
+    if not has_replicas:
+        return None
+    unseen = [status for rank in survivors if (status := _status_of(rank, parts))]
+    signals = [signal for rank in survivors if (signal := parts.signal(rank)) is not None]
+    return next(iter([*unseen, *map(status_of, signals)]), None)
 
 
 def _status_of(rank: int, parts: Parts) -> int | None:

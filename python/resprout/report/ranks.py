@@ -5,6 +5,7 @@
     exit-<rank>            its exit status; not there: it was killed, or the disk is full: then
                            it is the second line of started-<rank>
     signal-<rank>          which signal was about to end it, of those that a mistake leads to
+    ended                  how processes ended, as mpirun has seen it (report/ends.py)
     notes-<rank>           what it told while it ran, a line each (report/notes.py):
       injected             the fault that came about
       flipped              what was corrupted on purpose
@@ -13,8 +14,8 @@
       stood_still          that it was ended for that: by the launcher
     abort.json             who called MPI_Abort, and with what
 
-src/shim/report writes all but the first (docs/report.md has the schema). A file or a note that
-cannot be understood counts as missing.
+src/shim/report writes all but the first and `ended` (docs/report.md has the schema). A file or a
+note that cannot be understood counts as missing.
 """
 
 import json
@@ -29,6 +30,7 @@ from resprout.report.corruptions import (
     parse_corruption,
     parse_verification,
 )
+from resprout.report.ends import read_ends
 from resprout.report.notes import NoteReader
 from resprout.report.views import SeenView, ViewTree, parse_tree, parse_views
 
@@ -203,7 +205,7 @@ def read_parts(directory: Path) -> Parts:
     ranks: dict[int, RankPart] = {}
     exits: dict[int, int] = {}
     signals: dict[int, int] = {}
-    started = set()
+    started: dict[int, int] = {}
     aborted_with = None
     unreadable = []
     for path in sorted(directory.iterdir()):
@@ -214,8 +216,9 @@ def read_parts(directory: Path) -> Parts:
         try:
             text = path.read_text(encoding="utf-8")
             if kind == "started":
-                started.add(rank)
-                if status := text.splitlines()[1:]:
+                pid, *status = text.split()
+                started[rank] = int(pid)
+                if status:
                     exits[rank] = int(status[0])
             elif kind == "exit":
                 exits[rank] = int(text)
@@ -227,16 +230,28 @@ def read_parts(directory: Path) -> Parts:
                 aborted_with = int(json.loads(text)["status"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(path.name)
+    seen_exits, seen_signals = _seen_by_launcher(directory, started)
     told = _read_notes(directory)
     return replace(
         told,
         ranks=ranks,
         started=frozenset(started),
-        exits=exits,
-        signals=signals,
+        exits=seen_exits | exits,
+        signals=seen_signals | signals,
         aborted_with=aborted_with,
         unreadable=(*unreadable, *told.unreadable),
     )
+
+
+def _seen_by_launcher(
+    directory: Path, pids: dict[int, int]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """The exit statuses of ranks, and the signals that ended them. `pids`: of ranks."""
+    ends = read_ends(directory)
+    seen = {rank: ends[pid] for rank, pid in pids.items() if pid in ends}
+    exits = {rank: end.status for rank, end in seen.items() if end.status is not None}
+    signals = {rank: end.signal for rank, end in seen.items() if end.signal is not None}
+    return exits, signals
 
 
 def _read_notes(directory: Path) -> Parts:

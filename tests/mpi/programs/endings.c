@@ -2,8 +2,10 @@
  *
  *   endings abort RANK STATUS   that rank calls MPI_Abort while the others wait for it
  *   endings given-up RANK       the MPI library finds no way on there; the others go on
- *   endings mistake RANK HOW    it ends by segv, overflow of its stack, abort, or exits with a
- *                               status; the others go on. RANK -1: all
+ *   endings mistake RANK HOW    it ends by segv, overflow of its stack, abort, fpe, or exits with a
+ *                               status; the others go on. RANK -1: all. Of own-abort and
+ *                               blocked-segv no handler hears; quick, _exit and kernel-exit pass by
+ *                               exit handlers, with status 9
  *   endings forever             all ranks do barriers and compute until somebody ends them
  *   endings status STATUS       all ranks end well, with this exit status
  *   endings crash               all ranks die of a segmentation fault
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int rank;
@@ -40,11 +43,30 @@ static int overflow(int depth) {
   return overflow(depth + 1) + much[depth % 4096];
 }
 
+/* What nothing in this process can notice. */
+static void end_unheard(const char* how) {
+  sigset_t all;
+  sigfillset(&all);
+  if (strcmp(how, "own-abort") == 0) {
+    signal(SIGABRT, SIG_DFL);
+    abort();
+  }
+  if (strcmp(how, "blocked-segv") == 0) {
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    *(volatile int*)(uintptr_t)number_of("16") = 1;
+  }
+  if (strcmp(how, "quick") == 0) quick_exit(9);
+  if (strcmp(how, "_exit") == 0) _exit(9);
+  if (strcmp(how, "kernel-exit") == 0) syscall(SYS_exit_group, 9);
+}
+
 static void make_mistake(int by, const char* how) {
   int one = 1, sum = 0;
   if (by < 0) by = rank;
+  if (rank == by) end_unheard(how);
   if (rank == by && strcmp(how, "overflow") == 0) exit(overflow(0));
   if (rank == by && strcmp(how, "abort") == 0) abort();
+  if (rank == by && strcmp(how, "fpe") == 0) raise(SIGFPE);
   if (rank == by && strcmp(how, "segv") == 0) *(volatile int*)(uintptr_t)number_of("16") = 1;
   if (rank == by) exit(number_of(how));
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
