@@ -221,6 +221,7 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
     const Parting parting = communicator->session->is_whole() ? Parting::alone : Parting::unclean;
     forget_session(*communicator->session);
     communicator->is_departing = true;
+    communicator->is_lingering |= communicator->remade.has_value();
     depart(std::unique_ptr<Communicator>(communicator));
     return parting;
   }
@@ -228,7 +229,8 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   // a remade one goes to others.
   if (communicator->session->has_begun() || communicator->remade)
     communicator->session->barrier(lock);
-  bool is_clean = !communicator->session->is_revoked();
+  communicator->is_revoked = communicator->session->is_revoked();
+  bool is_clean = !communicator->is_revoked;
   if (is_clean && !communicator->session->is_whole()) {
     lock.unlock();
     is_clean = communicator->remade && drain(communicator->remade->spare, *communicator->session);

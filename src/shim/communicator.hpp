@@ -96,9 +96,9 @@ struct Communicator {
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned
   std::size_t acknowledged = 0;                                               // so many of them
   enum class Agreed { not_yet, on_it, against_it } agreed = Agreed::not_yet;  // to use `native`
-  // departures.hpp has it now; of a remade one the handle may still be the program's.
-  bool is_departing = false;
-  bool is_unmade = false;
+  bool is_departing = false;  // departures.hpp has it now
+  // Its handle still means it: it has requests left (lingering.hpp), or is not unmade yet.
+  bool is_lingering = false;
   bool is_broken = false;  // what carries its messages, for good
 };
 

@@ -45,8 +45,10 @@ class Departure {
       : session_(&session), goodbye_(std::move(goodbye)), communicator_(std::move(communicator)) {}
 
   bool is_remade() const { return communicator_ && communicator_->remade; }
-  // All have said goodbye.
-  bool is_over() const { return goodbye_->is_over() && (!is_remade() || communicator_->is_unmade); }
+  // All have said goodbye, and nothing here asks for the communicator any more.
+  bool is_over() const {
+    return goodbye_->is_over() && !(communicator_ && communicator_->is_lingering);
+  }
   // Goes on with what is to be done then, without the lock. True: that is done.
   bool advance() {
     if (!is_remade() || communicator_->is_broken || session_->is_whole() || session_->is_revoked())

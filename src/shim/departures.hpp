@@ -15,7 +15,8 @@
 
 namespace resprout::shim {
 
-// REQUIRES: it has a session, which is not revoked, and no tasks; nobody asks for it any more.
+// REQUIRES: it has a session, which is not revoked, and no tasks; nobody asks for it any more, but
+// for those of its requests that are left.
 void depart(std::unique_ptr<Communicator> communicator);
 // One of no communicator, which may have tasks. Nobody begins anything in it any more.
 void depart(runtime::Session& session);

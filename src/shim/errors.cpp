@@ -9,6 +9,7 @@
 #include "shim/communicator.hpp"
 #include "shim/cut_off.hpp"
 #include "shim/fast_thread_local.hpp"
+#include "shim/lingering.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/replication/masking.hpp"
@@ -68,15 +69,23 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   return handler;
 }
 
-// Does with the error what the program asked for. True: that is nothing.
-bool pass_on(MPI_Comm comm, int code) {
+// For people: what the error befell, as far as its code does not say it. `call`: the lower-case MPI
+// name; null: it is not known.
+std::string befallen(MPI_Comm comm, int code, const char* call) {
+  if (call == nullptr) return "";
+  return (is_loss(code) && !is_revoked(code) ? loss_met_by(comm, call) : mpi_name_of(call)) + ": ";
+}
+
+// Does with the error what the program asked for. True: that is nothing. `call`: as above.
+bool pass_on(MPI_Comm comm, int code, const char* call = nullptr) {
   const MPI_Errhandler ours = handler_of(comm);
   const MPI_Errhandler of_program = unwrapped(ours);
   if (of_program == MPI_ERRORS_RETURN) return true;
   if (is_fatal(of_program) && is_cut_off()) end_cut_off("its error handler is fatal");
   if (is_fatal(of_program)) {
     const std::string name = name_of_communicator(comm);
-    end_job_for(code, "communicator " + (name.empty() ? "without a name" : name));
+    end_job_for(code, "communicator " + (name.empty() ? "without a name" : name),
+                befallen(comm, code, call));
     return false;
   }
   const int outer_depth = std::exchange(depth, 0);  // what the handler calls is not ours
@@ -92,13 +101,13 @@ bool pass_on(MPI_Comm comm, int code) {
 
 // The same, asking MPI only once for what mostly is nothing: many processes may be waiting for each
 // other to be through with a revocation, and nobody has that code of MPI's in a cache.
-void pass_on_as_known(MPI_Comm comm, int code) {
+void pass_on_as_known(MPI_Comm comm, int code, const char* call) {
   if (World::current() == nullptr || !is_loss(code)) {
-    pass_on(comm, code);
+    pass_on(comm, code, call);
     return;
   }
   Communicator& communicator = *communicator_of(comm);
-  if (!communicator.returns_errors && pass_on(comm, code)) communicator.returns_errors = true;
+  if (!communicator.returns_errors && pass_on(comm, code, call)) communicator.returns_errors = true;
 }
 
 // Every wrapping does this.
@@ -156,14 +165,14 @@ bool is_fatal(MPI_Errhandler handler) {
   return handler == MPI_ERRORS_ARE_FATAL;
 }
 
-void end_job_for(int code, const std::string& on) {
+void end_job_for(int code, const std::string& on, const std::string& before) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   PMPI_Error_string(code, text, &length);
-  std::fprintf(stderr, "resprout: rank %d: %s, on %s, whose error handler is fatal\n", rank, text,
-               on.c_str());
+  std::fprintf(stderr, "resprout: rank %d: %s%s, on %s, whose error handler is fatal\n", rank,
+               before.c_str(), text, on.c_str());
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
@@ -218,13 +227,14 @@ int as_told(int code) { return is_cut_off() && is_loss(code) ? proc_failed() : c
 int finish(MPI_Comm comm, const char* call, int code, Lacks lacks) {
   // Outside of MPI_Init .. MPI_Finalize there is nobody to tell.
   if (code == MPI_SUCCESS || World::current() == nullptr) return code;
+  const Telling telling;
   code = as_told(code);
   if (is_loss(code)) {
     if (masking.load() != nullptr) end_if_masking(mpi_name_of(call), unmasked);
     if (World* world = World::current()) world->report().count_error(call);
   }
   if (is_for_program(code))
-    pass_on_as_known(comm, code);
+    pass_on_as_known(comm, code, call);
   else if (lacks == Lacks::data)
     follow_unanswered(comm, call, code);
   return code;

@@ -62,8 +62,8 @@ MPI_Errhandler reference_to(MPI_Errhandler handler);
 // MPI ends the job when there is an error.
 bool is_fatal(MPI_Errhandler handler);
 // What MPI's own fatal handlers do, but through our MPI_Abort, which does end the job. `on`: what
-// the handler is of, for people.
-void end_job_for(int code, const std::string& on);
+// the handler is of, for people; `before`: what else they are to hear, before what the code says.
+void end_job_for(int code, const std::string& on, const std::string& before = "");
 
 // The end of a call of ours: passes `code` to the program's handler if it is an error that this
 // handler is to see, counts losses, and returns it. REQUIRES: no handler has seen it yet. `call`:
@@ -71,6 +71,11 @@ void end_job_for(int code, const std::string& on);
 int finish(MPI_Comm comm, const char* call, int code, Lacks lacks);
 inline int finish(MPI_Comm comm, const char* call, int code) {
   return code == MPI_SUCCESS ? code : finish(comm, call, code, lacked_by(call));
+}
+
+// Whether a handler hears of such an error of a call of ours, if it is one.
+inline bool is_told(int code, Lacks lacks) {
+  return code != MPI_SUCCESS && (lacks == Lacks::data || is_for_program(code));
 }
 
 // A loss on `comm` was found by us, not by MPI: communicator_in_error says so.

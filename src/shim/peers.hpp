@@ -7,6 +7,7 @@
 
 #include "shim/errors.hpp"
 #include "shim/inside_call.hpp"
+#include "shim/lingering.hpp"
 #include "shim/world.hpp"
 
 namespace resprout::shim {
@@ -53,6 +54,9 @@ class GuardedCall {
     peer_ = peer;
     inside_.needs_peer(peer);
   }
+  ~GuardedCall() { end_lingering(); }
+  GuardedCall(const GuardedCall&) = delete;
+  GuardedCall& operator=(const GuardedCall&) = delete;
 
   // False: outside of MPI_Init .. MPI_Finalize, or no communicator; the call is MPI's business.
   bool is_ours() const { return is_ours_; }

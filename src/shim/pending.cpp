@@ -1,5 +1,6 @@
 #include "shim/pending.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -97,6 +98,13 @@ void forget(MPI_Request request) {
   const std::scoped_lock lock(table().mutex);
   table().entries.erase(request);
   note_count();
+}
+
+bool has_requests_of(MPI_Comm comm) {
+  if (!is_any_remembered()) return false;
+  const std::scoped_lock lock(table().mutex);
+  return std::ranges::any_of(table().entries,
+                             [&](const auto& entry) { return entry.second.comm == comm; });
 }
 
 int forget_requests_of(MPI_Comm comm) {

@@ -57,6 +57,8 @@ void remember(MPI_Request request, const Pending& pending);
 std::optional<Pending> recall(MPI_Request request);
 // Before MPI frees it; or it is a new one of which nothing has to be remembered.
 void forget(MPI_Request request);
+// Some are remembered on that communicator, started or not.
+bool has_requests_of(MPI_Comm comm);
 // The communicator ends: what is still pending on it is MPI's business.
 // How many there are, but for inactive ones.
 int forget_requests_of(MPI_Comm comm);

@@ -2,10 +2,12 @@
 #include "shim/buffered_sends.hpp"
 #include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/completion.hpp"
+#include "shim/native/failed_requests.hpp"
 #include "shim/patience.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/remade.hpp"
 #include "shim/replication/decided_completion.hpp"
+#include "shim/replication/masking.hpp"
 #include "shim/replication/messages.hpp"
 #include "shim/replication/receives.hpp"
 #include "shim/replication/refusal.hpp"
@@ -46,7 +48,7 @@ int finish_request(GuardedCall& call, const Watch& watch, int code, int i,
 
 // MPI_ERR_IN_STATUS says nothing by itself: one error that a loss caused goes to the handler, the
 // first that lacks data or, if none does, the first. `indices`: as below.
-int finish_statuses(GuardedCall& call, const Watch& watch, int code, int count, const int* indices,
+int finish_statuses(GuardedCall& call, Watch& watch, int code, int count, const int* indices,
                     Statuses& statuses) {
   if (code != MPI_ERR_IN_STATUS) return call.finish(code);
   int told = MPI_SUCCESS;
@@ -62,6 +64,7 @@ int finish_statuses(GuardedCall& call, const Watch& watch, int code, int count, 
     lacks = lacked;
   }
   call.finish(told, lacks);
+  if (is_told(told, lacks)) watch.note_told();
   return code;
 }
 
@@ -279,11 +282,31 @@ extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, 
 
 namespace {
 
+// A loss has ended the request: nobody will ever answer it, and where MPI knows that, it says so
+// from here on. `status` is written as the next call that completes it will.
+bool is_ended_by_loss(MPI_Request request, MPI_Status* status) {
+  if (World::current() == nullptr || !has_anything_happened()) return false;
+  if (masking.load(std::memory_order_acquire) != nullptr) return false;
+  int flag = 0;
+  if (is_failed_in_mpi(request)) PMPI_Request_get_status(request, &flag, status);
+  if (flag != 0) return true;
+  std::optional<Pending> pending = recall(request);
+  if (!pending || !pending->is_started || !is_given_up(*pending)) {
+    if (pending) update(request, *pending);
+    return false;
+  }
+  if (status != MPI_STATUS_IGNORE) *status = empty_status();
+  if (status != MPI_STATUS_IGNORE)
+    status->MPI_SOURCE = address_of(pending->comm, pending->peer).peer;
+  return true;
+}
+
 // `status` is written if it is complete.
 int look_at(MPI_Request request, int& flag, MPI_Status* status) {
   MPI_Request asked = request;
   const AskedRequests asked_requests(1, &asked);
   const int code = PMPI_Request_get_status(asked, &flag, status);
+  if (code == MPI_SUCCESS && flag == 0) flag = is_ended_by_loss(asked, status) ? 1 : 0;
   if (code != MPI_SUCCESS || flag == 0) return code;
   if (Receives* by = receives(); by != nullptr && by->describe(request, status)) return code;
   if (!is_any_remade()) return code;

@@ -37,8 +37,8 @@ constexpr std::array<std::string_view, 9> families_that_lack_nothing{
     "neighbor_", "ineighbor_",  "comm_", "intercomm_", "cart_",
     "graph_",    "dist_graph_", "win_",  "file_"};
 
-std::string named_ranks(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "a process that is lost";
+std::string in_words(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "a process";
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < std::min(ranks.size(), named_ranks_max); ++i) {
     const bool is_last = i + 1 == ranks.size();
@@ -47,7 +47,12 @@ std::string named_ranks(const std::vector<int>& ranks) {
   }
   if (ranks.size() > named_ranks_max)
     text += " and " + std::to_string(ranks.size() - named_ranks_max) + " more";
-  return text + (ranks.size() == 1 ? ", which is lost" : ", which are lost");
+  return text;
+}
+
+std::string named_ranks(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "a process that is lost";
+  return in_words(ranks) + (ranks.size() == 1 ? ", which is lost" : ", which are lost");
 }
 
 std::vector<int> lost_members(MPI_Comm comm) {
@@ -136,6 +141,10 @@ std::string line_of(const Unanswered& unanswered, OnUnanswered on_unanswered) {
          (is_asked_for ? "--on-unanswered handler and " : "") +
          "MPI_ERRORS_RETURN, or with --on-unanswered ignore, it would go on; --replicas and "
          "checkpoints keep the data";
+}
+
+std::string loss_met_by(MPI_Comm comm, const char* call) {
+  return mpi_name_of(call) + " meets the loss of " + in_words(lost_members(comm));
 }
 
 void follow_unanswered(MPI_Comm comm, const char* call, int code) {

@@ -51,6 +51,10 @@ struct Unanswered {
 // The line that says why the job ends, without a line end.
 std::string line_of(const Unanswered& unanswered, OnUnanswered on_unanswered);
 
+// "MPI_Scatter meets the loss of rank 0". `call`: the lower-case MPI name. REQUIRES:
+// World::current() is not null.
+std::string loss_met_by(MPI_Comm comm, const char* call);
+
 // Does for an unanswered call what the options say. Returns if its code is to be returned.
 // REQUIRES: World::current() is not null, and no handler has seen the error.
 void follow_unanswered(MPI_Comm comm, const char* call, int code);

@@ -25,9 +25,11 @@
 #include "shim/first_loss.hpp"
 #include "shim/inject/inject.hpp"
 #include "shim/leaving.hpp"
+#include "shim/lingering.hpp"
 #include "shim/native/left_behind.hpp"
 #include "shim/native/natives.hpp"
 #include "shim/native/nursery.hpp"
+#include "shim/native/references.hpp"
 #include "shim/one_sided/windows.hpp"
 #include "shim/remade/spares.hpp"
 #include "shim/replication/clocks.hpp"
@@ -267,6 +269,7 @@ void begin() {
   PMPI_Barrier(MPI_COMM_WORLD);
   if (!are_own(live.load()->options().collectives)) open_natives();
   install_error_handlers();
+  find_references(communicator_of_own());
   open_requests();
   open_spares();
   open_nursery();
@@ -290,6 +293,7 @@ void end() {
       world->options().stands_in() ? close_masking() : close_verification();
   if (world->options().verify) world->report().note_verification(figures);
   leave_persistent();
+  end_all_lingering();
   {
     runtime::Lock lock = engine.lock();
     engine.finish_tasks(lock);

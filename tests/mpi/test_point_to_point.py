@@ -120,6 +120,7 @@ def test_in_error_mode_a_loss_under_the_default_handler_ends_the_job() -> None:
     ended = jobs.resprout_run(3, [HANDLERS, "fatal-loss"], ["--on-loss", "error"])
     assert ended.status != 0, ended
     assert "WRONG" not in ended.err, ended
+    assert ": MPI_Recv meets the loss of rank 1: " in ended.err, ended
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 // The calls that end a communicator: its session says goodbye, most often after the call
-// (departures.hpp). One that receives of
-// replicas still need is left to MPI_Finalize, and so is one that was revoked or has lost members:
-// Open MPI would give its number to the next one it makes, in MPI_Finalize if not before, and with
-// it the messages that are still on their way. Those it may take for the new one's, or end the job
-// because their sender is not in that.
+// (departures.hpp). One that has requests left ends after them (lingering.hpp). One that was
+// revoked or has lost members is left to MPI_Finalize: Open MPI would give its number to the next
+// one it makes, in MPI_Finalize if not before, and with it the messages that are still on their
+// way. Those it may take for the new one's, or end the job because their sender is not in that.
 #include <optional>
 
+#include "runtime/engine.hpp"
+#include "shim/collectives/nonblocking/under_way.hpp"
 #include "shim/communicator.hpp"
+#include "shim/lingering.hpp"
+#include "shim/native/references.hpp"
 #include "shim/pending.hpp"
 #include "shim/remade/attributes.hpp"
 #include "shim/remade/remade.hpp"
@@ -58,21 +61,50 @@ struct Kept {
   const std::uint64_t persistent_made;
 };
 
+bool has_requests_left(MPI_Comm comm) {
+  Receives* by = receives();
+  return has_requests_of(comm) || has_collectives_of(comm) ||
+         (!is_remade(comm) && has_requests_in_mpi(comm)) || (by != nullptr && by->is_needed(comm));
+}
+
+// None of its requests is left.
+void end_after_requests(MPI_Comm comm, Parting parting) {
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.remade) return unmake(comm, parting == Parting::clean);
+  forget_requests_of(comm);
+  const bool is_departing = communicator.is_departing;
+  undescribe_communicator(comm);
+  if (is_departing) {
+    const resprout::runtime::Lock lock = World::current()->engine().lock();
+    communicator.is_lingering = false;
+  }
+  if (parting != Parting::unclean) PMPI_Comm_free(&comm);
+}
+
+void end_later(MPI_Comm comm, PartingWaits waits) {
+  communicator_of(comm)->is_lingering = true;
+  const Parting parting = close_communicator(comm, waits);
+  linger([comm] { return has_requests_left(comm); },
+         [comm, parting] { end_after_requests(comm, parting); });
+}
+
 // `native()` is MPI's own call. Where a callback of the program's fails the communicator stays, and
 // begins anew.
 template <typename Native>
 int end(MPI_Comm* comm, PartingWaits waits, Native native) {
   if (World::current() == nullptr || comm == nullptr || !may_be_freed(*comm)) return native();
-  leave_send_halves(*comm);
-  if (is_remade(*comm))
-    if (const int code = delete_attributes(*comm); code != MPI_SUCCESS) return code;
-  const Kept kept(*communicator_of(*comm));
   const MPI_Comm handle = *comm;
-  const Parting parting = close_communicator(handle, waits);
-  if (Receives* by = receives(); by != nullptr && by->is_needed(handle)) {
+  leave_send_halves(handle);
+  const bool lingers = has_requests_left(handle);
+  if (lingers || is_remade(handle))
+    if (const int code = delete_attributes(handle); code != MPI_SUCCESS) return code;
+  if (lingers) {
+    end_later(handle, waits);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
+  const Kept kept(*communicator_of(handle));
+  const Parting parting = close_communicator(handle, waits);
   int code = MPI_SUCCESS;
   if (is_remade(handle)) {
     unmake(handle, parting == Parting::clean);

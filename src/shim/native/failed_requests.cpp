@@ -6,7 +6,10 @@
 #include "shim/fast_thread_local.hpp"
 #include "shim/peers.hpp"
 #include "shim/pending.hpp"
+#include "shim/ulfm.hpp"
 #include "shim/ulfm/revocations.hpp"
+
+extern "C" bool ompi_request_is_failed_fn(MPI_Request request);
 
 namespace resprout::shim {
 namespace {
@@ -35,6 +38,10 @@ BlockingSend::BlockingSend(MPI_Comm comm, int dest) {
 }
 
 BlockingSend::~BlockingSend() { sends_on = nullptr; }
+
+bool is_failed_in_mpi(MPI_Request request) {
+  return ulfm::is_active() && ompi_request_is_failed_fn(request);
+}
 
 }  // namespace resprout::shim
 

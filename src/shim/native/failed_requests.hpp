@@ -6,12 +6,19 @@
 // function goes through here, and such a send goes on: its receiver takes the message or, once it
 // has heard of the revocation, lets the sender go.
 //
+// MPI_Request_get_status asks nothing of the kind there, and so never sees that a loss has ended a
+// request: `is_failed_in_mpi` does.
+//
 // Thread rule: from any thread.
 #pragma once
 
 #include <mpi.h>
 
 namespace resprout::shim {
+
+// The library takes it for failed, and has ended it, unless it is a wildcard receive that others
+// may still answer. REQUIRES: it is active.
+bool is_failed_in_mpi(MPI_Request request);
 
 // While one lives, this thread is in a blocking send of MPI's, whose request has no name here.
 class BlockingSend {

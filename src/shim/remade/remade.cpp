@@ -171,7 +171,7 @@ void unmake(MPI_Comm comm, bool is_clean) {
   if (is_departing) {
     const runtime::Lock lock = World::current()->engine().lock();
     communicator.is_broken = is_broken;
-    communicator.is_unmade = true;
+    communicator.is_lingering = false;
     return;
   }
   leave_spare(spare, world_ranks,

@@ -47,8 +47,6 @@ class Collective : public runtime::Task {
   bool is_for_program() const final { return is_for_program_; }
 
   void set_call(const Call& call) { call_ = call; }
-  // Its communicator goes; errors go to the world's handler.
-  void leave_communicator() { call_.comm = MPI_COMM_WORLD; }
   const Call& call() const { return call_; }
   // Goes on with it until it is over, for a call that waits for it; what that returns.
   int run(CollectiveCall& call);

@@ -156,7 +156,7 @@ void leave_own_session(MPI_Request request, runtime::Lock& lock) {
   if (!own) return;
   Communicator& communicator = *communicator_of(comm);
   if (communicator.stand_ins) communicator.stand_ins->last.erase(own->session().id());
-  if (communicator.last == &own->session()) {
+  if (communicator.last == &own->session() && communicator.session != nullptr) {
     communicator.session->take_contributors_of(own->session());
     communicator.last = communicator.session;
   }
@@ -292,8 +292,7 @@ int Watch::result_of(int i) {
 // The first error of a call goes to the handler.
 int Watch::finish(MPI_Comm comm, const char* name, int result, Lacks lacks) {
   if (!has_told_) {
-    const bool is_told = lacks == Lacks::data || is_for_program(result);
-    has_told_ = result != MPI_SUCCESS && is_told;
+    has_told_ = is_told(result, lacks);
     return shim::finish(comm, name, result, lacks);
   }
   if (is_loss(result)) World::current()->report().count_error(name);
@@ -304,6 +303,14 @@ bool is_collective(MPI_Request request) {
   if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
   const Guard guard(table().mutex);
   return table().entries.contains(request);
+}
+
+bool has_collectives_of(MPI_Comm comm) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  return std::ranges::any_of(table().entries, [&](const auto& entry) {
+    return entry.second.collective->call().comm == comm;
+  });
 }
 
 int start_again(MPI_Request request) {
@@ -374,9 +381,6 @@ bool is_kept(MPI_Op op) {
 
 void leave_communicator(MPI_Comm comm, runtime::Lock& lock) {
   for (const auto& own : own_sessions_of(comm)) own->leave_communicator(lock);
-  const Guard guard(table().mutex);
-  for (auto& [request, entry] : table().entries)
-    if (entry.collective->call().comm == comm) entry.collective->leave_communicator();
 }
 
 void leave_persistent() {

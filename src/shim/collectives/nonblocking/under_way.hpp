@@ -55,6 +55,8 @@ class Watch {
   // MPI has completed the i-th request: how the collective ended, or the send; MPI_SUCCESS if it is
   // neither. The first error of the call goes to the handler of its communicator.
   int result_of(int i);
+  // A handler has heard of an error of this call: of others none does.
+  void note_told() { has_told_ = true; }
   // As those of BrokenSends.
   bool is_send(int i) const { return broken_sends_.is_send(i); }
   int next_unsent(int first) const { return broken_sends_.next_unsent(first); }
@@ -76,6 +78,8 @@ class Watch {
 };
 
 bool is_collective(MPI_Request request);
+// A request of one on that communicator is not over, or persistent.
+bool has_collectives_of(MPI_Comm comm);
 // For MPI_Start. REQUIRES: is_collective(request).
 int start_again(MPI_Request request);
 // For MPI_Request_free, before MPI frees it. Nothing if it is no collective.
@@ -86,7 +90,7 @@ void forget_collective(MPI_Request request);
 bool is_kept(MPI_Datatype datatype);
 bool is_kept(MPI_Op op);
 // The communicator is going to be freed; its collectives are over. Waits until its persistent ones
-// are.
+// are. What is left on it can still be waited for and started (lingering.hpp).
 void leave_communicator(MPI_Comm comm, runtime::Lock& lock);
 // At MPI_Finalize, before all are over: what the program has not freed holds up nobody.
 void leave_persistent();
