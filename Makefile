@@ -69,7 +69,7 @@ $(BUILD)/build.ninja: CMakePresets.json .venv/demo.stamp
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 	  { echo "$(PYTHON) has no venv module; install it (Debian: python3-venv)" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --requirement requirements-demo.txt
+	@$(BIN)/pip install --quiet --no-compile --requirement requirements-demo.txt
 	@touch $@
 
 .venv/tools.stamp: requirements.txt .venv/demo.stamp

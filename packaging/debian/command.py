@@ -5,6 +5,6 @@ import sys
 
 sys.path.insert(0, "/usr/lib/resprout")
 
-from resprout.cli import main  # noqa: E402
+from resprout.cli import main
 
 sys.exit(main())
