@@ -75,8 +75,12 @@ class CollectiveCall {
   // anything, or -1.
   template <typename AnyLanding, typename Library>
   std::optional<int> run(MPI_Comm native, AnyLanding& landing, Library library, int root = -1) {
-    NativeCollective collective(
-        {.communicator = communicator_, .comm = native, .root = root, .may_keep = false}, library);
+    NativeCollective collective({.communicator = communicator_,
+                                 .comm = native,
+                                 .root = root,
+                                 .may_keep = false,
+                                 .redoes_mistakes = true},
+                                library);
     const runtime::Outcome outcome = session_->run_natively(lock_, collective);
     if (!outcome.is_delivered) {
       landing.give_up();
@@ -85,8 +89,10 @@ class CollectiveCall {
       return std::nullopt;
     }
     if (lock_.owns_lock()) lock_.unlock();
-    if (collective.code() == MPI_SUCCESS) landing.take();
-    if (is_interruption(collective.code())) landing.give_up();
+    if (collective.code() == MPI_SUCCESS)
+      landing.take();
+    else
+      landing.give_up();
     return finish_native(outcome, collective.code());
   }
 

@@ -39,8 +39,11 @@ struct NativeParts {
   bool synchronizes = false;  // without a barrier
   int root = -1;              // who alone gives anything
   bool may_keep = true;       // all need the same: it may do without a barrier
-  void* buffer = nullptr;     // where that is
-  Layout layout = {};         // of it
+  // What the library calls a mistake of the program is run again by the session: that has all hear
+  // of it, where the library lets others wait.
+  bool redoes_mistakes = false;
+  void* buffer = nullptr;  // where that is
+  Layout layout = {};      // of it
 };
 
 // `Run`: int(), the library's call.
@@ -53,7 +56,7 @@ class NativeCollective final : public runtime::NativeCall {
     pass_on_revocations();
     const InsideMpi inside;
     code_ = run_();
-    if (is_interruption(code_)) return false;
+    if (is_interruption(code_) || (parts_.redoes_mistakes && code_ != MPI_SUCCESS)) return false;
     if (!ends_with_barrier()) return true;
     has_come_to_end_ = true;
     return meet_at_end(*parts_.communicator, parts_.comm);
@@ -67,8 +70,9 @@ class NativeCollective final : public runtime::NativeCall {
                      : std::span<const std::byte>();
   }
   void take(std::span<const std::byte> payload) override {
-    // The other one of two lives, and it was denied this one all the same.
-    code_ = is_among_two() ? MPI_ERR_OTHER : MPI_SUCCESS;
+    // The other one of two lives, and this one was denied it all the same, or has made a mistake.
+    const bool is_mistake = code_ != MPI_SUCCESS && !is_interruption(code_);
+    if (!is_mistake) code_ = is_among_two() ? MPI_ERR_OTHER : MPI_SUCCESS;
     if (!is_kept()) return;
     const int taken = take_payload(payload, parts_.buffer, parts_.layout);
     if (taken != MPI_SUCCESS) code_ = taken;
