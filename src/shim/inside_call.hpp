@@ -25,10 +25,10 @@ struct CurrentCall {
 
 class InsideCall {
  public:
-  explicit InsideCall(const CurrentCall& call = {}) : call_(call), outer_(innermost_) {
-    innermost_ = this;
+  explicit InsideCall(const CurrentCall& call = {}) : call_(call), outer_(innermost) {
+    innermost = this;
   }
-  ~InsideCall() { innermost_ = outer_; }
+  ~InsideCall() { innermost = outer_; }
   InsideCall(const InsideCall&) = delete;
   InsideCall& operator=(const InsideCall&) = delete;
 
@@ -37,17 +37,17 @@ class InsideCall {
     call_.peer = peer;
   }
 
-  static bool is_any() { return innermost_ != nullptr; }
+  static bool is_any() { return innermost != nullptr; }
   // The one of the program that this thread is in. REQUIRES: is_any().
   static const CurrentCall& of_program() {
-    const InsideCall* inside = innermost_;
+    const InsideCall* inside = innermost;
     while (inside->outer_ != nullptr && inside->outer_->call_.name != nullptr)
       inside = inside->outer_;
     return inside->call_;
   }
 
  private:
-  constinit static inline RESPROUT_FAST_THREAD_LOCAL const InsideCall* innermost_ = nullptr;
+  constinit static inline RESPROUT_FAST_THREAD_LOCAL const InsideCall* innermost = nullptr;
 
   CurrentCall call_;
   const InsideCall* const outer_;
