@@ -11,7 +11,7 @@ import namespaces
 import pytest
 import whole_hosts
 from lives import PROGRAM, Scene, close
-from whole_hosts import HOSTS, cut, forget, heal, kill, memory_of, variables
+from whole_hosts import HOSTS, kill, variables
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,7 +62,8 @@ def test_a_rank_that_dies_takes_no_host_out(folder: Path) -> None:
         ended = scene.end()
     assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
     assert hosts_of(scene, 0, 4) == hosts_of(scene, 1, 4)
-    assert [(loss["rank"], loss["host"]) for loss in ended.report["losses"]] == [(3, "nodeC")]
+    assert ended.lost == {3}, str(ended)
+    assert [life["lost_hosts"] for life in ended.report["lives"]] == [[], []], str(ended)
 
 
 def test_a_host_that_dies_while_its_ranks_come_to_mpi_is_left_out_next_time(folder: Path) -> None:
@@ -75,21 +76,3 @@ def test_a_host_that_dies_while_its_ranks_come_to_mpi_is_left_out_next_time(fold
     assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
     assert {*hosts_of(scene, 1, 6)} == {"nodeB", "nodeD"}
     assert "2 more ranks than slots" in ended.err, str(ended)
-
-
-def test_no_rank_of_a_host_that_is_cut_off_is_there_when_the_next_life_begins(
-    folder: Path,
-) -> None:
-    close(folder, "in", 0, *range(4))
-    with jobs.started(command(folder, 4, "--spare-hosts", "1"), variables(folder)) as job:
-        scene = Scene(folder, job)
-        scene.wait_for("in", 0, range(4))
-        shared = memory_of("C")
-        cut("C")
-        scene.wait_for("in", 1, range(4))
-        for host in HOSTS:
-            heal(host)
-        ended = scene.end()
-    forget(shared)  # its daemon has killed its ranks, which leave it behind
-    assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
-    assert hosts_of(scene, 1, 4) == ["nodeB"] * 2 + ["nodeD"] * 2

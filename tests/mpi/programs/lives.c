@@ -33,6 +33,17 @@ static void wait_at(const char* place) {
   while (access(name, F_OK) == 0) usleep(5000);
 }
 
+/* A process that has ended is not there, though nobody may have waited for it. */
+static int is_there(int pid) {
+  char name[64], state = 'Z';
+  snprintf(name, sizeof name, "/proc/%d/stat", pid);
+  FILE* file = fopen(name, "r");
+  if (file == NULL) return 0;
+  const int found = fscanf(file, "%*d %*s %c", &state);
+  fclose(file);
+  return found == 1 && state != 'Z' && state != 'X';
+}
+
 static void look_for_earlier(void) {
   char name[4096];
   for (int before = 0; before < life; ++before)
@@ -41,7 +52,7 @@ static void look_for_earlier(void) {
       snprintf(name, sizeof name, "%s/pid-%d-%d", folder, before, peer);
       FILE* file = fopen(name, "r");
       if (file == NULL) continue;
-      if (fscanf(file, "%d", &pid) == 1 && kill(pid, 0) == 0) touch("overlap", pid);
+      if (fscanf(file, "%d", &pid) == 1 && is_there(pid)) touch("overlap", pid);
       fclose(file);
     }
 }

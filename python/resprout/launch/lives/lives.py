@@ -30,6 +30,7 @@ from resprout.launch.lives.outcome import (
 from resprout.launch.lives.patience import Patience
 from resprout.launch.lives.watch import LossSight
 from resprout.launch.mpi import Setting
+from resprout.launch.planes.loss_watch import LossWatch
 from resprout.report.lives import Life
 from resprout.report.merge import merge
 from resprout.report.ranks import read_parts
@@ -131,7 +132,8 @@ class Lives:
         variables = {**plan.variables, "RESPROUT_RESTART": str(number)}
         plan = replace(plan, variables=variables, settings_of_job=self._segments(number))
         self._sight = LossSight(directory, self._deaths, not plan.may_reach_other_hosts)
-        self._start = job.Start(plan, directory, judges_start=False)
+        has_lost = LossWatch(directory) if plan.may_reach_other_hosts else lambda: False
+        self._start = job.Start(plan, directory, has_lost=has_lost, judges_start=False)
         return self._start
 
     def _segments(self, number: int) -> Sequence[Setting]:
