@@ -81,3 +81,10 @@ def test_the_job_s_status_is_never_0(
     end = EarlyEnd(1, status, signal)
     assert end.exit_status == exit_status
     assert f"ends with status {exit_status}" in str(end) and "rank 1" in str(end)
+
+
+def test_mpirun_knows_the_status_of_a_rank_that_could_not_leave_one(tmp_path: Path) -> None:
+    job(tmp_path, entered={0, 2})
+    (tmp_path / "ended").write_text("100 signal 9\n101 exit 127\n102 exit 1\n")
+    assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(1, 127)
+    assert found(tmp_path, {0, 2}) == EarlyEnd(1, 127)

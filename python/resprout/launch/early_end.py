@@ -79,14 +79,20 @@ class StartWatch:
         return found if found == suspected else None
 
     def at_end(self) -> EarlyEnd | None:
-        """The launch is over, and mpirun may have ended it: a rank that left a status ended by
+        """The launch is over, and mpirun may have ended it: a rank that has a status ended by
         itself."""
         if self._is_over or not (self._directory / _STARTING).exists():
             return None
         if 0 not in self._numbers("started") or not self._numbers("entered"):
             return None
-        statuses = {rank: self._status(rank) for rank in sorted(self._numbers("exit"))}
-        return next((EarlyEnd(rank, s) for rank, s in statuses.items() if s is not None), None)
+        ends = read_ends(self._directory)
+        for rank in sorted(self._numbers("started")):
+            status, seen = self._status(rank), ends.get(self._pid(rank) or 0)
+            if status is None and seen is not None:
+                status = seen.status
+            if status is not None:
+                return EarlyEnd(rank, status)
+        return None
 
     def _find(self) -> EarlyEnd | None:
         started = self._numbers("started")
