@@ -13,7 +13,7 @@
 namespace resprout::shim {
 namespace {
 
-bool is_continuing() { return World::current()->options().on_loss == OnLoss::go_on; }
+bool is_continuing() { return World::current()->options().on_loss != OnLoss::error; }
 
 // What the lost should have said others say, under the request that the program has.
 bool is_masking() { return masking.load(std::memory_order_acquire) != nullptr; }

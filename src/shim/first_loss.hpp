@@ -9,8 +9,8 @@
 
 namespace resprout::shim {
 
-// After a loss; the job then begins anew. It is no plane of a replicated one.
-inline bool is_started_again(const Options& options) { return options.replica < 0; }
+// The job then begins anew. It is not replicated.
+inline bool is_started_again(const Options& options) { return options.on_loss == OnLoss::restart; }
 
 inline bool ends_with_first_loss(const Options& options) {
   return is_started_again(options) || (options.is_replicated() && !options.stands_in());

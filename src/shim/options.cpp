@@ -211,19 +211,10 @@ string parse_choice(string_view value, const std::array<std::pair<string_view, C
 }
 
 string parse_on_loss(string_view value, Options& options) {
-  struct Choice {
-    OnLoss on_loss;
-    bool is_started_again;
-  };
-  using Row = std::pair<string_view, Choice>;
-  static constexpr std::array table{Row{"continue", {OnLoss::go_on, false}},
-                                    Row{"error", {OnLoss::error, false}},
-                                    Row{"restart", {OnLoss::go_on, true}}};
-  Choice choice{options.on_loss, false};
-  const string problem = parse_choice(value, table, choice);
-  options.on_loss = choice.on_loss;
-  if (choice.is_started_again) options.replica = -1;
-  return problem;
+  using Row = std::pair<string_view, OnLoss>;
+  static constexpr std::array table{Row{"continue", OnLoss::go_on}, Row{"error", OnLoss::error},
+                                    Row{"restart", OnLoss::restart}};
+  return parse_choice(value, table, options.on_loss);
 }
 
 string parse_on_unanswered(string_view value, Options& options) {

@@ -16,7 +16,7 @@
 
 namespace resprout::shim {
 
-enum class OnLoss { go_on, error };                  // RESPROUT_ON_LOSS=continue|error
+enum class OnLoss { go_on, error, restart };         // RESPROUT_ON_LOSS=continue|error|restart
 enum class OnUnanswered { handler, ignore, abort };  // RESPROUT_ON_UNANSWERED=handler|ignore|abort
 enum class TransportChoice { automatic, shm, tcp };  // RESPROUT_TRANSPORT=auto|shm|tcp
 enum class Collectives {
@@ -79,7 +79,7 @@ struct Options {
   int radix = 4;                        // of the tree of the views
   std::optional<runtime::Order> order;  // RESPROUT_ORDER=lines:HOST [GROUP];...: hosts in this tree
   int replicas = 1;                     // planes of the job
-  int replica = 0;                      // plane of this process; -1: the job is started again
+  int replica = 0;                      // plane of this process
   bool has_replica = false;             // it was told so
   // RESPROUT_VERIFY=none|all-to-all|msg-plus-hash|async|async-hash; nothing: none
   std::optional<protocols::VoteMethod> verify;

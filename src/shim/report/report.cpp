@@ -300,7 +300,7 @@ std::string Report::describe(const runtime::Loss& loss) const {
   const Peer& peer = setup_.peers[static_cast<std::size_t>(loss.rank)];
   std::string line = "resprout: rank " + std::to_string(loss.rank) + " (pid " +
                      std::to_string(peer.pid) + " on " + peer.host + ") " + sentence_of(loss.kind);
-  line += setup_.on_loss == OnLoss::go_on
+  line += setup_.on_loss != OnLoss::error
               ? "; going on without it, results no longer contain its part"
               : "; calls that it touches return MPIX_ERR_PROC_FAILED";
   if (loss.found_by >= 0) line += " (found by rank " + std::to_string(loss.found_by) + ")";
