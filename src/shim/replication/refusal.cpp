@@ -39,14 +39,14 @@ void refuse_unverifiable(const char* call, const char* why) {
 
 void refuse_call(const char* call, const char* why, const char* remedy) {
   const World& world = *World::current();
-  // One rank speaks for all that get here, if they share the folder.
+  // One rank speaks for all that get here, if they share the folder, and `resprout run` for all
+  // planes: what a rank says on stderr is not shown where another replica of it is ahead.
   const std::string note = world.options().run_directory + "/refused";
   const int file = open(note.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) {
     wait_until_said(note);
   } else {
-    std::fprintf(stderr, "resprout: rank %d: %s %s, %s\n", world.rank(), call, why, remedy);
-    if (write(file, "said\n", 5) != 5) unlink(note.c_str());
+    dprintf(file, "rank %d: %s %s, %s\n", world.rank(), call, why, remedy);
     close(file);
   }
   MPI_Abort(MPI_COMM_WORLD, 2);

@@ -5,6 +5,7 @@
 2. Launches have the same index here, in the job and in the relay.
 """
 
+import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -61,6 +62,7 @@ class Running:
         """Lines of output that are not the same in all planes."""
         # Nobody can tell which replica is right: the job ends.
         self._is_in_doubt = False
+        self._has_told_of_refusal = False
         self._launches: list[_Launch] = []
         directories = [directory / f"plane-{replica}" for replica in range(len(plans))]
         self._cores = None if plans[0].is_on_several_hosts else Cores(directories)
@@ -127,6 +129,7 @@ class Running:
     def on_end(self, index: int, end: job.End) -> bool:
         """A launch is over. Whether that ends the job."""
         self._see_who_is_back()
+        self._tell_of_refusal()
         launch = self._launches[index]
         if self._cores is not None:
             self._cores.remove(launch.start.directory)
@@ -137,6 +140,16 @@ class Running:
             self._end_in_vain(index, plane, has_signals=bool(end.signals))
             return False
         return self._end_plane(index, plane)
+
+    def _tell_of_refusal(self) -> None:
+        """A rank has refused a call (src/shim/replication/refusal.hpp): says so once for all."""
+        for launch in self._launches:
+            text = ""
+            with contextlib.suppress(OSError):
+                text = (launch.start.directory / "refused").read_text().strip()
+            if text and not self._has_told_of_refusal:
+                words.tell_of_refusal(text)
+                self._has_told_of_refusal = True
 
     def on_signal(self) -> None:
         """The user ends the job: whoever dies from now on is not lost."""

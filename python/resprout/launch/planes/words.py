@@ -72,6 +72,11 @@ def tell_of_failed_return(plane: PlaneEnd, planes: int) -> None:
     tell_of_failure(plane.replica, planes, _why(plane) if plane.is_lost else ended)
 
 
+def tell_of_refusal(text: str) -> None:
+    """`text`: as the rank has it."""
+    _say(text)
+
+
 def _why(plane: PlaneEnd) -> str:
     if plane.how == "excluded":
         stood = [c for c in plane.report.corruptions if c.of == "progress"]
