@@ -40,9 +40,9 @@ def chosen(cases: list[Case], features: Features[Case]) -> list[Case]:
     return [cases[i] for i in sorted(numbers)]
 
 
-def a_share(seeds: Sequence[int], of_one: int) -> Sequence[int]:
-    """The first one of each `of_one` random cases; or all."""
-    return seeds if is_every_case_wanted() else seeds[: -(-len(seeds) // of_one)]
+def a_share(cases: Sequence[Case], of_one: int) -> Sequence[Case]:
+    """The first one of each `of_one` cases, which are random or much alike; or all."""
+    return cases if is_every_case_wanted() else cases[: -(-len(cases) // of_one)]
 
 
 def with_every_value(*values: Sequence[object]) -> list[tuple[object, ...]]:

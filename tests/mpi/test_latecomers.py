@@ -1,5 +1,6 @@
 """Ranks that live, and do not come to what all others wait in: it is said who waits for whom."""
 
+import covering
 import jobs
 import pytest
 
@@ -11,7 +12,7 @@ def run(how: str, *options: str) -> "jobs.Ended":
     return jobs.resprout_run(RANKS, program, ["--call-timeout", "2", *options])
 
 
-@pytest.mark.parametrize("collectives", ["auto", "trees", "native"])
+@pytest.mark.parametrize("collectives", covering.a_share(["auto", "trees", "native"], 3))
 def test_a_rank_that_never_comes_is_ended_and_the_others_go_on(collectives: str) -> None:
     ended = run("computes", "--on-call-timeout", "end", "--collectives", collectives)
     assert ended.status == 0, str(ended)
