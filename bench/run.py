@@ -318,8 +318,8 @@ def page_of(results: dict[str, object]) -> str:
     lines += [
         "## Every collective without a loss",
         "Microseconds a call, back to back, of the slowest rank. *Alone* is the same program under "
-        "a plain `mpirun`, in turns. The",
-        "**ratio** is the median over the turns. An `i...` is started and waited for at once.",
+        "a plain `mpirun`, in turns.",
+        "The **ratio** is the median over the turns. An `i...` is started and waited for at once.",
         "",
     ]
     for ranks in EVERY_RANKS:
