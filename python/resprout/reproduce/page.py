@@ -51,9 +51,9 @@ def markdown(
     """The page; its pictures are in `folder` beside it."""
     every = [claim for _, claims in results for claim in claims]
     lines = [f"# {title}", ""]
-    lines += [f"Written by `{command}`, Resprout {__version__}; over all calls, simulating took"]
-    lines += [f"{_duration(seconds)} on {_machine()}."]
-    lines += ["", f"**{summary(every)}.** {' '.join(remarks)}", ""]
+    lines += [f"Written by `{command}`, Resprout {__version__}; over all calls,"]
+    lines += [f"simulating took {_duration(seconds)} on {_machine()}."]
+    lines += ["", f"**{summary(every)}.**", *remarks, ""]
     lines += _overview(results)
     for experiment, claims in results:
         lines += ["", f"## {experiment.title}", ""]
