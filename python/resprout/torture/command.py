@@ -1,6 +1,7 @@
 """What `resprout torture` does."""
 
 import json
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -42,6 +43,7 @@ def torture(asked: Torture, as_json: bool) -> int:
     """The exit status: 1 if something hung, went wrong, or killed others."""
     if asked.kind not in ("kill", "stop", "exit"):
         raise UserError(f"--kind: {asked.kind!r} is not valid; give kill, stop or exit")
+    signal.signal(signal.SIGTERM, _end)
     plain = _run_plain(asked)
     seconds = asked.timeout or max(_TIMEOUT_SECONDS_MIN, _TIMEOUT_TIMES * plain.seconds)
     points = all_points(_calls_of(plain))
@@ -56,6 +58,11 @@ def torture(asked: Torture, as_json: bool) -> int:
     trials += bench.run(_pairs(asked, points, bad), "pairs")
     _show(trials, as_json)
     return 1 if any(trial.outcome.is_failure for trial in trials) else 0
+
+
+def _end(number: int, _frame: object) -> None:
+    """Jobs are ended on the way out."""
+    sys.exit(128 + number)
 
 
 def _pairs(asked: Torture, points: Sequence[Point], bad: set[str]) -> list[tuple[str, ...]]:

@@ -67,6 +67,11 @@ class Lives:
         self.first = self._prepare(0)
 
     @property
+    def goes_on(self) -> bool:
+        """Another life was to begin, and has not."""
+        return self._goes_on
+
+    @property
     def succession(self) -> job.Succession:
         return job.Succession(self._follow, self._deaths.has_news, self._pause)
 

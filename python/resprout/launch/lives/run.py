@@ -8,6 +8,7 @@ from pathlib import Path
 from resprout.errors import UserError
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
+from resprout.launch.lives import words
 from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.lives import Course, Lives
 from resprout.launch.parts import split
@@ -72,7 +73,12 @@ def execute(course: Course, hosts: Hosts | None, parent: str | None, strict: boo
     plan = course.first
     with job.run_directory(parent, plan.ranks) as directory, shared_folder(plan) as shared:
         lives = Lives(course, Path(directory), shared, hosts)
-        job.run_in_turn(lives.first, lives.succession, lives.on_end, lives.look)
+        ends = job.run_in_turn(lives.first, lives.succession, lives.on_end, lives.look)
+    # Of a signal that came between two lives the last one knows nothing.
+    if lives.goes_on and (signals := ends[-1].signals):
+        status = 128 + signals[0]
+        words.tell_of_signal(status)
+        lives.ended[-1] = replace(lives.ended[-1], status=status)
     return _report_of(lives, plan, strict)
 
 

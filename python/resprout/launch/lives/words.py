@@ -24,6 +24,11 @@ def tell_of_end(losses: Sequence[Loss], seconds: float, status: int, why: str) -
     )
 
 
+def tell_of_signal(status: int) -> None:
+    """It came before the start that was announced."""
+    _say(f"it is not started again: a signal ends the job with status {status}")
+
+
 def tell_of_hosts(lost: Sequence[str], hosts: Hosts) -> None:
     """Which were lost, and what is left."""
     are = "host" if len(lost) == 1 else "hosts"
