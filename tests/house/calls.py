@@ -34,10 +34,10 @@ with `--on-loss continue`; with `--on-loss error` collectives that a loss has to
 do calls with arguments that are not valid: the MPI library knows what to say.
 
 Ranks whose arguments do not fit together are a mistake of the program. In what Resprout carries
-nobody writes beyond a receive buffer. `MPI_ERR_TRUNCATE` goes to whoever is sent more than it
-takes, and to all ranks of a reduction or a scan to which one of them gives another count; to the
-root alone where only the root has the result. Who is sent less gets that; of what it gives itself
-in an MPI_Alltoall and its kin a rank knows better. What the MPI library
+nobody writes beyond a receive buffer. A rank that is sent more than it takes gets
+`MPI_ERR_TRUNCATE`. If one rank gives another count to a reduction or a scan, all ranks get it, or
+the root alone where only the root has the result. A rank that is sent less than it takes gets that,
+and no error, but for what it gives to itself in an MPI_Alltoall and its kin. What the MPI library
 carries is its own: its MPI_Bcast writes more than fits ([open-mpi.md](open-mpi.md)).
 
 Not all mistakes are noticed. Ranks that differ in what chooses the way of a message wait for each
