@@ -6,7 +6,7 @@ The launcher is on A, two ranks are on each of B, C and D.
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,24 +14,13 @@ import jobs
 import logs
 import namespaces
 import pytest
-import whole_hosts
 from whole_hosts import HOSTS, cut, forget, heal, kill, memory_of, variables
 
 RANKS = 6
 ON = {"B": {0, 1}, "C": {2, 3}, "D": {4, 5}}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def four_hosts() -> Iterator[None]:
-    with namespaces.up(len(HOSTS) + 1):
-        yield
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """All hosts see it."""
-    with whole_hosts.shared(tmp_path):
-        yield tmp_path
+pytestmark = pytest.mark.usefixtures("four_hosts")
 
 
 def command(folder: Path, *program: str | Path) -> list[str | Path]:

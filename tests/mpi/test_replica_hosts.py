@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from pathlib import Path
 import jobs
 import namespaces
 import pytest
-import whole_hosts
 from covering import with_every_value
 from whole_hosts import HOSTS, cut, heal, kill, variables
 
@@ -97,17 +96,7 @@ print(f"rank {world.rank} is one of {node.size} with {total}", flush=True)
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def four_hosts() -> Iterator[None]:
-    with namespaces.up(len(HOSTS) + 1):
-        yield
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """All hosts see it."""
-    with whole_hosts.shared(tmp_path):
-        yield tmp_path
+pytestmark = pytest.mark.usefixtures("four_hosts")
 
 
 def command(

@@ -3,28 +3,15 @@
 The launcher is on A; B, C and D have two slots each.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import jobs
 import namespaces
 import pytest
-import whole_hosts
 from lives import PROGRAM, Scene, close
 from whole_hosts import HOSTS, kill, variables
 
-
-@pytest.fixture(scope="module", autouse=True)
-def four_hosts() -> Iterator[None]:
-    with namespaces.up(len(HOSTS) + 1):
-        yield
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """All hosts see it."""
-    with whole_hosts.shared(tmp_path):
-        yield tmp_path
+pytestmark = pytest.mark.usefixtures("four_hosts")
 
 
 def command(folder: Path, ranks: int, *options: str) -> list[str | Path]:
