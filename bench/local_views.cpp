@@ -1,6 +1,6 @@
 // What a membership costs a process, by the number of processes: with whole views and with local
 // ones, after the death of the root and of an inner process, and after both have come back under
-// their old identifiers (docs/protocols/local_membership.md).
+// their old identifiers (docs/explanation/protocols/local_membership.md).
 //
 // Prints a table in Markdown. Each line is simulated in a process of its own, whose memory at most,
 // divided by the number of simulated processes, is what one of them takes with its part of the

@@ -1,4 +1,4 @@
-"""All measurements: prints the tables, writes them to docs/benchmarks.md and, with --json, as JSON.
+"""All measurements: prints the tables, writes docs/lab/benchmarks.md and, with --json, JSON.
 
 1. Broadcast and allreduce under `resprout run`, in turns with the MPI library's own: within each
    job call by call (`mpi`), and job by job against a plain mpirun without Resprout and without
@@ -28,7 +28,7 @@ from statistics import median, quantiles
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "release" / "bench"
 BIN = Path(sys.executable).parent
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "lab" / "benchmarks.md"
 RANKS = (2, 4, 8, 16)
 OWN_RANKS = (4, 8, 16)
 EVERY_RANKS = (2, 4)

@@ -3,7 +3,7 @@ members, every case of the test matrices, sanitizers, fuzzing.
 
 All parts run, whatever fails, one after the other; the exit status says whether all passed. Name
 parts to run only those: `soak_all.py jobs fuzz`. What they count is listed at the end, and written
-down with --report FILE (docs/soak.md).
+down with --report FILE (docs/lab/soak.md).
 """
 
 import argparse

@@ -35,13 +35,13 @@ typedef struct {
  * member, from 0, has identifier n; members of one group stand together in the tree. A member asks
  * for the place that the line with its address gives it. It gets another one, which the order of
  * the root gives nobody, if it is in no line, or if somebody else has its place. Who was a member
- * keeps the identifier that it had. docs/protocols/membership.md says more.
+ * keeps the identifier that it had. docs/explanation/protocols/membership.md says more.
  *
  * With local views a member knows its neighborhood and not who is a member, and what it keeps does
  * not depend on how many there are. `order` has to be given then, and is read again when somebody
  * is spoken to for the first time: its n-th line, from 0, is the HOST:PORT at which identifier n
  * listens, of all who may ever be members; `listen` and `join` are among them.
- * docs/protocols/local_membership.md says more.
+ * docs/explanation/protocols/local_membership.md says more.
  *
  * A member with `state` and without `join` asks those for admission whom an earlier process has
  * kept there. If all of them refuse, or nobody has admitted it within the heartbeat timeout, it

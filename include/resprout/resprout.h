@@ -67,12 +67,13 @@ int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
  *
  * Collective over MPI_COMM_WORLD. Waits until what was received is known to be right, or wrong.
  * Without replicas it does nothing. MPI_ERR_PENDING, where messages are verified: one that was sent
- * has not been received, or a receive is not complete; nothing was kept. docs/replication.md. */
+ * has not been received, or a receive is not complete; nothing was kept.
+ * docs/how-to/replication.md. */
 int resprout_checkpoint(void) __attribute__((weak));
 
 /* ULFM's functions (MPIX_Comm_revoke, ..._shrink, ..._agree, ...), for programs that repair their
- * communicators themselves: docs/ulfm.md. Open MPI declares its own in <mpi-ext.h>; under Resprout
- * the same names are Resprout's. */
+ * communicators themselves: docs/how-to/ulfm.md. Open MPI declares its own in <mpi-ext.h>; under
+ * Resprout the same names are Resprout's. */
 #if defined(OPEN_MPI) && defined(__has_include)
 #  if __has_include(<mpi-ext.h>)
 #    include <mpi-ext.h>

@@ -224,7 +224,7 @@ CAMPAIGN_HELP = """Simulate all combinations of parameters in a file, on all cor
     resprout campaign faults.toml --scheduler tcp://login1:8786     # a Dask cluster, also on Slurm
 
 The results are Parquet files, for `resprout query`. Whatever stops a campaign, the same command
-goes on from where it was. docs/campaign.md says what is in the file, which begins so:
+goes on from where it was. docs/how-to/campaign.md says what is in the file, which begins so:
 
     repetitions = 1000
     [[product]]
@@ -261,7 +261,7 @@ QUERY_HELP = """Ask the results of campaigns, by SQL (DuckDB's). The table is `r
     resprout query 'DESCRIBE runs' faults.results
     resprout query 'SELECT * FROM runs' a.results b.results --format csv --output all.csv
 
-docs/campaign.md says what the columns are."""
+docs/how-to/campaign.md says what the columns are."""
 
 
 @app.command("query", help=with_examples(QUERY_HELP), no_args_is_help=True)
@@ -291,7 +291,7 @@ CALIBRATE_HELP = """Measure which collectives the MPI library carries faster her
 
 It takes turns between the library's own and Resprout's trees, in one job for each number of ranks,
 on this host. `resprout run` chooses by it from then on. Have the machine to yourself meanwhile.
-docs/calibrate.md says what is kept and when it is used."""
+docs/how-to/calibrate.md says what is kept and when it is used."""
 
 
 @app.command("calibrate", help=with_examples(CALIBRATE_HELP))
@@ -334,7 +334,7 @@ REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, ta
     resprout reproduce revoke fig3
 
 It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
-What has been simulated is not simulated again. docs/reproduce.md has more."""
+What has been simulated is not simulated again. docs/how-to/reproduce.md has more."""
 
 
 @app.command("reproduce", help=with_examples(REPRODUCE_HELP), no_args_is_help=True)

@@ -16,7 +16,7 @@ ADVISE_HELP = """How often to write checkpoints, and what each way to bear losse
     resprout advise --nodes 64 --work 30d --mtbf 3y --checkpoint 90s --back 10min --json
 
 Expected values, by Daly's formulas. Two replicas compute on a half of the nodes each.
-docs/advise.md says what is assumed."""
+docs/how-to/advise.md says what is assumed."""
 
 
 @foresight_app.command("advise", help=with_examples(ADVISE_HELP), no_args_is_help=True)

@@ -85,7 +85,7 @@ class _Run(TypedDict):
 class Run(_Run, total=False):
     contributors: int | None  # reductions; None: no live process has a result
     completion_latency: int  # reductions: the last live process returns; revoke's plans
-    output_spread: int | None  # in-band detection, here and below, and revoke's plans; docs/sim.md
+    output_spread: int | None  # in-band detection, here and below, and revoke's plans
     longest_queue: int
     keepalives: int
     false_suspicions: int
@@ -303,7 +303,7 @@ def is_computed(
     root: int = 0,
     fail_at: Sequence[str] = (),
 ) -> bool:
-    """Whether runs without a digest are computed and not simulated: docs/exact.md."""
+    """Whether runs without a digest are computed and not simulated: docs/explanation/exact.md."""
     machine = _machine(procs, latency, overhead, gap, root, digest=False)
     answer = _library().resprout_is_computed(
         spec.encode(), ctypes.byref(machine), _texts(fail_at), len(fail_at)

@@ -1,7 +1,7 @@
 """The options of `resprout run`, in one table.
 
-`resprout run --help` and docs/environment.md come from it, and so does the check for misspelled
-variables. src/shim/options.cpp reads those that reach the ranks.
+`resprout run --help` and docs/reference/environment.md come from it, and so does the check for
+misspelled variables. src/shim/options.cpp reads those that reach the ranks.
 """
 
 import difflib
@@ -67,7 +67,7 @@ OPTIONS = (
         "auto",
         "What carries collectives until a loss: the MPI library's own where it is faster, or "
         "wherever it can be interrupted, or never; trees: nor what processes of a host have for "
-        "small data (docs/run.md).",
+        "small data (docs/how-to/run.md).",
     ),
     Option(
         "--calibration",
@@ -75,7 +75,7 @@ OPTIONS = (
         "FILE|none",
         "a file of `resprout calibrate` with this machine in it, or none",
         "the one that `resprout calibrate` leaves, if it has this machine in it",
-        "What --collectives auto chooses by on this machine (docs/calibrate.md).",
+        "What --collectives auto chooses by on this machine (docs/how-to/calibrate.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -85,7 +85,7 @@ OPTIONS = (
         "1, 2 or 3",
         "1",
         "How many processes each rank is. Those with one number form a plane, an MPI job of its "
-        "own; the job goes on as long as one plane is whole (docs/replication.md).",
+        "own; the job goes on as long as one plane is whole (docs/how-to/replication.md).",
     ),
     Option(
         "--replica-hosts",
@@ -105,7 +105,8 @@ OPTIONS = (
         "end-plane",
         "What follows when a plane loses a rank: it ends, and the others go on; or it goes on "
         "without it, the rank's replicas stand in for it, and the job goes on as long as each rank "
-        "has one that lives; with --verify what these say is compared (docs/replication.md).",
+        "has one that lives; with --verify what these say is compared "
+        "(docs/how-to/replication.md).",
     ),
     Option(
         "--verify",
@@ -115,7 +116,7 @@ OPTIONS = (
         "none",
         "How replicas compare what ranks send to each other and what collectives get and give: "
         "before the program may have it (all-to-all, msg-plus-hash), or while it goes on (async, "
-        "async-hash); by copies or by digests (docs/replication.md).",
+        "async-hash); by copies or by digests (docs/how-to/replication.md).",
     ),
     Option(
         "--clocks",
@@ -125,7 +126,7 @@ OPTIONS = (
         "decided",
         "Whether replicas that are compared, or stand in, read the system's clocks alike: what the "
         "main thread of one reads all others read, too. Programs that ask for "
-        "MPI_THREAD_MULTIPLE, as mpi4py does, read their own (docs/replication.md).",
+        "MPI_THREAD_MULTIPLE, as mpi4py does, read their own (docs/how-to/replication.md).",
     ),
     Option(
         "--on-corruption",
@@ -145,7 +146,7 @@ OPTIONS = (
         "What follows, with --verify, when losses leave a rank one replica, so that nothing it "
         "says is compared any more: the job goes on; or it waits at its next resprout_checkpoint "
         "for a plane that comes back, and ends with status 6 if none does; or it ends with status "
-        "6. A line on stderr says it in any case (docs/replication.md).",
+        "6. A line on stderr says it in any case (docs/how-to/replication.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -156,7 +157,7 @@ OPTIONS = (
         "first",
         "Which lines of stdout are shown, with replicas: those of the first plane that is left; "
         "or, with --verify, each when a majority of its replicas has said the same "
-        "(docs/replication.md).",
+        "(docs/how-to/replication.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -167,7 +168,7 @@ OPTIONS = (
         "256MiB",
         "How far a process may be ahead of its slowest replica with --verify async or async-hash: "
         "in messages that it has sent and received, or in bytes of memory that they take until "
-        "they are verified. It waits where it would be further (docs/replication.md).",
+        "they are verified. It waits where it would be further (docs/how-to/replication.md).",
     ),
     Option(
         "--straggler-wait",
@@ -178,7 +179,7 @@ OPTIONS = (
         "How long at least a process of a job with --replicas may stand still while its replicas "
         "go on, before it is ended; how long two of three planes that are at their end and agree "
         "wait for the third, with --verify async or async-hash, and a plane at its checkpoint for "
-        "one that has to go back, or all planes for each other (docs/replication.md).",
+        "one that has to go back, or all planes for each other (docs/how-to/replication.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -188,7 +189,7 @@ OPTIONS = (
         "seconds from 1 on, as 30 or 2.5, or none",
         "none",
         "After how many seconds in one call of MPI it is said who waits there, and which ranks "
-        "that live have not come to it (docs/run.md).",
+        "that live have not come to it (docs/how-to/run.md).",
     ),
     Option(
         "--on-call-timeout",
@@ -208,7 +209,7 @@ OPTIONS = (
         "continue",
         "What a call does that a loss touched: go on among the survivors, or return "
         "MPIX_ERR_PROC_FAILED through the program's error handler. restart: all ranks end, and the "
-        "job starts again within its allocation (docs/restart.md).",
+        "job starts again within its allocation (docs/how-to/restart.md).",
     ),
     Option(
         "--max-restarts",
@@ -267,7 +268,7 @@ OPTIONS = (
         "What follows when a call needs data that only lost ranks had, as a receive from the dead: "
         "MPI's own rule, the communicator's error handler, which by default ends the job with "
         "status 75; or only handlers that the program has installed are called, and others go on "
-        "with MPIX_ERR_PROC_FAILED and old data; or the job ends in any case (docs/run.md).",
+        "with MPIX_ERR_PROC_FAILED and old data; or the job ends in any case (docs/how-to/run.md).",
     ),
     Option(
         "--inject",
@@ -287,7 +288,8 @@ OPTIONS = (
         "any, reproducible",
         "any: whatever is fastest",
         "How floating-point numbers are summed. reproducible: the same bits for the same "
-        "contributors, whatever the tree, the order of arrival and the losses (docs/sum.md).",
+        "contributors, whatever the tree, the order of arrival and the losses "
+        "(docs/how-to/sum.md).",
     ),
     Option(
         "--missing",
@@ -296,7 +298,8 @@ OPTIONS = (
         "nothing, last, or a number",
         "nothing",
         "What stands in for the contributions of lost ranks to MPI_Allreduce and MPI_Reduce: "
-        "nothing, their last ones, or elements of this value (docs/run.md says what it costs).",
+        "nothing, their last ones, or elements of this value "
+        "(docs/how-to/run.md says what it costs).",
     ),
     Option(
         "--transport",
@@ -337,7 +340,7 @@ OPTIONS = (
         "a power of two from 2 to 1024",
         "4",
         "Children in the tree of the views that the ranks agree on after losses "
-        "(docs/protocols/membership.md).",
+        "(docs/explanation/protocols/membership.md).",
     ),
     Option(
         "--order",
@@ -346,7 +349,7 @@ OPTIONS = (
         "a file with a line HOST [GROUP] for each host",
         "hosts in the order of their lowest ranks",
         "Which hosts stand where in this tree, and together: those of a GROUP, as a rack. The "
-        "launcher reads it (docs/run.md).",
+        "launcher reads it (docs/how-to/run.md).",
     ),
     Option(
         "--verbose",
@@ -370,7 +373,7 @@ OPTIONS = (
         "FILE.json",
         "a file's name",
         "no file",
-        "Write the report to this file too, as JSON (docs/report.md).",
+        "Write the report to this file too, as JSON (docs/reference/report.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -533,7 +536,7 @@ def check_value(flag: str, value: str) -> str:
 
 
 def markdown_table() -> str:
-    """The table of docs/environment.md."""
+    """The table of docs/reference/environment.md."""
     rows = ["| variable | option of `resprout run` | valid | without it | what it does |"]
     rows.append("|---|---|---|---|---|")
     for option in OPTIONS:

@@ -2,9 +2,9 @@
 // (libresprout_sim.so).
 //
 // It needs nothing of the other language to be built, so that one library serves every Python
-// (docs/adr/004); python/resprout/native.py speaks it. Times are in ticks of the LogP model.
-// What does not apply or never happened is RESPROUT_NONE. A function that refuses says so by its
-// result, and resprout_refusal() has one line that says what was given and what is valid.
+// (docs/explanation/adr/004); python/resprout/native.py speaks it. Times are in ticks of the LogP
+// model. What does not apply or never happened is RESPROUT_NONE. A function that refuses says so by
+// its result, and resprout_refusal() has one line that says what was given and what is valid.
 // Thread rule: all functions from any thread; a simulation serves one thread at a time, others
 // wait.
 #pragma once
@@ -56,7 +56,8 @@ typedef struct {
   int64_t gap;       // g
   int64_t root;
   int64_t wants_trace;     // 0, 1
-  int64_t wants_digest;    // 0, 1; without digest and trace many runs cost less: docs/exact.md
+  int64_t wants_digest;    // 0, 1; without digest and trace many runs cost less:
+                           // docs/explanation/exact.md
   const char* late;        // none | uniform:S | normal:S: who enters when, with in-band detection
   const char* initiators;  // root | none | RANK[@T],...: who revokes when, of revoke
 } resprout_machine;

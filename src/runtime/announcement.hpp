@@ -1,4 +1,5 @@
-// What the root of a large broadcast says before it sends anything (docs/protocols/slices.md).
+// What the root of a large broadcast says before it sends anything
+// (docs/explanation/protocols/slices.md).
 //
 // Of a program that is wrong another member may wait for a small one: by the mark it knows that
 // this is not its payload. Travels as it stands in memory. Thread rule: values.

@@ -1,5 +1,5 @@
 // The data links of this process to peers on other hosts, watched while an operation waits for them
-// (docs/protocols/link_watch.md).
+// (docs/explanation/protocols/link_watch.md).
 //
 // A question (KEEPALIVE) is answered (ACK) by the peer's engine, in whichever thread drives it, so
 // nobody has to have entered anything. While nobody is late nothing is sent and nothing is kept.

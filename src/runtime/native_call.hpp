@@ -1,8 +1,9 @@
 // An operation that the library below carries, as long as nobody is lost.
 //
 // The cheapest dissemination is the MPI library's own collective. It knows nothing of losses; so
-// what it left undone is settled afterwards, by messages of ours (docs/protocols/native.md). Here
-// is what a session has to know of it; it does not know MPI.
+// what it left undone is settled afterwards, by messages of ours
+// (docs/explanation/protocols/native.md). Here is what a session has to know of it; it does not
+// know MPI.
 //
 // Thread rule: the session calls these on the thread that called it, `run` and `interrupt` without
 // the engine's lock.

@@ -1,4 +1,4 @@
-// Broadcasts of much data: docs/protocols/slices.md.
+// Broadcasts of much data: docs/explanation/protocols/slices.md.
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,4 @@
-// Operations that the library below carries until a loss: see docs/protocols/native.md.
+// Operations that the library below carries until a loss: see docs/explanation/protocols/native.md.
 #include "core/invariant.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/native_call.hpp"

@@ -1,4 +1,4 @@
-// Sessions that were revoked (Plan B, section 3): docs/protocols/revoke.md.
+// Sessions that were revoked (Plan B, section 3): docs/explanation/protocols/revoke.md.
 //
 // The notice spreads over the binomial graph of the communicator, each process passing it on once,
 // but not to those of whom it has it. Whoever is the first on a host to have it says so on the

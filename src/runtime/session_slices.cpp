@@ -1,4 +1,4 @@
-// An allreduce in slices: see docs/protocols/slices.md.
+// An allreduce in slices: see docs/explanation/protocols/slices.md.
 #include <algorithm>
 
 #include "runtime/engine.hpp"

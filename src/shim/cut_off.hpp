@@ -1,5 +1,6 @@
 // What is left of this process's part in the job once it is cut off: the others have declared it
-// lost, or may, as it has no quorum of the last view (docs/adr/022-cut-off-processes-live-on.md).
+// lost, or may, as it has no quorum of the last view
+// (docs/explanation/adr/022-cut-off-processes-live-on.md).
 //
 // Its waiting and later calls end with MPIX_ERR_PROC_FAILED, by the program's error handlers, also
 // where a loss is no error; MPI_Error_string says why. It may save what it has, and ends by its own

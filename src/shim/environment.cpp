@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view prefix = "RESPROUT_";
 // Whose variables these are; resprout_start has set it (src/launcher/start).
 constexpr const char* process_name = "RESPROUT_PROCESS";
-// Programs ask in which plane they are (docs/replication.md), and in which life (docs/restart.md):
-// these stay.
+// Programs ask in which plane they are (docs/how-to/replication.md), and in which life
+// (docs/how-to/restart.md): these stay.
 constexpr const char* number_of_plane = "RESPROUT_REPLICA";
 constexpr const char* number_of_life = "RESPROUT_RESTART";
 // By this the launcher of several planes knows what a plane's ranks have started.

@@ -1,6 +1,6 @@
 // What the environment asks of the shim, parsed once in MPI_Init into a type that cannot be wrong.
 //
-// Each option is an option of `resprout run` too; docs/environment.md lists them.
+// Each option is an option of `resprout run` too; docs/reference/environment.md lists them.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // Plan B (Revoke), section 3.2; Angskun, Bosilca, Dongarra, "Binomial Graph: A Scalable and
 // Fault-Tolerant Logical Network Topology" (ISPA 2007). Every rank has equally many neighbors, at
 // most 2 * ceil(log2 procs); where some v + 2^i is some v - 2^j there are fewer, and each is linked
-// once (docs/errata.md).
+// once (docs/reference/errata.md).
 //
 // Thread rule: a value, no state.
 #pragma once

@@ -1,6 +1,6 @@
 """The table of all MPI calls (src/shim/calls/calls.toml).
 
-Run as a program it writes docs/calls.md.
+Run as a program it writes docs/reference/calls.md.
 """
 
 import re
@@ -19,7 +19,7 @@ else:
 
 TABLE = ROOT / "src" / "shim" / "calls" / "calls.toml"
 FORTRAN = ROOT / "src" / "shim" / "fortran"
-DOCUMENT = ROOT / "docs" / "calls.md"
+DOCUMENT = ROOT / "docs" / "reference" / "calls.md"
 TREATMENTS = {
     "fault-tolerant": "goes on among the survivors; all of them get the same",
     "guarded": "never waits for the lost, and says so if one is needed",

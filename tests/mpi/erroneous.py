@@ -71,7 +71,7 @@ class Erroneous:
     steps: tuple[str, ...]
     options: tuple[str, ...]
     about: str
-    may_hang: bool  # as docs/calls.md says, though the library may end it
+    may_hang: bool  # as docs/reference/calls.md says, though the library may end it
 
     def words(self, program: str | Path = PROGRAM) -> list[str]:
         return [str(program), self.handler, *self.steps]

@@ -182,7 +182,7 @@ class Job:
         """Of one MPI job all segments are named alike, up to the rank that stands behind a dot.
 
         Not the semaphores of Open MPI's files: made and removed at once wherever one is opened, and
-        left by who is killed in between (docs/open-mpi.md).
+        left by who is killed in between (docs/reference/open-mpi.md).
         """
         known = {name for name in self._shared if not name.startswith("sem.")}
         families = {f"{name.rpartition('.')[0]}." for name in known if "." in name}

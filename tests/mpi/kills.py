@@ -24,7 +24,8 @@ SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 def kills_at_calls(seed: int, count: int, ranks: int, calls: Sequence[str], number_max: int) -> str:
     """So many ranks, each killed as it enters some call: never while MPI makes a communicator.
 
-    Open MPI 5.0 does not bear a death there (docs/open-mpi.md); by the clock it could come then.
+    Open MPI 5.0 does not bear a death there (docs/reference/open-mpi.md); by the clock it could
+    come then.
     """
     chosen = random.Random(seed)
     victims = chosen.sample(range(ranks), count)

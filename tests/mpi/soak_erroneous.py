@@ -2,7 +2,7 @@
 
 Each kind is built plainly, or with the address sanitizer. Nobody may write beyond a buffer or end
 by a defect of ours, nor may the job have status 0 where the library says otherwise. It may hang as
-docs/calls.md says. `make soak` runs it; --runs 1 --first SEED makes one run again.
+docs/reference/calls.md says. `make soak` runs it; --runs 1 --first SEED makes one run again.
 """
 
 import sys

@@ -10,7 +10,8 @@ LOCAL = jobs.PROGRAMS / "local_calls"
 NEIGHBORS = jobs.PROGRAMS / "neighbor_losses"
 RANKS = 4
 TRANSPORTS = {"sm": {"OMPI_MCA_btl": "self,sm"}, "tcp": {"OMPI_MCA_btl": "self,tcp"}}
-# Over TCP, Open MPI goes on writing what the dead had sent of a large message (docs/open-mpi.md).
+# Over TCP, Open MPI goes on writing what the dead had sent of a large message
+# (docs/reference/open-mpi.md).
 VICTIMS = {"sm": 1, "tcp": 0}
 SEEDS = covering.a_share(range(40), of_one=20)
 

@@ -45,7 +45,7 @@ def test_who_takes_less_than_a_root_broadcasts_is_told(
     options: tuple[str, ...], is_nonblocking: bool
 ) -> None:
     steps, expected = [], []
-    # What the MPI library carries of itself is its own (docs/open-mpi.md).
+    # What the MPI library carries of itself is its own (docs/reference/open-mpi.md).
     for sent, taken in COUNTS if options else COUNTS[:3]:
         right = Call("Bcast", sent, sent, root=2, is_nonblocking=is_nonblocking)
         steps += [step(right, replace(right, takes=min(sent, taken)), right), step(right)]

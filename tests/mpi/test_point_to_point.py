@@ -20,7 +20,8 @@ SM = {"OMPI_MCA_btl": "self,sm"}
 TCP = {"OMPI_MCA_btl": "self,tcp"}
 # The programs look at codes under the default handler.
 CODES = ["--on-unanswered", "ignore"]
-# Over TCP one in some hundred runs of it hangs on busy cores, in Open MPI (docs/open-mpi.md).
+# Over TCP one in some hundred runs of it hangs on busy cores, in Open MPI
+# (docs/reference/open-mpi.md).
 NOT_OVER_TCP = {"flood-stopped"}
 
 

@@ -1,4 +1,4 @@
-"""The first walk of docs/stencil.md: each of its commands is run, and says what the page says."""
+"""Each command of docs/tutorial/stencil.md is run, and says what the page says."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jobs
 
-PAGE = jobs.ROOT / "docs" / "stencil.md"
+PAGE = jobs.ROOT / "docs" / "tutorial" / "stencil.md"
 COMMANDS = ("mkdir ", "resprout ", "rm ")
 
 

@@ -1,5 +1,5 @@
 // Sentences of "Corrected Trees for Reliable Group Communication" (PPoPP 2019), and what the
-// simulator says of them. Where the paper errs, docs/errata.md says how.
+// simulator says of them. Where the paper errs, docs/reference/errata.md says how.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -23,7 +23,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_the_documented_table_is_the_table() -> None:
-    assert markdown_table() in (ROOT / "docs" / "environment.md").read_text()
+    assert markdown_table() in (ROOT / "docs" / "reference" / "environment.md").read_text()
 
 
 def test_the_shim_reads_the_same_variables() -> None:

@@ -383,7 +383,9 @@ def test_half_written_files_are_passed_over(four: RunDirectory) -> None:
 
 
 def test_the_json_has_all_that_the_documentation_names(lossy: RunDirectory) -> None:
-    document = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text()
+    document = (
+        Path(__file__).resolve().parents[2] / "docs" / "reference" / "report.md"
+    ).read_text()
     lossy.flipped(1, 7, 3)
     value = json.loads(json.dumps(to_json(lossy.report())))
     names = {*value, *value["losses"][0], *value["touched"][0], *value["flipped"][0]}

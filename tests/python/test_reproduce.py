@@ -75,7 +75,7 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
     assert "'fig99'" in line
     assert [name for name in [*NAMES, "all"] if name not in line] == []
     assert "give corrected-trees, ftco, membership, revoke" in refusal(capsys, "corrected-forests")
-    assert "docs/protocols/membership.md" in refusal(capsys, "membership", "fig3")
+    assert "docs/explanation/protocols/membership.md" in refusal(capsys, "membership", "fig3")
     assert "with real processes" in refusal(capsys, "revoke", "fig5")
     assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
     assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")

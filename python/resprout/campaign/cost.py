@@ -24,8 +24,8 @@ _WITH_DETECTOR = ("ftco-", "reliable-broadcast", "native-until-loss", "revoke", 
 _REVOKE_PROCESS_NS = 600
 _PLAN_PROCESS_NS = 3000
 _IN_BAND = "detection=in-band"
-# A run that is computed (docs/exact.md): what the faults touch, at most all processes; and what
-# follows from each fault, more where borders of gaps are followed one by one.
+# A run that is computed (docs/explanation/exact.md): what the faults touch, at most all processes;
+# and what follows from each fault, more where borders of gaps are followed one by one.
 _TOUCHED_BY_FAULT_NS = 300
 _PROCESSES_PER_NS = 4
 _FAULT_NS = 50

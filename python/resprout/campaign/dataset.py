@@ -5,7 +5,7 @@
    the rows of all files in the order of their names are in the order of the plan.
 3. One process at a time writes into a folder.
 
-docs/campaign.md names the columns. Whoever changes them, or their meaning, raises SCHEMA.
+docs/how-to/campaign.md names the columns. Whoever changes them, or their meaning, raises SCHEMA.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""What a campaign is to simulate: its file (docs/campaign.md) and the points that come of it.
+"""What a campaign is to simulate: its file (docs/how-to/campaign.md) and the points of it.
 
 A point is one combination of parameters. It is run `repetitions` times, and its runs have the seeds
 S, S + 1 and so on; S follows from the campaign's seed and the point alone, so no run depends on

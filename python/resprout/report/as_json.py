@@ -1,4 +1,4 @@
-"""The report as JSON, for programs; docs/report.md has the schema."""
+"""The report as JSON, for programs; docs/reference/report.md has the schema."""
 
 import json
 import os

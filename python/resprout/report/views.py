@@ -1,4 +1,4 @@
-"""The views that the ranks have agreed on (docs/protocols/membership.md), put together."""
+"""The views that the ranks have agreed on, put together."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -86,7 +86,9 @@ def _run_plain(asked: Torture) -> Ended:
 def _calls_of(plain: Ended) -> dict[int, dict[str, int]]:
     found = {int(rank): calls for rank, calls in plain.report["calls_of_ranks"].items()}
     if not found:
-        raise UserError("no rank of the program calls MPI with Resprout (docs/run.md, programs)")
+        raise UserError(
+            "no rank of the program calls MPI with Resprout (docs/how-to/run.md, programs)"
+        )
     return found
 
 

@@ -1,6 +1,6 @@
 // Uniform agreement: an allreduce whose result nobody returns before all who live can give it to
-// others. docs/protocols/agreement.md says why even those who die afterwards have returned the
-// same.
+// others. docs/explanation/protocols/agreement.md says why even those who die afterwards have
+// returned the same.
 //
 // It goes over the trees and rounds of ftco_allreduce: round c is over [c, procs), its coordinator
 // is c, and a process is in the round of the lowest rank that it does not suspect, or in a higher

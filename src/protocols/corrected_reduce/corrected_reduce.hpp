@@ -4,8 +4,9 @@
 // Corrected Trees, section 1: "applying correction before dissemination allows to create a
 // reduction tree". Each process sends its input to its neighbors on the ring, `distance` to each
 // side, and combines what it gets; then partial results go up the tree by the clock, since nobody
-// can tell a late child from a dead one. docs/protocols/corrected_reduce.md has what it promises,
-// and why it must know the time and an operator that does not mind repetition (max, min, and, or).
+// can tell a late child from a dead one. docs/explanation/protocols/corrected_reduce.md has what it
+// promises, and why it must know the time and an operator that does not mind repetition (max, min,
+// and, or).
 //
 // Invariants
 //  1. Corrections carry the input, never more: what a process adds is from at most `distance` away.

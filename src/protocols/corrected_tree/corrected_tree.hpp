@@ -1,7 +1,7 @@
 // Corrected tree broadcast: dissemination over a tree, correction on the ring.
 //
 // Corrected Trees, sections 3.1 to 3.3. It needs no failure detector. What it promises:
-// docs/protocols/corrected_tree.md. The corrections: protocols/correction/.
+// docs/explanation/protocols/corrected_tree.md. The corrections: protocols/correction/.
 //
 // Invariants
 //  1. A process sends only when it is colored, and it is colored only once.

@@ -2,7 +2,7 @@
 // left, then in turns while both sides are open.
 //
 // Corrected Trees, section 3.1. It colors everybody, whatever failed before it; and also if one of
-// those who correct dies meanwhile (docs/protocols/failure_proof.md).
+// those who correct dies meanwhile (docs/explanation/protocols/failure_proof.md).
 //
 // Invariant: a side that is closed stays closed: what was sent only grows, the nearest sender heard
 // only comes nearer.

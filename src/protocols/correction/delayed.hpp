@@ -1,10 +1,10 @@
 // Delayed correction: one message to the left; to the right only if, after a delay, nobody has been
 // heard from there.
 //
-// Corrected Trees, section 3.3; docs/protocols/delayed.md says why it colors everybody. Without
-// failures each process sends one message. The delay begins with that message; but who has spent as
-// long on its tree messages has waited enough. It is no failure detector: if it is too short
-// messages are sent for nothing, if it is long gaps are filled late.
+// Corrected Trees, section 3.3; docs/explanation/protocols/delayed.md says why it colors everybody.
+// Without failures each process sends one message. The delay begins with that message; but who has
+// spent as long on its tree messages has waited enough. It is no failure detector: if it is too
+// short messages are sent for nothing, if it is long gaps are filled late.
 //
 // Invariants
 //  1. Each process that takes part answers for its right side: it sends there, offset by offset,

@@ -1,9 +1,10 @@
 // Failure-proof correction: checked correction that waits for several senders on each side.
 //
-// Named in Corrected Trees, section 3.1, and derived in docs/protocols/failure_proof.md: a process
-// that hears from `witnesses` different senders on a side, and has sent at least as far as the
-// farthest of them, has done its part there. Who stays uncolored then has as many dead correctors
-// on each side; so 2 * witnesses - 1 of them may die meanwhile, their last messages lost.
+// Named in Corrected Trees, section 3.1, and derived in
+// docs/explanation/protocols/failure_proof.md: a process that hears from `witnesses` different
+// senders on a side, and has sent at least as far as the farthest of them, has done its part there.
+// Who stays uncolored then has as many dead correctors on each side; so 2 * witnesses - 1 of them
+// may die meanwhile, their last messages lost.
 //
 // Invariants
 //  1. Nobody sends to the same process twice in one direction, so that messages from one side are

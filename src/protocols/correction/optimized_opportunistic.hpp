@@ -6,7 +6,7 @@
 // With `Heed::both` two neighbors may leave the same process to each other, so that it needs
 // distance 1 to keep opportunistic correction's promise. With `Heed::right`, and if all send to the
 // right only, everybody relies on neighbors on one side, and it keeps it for every distance below
-// half of the ring. docs/errata.md has the argument.
+// half of the ring. docs/reference/errata.md has the argument.
 // Thread rule: a value.
 #pragma once
 

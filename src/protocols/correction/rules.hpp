@@ -3,7 +3,7 @@
 //
 // Corrected Trees, sections 3.1 and 3.3. A correction is the part of one process. It decides whom a
 // process sends to, from what the process has heard; it knows neither trees nor payloads. What each
-// one promises: docs/protocols/corrected_tree.md.
+// one promises: docs/explanation/protocols/corrected_tree.md.
 //
 // "Left" is towards lower ranks. What goes left comes from the right: on a small ring the same
 // sender is found on both sides, so a correction says which way it goes.

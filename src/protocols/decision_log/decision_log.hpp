@@ -5,7 +5,7 @@
 // receives, MPI_Test, MPI_Iprobe and MPI_Wtime with the others. How, and what happens when that one
 // dies, it does not say; this is ours. The lowest replica that is not suspected leads. A round is
 // its leader, as in ftco_allreduce, so rounds only grow; entering one is the promise to take
-// nothing from lower ones. docs/protocols/decision_log.md says why it holds.
+// nothing from lower ones. docs/explanation/protocols/decision_log.md says why it holds.
 //
 // Invariants
 //  1. The log only grows. Nobody takes decisions of a leader lower than the one it has promised.

@@ -7,7 +7,7 @@
 // bytes, and it is a machine as core/protocol.hpp describes them with words of its own.
 //
 // Failures come as suspicions; nothing is waited for by the clock. What is promised, and why it
-// holds, is in docs/protocols/digest_vote.md.
+// holds, is in docs/explanation/protocols/digest_vote.md.
 // Thread rule: a value.
 #pragma once
 

@@ -4,7 +4,7 @@
 // Lazy Fault Detection for Redundant MPI, Figures 4.1 and 4.3. Beyond the paper, which stops at
 // "initiate correction" and knows no crashes: whoever has not heard two origins agree, because one
 // is dead or two differ, asks the others what they know; whoever lacks the bytes asks for them.
-// docs/protocols/digest_vote.md says what follows.
+// docs/explanation/protocols/digest_vote.md says what follows.
 //
 // Invariants
 //  1. A verdict is that two origins agree. It is reached once and never revised.

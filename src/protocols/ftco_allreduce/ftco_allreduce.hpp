@@ -2,8 +2,8 @@
 //
 // Contributions go up a k-nomial tree of ranges, the decision comes down. Round c runs on the tree
 // over [c, procs); c is its coordinator. A process is in the round of the lowest rank that it does
-// not suspect, or in a higher one whose result it has accepted. docs/protocols/ftco_allreduce.md
-// says why the survivors agree.
+// not suspect, or in a higher one whose result it has accepted.
+// docs/explanation/protocols/ftco_allreduce.md says why the survivors agree.
 //
 // Barrier is the same machine with a driver that has no payload. With `result_everywhere` false it
 // is a reduce: there is one round, only the root has a result, and if the root is suspected

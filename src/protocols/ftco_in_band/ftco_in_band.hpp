@@ -4,7 +4,7 @@
 // the dead is the business of FtcoAllreduce; here its suspicions come from: DATA that went up and
 // KEEPALIVEs have to be answered in time; what has not come when it was expected is asked for;
 // and a message of a distant relative tells that those between are suspected.
-// docs/protocols/ftco_in_band.md says why that is enough.
+// docs/explanation/protocols/ftco_in_band.md says why that is enough.
 //
 // Invariants
 //  1. Who is asked answers when it is its turn, entered or not, and before all else when the

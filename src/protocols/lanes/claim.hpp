@@ -1,5 +1,5 @@
 // How a member comes to the lanes of a name, and how it goes: so that whoever has memory there
-// learns when nobody looks at it any more. docs/adr/032 says what for.
+// learns when nobody looks at it any more. docs/explanation/adr/032 says what for.
 //
 // Each member has an entry, which it alone makes and frees: the name, whether its owner is over,
 // and a mark for each other member that is. A member knows of those that came before it by their

@@ -1,6 +1,6 @@
 // Small collectives over slots in memory that all members share and that outlives them: the machine
-// of one member for the life of a communicator's lanes. docs/protocols/lanes.md says why all come
-// to the same end.
+// of one member for the life of a communicator's lanes. docs/explanation/protocols/lanes.md says
+// why all come to the same end.
 //
 // There are no messages. The driver does the step that the machine is at:
 //   write   it writes of its own slot what poll_write says

@@ -6,7 +6,7 @@
 // suspected. Here a process that does not answer may be starved, or at work in an operator of the
 // program's, which is not a fault. So before it is accused the failure detector, whose connections
 // are others, asks it whether it is at work; only if it says so, and still nothing comes, is it the
-// link that is silent. docs/protocols/link_watch.md says what that is good for.
+// link that is silent. docs/explanation/protocols/link_watch.md says what that is good for.
 //
 // Invariants
 //  1. Nothing is asked before the peer was silent for `patience` while it was waited for.

@@ -7,7 +7,7 @@
 // is different is what is known. A process knows the epoch, the root, the number of members, a
 // digest of them; and of single identifiers only those who are *not* members among its ancestors
 // and right below it, and whom it suspects now. Proposals say who is removed; acceptances count who
-// accepts. docs/protocols/local_membership.md says why that is enough.
+// accepts. docs/explanation/protocols/local_membership.md says why that is enough.
 //
 // Invariants
 //  1. What is known as a hole is no member of the view; among the ancestors, and between this

@@ -6,8 +6,8 @@
 // suspect have accepted it and these are a quorum. Beyond the paper, which is silent on agreement:
 // a suspect is *fenced*, its messages are ignored by all who accept a proposal without it, so that
 // a wrong suspicion costs the suspect its membership and nobody his view; and a coordinator that
-// takes over first completes what it has itself accepted. docs/protocols/membership.md says why
-// that is enough for all views to agree.
+// takes over first completes what it has itself accepted. docs/explanation/protocols/membership.md
+// says why that is enough for all views to agree.
 //
 // It is a machine as core/protocol.hpp describes them, but its messages carry sets of processes, so
 // it has its own words for them, and it gets its suspicions one by one, with their grade.

@@ -3,8 +3,9 @@
 // A majority of the last view; or half of it, with its root; or all of it who are not proven dead.
 // The third is for the case that most have died: a process that has ended cannot be on the other
 // side of a cut. Any two of these quorums, as far as they are alive, have a process in common or
-// consist of processes that take no more messages from the other; docs/protocols/membership.md says
-// why that is enough. Silence is no proof: behind it there may be a cut.
+// consist of processes that take no more messages from the other;
+// docs/explanation/protocols/membership.md says why that is enough. Silence is no proof: behind it
+// there may be a cut.
 //
 // Thread rule: a pure function.
 #pragma once

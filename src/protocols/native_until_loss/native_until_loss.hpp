@@ -1,5 +1,6 @@
 // Native until a loss: an allreduce that is left to the library below, and what settles it when a
-// loss has interrupted it. docs/protocols/native.md says why all live processes deliver the same.
+// loss has interrupted it. docs/explanation/protocols/native.md says why all live processes deliver
+// the same.
 //
 // The library is modelled as what bears no fault: up a binomial tree to rank 0 and down again. Its
 // operation has ended well at a process that has its result.

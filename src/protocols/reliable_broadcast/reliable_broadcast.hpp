@@ -6,7 +6,7 @@
 //   pull        the root lives: who may be missed, and has waited for long, asks it
 //   settlement  the root is suspected: all take part in an allreduce of "the payload, if I have
 //               it", also those who have returned. Either all survivors deliver, or all fail
-// docs/protocols/reliable_broadcast.md says why.
+// docs/explanation/protocols/reliable_broadcast.md says why.
 //
 // Invariants
 //  1. `deliver` or `fail` is said once, by whichever way is first.

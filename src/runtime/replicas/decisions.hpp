@@ -6,7 +6,7 @@
 // communication: somebody in the same plane may need it before the replicas of this process get as
 // far.
 //
-// Lazy Fault Detection for Redundant MPI, chapter 7; docs/protocols/decision_log.md.
+// Lazy Fault Detection for Redundant MPI, chapter 7; docs/explanation/protocols/decision_log.md.
 //
 // Invariants
 //  1. Each replica gets the same answers, and the same refusals before them, in the same order.

@@ -10,11 +10,12 @@
 //  1. A machine, and the bytes that it may be asked for, stay until every living receiver has said
 //     that it is over and asks no more. So no question comes to nobody.
 //  2. Frames that come before the call that they belong to wait for it.
-//  3. Who is lost is told nothing, and not heard: a plane as a whole (docs/adr/010), or single
-//     processes, where siblings stand in for them (docs/adr/025). There a stream of which a process
-//     is lost is *careful*: nothing of it is the program's before it is verified, whatever the
-//     method, as what comes from another plane would take corruption with it. What is compared only
-//     is so from the start.
+//  3. Who is lost is told nothing, and not heard: a plane as a whole (docs/explanation/adr/010), or
+//  single
+//     processes, where siblings stand in for them (docs/explanation/adr/025). There a stream of
+//     which a process is lost is *careful*: nothing of it is the program's before it is verified,
+//     whatever the method, as what comes from another plane would take corruption with it. What is
+//     compared only is so from the start.
 //  4. Of a lazy method most messages are *plain* where one sender of another plane owes this
 //  process
 //     something, a digest or, with two replicas, its copy: this process has its own copy and has
@@ -31,7 +32,7 @@
 //  7. A machine of a sender that has sent its shares knows nothing but its digest: it is made
 //     for each question, unless bytes are kept.
 //
-// Lazy Fault Detection for Redundant MPI, chapter 4; docs/protocols/digest_vote.md.
+// Lazy Fault Detection for Redundant MPI, chapter 4; docs/explanation/protocols/digest_vote.md.
 // Thread rule: one thread at a time. `VoteNetwork` and `OnVote` are called inside of it, and must
 // not call back.
 #pragma once

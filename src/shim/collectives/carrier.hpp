@@ -1,8 +1,8 @@
 // Who carries a collective until a loss: the MPI library's own, or trees of ours.
 //
 // All that the choice rests on is the same at all members of a communicator. What was measured on
-// this machine (`resprout calibrate`, docs/calibrate.md) decides where it fits; elsewhere a rule
-// from measurements on others does.
+// this machine (`resprout calibrate`, docs/how-to/calibrate.md) decides where it fits; elsewhere a
+// rule from measurements on others does.
 //
 // A calibration as text, in RESPROUT_COLLECTIVES after `auto:`, parts with `;` in between:
 //
@@ -47,7 +47,7 @@ struct Place {
   bool is_crowded = false;  // the job has more ranks than the host has cores
 };
 
-// As measured on other machines (docs/benchmarks.md).
+// As measured on other machines (docs/lab/benchmarks.md).
 bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes);
 
 class Calibration {

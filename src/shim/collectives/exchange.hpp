@@ -1,5 +1,5 @@
 // MPI_Alltoall and its kin, in all forms: everybody has a block for everybody
-// (docs/protocols/concatenation.md).
+// (docs/explanation/protocols/concatenation.md).
 //
 // If it is little, everybody gets everything. Else one gather for each receiver, and in the end all
 // tell each other whose blocks they lack; nobody takes these.

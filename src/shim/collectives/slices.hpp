@@ -1,6 +1,6 @@
 // Much data in slices: an allreduce in slices that different ranks collect at the same time, and in
 // rounds that fit into caches; a broadcast out of the root's memory, or in slices, too:
-// docs/protocols/slices.md.
+// docs/explanation/protocols/slices.md.
 #pragma once
 
 #include <span>

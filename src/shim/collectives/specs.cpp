@@ -58,7 +58,8 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
   return "";
 }
 
-// Between hosts Open MPI's TCP ends who sends to a dying process (docs/open-mpi.md): never there.
+// Between hosts Open MPI's TCP ends who sends to a dying process (docs/reference/open-mpi.md):
+// never there.
 bool is_native_faster(Communicator& communicator, Kind kind, std::size_t bytes) {
   const runtime::Session& session = *communicator.session;
   if (!session.is_on_one_host()) return false;

@@ -1,7 +1,7 @@
 // The files that planes of replicas write through MPI: plane 0 writes the program's own, each other
 // plane a shadow of its own beside it. When the job is over the launcher puts the shadows of the
 // plane that counts in the place of the files, if that is not plane 0, and removes the others
-// (docs/adr/017-files-of-planes.md).
+// (docs/explanation/adr/017-files-of-planes.md).
 //
 // 1. Before anybody in the job writes or deletes a file all planes have their shadows, copies of
 //    what it was then. Whoever comes first makes them, so planes need not be equally far.

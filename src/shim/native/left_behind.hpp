@@ -1,6 +1,6 @@
 // What Open MPI has left in shared memory of processes that were killed there while they made a
 // window: a file that the first rank makes, all map, and it removes. The launcher does not know of
-// it (docs/open-mpi.md), so those who live clear it away at their end.
+// it (docs/reference/open-mpi.md), so those who live clear it away at their end.
 // Thread rule: none.
 #pragma once
 

@@ -39,7 +39,7 @@ int refuse_apart(MPI_Win win, const char* name) {
   end_if_masking(mpi_name_of(name), "does not work on a window that was made after a loss");
   std::fprintf(stderr,
                "resprout: rank %d: MPI_%c%s does not work on a window that was made after a loss, "
-               "which has fences only (docs/calls.md)\n",
+               "which has fences only (docs/reference/calls.md)\n",
                World::current()->rank(), std::toupper(name[0]), name + 1);
   return told(win, MPI_ERR_RMA_SYNC);
 }

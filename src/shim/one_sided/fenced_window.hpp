@@ -1,4 +1,4 @@
-// A window whose fences are ours, so that losses do not hurt them (docs/adr/030).
+// A window whose fences are ours, so that losses do not hurt them (docs/explanation/adr/030).
 //
 // What a process calls between two fences is written down (access_list.hpp), and the second fence
 // is an exchange of that among all members (list_exchange.hpp): each carries out what the others

@@ -61,7 +61,7 @@ int rank_of(const Remade& remade, int world_rank) {
 void say_that_none_is_left() {
   std::fprintf(stderr,
                "resprout: no communicator can be made: of the %d that can be in use after a loss "
-               "all are, or wait for a blocking call to clear them (docs/run.md)\n",
+               "all are, or wait for a blocking call to clear them (docs/how-to/run.md)\n",
                spares_max);
 }
 

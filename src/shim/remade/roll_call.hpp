@@ -1,6 +1,6 @@
 // What the members of a communicator say to each other before they make a new one: allreduces, so
 // all who live hear the same, whoever fails meanwhile, and agree on who these are
-// (docs/protocols/ftco_allreduce.md).
+// (docs/explanation/protocols/ftco_allreduce.md).
 //
 // In the first each says what it has to say, whether it knows of any loss, and which spares it can
 // use. If the MPI library is not to make the communicator, there are others: each reserves the best

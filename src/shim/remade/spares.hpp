@@ -4,10 +4,10 @@
 //
 // MPI_Init makes them, because afterwards it may be too late: a loss that falls into the making of
 // a communicator can end its members or keep them for ever, also in making all later ones
-// (docs/open-mpi.md). A spare has the same number in all processes, and carries one communicator of
-// a process at a time. When that ends after a loss or a revocation, messages may be left in the
-// spare, or on their way; before it is used again they are drained (`drain`), by all who may have
-// sent them.
+// (docs/reference/open-mpi.md). A spare has the same number in all processes, and carries one
+// communicator of a process at a time. When that ends after a loss or a revocation, messages may be
+// left in the spare, or on their way; before it is used again they are drained (`drain`), by all
+// who may have sent them.
 //
 // Thread rule: from any thread.
 #pragma once

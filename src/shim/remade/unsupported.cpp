@@ -26,7 +26,7 @@ int resprout::shim::refuse_remade(MPI_Comm comm, const char* name) {
   end_if_masking(mpi_name_of(name), "does not work on a communicator that was made after a loss");
   std::fprintf(stderr,
                "resprout: rank %d: MPI_%c%s does not work on a communicator that was made after a "
-               "loss (docs/calls.md)\n",
+               "loss (docs/reference/calls.md)\n",
                World::current()->rank(), std::toupper(name[0]), name + 1);
   return finish(comm, name, MPI_ERR_COMM);
 }

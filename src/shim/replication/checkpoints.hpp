@@ -14,7 +14,7 @@
 // A plane that was lost comes back at a checkpoint, too (returns.hpp); where nothing is verified
 // that is all.
 //
-// Lazy Fault Detection for Redundant MPI, chapter 7 ("correction"); docs/adr/014.
+// Lazy Fault Detection for Redundant MPI, chapter 7 ("correction"); docs/explanation/adr/014.
 // Thread rule: the thread that calls MPI; note() from any.
 #pragma once
 

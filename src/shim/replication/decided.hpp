@@ -6,8 +6,9 @@
 // what came of a decision (a send, a collective) it is known to all replicas (`settle`), so that
 // none is forgotten if a plane is lost.
 //
-// Lazy Fault Detection for Redundant MPI, chapter 7 (wildcards); docs/protocols/decision_log.md.
-// Thread rule: from one thread of the program at a time, in the same order in all replicas.
+// Lazy Fault Detection for Redundant MPI, chapter 7 (wildcards);
+// docs/explanation/protocols/decision_log.md. Thread rule: from one thread of the program at a
+// time, in the same order in all replicas.
 #pragma once
 
 #include <mpi.h>

@@ -1,10 +1,10 @@
 // What verification has found: written down at once, and what follows from it.
 //
-// Each finding leaves a note "corrupted" (docs/report.md has its names). A process that has worked
-// with what a majority has out-voted, or with what nobody can decide about, goes back to its last
-// checkpoint, and its plane with it (checkpoints.hpp). If there is none, the former has no future:
-// its plane ends, and its siblings go on; where they stand in for the lost it ends alone, if one of
-// them lives. The latter ends the job, unless the user wants to hear of it only.
+// Each finding leaves a note "corrupted" (docs/reference/report.md has its names). A process that
+// has worked with what a majority has out-voted, or with what nobody can decide about, goes back to
+// its last checkpoint, and its plane with it (checkpoints.hpp). If there is none, the former has no
+// future: its plane ends, and its siblings go on; where they stand in for the lost it ends alone,
+// if one of them lives. The latter ends the job, unless the user wants to hear of it only.
 //
 // Thread rule: from any thread.
 #pragma once

@@ -7,8 +7,9 @@
 // part of a collective, is asked for and put where it belongs (messages.hpp, masked.hpp). A process
 // whose program does what cannot be done so ends; its siblings stand in for it, too.
 //
-// With --verify what replicas say is compared as far as they live (docs/adr/025). A message of the
-// lost is then the vote's to give (messages.hpp); who has worked with wrong data ends alone.
+// With --verify what replicas say is compared as far as they live (docs/explanation/adr/025). A
+// message of the lost is then the vote's to give (messages.hpp); who has worked with wrong data
+// ends alone.
 //
 // Thread rule: from any thread.
 #pragma once

@@ -8,7 +8,7 @@
 // of messages begin again.
 //
 // So what a plane has to do with another one is what it has after MPI_Init, and no protocol knows
-// of planes that come back. docs/adr/015.
+// of planes that come back. docs/explanation/adr/015.
 // Thread rule: the thread that calls MPI. Collective over MPI_COMM_WORLD, where nothing is said
 // otherwise.
 #pragma once

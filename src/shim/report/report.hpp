@@ -1,9 +1,9 @@
 // What this process saw: calls, losses, recoveries; on the terminal at once, in a file at the end.
 //
 // The file is rank-<r>.json in the run directory; `resprout run` merges those of all ranks
-// (docs/report.md has the schema). It appears when MPI_Finalize is through and is written anew when
-// the process exits, with its exit status; a process that is killed leaves none. Times are
-// CLOCK_REALTIME, in nanoseconds.
+// (docs/reference/report.md has the schema). It appears when MPI_Finalize is through and is written
+// anew when the process exits, with its exit status; a process that is killed leaves none. Times
+// are CLOCK_REALTIME, in nanoseconds.
 //
 // Thread rule: everything may be called from any thread; counting takes no lock.
 #pragma once

@@ -4,8 +4,8 @@
 // multiples of the powers of 2^32, its *limbs*; limbs of one power are added as integers, which is
 // exact; and the sum keeps the three highest powers that any of its numbers has. What a number has
 // below them is cut off, of each number by itself. So the sum is a function of the *set* of
-// numbers: which power is the highest, and the sums of limbs, know no order. docs/sum.md compares
-// it with other ways.
+// numbers: which power is the highest, and the sums of limbs, know no order. docs/how-to/sum.md
+// compares it with other ways.
 //
 // Invariants
 //  1. limbs_[i] stands for limbs_[i] * 2^(32 * (top_ - i)). No carries before the end.

@@ -1,7 +1,7 @@
 // Agreement among the living members of a communicator, revoked or not: each gives its opinion, all
 // get the bitwise AND of those of the survivors, and agree on who these are. It is an operation of
 // the session for repairs: uniform, whoever fails meanwhile or afterwards
-// (docs/protocols/agreement.md). What is given and what comes of it stands in
+// (docs/explanation/protocols/agreement.md). What is given and what comes of it stands in
 // protocols/agreement/opinion.hpp.
 #pragma once
 

@@ -1,7 +1,7 @@
 // When a corrected broadcast promises to color everybody who lives, provided that the root does.
 //
-// docs/protocols/corrected_tree.md has the promises, failure_proof.md and delayed.md the reasons.
-// Thread rule: pure functions.
+// docs/explanation/protocols/corrected_tree.md has the promises, failure_proof.md and delayed.md
+// the reasons. Thread rule: pure functions.
 #pragma once
 
 #include <cstdint>

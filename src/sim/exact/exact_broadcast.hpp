@@ -2,7 +2,7 @@
 //
 // Corrected Trees, sections 3 and 4, for synchronized correction and processes that are dead from
 // the beginning. Everything but the digest is what the engine would measure, for the price of the
-// faults and not of the processes: docs/exact.md.
+// faults and not of the processes: docs/explanation/exact.md.
 // Thread rule: one thread a broadcast.
 #pragma once
 

@@ -16,7 +16,7 @@
 // receive is known when the send starts: one entry in the wheel is all that a message costs.
 //
 // Fast: each phase of a tick is a loop into which the machine is inlined (`flatten`); what is rare
-// stays out of it (`noinline`). docs/sim.md says what they cost.
+// stays out of it (`noinline`). docs/how-to/sim.md says what they cost.
 //
 // Thread rule: one thread an engine.
 #pragma once

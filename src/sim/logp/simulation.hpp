@@ -45,8 +45,9 @@ struct Machinery {
   LogP model;
   Rank root = rank_at(0);
   bool wants_trace = false;
-  bool wants_digest = true;  // without it, and without a trace, much can be computed: docs/exact.md
-  Entries entries = {};      // in-band detection
+  bool wants_digest =
+      true;  // without it, and without a trace, much can be computed: docs/explanation/exact.md
+  Entries entries = {};             // in-band detection
   std::string initiators = "root";  // revoke: see parse_initiators()
   // Memberships: who has died comes back under its identifier, as somebody new, and asks the last
   // process. REQUIRES: it is dead by then, and its end has been noticed; the last one lives.

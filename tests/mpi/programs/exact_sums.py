@@ -3,8 +3,8 @@
 python exact_sums.py
 
 All but rank 0 die one after the other, at any moment. Each result has to be that of the numbers of
-those whom Resprout names, to the last bit: what docs/sum.md says of it is worked out here with
-fractions. Says how many numbers were compared, or what is wrong.
+those whom Resprout names, to the last bit: what docs/how-to/sum.md says of it is worked out here
+with fractions. Says how many numbers were compared, or what is wrong.
 """
 
 import os

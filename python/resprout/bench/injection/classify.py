@@ -1,4 +1,4 @@
-"""What became of the flips of a job, by its report (docs/report.md).
+"""What became of the flips of a job, by its report (docs/reference/report.md).
 
 A flip is *detected* if the report has a corruption of the message, or of what went into the
 collective, that it was in. It is *corrected*

@@ -80,7 +80,7 @@ def has_silent_loss(directory: Path) -> bool:
 
 
 def silent_seconds(variables: Mapping[str, str]) -> float:
-    """After so long ranks that hear of nobody have ended by themselves (docs/faults.md)."""
+    """After so long ranks that hear of nobody have ended themselves (docs/reference/faults.md)."""
     return _TIMEOUTS * int(variables.get("RESPROUT_HEARTBEAT_TIMEOUT_MS", "1000")) / 1000
 
 

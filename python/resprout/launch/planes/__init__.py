@@ -1,1 +1,1 @@
-"""Replicated ranks: each plane is an MPI job of its own (docs/replication.md, docs/adr/010)."""
+"""Replicated ranks: each plane is an MPI job of its own (docs/how-to/replication.md)."""

@@ -2,7 +2,7 @@
 
 The ranks of a plane wait for each other all the time, and for other planes hardly ever. Where they
 share cores with another plane's, whoever waits gives way to strangers as often as to the rank it
-waits for (docs/adr/029).
+waits for (docs/explanation/adr/029).
 """
 
 import contextlib

@@ -5,7 +5,7 @@ counts (section 3.3), and who was colored by an early correction sends its tree 
 not correct (section 3.1: "processes that get colored by correction do not send any messages
 themselves"; 3.3 exempts tree messages only). As the authors ran it: the distance of their simulator
 is a total of both directions, 4 by default, so 2 to each side; messages from both sides count; and
-who was colored early corrects like everybody (docs/errata.md).
+who was colored early corrects like everybody (docs/reference/errata.md).
 """
 
 import math

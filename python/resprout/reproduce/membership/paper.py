@@ -7,7 +7,7 @@ from resprout.reproduce.membership.fig6 import FIG6
 from resprout.reproduce.membership.fig7 import FIG7
 from resprout.reproduce.membership.fig8 import FIG8
 
-_NO_DATA = "explains the protocol and has no data: see docs/protocols/membership.md"
+_NO_DATA = "explains the protocol and has no data: see docs/explanation/protocols/membership.md"
 
 MEMBERSHIP = Paper(
     "membership",
