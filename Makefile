@@ -11,7 +11,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench soak sanitize wheel build clean
+.PHONY: help demo docs test lint format bench soak sanitize wheel build clean
 
 help: ## this list
 	@echo "Resprout keeps MPI programs running when processes die."
@@ -25,6 +25,9 @@ demo: $(BUILD)/build.ninja ## run 8 MPI processes, kill 2 of them, see the right
 	@$(BIN)/ninja -C $(BUILD) --quiet resprout_demo
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component demo --prefix python >/dev/null
 	@PYTHONPATH=$(CURDIR)/python $(BIN)/python -m resprout demo
+
+docs: .venv/docs.stamp ## the site of the docs, in build/site; open build/site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
 
 test: build .venv/dev.stamp ## lint, then every test (under 30 minutes on 2 cores)
 	@$(BIN)/python tests/run_all.py
@@ -77,7 +80,12 @@ $(BUILD)/build.ninja: CMakePresets.json .venv/demo.stamp
 	@$(BIN)/pip install --quiet --requirement requirements.txt
 	@touch $@
 
-.venv/dev.stamp: requirements-dev.txt .venv/tools.stamp
+.venv/docs.stamp: requirements-docs.txt .venv/demo.stamp
+	@echo "Fetching what builds the docs into .venv ..."
+	@$(BIN)/pip install --quiet --no-compile --requirement requirements-docs.txt
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.txt .venv/tools.stamp .venv/docs.stamp
 	@echo "Fetching test tools and linters into .venv ..."
 	@$(BIN)/pip install --quiet --requirement requirements-dev.txt
 	@touch $@

@@ -30,8 +30,8 @@ HEAD = """\
 Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them. Made from
 `src/shim/calls/calls.toml` by `tests/house/calls.py`. What is said here of lost processes holds
 with `--on-loss continue`; with `--on-loss error` collectives that a loss has touched return
-`MPIX_ERR_PROC_FAILED` too ([run.md](run.md)). Collectives on inter-communicators pass through, as
-do calls with arguments that are not valid: the MPI library knows what to say.
+`MPIX_ERR_PROC_FAILED` too ([run.md](../how-to/run.md)). Collectives on inter-communicators pass
+through, as do calls with arguments that are not valid: the MPI library knows what to say.
 
 Ranks whose arguments do not fit together are a mistake of the program. In what Resprout carries
 nobody writes beyond a receive buffer. A rank that is sent more than it takes gets
@@ -44,13 +44,14 @@ Not all mistakes are noticed. Ranks that differ in what chooses the way of a mes
 other, where the library may return or fail: in the call or the order of calls, in roots, in
 operators of which one commutes, and in counts where these choose the way. Those are: a broadcast
 whose root sends 120 bytes or less where another rank takes more, or which one of them leaves to the
-library; an allreduce with other numbers of [slices](protocols/slices.md); an
+library; an allreduce with other numbers of [slices](../explanation/protocols/slices.md); an
 MPI_Alltoall of which one rank has more than 1 MiB for all and another one less; a scan whose
-segments end elsewhere; any call that goes over [lanes](protocols/lanes.md) at one rank and has too
-much for that at another. The rank that notices first ends the job where errors are fatal.
+segments end elsewhere; any call that goes over [lanes](../explanation/protocols/lanes.md) at one
+rank and has too much for that at another. The rank that notices first ends the job where errors are
+fatal.
 
 Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
-through has its Fortran form ([adr/013](adr/013-fortran-forms.md)).
+through has its Fortran form ([adr/013](../explanation/adr/013-fortran-forms.md)).
 """
 
 
