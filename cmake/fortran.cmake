@@ -1,13 +1,13 @@
 # resprout_add_fortran_forms(LAYER): the Fortran forms of MPI calls, made from their table, become
 # sources of the layer.
 function(resprout_add_fortran_forms layer)
-  set(folder ${PROJECT_SOURCE_DIR}/src/shim/fortran)
-  set(made ${CMAKE_BINARY_DIR}/src/shim/fortran/fortran_forms.cpp)
+  set(folder ${PROJECT_SOURCE_DIR}/src/mpi/operations/fortran)
+  set(made ${CMAKE_BINARY_DIR}/src/mpi/operations/fortran/fortran_forms.cpp)
   add_custom_command(
     OUTPUT ${made}
     COMMAND ${Python3_EXECUTABLE} -B ${folder}/generate.py ${folder}/forms.txt ${made}
     DEPENDS ${folder}/generate.py ${folder}/forms.txt VERBATIM)
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/src/shim/fortran)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/src/mpi/operations/fortran)
   target_sources(${layer} PRIVATE ${made})
 endfunction()
 
@@ -18,7 +18,7 @@ function(resprout_add_fortran_tests)
   cmake_parse_arguments(arg "" "FOLDER" "" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/${arg_FOLDER})
   set(place ${CMAKE_BINARY_DIR}/${arg_FOLDER})
-  set(forms ${PROJECT_SOURCE_DIR}/src/shim/fortran)
+  set(forms ${PROJECT_SOURCE_DIR}/src/mpi/operations/fortran)
   file(MAKE_DIRECTORY ${place})
   add_custom_command(
     OUTPUT ${place}/stubs.c

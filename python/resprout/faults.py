@@ -16,7 +16,7 @@
     flip:count=50,collectives=20      the same of the first 20 collectives of every rank
     flip:count=5,where=memory         the same of the first 10 checkpoints, or N with checkpoints=N
 
-The ranks get the certain forms, with `;` in between (src/shim/options.cpp reads them).
+The ranks get the certain forms, with `;` in between (src/mpi/process/options.cpp reads them).
 """
 
 import random

@@ -1,7 +1,7 @@
 """The options of `resprout run`, in one table.
 
 `resprout run --help` and docs/reference/environment.md come from it, and so does the check for
-misspelled variables. src/shim/options.cpp reads those that reach the ranks.
+misspelled variables. src/mpi/process/options.cpp reads those that reach the ranks.
 """
 
 import difflib
@@ -446,7 +446,7 @@ def _is_network(text: str) -> bool:
     return "/" in text
 
 
-# As src/shim/options.cpp reads it.
+# As src/mpi/process/options.cpp reads it.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -456,7 +456,7 @@ def _is_missing(value: str) -> bool:
     return _NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
 
 
-# As src/shim/collectives/carrier.hpp has it.
+# As src/mpi/carriers/carrier.hpp has it.
 _CALIBRATED = re.compile(
     r"auto:cores=[0-9]+(;ranks=[0-9]+,barrier=0?,bcast=[0-9.]*,reduce=[0-9.]*,allreduce=[0-9.]*)+"
 )

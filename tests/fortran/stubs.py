@@ -7,7 +7,7 @@ library. Whoever reaches one of these at run time is not interposed, and says so
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "shim" / "fortran"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src/mpi/operations/fortran"))
 import generate
 
 HEAD = """\

@@ -1,4 +1,4 @@
-"""The table of all MPI calls (src/shim/calls/calls.toml).
+"""The table of all MPI calls (src/mpi/operations/calls.toml).
 
 Run as a program it writes docs/reference/calls.md.
 """
@@ -17,8 +17,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TABLE = ROOT / "src" / "shim" / "calls" / "calls.toml"
-FORTRAN = ROOT / "src" / "shim" / "fortran"
+TABLE = ROOT / "src" / "mpi" / "operations" / "calls.toml"
+FORTRAN = ROOT / "src" / "mpi" / "operations" / "fortran"
 DOCUMENT = ROOT / "docs" / "reference" / "calls.md"
 TREATMENTS = {
     "fault-tolerant": "goes on among the survivors; all of them get the same",
@@ -28,7 +28,7 @@ TREATMENTS = {
 }
 HEAD = """\
 Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them. Made from
-`src/shim/calls/calls.toml` by `tests/house/calls.py`. What is said here of lost processes holds
+`src/mpi/operations/calls.toml` by `tests/house/calls.py`. What is said here of lost processes holds
 with `--on-loss continue`; with `--on-loss error` collectives that a loss has touched return
 `MPIX_ERR_PROC_FAILED` too ([run.md](../how-to/run.md)). Collectives on inter-communicators pass
 through, as do calls with arguments that are not valid: the MPI library knows what to say.

@@ -1,7 +1,7 @@
 """Which units of the sources include which. A unit: a header with its source and its test."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -32,6 +32,21 @@ def folders_that_include_each_other(root: Path, layer: str) -> list[tuple[str, s
     }
     folders = sorted({folder for pair in pairs for folder in pair})
     return [(a, b) for a, b in combinations(folders, 2) if (a, b) in pairs and (b, a) in pairs]
+
+
+def upward_includes(root: Path, layer: str, floors: Sequence[str]) -> list[tuple[str, str]]:
+    """Who includes whom above it. `floors`: the folders of the layer, from the lowest."""
+    level = {f"{layer}/{floor}": i for i, floor in enumerate(floors)}
+
+    def level_of(unit: str) -> int:
+        return level["/".join(Path(unit).parts[:2])]
+
+    return [
+        (unit, other)
+        for unit, includes in units_of(root, layer).items()
+        for other in sorted(includes)
+        if level_of(unit) < level_of(other)
+    ]
 
 
 def reached(graph: Graph, start: str) -> set[str]:

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from classes import cpp_classes
-from includes import folders_that_include_each_other, largest_cycle, units_of
+from includes import (
+    folders_that_include_each_other,
+    largest_cycle,
+    units_of,
+    upward_includes,
+)
 from sources import CPP, ROOT, files, name
 
 if sys.version_info >= (3, 11):
@@ -17,7 +22,17 @@ else:
     import tomli as tomllib
 
 TABLE = Path(__file__).parent / "ratchets.toml"
-LAYERS = ("protocols", "runtime", "shim", "sim")
+LAYERS = ("protocols", "runtime", "mpi", "sim")
+# Of src/mpi, from the lowest: a unit may include what stands on its own floor, or below.
+FLOORS = (
+    "testing",
+    "process",
+    "handles",
+    "policies",
+    "carriers",
+    "operations",
+    "lifecycle",
+)
 FUNCTIONS_MAX = 40
 FIELDS_MAX = 15
 COLUMNS_MAX = 120
@@ -27,6 +42,7 @@ Numbers = Mapping[str, int]
 WHAT = {
     "folders_that_include_each_other": "Pairs of folders of a layer. Aim: 0.",
     "units_in_the_largest_cycle": "A unit is a header with its source. Aim: 3.",
+    "upward_includes": "Of the floors of src/mpi: who includes whom above it. Aim: none.",
     "functions": f"Of classes that have more than {FUNCTIONS_MAX}.",
     "fields": f"Of classes that have more than {FIELDS_MAX}.",
     "wide_lines": f"Of texts: lines over {COLUMNS_MAX} columns, without tables and addresses.",
@@ -48,6 +64,9 @@ def measured() -> dict[str, Numbers]:
         },
         "units_in_the_largest_cycle": {
             layer: len(largest_cycle(units_of(source, layer))) for layer in LAYERS
+        },
+        "upward_includes": {
+            f"{unit} -> {other}": 1 for unit, other in upward_includes(source, "mpi", FLOORS)
         },
         "functions": {n: c.functions for n, c in classes.items() if c.functions > FUNCTIONS_MAX},
         "fields": {n: c.fields for n, c in classes.items() if c.fields > FIELDS_MAX},

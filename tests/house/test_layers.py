@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ratchets import FLOORS
 from sources import CPP, ROOT, files, name
 
 # What each folder of src/ may include besides itself.
@@ -14,7 +15,8 @@ MAY_INCLUDE = {
     "registry": {"core", "topology", "protocols"},
     "sim": {"core", "topology", "protocols", "registry"},
     "runtime": {"core", "topology", "protocols"},
-    "shim": {"core", "topology", "protocols", "registry", "runtime"},
+    "openmpi": set(),
+    "mpi": {"core", "topology", "protocols", "registry", "runtime", "openmpi"},
     "bindings": {"core", "topology", "protocols", "registry", "sim", "runtime"},
     "launcher": set(),
 }
@@ -46,6 +48,12 @@ def upward_includes(layer: str, text: str) -> list[str]:
 
 def test_every_folder_of_src_has_a_place_in_the_order():
     assert {layer_of(path) for path in files(CPP, "src")} <= set(MAY_INCLUDE)
+
+
+def test_every_folder_of_the_shim_is_a_floor():
+    assert {path.relative_to(ROOT / "src" / "mpi").parts[0] for path in files(CPP, "src/mpi")} == (
+        set(FLOORS)
+    )
 
 
 def test_no_include_points_upwards():
@@ -85,4 +93,4 @@ def test_no_layer_includes_what_it_must_not_know(layers):
 def test_an_include_that_points_upwards_is_seen():
     assert upward_includes("sim", '#include "runtime/engine.hpp"\n') == ["runtime/engine.hpp"]
     assert upward_includes("core", '  # include "topology/tree.hpp"') == ["topology/tree.hpp"]
-    assert not upward_includes("shim", '#include "runtime/engine.hpp"\n#include <mpi.h>\n')
+    assert not upward_includes("mpi", '#include "runtime/engine.hpp"\n#include <mpi.h>\n')

@@ -1,8 +1,10 @@
 """What the house wants less of does not grow: circles, large classes, wide lines of text."""
 
+from pathlib import Path
+
 import pytest
 from classes import Class, cpp_classes
-from includes import largest_cycle
+from includes import largest_cycle, upward_includes
 from ratchets import allowed, measured, wide_lines, worse
 
 NOW = measured()
@@ -46,6 +48,15 @@ def test_circles_are_found_and_only_the_largest_counts() -> None:
     includes = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
     assert largest_cycle(includes) == {"a", "b", "c"}
     assert largest_cycle({"a": {"b"}, "b": set()}) == set()
+
+
+def test_an_include_of_a_higher_floor_is_seen(tmp_path: Path) -> None:
+    for unit, other in [("low/a", "high/b"), ("high/b", "low/c"), ("low/c", "low/a")]:
+        path = tmp_path / "layer" / f"{unit}.hpp"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#include "layer/{other}.hpp"\n')
+    found = upward_includes(tmp_path, "layer", ("low", "high"))
+    assert found == [("layer/low/a", "layer/high/b")]
 
 
 def test_wide_lines_of_tables_and_addresses_are_left_alone() -> None:

@@ -1,4 +1,4 @@
-"""Processes that are cut off live on, and finish by their own choice (src/shim/cut_off.hpp)."""
+"""Processes that are cut off live on, and finish by their choice (handles/errors/cut_off.hpp)."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -27,7 +27,7 @@ def test_the_documented_table_is_the_table() -> None:
 
 
 def test_the_shim_reads_the_same_variables() -> None:
-    source = (ROOT / "src" / "shim" / "options.cpp").read_text()
+    source = (ROOT / "src" / "mpi" / "process" / "options.cpp").read_text()
     for option in OPTIONS:
         assert f'"{option.variable}"' in source
 

@@ -1,7 +1,7 @@
 """Whether a rank has ended before all were through MPI_Init: whoever waits there waits for ever.
 
 An mpirun that lets ranks die does not end such a job. Files of the run directory say what has
-happened (src/shim/report/arrival.hpp):
+happened (src/mpi/lifecycle/report/arrival.hpp):
 
     starting         ours; rank 0 removes it when all have what they need of each other
     entered-<rank>   it is in MPI_Init

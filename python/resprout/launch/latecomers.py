@@ -1,8 +1,8 @@
 """Who keeps others waiting: ranks that live, and do not come to what all others wait in.
 
 Ranks say once a second where they are (positions.py), and one that has waited for more than a
-second for whom (src/shim/report/waiting.hpp). From this the launcher finds out who waits for whom,
-and on whom all of it hangs: ranks that do not wait themselves.
+second for whom (src/mpi/lifecycle/report/waiting.hpp). From this the launcher finds out who waits
+for whom, and on whom all of it hangs: ranks that do not wait themselves.
 """
 
 import json

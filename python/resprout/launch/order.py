@@ -10,7 +10,7 @@ TEXT_BYTES_MAX = 120_000
 
 
 def read_order(file: Path) -> str:
-    """What RESPROUT_ORDER says to the ranks (src/shim/options.cpp)."""
+    """What RESPROUT_ORDER says to the ranks (src/mpi/process/options.cpp)."""
     from resprout import native
 
     try:

@@ -1,6 +1,6 @@
 """Where a process is in its program: what ranks leave in position-<rank> of their run directory.
 
-src/shim/report/position.hpp writes it, once a second, and says what is in it. Who has not
+src/mpi/process/report/position.hpp writes it, once a second, and says what is in it. Who has not
 called MPI_Init yet leaves none: of these the launcher itself looks how long they take.
 """
 
@@ -93,7 +93,7 @@ class BeforeInit:
         return Position((BEFORE_INIT, 0, 0), self._still)
 
     def _not_its_own(self, elapsed: float) -> float:
-        """As OwnTime of the ranks (src/shim/report/own_time.hpp): in which it could not go on.
+        """As OwnTime of the ranks (process/report/own_time.hpp): in which it could not go on.
 
         Of a process on another host nothing is known.
         """

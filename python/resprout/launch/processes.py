@@ -94,7 +94,7 @@ def send(pid: int, what: signal.Signals) -> None:
 
 
 def has_run_directory(pid: int, directory: Path) -> bool:
-    """Whether it is a rank of this run, or what a rank has started (src/shim/environment.cpp)."""
+    """Whether it is a rank of this run, or what a rank has started (process/environment.cpp)."""
     try:
         entries = _read(f"/proc/{pid}/environ").split(b"\0")
     except OSError:

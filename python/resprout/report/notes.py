@@ -1,6 +1,6 @@
 """What ranks tell while they run: lines of notes-<rank> in a run directory.
 
-src/shim/report/notes.hpp writes them.
+src/mpi/process/report/notes.hpp writes them.
 """
 
 import contextlib

@@ -14,7 +14,7 @@
       stood_still          that it was ended for that: by the launcher
     abort.json             who called MPI_Abort, and with what
 
-src/shim/report writes all but the first and `ended` (docs/reference/report.md has the schema). A
+The shim (src/mpi) writes all but the first and `ended` (docs/reference/report.md has the schema). A
 file or a note that cannot be understood counts as missing.
 """
 

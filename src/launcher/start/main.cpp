@@ -68,7 +68,7 @@ void take_input(const char* rank) {
 }
 
 // Whose all this is: another job that a rank starts may get a copy of it
-// (src/shim/environment.hpp).
+// (src/mpi/process/environment.hpp).
 void name_process() {
   const char* job = std::getenv("PMIX_NAMESPACE");
   const char* rank = std::getenv("PMIX_RANK");

@@ -142,7 +142,7 @@ class Running:
         return self._end_plane(index, plane)
 
     def _tell_of_refusal(self) -> None:
-        """A rank has refused a call (src/shim/replication/refusal.hpp): says so once for all."""
+        """A rank has refused a call (policies/replicas/refusal.hpp): says so once for all."""
         for launch in self._launches:
             text = ""
             with contextlib.suppress(OSError):

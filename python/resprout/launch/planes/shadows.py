@@ -1,7 +1,8 @@
 """What the planes have written: the files of the one that counts become the user's.
 
-Plane 0 writes the program's own files, each other plane shadows beside them (src/shim/files, which
-has the format of the notes that are read here; docs/explanation/adr/017-files-of-planes.md).
+Plane 0 writes the program's own files, each other plane shadows beside them
+(src/mpi/policies/files, which has the format of the notes that are read here;
+docs/explanation/adr/017-files-of-planes.md).
 """
 
 import contextlib

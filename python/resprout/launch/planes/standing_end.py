@@ -37,7 +37,7 @@ def _then(found: StandsStill, plan: Plan) -> str:
 
 
 def _corruption(found: StandsStill, then: str) -> dict[str, object]:
-    """As Findings of the ranks writes it (src/shim/replication/findings.hpp)."""
+    """As Findings of the ranks writes it (src/mpi/policies/replicas/findings.hpp)."""
     return {
         "of": "progress", "call": found.at.where, "sender": found.rank, "receiver": found.rank,
         "tag": 0, "communicator": "world", "number": found.at.place[2], "bytes": 0,

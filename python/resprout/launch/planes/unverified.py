@@ -2,8 +2,8 @@
 
 It is said on stderr, whatever --on-unverified says: `go-on`, the job does; `wait`, the plane that
 is left waits at its next checkpoint until another one is back (the note `wait-for-return` in the
-job's run directory, src/shim/replication/returns.cpp), and the job ends if none will be; `abort`,
-it ends.
+job's run directory, src/mpi/policies/checkpoints/returns.cpp), and the job ends if none will be;
+`abort`, it ends.
 """
 
 import sys

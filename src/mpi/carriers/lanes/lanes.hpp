@@ -1,0 +1,103 @@
+// Small collectives over lanes: where all members share memory and are few. What is written, looked
+// at and concluded is what the machine says (protocols/lanes); this moves its payloads and waits.
+//
+// They carry all calls that they can, until one is over that a loss fell into. Such a call is run
+// again by whoever else carries it, at all members alike, and these lanes are never used again.
+// Once all have agreed who is left, those have new ones, under another name.
+//
+// Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with no member lost, and of
+// this communicator nothing revoked and nothing under way, they take no lock and allocate nothing.
+// What they do not take comes to `..._by_lanes` in a call that is set up as any other.
+//
+// Thread rule: as MPI's collectives: one at a time on a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpi/carriers/call.hpp"
+#include "protocols/lanes/lanes.hpp"
+#include "runtime/lane_memory.hpp"
+#include "runtime/lane_pool.hpp"
+
+namespace resprout::shim {
+
+struct CommunicatorLanes {
+  // REQUIRES: can_have_lanes(communicator).
+  explicit CommunicatorLanes(const Communicator& communicator);
+  ~CommunicatorLanes();
+  CommunicatorLanes(const CommunicatorLanes&) = delete;
+  CommunicatorLanes& operator=(const CommunicatorLanes&) = delete;
+
+  // Else it leaves at the first slot that it would have to write.
+  bool takes_part() const { return ticket.area.has_value(); }
+  // Of a rank of the communicator; no_rank: it has no part in them.
+  Rank member(int comm_rank) const {
+    if (!is_whole) return members->index_of_comm_rank(comm_rank);
+    return comm_rank >= 0 && comm_rank < slots.size() ? rank_at(comm_rank) : no_rank;
+  }
+
+  const runtime::LanePool::MembersPtr members;  // who takes part
+  const bool is_whole;                          // the whole communicator
+  const std::uint64_t name;
+  const runtime::LanePool::Ticket ticket;
+  runtime::LaneMemory slots;
+  protocols::Lanes machine;
+  bool is_passed_by = false;        // over, as a member has gone on without it
+  bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
+  bool carries_reductions = false;
+  int last_root = -1;  // of the last call that they carried, if it was a broadcast; in communicator
+  int losses = -1;     // so many has the world had, and no member of these among them
+};
+
+// The same answer at all members. REQUIRES: it has a session.
+bool can_have_lanes(const Communicator& communicator);
+// Nothing is called on it any more.
+void leave_lanes(Communicator& communicator);
+
+enum class Taken {
+  no,    // nothing has happened
+  done,  // the call may return
+  over,  // it is counted, and has to be run by somebody else
+};
+inline CollectiveCall::Entry entry_after(Taken taken) {
+  return taken == Taken::over ? CollectiveCall::Entry::again : CollectiveCall::Entry::first;
+}
+// `code`: what the call returns once it is done, if that is no success.
+Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, int root,
+                               MPI_Comm comm, int& code);
+Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm, int& code);
+Taken maybe_barrier_by_lanes(MPI_Comm comm);
+
+// The same answer at all members, who open them for it. REQUIRES: call.is_ours().
+bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op = MPI_OP_NULL);
+// False: it is over. `code`: as above. REQUIRES: goes_by_lanes.
+bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root,
+                        int& code);
+bool allreduce_by_lanes(CollectiveCall& call, const void* input, void* recvbuf,
+                        const Layout& layout, MPI_Op op, int& code);
+bool barrier_by_lanes(CollectiveCall& call);
+
+// What a member has brought to a meeting: there until this process has been in two more.
+struct Brought {
+  int rank;  // in the communicator
+  std::span<const std::byte> data;
+};
+// All bring something, and get what each has brought, in the order of ranks, in `all`. What the
+// call returns; nothing: the lanes are over. REQUIRES: goes_by_lanes, for the most that any brings;
+// of more than fits, by a mistake of the program, a part is brought.
+std::optional<int> meet_by_lanes(CollectiveCall& call, std::span<const std::byte> mine,
+                                 std::vector<Brought>& all);
+inline runtime::Outcome delivered() {
+  runtime::Outcome outcome;
+  outcome.is_delivered = true;
+  return outcome;
+}
+
+}  // namespace resprout::shim

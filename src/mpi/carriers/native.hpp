@@ -1,0 +1,101 @@
+// A collective that the MPI library carries until a loss.
+//
+// Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
+// call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
+// well only if everybody has all of it. Neither is done among two: whoever is denied a result there
+// is alone.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "mpi/carriers/natives.hpp"
+#include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/revocations.hpp"
+#include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/handles/errors/errors.hpp"
+#include "runtime/native_call.hpp"
+
+namespace resprout::shim {
+
+inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
+
+// The library broke off a collective. Open MPI has more words for it than ULFM's three.
+bool is_interruption(int code);
+
+// The barrier at the end of a call: over lanes where they are open, else the library's on `native`.
+// False: not everybody comes to it.
+bool meet_at_end(Communicator& communicator, MPI_Comm native);
+// This process does not come to it.
+void stay_away_from_end(Communicator& communicator);
+
+struct NativeParts {
+  Communicator* communicator = nullptr;
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool synchronizes = false;  // without a barrier
+  int root = -1;              // who alone gives anything
+  bool may_keep = true;       // all need the same: it may do without a barrier
+  // What the library calls a mistake of the program is run again by the session: that has all hear
+  // of it, where the library lets others wait.
+  bool redoes_mistakes = false;
+  void* buffer = nullptr;  // where that is
+  Layout layout = {};      // of it
+};
+
+// `Run`: int(), the library's call.
+template <typename Run>
+class NativeCollective final : public runtime::NativeCall {
+ public:
+  NativeCollective(const NativeParts& parts, Run run) : parts_(parts), run_(run) {}
+
+  bool run() override {
+    pass_on_revocations();
+    const InsideMpi inside;
+    code_ = run_();
+    if (is_interruption(code_) || (parts_.redoes_mistakes && code_ != MPI_SUCCESS)) return false;
+    if (!ends_with_barrier()) return true;
+    has_come_to_end_ = true;
+    return meet_at_end(*parts_.communicator, parts_.comm);
+  }
+  void interrupt() override {
+    if (ends_with_barrier() && !has_come_to_end_) stay_away_from_end(*parts_.communicator);
+    revoke_native(parts_.comm);
+  }
+  std::span<const std::byte> payload() override {
+    return is_kept() ? packed(parts_.buffer, parts_.layout, storage_)
+                     : std::span<const std::byte>();
+  }
+  void take(std::span<const std::byte> payload) override {
+    // The other one of two lives, and this one was denied it all the same, or has made a mistake.
+    const bool is_mistake = code_ != MPI_SUCCESS && !is_interruption(code_);
+    if (!is_mistake) code_ = is_among_two() ? MPI_ERR_OTHER : MPI_SUCCESS;
+    if (!is_kept()) return;
+    const int taken = take_payload(payload, parts_.buffer, parts_.layout);
+    if (taken != MPI_SUCCESS) code_ = taken;
+  }
+  bool synchronizes() const override { return parts_.synchronizes || ends_with_barrier(); }
+  int root() const override { return parts_.root; }
+
+  // What the library's call returned.
+  int code() const { return code_; }
+
+ private:
+  bool is_among_two() const { return parts_.communicator->world_ranks.size() <= 2; }
+  bool may_be_kept() const {
+    return parts_.may_keep && parts_.layout.packed_bytes <= native_kept_bytes_max;
+  }
+  bool is_kept() const { return may_be_kept() && !is_among_two(); }
+  bool ends_with_barrier() const { return !may_be_kept() && !is_among_two(); }
+
+  const NativeParts parts_;
+  Run run_;
+  int code_ = MPI_SUCCESS;
+  bool has_come_to_end_ = false;
+  std::vector<std::byte> storage_;
+};
+
+}  // namespace resprout::shim

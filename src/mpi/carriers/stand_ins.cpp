@@ -1,0 +1,161 @@
+#include "mpi/carriers/stand_ins.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "mpi/carriers/specs.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/datatypes/numbers.hpp"
+#include "mpi/handles/errors/errors.hpp"
+#include "mpi/process/world.hpp"
+#include "runtime/blocks.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using Payload = std::vector<std::byte>;
+
+// One operation's folding of contributions and stand-ins.
+class Fold {
+ public:
+  Fold(const StandInsOfCall& stand_ins, const runtime::Session& session, Reduction& reduction,
+       MPI_Comm comm)
+      : stand_ins_(stand_ins), session_(session), reduction_(reduction), comm_(comm) {}
+
+  // Members gave contributions of another size: there is no result.
+  bool is_mismatched() const { return is_mismatched_; }
+  // The result of all; empty if nobody gave anything.
+  std::optional<Payload> run(std::span<const std::byte> row) {
+    const int ranks = session_.everybody().size();
+    std::vector<std::optional<std::span<const std::byte>>> blocks(static_cast<std::size_t>(ranks));
+    runtime::BlockReader reader(row);
+    while (const auto block = reader.next()) {
+      if (block->data.size() != reduction_.input_bytes()) is_mismatched_ = true;
+      blocks[static_cast<std::size_t>(block->rank)] = block->data;
+    }
+    if (is_mismatched_) return std::nullopt;
+    if (option().what == Missing::What::last)
+      last_ = &stand_ins_.of_communicator->kind_of(session_, reduction_).payloads;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto& block = blocks[static_cast<std::size_t>(rank)];
+      if (block) {
+        add({block->begin(), block->end()});
+        if (last_ != nullptr) (*last_)[rank].assign(block->begin(), block->end());
+      } else if (auto stand_in = stand_in_for(rank)) {
+        add(std::move(*stand_in));
+      }
+    }
+    return std::move(sum_);
+  }
+
+ private:
+  static const Missing& option() { return World::current()->options().missing; }
+
+  // The reductions that have any count their elements in an int.
+  std::optional<Payload> stand_in_for(int rank) {
+    const auto count = static_cast<int>(reduction_.count());
+    if (stand_ins_.callback != nullptr)
+      return reduction_.contribution([&](void* buffer) {
+        return stand_ins_.callback(comm_, rank, buffer, count, reduction_.datatype(),
+                                   stand_ins_.extra) != 0;
+      });
+    if (option().what == Missing::What::value)
+      return reduction_.contribution([&](void* buffer) {
+        return fill_with(option().value, buffer, count, reduction_.datatype());
+      });
+    const auto last = last_->find(rank);
+    if (last == last_->end()) return std::nullopt;
+    return last->second;
+  }
+
+  // Behind what is there already.
+  void add(Payload payload) {
+    if (sum_) reduction_.combiner().combine(*sum_, payload);
+    sum_ = std::move(payload);
+  }
+
+  const StandInsOfCall& stand_ins_;
+  const runtime::Session& session_;
+  Reduction& reduction_;
+  MPI_Comm comm_;
+  std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
+  std::optional<Payload> sum_;
+  bool is_mismatched_ = false;
+};
+
+}  // namespace
+
+Remembered& StandIns::kind_of(const runtime::Session& session, const Reduction& reduction) {
+  std::vector<Remembered>& known = last[session.id()];
+  const Bearer datatype_bearer = bearer_of(reduction.datatype());
+  const Bearer op_bearer = bearer_of(reduction.op());
+  const auto same = std::find_if(known.begin(), known.end(), [&](const Remembered& one) {
+    return one.count == reduction.count() && one.datatype == reduction.datatype() &&
+           one.datatype_bearer == datatype_bearer && one.op == reduction.op() &&
+           one.op_bearer == op_bearer;
+  });
+  if (same != known.end()) {
+    std::rotate(same, same + 1, known.end());
+    return known.back();
+  }
+  if (known.size() == kinds_max) known.erase(known.begin());
+  return known.emplace_back(Remembered{
+      reduction.count(), reduction.datatype(), datatype_bearer, reduction.op(), op_bearer, {}});
+}
+
+std::optional<StandInsOfCall> stand_ins_of(Communicator& communicator) {
+  std::unique_ptr<StandIns>& stand_ins = communicator.stand_ins;
+  const bool is_asked_for = World::current()->options().missing.what != Missing::What::nothing;
+  if (!stand_ins && is_asked_for) stand_ins = std::make_unique<StandIns>();
+  if (!stand_ins || (!is_asked_for && stand_ins->callback == nullptr)) return std::nullopt;
+  return StandInsOfCall{stand_ins.get(), stand_ins->callback, stand_ins->extra};
+}
+
+runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload) {
+  const runtime::Members& everybody = session.everybody();
+  runtime::Buffer row = session.allocate(runtime::block_bytes(payload.size()));
+  runtime::BlockWriter({row.data(), row.size()})
+      .put(everybody.comm_rank(everybody.self()), payload);
+  return row;
+}
+
+bool fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
+               Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows,
+               void* recvbuf) {
+  Fold fold(stand_ins, session, reduction, comm);
+  const auto result = fold.run(rows);
+  if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
+  return !fold.is_mismatched();
+}
+
+runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
+                                Reduction& reduction, MPI_Comm comm, const void* input,
+                                void* recvbuf) {
+  runtime::Lock& lock = call.lock();  // before any memory is taken
+  bool fits = true;
+  runtime::Outcome outcome = call.session().allgather(
+      lock, reduce_spec(call.session(), reduction.bytes()),
+      row_for_stand_ins(call.session(), reduction.input(input)),
+      [&](std::span<const std::byte> rows) {
+        fits = fold_with(stand_ins, call.session(), reduction, comm, rows, recvbuf);
+      });
+  if (!fits) outcome.is_mismatched = true;
+  return outcome;
+}
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra) {
+  constexpr const char* name = "resprout_on_missing";
+  if (World::current() == nullptr || comm == MPI_COMM_NULL)
+    return finish(MPI_COMM_WORLD, name, MPI_ERR_COMM);
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.is_inter) return finish(comm, name, MPI_ERR_COMM);
+  if (!communicator.stand_ins) communicator.stand_ins = std::make_unique<StandIns>();
+  communicator.stand_ins->callback = function;
+  communicator.stand_ins->extra = extra;
+  return MPI_SUCCESS;
+}

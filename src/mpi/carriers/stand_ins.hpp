@@ -1,0 +1,74 @@
+// What stands in for the contributions of those who are missing in a reduction.
+//
+// FTCO, section 7, wishes for it. RESPROUT_MISSING says it for all communicators,
+// resprout_on_missing for one. A reduction with stand-ins is an allgather: every process that has
+// the result folds all contributions itself, in the order of ranks, and puts stand-ins at the
+// places of the missing. So they work with operators that do not commute, and a rank's last
+// contribution is known to all. It costs the memory and the messages of all contributions.
+//
+// Invariant: everybody who has the result of an operation has used the same stand-ins.
+// Thread rule: as the session's operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpi/carriers/call.hpp"
+#include "mpi/handles/operators/bearers.hpp"
+#include "mpi/handles/operators/reduction.hpp"
+#include "mpi/process/options.hpp"
+#include "resprout/resprout.h"
+
+namespace resprout::shim {
+
+// The last contributions to reductions of one kind: of so many elements of a datatype, by an
+// operator. MPI may give a handle that was freed to something else: that is another kind.
+struct Remembered {
+  std::int64_t count;
+  MPI_Datatype datatype;
+  Bearer datatype_bearer;
+  MPI_Op op;
+  Bearer op_bearer;
+  std::map<int, std::vector<std::byte>> payloads;  // by rank in the communicator
+};
+
+// What a communicator knows of its reductions.
+struct StandIns {
+  static constexpr std::size_t kinds_max = 8;
+
+  resprout_stand_in* callback = nullptr;  // goes before the option
+  void* extra = nullptr;
+  // By session, as each has its own order. The kind that was met last comes last.
+  std::map<std::uint64_t, std::vector<Remembered>> last;
+
+  // What is remembered of the reduction's kind; the kind that was not met for longest gives way.
+  Remembered& kind_of(const runtime::Session& session, const Reduction& reduction);
+};
+
+// What a call has to do with them: what was said when it began, whatever is said before it is over.
+// Lives as long as the communicator.
+struct StandInsOfCall {
+  StandIns* of_communicator;
+  resprout_stand_in* callback;  // null: what the option says
+  void* extra;
+};
+
+// Nothing: nobody will be stood in for.
+std::optional<StandInsOfCall> stand_ins_of(Communicator& communicator);
+
+// A reduction whose result everybody writes into `recvbuf`; null: this process does not want it.
+runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
+                                Reduction& reduction, MPI_Comm comm, const void* input,
+                                void* recvbuf);
+
+// The parts of that: what this process gives to the allgather, and what becomes of its result.
+runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload);
+// False: members gave contributions of different sizes, and there is no result.
+bool fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
+               Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows, void* recvbuf);
+
+}  // namespace resprout::shim

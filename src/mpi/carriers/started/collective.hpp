@@ -1,0 +1,123 @@
+// A collective that was started and is not waited for: one operation of its communicator's session,
+// or several one after the other.
+//
+// It holds all that the call said, reads send buffers when it is made (or while it goes on, as MPI
+// allows), and writes receive buffers before it is over. What needs MPI's datatypes or operators
+// is left to the program's threads unless MPI and the operator may be called from any.
+// Blocking collectives of several operations are the same, and waited for.
+// Thread rule: made on a thread of the program, under the engine's lock; then as a task. Destroyed
+// under the lock unless it is over.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/policies/replicas/sides.hpp"
+#include "runtime/started.hpp"
+#include "runtime/task.hpp"
+
+// Those of MPI 4, which Open MPI has had before.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#  define RESPROUT_HAS_PERSISTENT_COLLECTIVES 1
+#else
+#  define RESPROUT_HAS_PERSISTENT_COLLECTIVES 0
+#endif
+
+namespace resprout::shim {
+
+class CollectiveCall;
+class MaskedCollective;
+
+class Collective : public runtime::Task {
+ public:
+  // What the report says of it, and whom its end is told.
+  struct Call {
+    MPI_Comm comm = MPI_COMM_NULL;
+    const char* name = "";     // the lower-case MPI name, static
+    std::uint64_t number = 0;  // of this call among those of its name on this communicator, from 1
+    int ticket = 0;            // the name of its request (under_way.hpp)
+    std::shared_ptr<MaskedCollective> masked = nullptr;  // where siblings stand in for the lost
+  };
+
+  bool advance() final;
+  bool is_for_program() const final { return is_for_program_; }
+
+  void set_call(const Call& call) { call_ = call; }
+  const Call& call() const { return call_; }
+  // Goes on with it until it is over, for a call that waits for it; what that returns.
+  int run(CollectiveCall& call);
+  // What the call that completes it returns. REQUIRES: it is over.
+  int result() const { return result_; }
+  // Where it is an operation.
+  runtime::Session& session() const { return session_; }
+  // It refers to that datatype, or that operator, until it is over.
+  virtual bool uses(MPI_Datatype) const { return false; }
+  virtual bool uses(MPI_Op) const { return false; }
+
+ protected:
+  explicit Collective(runtime::Session& session) : session_(session), started_(session) {}
+
+  // In the communicator, which may have lost members.
+  int rank() const { return session_.everybody().comm_rank(session_.everybody().self()); }
+  int size() const { return session_.everybody().size(); }
+  // All that it does is for the program's threads.
+  void leave_to_program() { is_for_program_ = true; }
+  // It calls MPI.
+  void leave_mpi_to_program() { is_for_program_ = !may_call_mpi_anywhere(); }
+
+  // Starts the first operation.
+  virtual void begin(runtime::Started& started) = 0;
+  // False: it waits for something that is no operation. Asked whenever it is to go on; may start
+  // the next operation.
+  virtual bool is_ready(runtime::Started& /*started*/) { return true; }
+  // Starts the next one; false: that was the last, and nothing that is shared is held any more.
+  // `last`: how that ended.
+  virtual bool go_on(runtime::Started& /*started*/, const runtime::Outcome& /*last*/) {
+    return false;
+  }
+  // The result of the operation that goes on, if it has one.
+  virtual void take(std::span<const std::byte> result) = 0;
+  // MPI_SUCCESS, or what else went wrong.
+  virtual int code() const { return MPI_SUCCESS; }
+  // False: it consists of no operations of the session, whose outcomes mean nothing then.
+  virtual bool is_of_session() const { return true; }
+  // A loss that it met is an error, if the program wants to know of losses.
+  virtual bool is_harmed_by_loss() const { return true; }
+
+ private:
+  void end();
+
+  runtime::Session& session_;
+  runtime::Started started_;
+  runtime::Outcome outcome_;
+  Call call_;
+  int result_ = MPI_SUCCESS;
+  bool has_begun_ = false;
+  bool is_for_program_ = false;
+};
+
+// Makes the collective of one call, or of one start of a persistent request; null if the arguments
+// are not valid: the MPI library knows what to say. Called on a thread of the program, under the
+// engine's lock.
+using MakeCollective =
+    std::function<std::shared_ptr<Collective>(MPI_Comm comm, runtime::Session& session)>;
+
+// What a call says: how it is made, and what replicas compare of it.
+struct Startable {
+  MakeCollective make;
+  Describe describe = nullptr;
+};
+
+// A call of MPI_I...: starts what `start.make` makes, and gives the request. `name`: the lower-case
+// MPI name, a string literal; `native`: MPI's own call.
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                     const std::function<int()>& native);
+// A call of MPI_..._init: `start.make` is called at each start.
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                    const std::function<int()>& native);
+
+}  // namespace resprout::shim

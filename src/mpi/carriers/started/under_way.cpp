@@ -1,0 +1,410 @@
+#include "mpi/carriers/started/under_way.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "mpi/carriers/departures.hpp"
+#include "mpi/carriers/stand_ins.hpp"
+#include "mpi/carriers/started/own_session.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/operators/bearers.hpp"
+#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/requests/pending.hpp"
+#include "mpi/policies/inject/inject.hpp"
+#include "mpi/policies/replicas/compared_requests.hpp"
+#include "mpi/process/fast_thread_local.hpp"
+#include "mpi/process/first_loss.hpp"
+#include "mpi/process/report/report.hpp"
+#include "mpi/process/world.hpp"
+#include "runtime/engine.hpp"
+
+namespace resprout::shim {
+namespace {
+
+struct Entry {
+  // Of a persistent request that is not started: one that it could start.
+  std::shared_ptr<Collective> collective;
+  int ticket = 0;
+  bool is_started = true;
+  // Of a persistent one:
+  MakeCollective make;
+  std::shared_ptr<OwnSession> own;
+};
+
+// Never destroyed: the program's exit handlers may still complete requests.
+struct Table {
+  std::mutex mutex;
+  MPI_Comm own = MPI_COMM_NULL;  // of this process alone; its tags are the tickets
+  int last_ticket = 0;
+  int ticket_max = 0;
+  std::unordered_map<MPI_Request, Entry> entries;
+  std::vector<int> ended;  // tickets of those that are over, and whose requests are not
+  std::vector<MPI_Datatype> doomed_datatypes;  // freed by the program, but still needed
+  std::vector<MPI_Op> doomed_ops;
+  std::atomic<int> entry_count{0};
+  std::atomic<int> under_way{0};
+  std::atomic<bool> has_ended{false};
+};
+
+Table& table() {
+  static auto* instance = new Table;
+  return *instance;
+}
+
+using Guard = std::lock_guard<std::mutex>;
+
+RESPROUT_FAST_THREAD_LOCAL int calls_inside = 0;
+
+// The name of a request. REQUIRES: the mutex is held.
+int new_ticket() {
+  Table& t = table();
+  t.last_ticket = t.last_ticket == t.ticket_max ? 1 : t.last_ticket + 1;
+  return t.last_ticket;
+}
+
+template <typename Handle>
+bool is_used(Handle handle) {
+  const auto& entries = table().entries;
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const auto& pair) { return pair.second.collective->uses(handle); });
+}
+
+// What the program freed while a collective needed it goes as soon as none does. REQUIRES: the
+// mutex is held.
+void free_doomed() {
+  std::erase_if(table().doomed_datatypes, [](MPI_Datatype datatype) {
+    if (is_used(datatype)) return false;
+    note_freed(datatype);
+    return PMPI_Type_free(&datatype) == MPI_SUCCESS;
+  });
+  std::erase_if(table().doomed_ops, [](MPI_Op op) {
+    if (is_used(op)) return false;
+    note_freed(op);
+    return PMPI_Op_free(&op) == MPI_SUCCESS;
+  });
+}
+
+// Its request is complete, and perhaps another collective's already. REQUIRES: the mutex is held.
+void forget_ended(MPI_Request request, int ticket) {
+  auto& entries = table().entries;
+  const auto found = entries.find(request);
+  if (found == entries.end() || found->second.ticket != ticket) return;
+  found->second.is_started = false;
+  if (!found->second.make) entries.erase(found);
+}
+
+// Completes the requests of what is over.
+void complete_ended() {
+  Table& t = table();
+  if (!t.has_ended.load(std::memory_order_acquire)) return;
+  std::vector<int> ended;
+  {
+    const Guard guard(t.mutex);
+    ended.swap(t.ended);
+    t.has_ended.store(false, std::memory_order_relaxed);
+  }
+  for (const int ticket : ended) PMPI_Send(nullptr, 0, MPI_BYTE, 0, ticket, t.own);
+  t.under_way.fetch_sub(static_cast<int>(ended.size()));
+}
+
+// Under the engine's lock.
+std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runtime::Lock& lock) {
+  if (leaves_collectives_to_library(World::current()->options())) return nullptr;
+  runtime::Session* session = session_of(comm, lock);
+  return session != nullptr ? make(comm, *session) : nullptr;
+}
+
+// A request for the collective, which will have the ticket that is returned; 0: MPI gives none.
+int add_request(Entry entry, MPI_Request* request) {
+  Table& t = table();
+  const Guard guard(t.mutex);
+  entry.ticket = new_ticket();
+  const int code = entry.make
+                       ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
+                       : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request);
+  if (code != MPI_SUCCESS) return 0;
+  forget(*request);
+  const int ticket = entry.ticket;
+  t.entries.insert_or_assign(*request, std::move(entry));
+  t.entry_count.store(static_cast<int>(t.entries.size()));
+  return ticket;
+}
+
+// Of the persistent requests of the communicator.
+std::vector<std::shared_ptr<OwnSession>> own_sessions_of(MPI_Comm comm) {
+  std::vector<std::shared_ptr<OwnSession>> all;
+  const Guard guard(table().mutex);
+  for (const auto& [request, entry] : table().entries)
+    if (entry.own && entry.collective->call().comm == comm) all.push_back(entry.own);
+  return all;
+}
+
+// Under the engine's lock: it will not be started again.
+void leave_own_session(MPI_Request request, runtime::Lock& lock) {
+  std::shared_ptr<OwnSession> own;
+  MPI_Comm comm = MPI_COMM_NULL;
+  {
+    const Guard guard(table().mutex);
+    Entry& entry = table().entries.at(request);
+    own = std::exchange(entry.own, nullptr);
+    comm = entry.collective->call().comm;
+  }
+  if (!own) return;
+  Communicator& communicator = *communicator_of(comm);
+  if (communicator.stand_ins) communicator.stand_ins->last.erase(own->session().id());
+  if (communicator.last == &own->session() && communicator.session != nullptr) {
+    communicator.session->take_contributors_of(own->session());
+    communicator.last = communicator.session;
+  }
+  own->close(lock);
+}
+
+// Under the engine's lock.
+void launch(const std::shared_ptr<Collective>& collective, Collective::Call call) {
+  call.number = communicator_of(call.comm)->calls.next(call.name);
+  collective->set_call(call);
+  table().under_way.fetch_add(1);
+  collective->session().enqueue(collective);
+}
+
+// The common part of starting and of preparing to start.
+int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeCollective& make,
+          bool is_persistent, const std::function<int()>& native,
+          const std::shared_ptr<MaskedCollective>& masked = nullptr) {
+  World* world = World::current();
+  if (world == nullptr || comm == MPI_COMM_NULL || request == nullptr) return native();
+  entering(name);
+  world->report().count_call(name);
+  runtime::Lock lock = world->engine().lock();
+  const std::shared_ptr<Collective> collective = made(make, comm, lock);
+  if (!collective) {
+    lock.unlock();
+    return native();
+  }
+  collective->set_call({comm, name});
+  Entry entry{collective, 0, !is_persistent, nullptr, nullptr};
+  if (is_persistent) {
+    finish_departures(world->engine(), lock);
+    entry.make = make;
+    Communicator& communicator = *communicator_of(comm);
+    entry.own = std::make_shared<OwnSession>(
+        lock, collective->session(), ++communicator.persistent_made, communicator.world_ranks);
+  }
+  const int ticket = add_request(std::move(entry), request);
+  if (ticket == 0) {
+    lock.unlock();
+    return finish(comm, name, MPI_ERR_NO_MEM);
+  }
+  if (is_persistent) return MPI_SUCCESS;
+  communicator_of(comm)->last = &collective->session();
+  launch(collective, {comm, name, 0, ticket, masked});
+  lock.unlock();
+  complete_ended();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+namespace detail {
+
+void note_end(int ticket) {
+  const Guard guard(table().mutex);
+  table().ended.push_back(ticket);
+  table().has_ended.store(true, std::memory_order_release);
+}
+
+}  // namespace detail
+
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                     const std::function<int()>& native) {
+  ComparedStart compared(comm, name, start.describe);
+  const int code = begin(comm, name, request, start.make, false, native, compared.masked());
+  if (code == MPI_SUCCESS) compared.go_on_as(*request);
+  return code;
+}
+
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                    const std::function<int()>& native) {
+  const int code = begin(comm, name, request, start.make, true, native);
+  if (code == MPI_SUCCESS) remember_compared(*request, comm, name, start.describe);
+  return code;
+}
+
+bool is_any_under_way() { return table().under_way.load(std::memory_order_relaxed) > 0; }
+
+void drive() {
+  World* world = World::current();
+  if (!is_any_under_way() || world == nullptr) return;
+  {
+    runtime::Lock lock = world->engine().lock();
+    world->engine().drive(lock);
+  }
+  complete_ended();
+}
+
+InsideMpi::InsideMpi() { ++calls_inside; }
+InsideMpi::~InsideMpi() { --calls_inside; }
+
+void drive_from_inside() {
+  World* world = World::current();
+  if (calls_inside > 0 && is_any_under_way() && world != nullptr) world->engine().maybe_drive();
+}
+
+Watch::Watch(int count, MPI_Request* requests, Then with_sends)
+    : send_halves_(count, requests, with_sends), broken_sends_(count, requests) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return;
+  drive();
+  collectives_.resize(static_cast<std::size_t>(std::max(count, 0)));
+  Table& t = table();
+  const Guard guard(t.mutex);
+  for (int i = 0; i < count; ++i) {
+    const auto found = t.entries.find(requests[i]);
+    if (found == t.entries.end() || !found->second.is_started) continue;
+    collectives_[static_cast<std::size_t>(i)] = {requests[i], found->second.ticket,
+                                                 found->second.collective};
+  }
+}
+
+int Watch::result_of(int i) {
+  if (const int of_send = send_halves_.result_of(i); of_send != MPI_SUCCESS) return of_send;
+  if (const auto end = broken_sends_.end_of(i))
+    return finish(end->comm, "isend", end->code, Lacks::nothing);
+  if (collectives_.empty()) return MPI_SUCCESS;
+  const Watched& ended = collectives_[static_cast<std::size_t>(i)];
+  if (!ended.collective) return MPI_SUCCESS;
+  Collective::Call call;
+  {
+    Table& t = table();
+    const Guard guard(t.mutex);
+    call = ended.collective->call();
+    forget_ended(ended.request, ended.ticket);
+    t.entry_count.store(static_cast<int>(t.entries.size()));
+    free_doomed();
+  }
+  return finish(call.comm, call.name, as_told(ended.collective->result()),
+                shim::lacked_by(call.name));
+}
+
+// The first error of a call goes to the handler.
+int Watch::finish(MPI_Comm comm, const char* name, int result, Lacks lacks) {
+  if (!has_told_) {
+    has_told_ = is_told(result, lacks);
+    return shim::finish(comm, name, result, lacks);
+  }
+  if (is_loss(result)) World::current()->report().count_error(name);
+  return result;
+}
+
+bool is_collective(MPI_Request request) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  return table().entries.contains(request);
+}
+
+bool has_collectives_of(MPI_Comm comm) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  return std::ranges::any_of(table().entries, [&](const auto& entry) {
+    return entry.second.collective->call().comm == comm;
+  });
+}
+
+int start_again(MPI_Request request) {
+  World* world = World::current();
+  MakeCollective make;
+  std::shared_ptr<OwnSession> own;
+  Collective::Call call;
+  {
+    const Guard guard(table().mutex);
+    const Entry& entry = table().entries.at(request);
+    if (!entry.make || entry.is_started) return MPI_ERR_REQUEST;
+    make = entry.make;
+    own = entry.own;
+    call = entry.collective->call();
+    call.ticket = entry.ticket;
+  }
+  call.masked = masked_collective(request);
+  entering(call.name);
+  runtime::Lock lock = world->engine().lock();
+  const std::shared_ptr<Collective> collective = make(call.comm, own->session());
+  const int code = collective ? PMPI_Start(&request) : MPI_ERR_ARG;
+  if (code != MPI_SUCCESS) {
+    lock.unlock();
+    return code;
+  }
+  {
+    const Guard guard(table().mutex);
+    Entry& entry = table().entries.at(request);
+    entry.collective = collective;
+    entry.is_started = true;
+  }
+  if (own->has_communicator()) communicator_of(call.comm)->last = &own->session();
+  launch(collective, call);
+  lock.unlock();
+  complete_ended();
+  return MPI_SUCCESS;
+}
+
+// What it holds may be memory that the engine's transport shares.
+void forget_collective(MPI_Request request) {
+  World* world = World::current();
+  if (!is_collective(request) || world == nullptr) return;
+  runtime::Lock lock = world->engine().lock();
+  finish_departures(world->engine(), lock);
+  leave_own_session(request, lock);
+  Table& t = table();
+  const Guard guard(t.mutex);
+  t.entries.erase(request);
+  t.entry_count.store(static_cast<int>(t.entries.size()));
+  free_doomed();
+}
+
+bool is_kept(MPI_Datatype datatype) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  if (!is_used(datatype)) return false;
+  table().doomed_datatypes.push_back(datatype);
+  return true;
+}
+
+bool is_kept(MPI_Op op) {
+  if (table().entry_count.load(std::memory_order_relaxed) == 0) return false;
+  const Guard guard(table().mutex);
+  if (!is_used(op)) return false;
+  table().doomed_ops.push_back(op);
+  return true;
+}
+
+void leave_communicator(MPI_Comm comm, runtime::Lock& lock) {
+  for (const auto& own : own_sessions_of(comm)) own->leave_communicator(lock);
+}
+
+void leave_persistent() {
+  runtime::Lock lock = World::current()->engine().lock();
+  std::vector<MPI_Request> left;
+  {
+    const Guard guard(table().mutex);
+    for (const auto& [request, entry] : table().entries) left.push_back(request);
+  }
+  for (const MPI_Request request : left) leave_own_session(request, lock);
+}
+
+void open_requests() {
+  Table& t = table();
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &t.own);
+  int* tag_max = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(t.own, MPI_TAG_UB, &tag_max, &is_set);
+  t.ticket_max = is_set != 0 ? *tag_max : 32767;
+}
+
+void close_requests() {
+  complete_ended();
+  PMPI_Comm_free(&table().own);
+}
+
+}  // namespace resprout::shim

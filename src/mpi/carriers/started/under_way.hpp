@@ -1,0 +1,107 @@
+// The requests of collectives that go on without being waited for.
+//
+// Such a request is a receive of no bytes from this process itself, on a communicator of its own;
+// when the collective is over, a thread of the program sends the message. So every MPI call takes
+// it, together with requests of any kind, and persistent ones are persistent receives. How the
+// collective ended is said by the call that completes the request.
+//
+// Somebody has to drive the engine while the program waits inside MPI: while a collective is under
+// way, calls that wait look again and again instead, and drive it in between.
+//
+// Thread rule: from any thread of the program; without the engine's lock unless said.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/send_halves.hpp"
+#include "mpi/handles/errors/unanswered.hpp"
+#include "mpi/handles/requests/broken_sends.hpp"
+
+namespace resprout::shim {
+
+class OwnSession;
+
+// Some are started, and the program was not yet told that they are over.
+bool is_any_under_way();
+// Drives the engine for a moment, and completes the requests of what is over.
+void drive();
+
+// While one lives, this thread is inside of a blocking call of MPI, without the engine's lock:
+// others may need it for what is under way. MPI's own progress calls `drive_from_inside` there.
+class InsideMpi {
+ public:
+  InsideMpi();
+  ~InsideMpi();
+  InsideMpi(const InsideMpi&) = delete;
+  InsideMpi& operator=(const InsideMpi&) = delete;
+};
+void drive_from_inside();
+
+// The requests that one call is about to complete, some of which may be collectives, receives that
+// belong to sends, or sends that do not end as MPI says.
+class Watch {
+ public:
+  using Then = SendHalves::Then;
+
+  Watch(int count, MPI_Request* requests, Then with_sends = Then::leave);
+
+  bool is_watching() const {
+    return !collectives_.empty() || send_halves_.has_any() || broken_sends_.has_any();
+  }
+  // MPI has completed the i-th request: how the collective ended, or the send; MPI_SUCCESS if it is
+  // neither. The first error of the call goes to the handler of its communicator.
+  int result_of(int i);
+  // A handler has heard of an error of this call: of others none does.
+  void note_told() { has_told_ = true; }
+  // As those of BrokenSends.
+  bool is_send(int i) const { return broken_sends_.is_send(i); }
+  int next_unsent(int first) const { return broken_sends_.next_unsent(first); }
+
+ private:
+  // As it was before MPI could complete it: from then on another thread may be given a request of
+  // the same name.
+  struct Watched {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int ticket = 0;
+    std::shared_ptr<Collective> collective;  // null: the request is none, or is not started
+  };
+  int finish(MPI_Comm comm, const char* name, int result, Lacks lacks);
+
+  SendHalves send_halves_;
+  BrokenSends broken_sends_;
+  bool has_told_ = false;
+  std::vector<Watched> collectives_;
+};
+
+bool is_collective(MPI_Request request);
+// A request of one on that communicator is not over, or persistent.
+bool has_collectives_of(MPI_Comm comm);
+// For MPI_Start. REQUIRES: is_collective(request).
+int start_again(MPI_Request request);
+// For MPI_Request_free, before MPI frees it. Nothing if it is no collective.
+void forget_collective(MPI_Request request);
+
+// For the calls that free what a collective may still need. True: it is kept until that is over,
+// and MPI must not free it yet.
+bool is_kept(MPI_Datatype datatype);
+bool is_kept(MPI_Op op);
+// The communicator is going to be freed; its collectives are over. Waits until its persistent ones
+// are. What is left on it can still be waited for and started (lingering.hpp).
+void leave_communicator(MPI_Comm comm, runtime::Lock& lock);
+// At MPI_Finalize, before all are over: what the program has not freed holds up nobody.
+void leave_persistent();
+// In MPI_Init: after a loss the library may not make what requests need.
+void open_requests();
+// At MPI_Finalize, when all are over.
+void close_requests();
+
+namespace detail {
+// Under the engine's lock: the collective with this ticket is over.
+void note_end(int ticket);
+}  // namespace detail
+
+}  // namespace resprout::shim

@@ -1,0 +1,135 @@
+#include "mpi/handles/communicators/attributes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "mpi/process/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// Never destroyed: programs may set attributes as late as they like.
+struct Tables {
+  std::mutex mutex;
+  std::map<int, CopyAttribute> keys;
+  std::map<MPI_Comm, std::vector<int>> set;  // the keys that a communicator has
+};
+
+Tables& tables() {
+  static auto* instance = new Tables;
+  return *instance;
+}
+
+std::vector<int> keys_of(MPI_Comm comm) {
+  const std::scoped_lock lock(tables().mutex);
+  const auto it = tables().set.find(comm);
+  return it != tables().set.end() ? it->second : std::vector<int>();
+}
+
+CopyAttribute copy_of(int key) {
+  const std::scoped_lock lock(tables().mutex);
+  const auto it = tables().keys.find(key);
+  return it != tables().keys.end() ? it->second : nullptr;
+}
+
+int copy_attribute(MPI_Comm_copy_attr_function* copy, void* extra, MPI_Comm from, MPI_Comm to,
+                   int key) {
+  void* value = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(from, key, &value, &is_set);
+  if (is_set == 0 || copy == MPI_COMM_NULL_COPY_FN) return MPI_SUCCESS;
+  void* copied = value;
+  int is_copied = 1;
+  if (copy != MPI_COMM_DUP_FN) {
+    const int code = copy(from, key, extra, value, &copied, &is_copied);
+    if (code != MPI_SUCCESS) return code;
+  }
+  if (is_copied == 0) return MPI_SUCCESS;
+  note_attribute(to, key);
+  return PMPI_Comm_set_attr(to, key, copied);
+}
+
+}  // namespace
+
+void note_key(int key, CopyAttribute copy) {
+  const std::scoped_lock lock(tables().mutex);
+  tables().keys[key] = std::move(copy);
+}
+
+void note_attribute(MPI_Comm comm, int key) {
+  const std::scoped_lock lock(tables().mutex);
+  std::vector<int>& keys = tables().set[comm];
+  if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+}
+
+int copy_attributes(MPI_Comm from, MPI_Comm to) {
+  for (const int key : keys_of(from))
+    if (const CopyAttribute copy = copy_of(key); copy)
+      if (const int code = copy(from, to, key); code != MPI_SUCCESS) return code;
+  return MPI_SUCCESS;
+}
+
+// The last one set goes first.
+int delete_attributes(MPI_Comm comm) {
+  std::vector<int> keys = keys_of(comm);
+  for (; !keys.empty(); keys.pop_back()) {
+    void* value = nullptr;
+    int is_set = 0;
+    PMPI_Comm_get_attr(comm, keys.back(), &value, &is_set);
+    if (is_set == 0) continue;
+    if (const int code = PMPI_Comm_delete_attr(comm, keys.back()); code != MPI_SUCCESS) return code;
+  }
+  const std::scoped_lock lock(tables().mutex);
+  tables().set.erase(comm);
+  return MPI_SUCCESS;
+}
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
+                                      MPI_Comm_delete_attr_function* remove, int* keyval,
+                                      void* extra_state) {
+  const int code = PMPI_Comm_create_keyval(copy, remove, keyval, extra_state);
+  if (code == MPI_SUCCESS)
+    note_key(*keyval, [copy, extra_state](MPI_Comm from, MPI_Comm to, int key) {
+      return copy_attribute(copy, extra_state, from, to, key);
+    });
+  return code;
+}
+
+extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
+  const int code = PMPI_Comm_set_attr(comm, keyval, value);
+  if (code == MPI_SUCCESS) note_attribute(comm, keyval);
+  return code;
+}
+
+// The names of MPI-1, which newer libraries and headers no longer have.
+#undef MPI_Keyval_create
+#undef MPI_Attr_put
+#undef PMPI_Keyval_create
+#undef PMPI_Attr_put
+extern "C" {
+[[gnu::weak]] int PMPI_Keyval_create(MPI_Comm_copy_attr_function* copy,
+                                     MPI_Comm_delete_attr_function* remove, int* keyval,
+                                     void* extra_state);
+[[gnu::weak]] int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value);
+}
+
+extern "C" int MPI_Keyval_create(MPI_Comm_copy_attr_function* copy,
+                                 MPI_Comm_delete_attr_function* remove, int* keyval,
+                                 void* extra_state) {
+  if (World::current() == nullptr && PMPI_Keyval_create != nullptr)
+    return PMPI_Keyval_create(copy, remove, keyval, extra_state);
+  return MPI_Comm_create_keyval(copy, remove, keyval, extra_state);
+}
+
+extern "C" int MPI_Attr_put(MPI_Comm comm, int keyval, void* value) {
+  if (World::current() == nullptr && PMPI_Attr_put != nullptr)
+    return PMPI_Attr_put(comm, keyval, value);
+  return MPI_Comm_set_attr(comm, keyval, value);
+}

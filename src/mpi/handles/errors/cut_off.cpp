@@ -1,0 +1,74 @@
+#include "mpi/handles/errors/cut_off.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/openmpi/local_failure.hpp"
+#include "mpi/handles/openmpi/local_revocation.hpp"
+#include "mpi/process/report/report.hpp"
+#include "mpi/process/world.hpp"
+#include "openmpi/ulfm.hpp"
+#include "runtime/engine.hpp"
+
+namespace resprout::shim {
+namespace {
+
+std::atomic<bool> has_finalized{false};
+
+constexpr const char* error_text =
+    "MPIX_ERR_PROC_FAILED: this process was cut off: the others go on without it, or may, and it "
+    "cannot come back into this job";
+
+// What waits inside of MPI, here or at the others for this process, has to be ended there.
+bool can_mpi_let_go() { return !ulfm::is_active() || (can_revoke_locally() && can_fail_locally()); }
+
+}  // namespace
+
+bool is_cut_off() {
+  World* world = World::current();
+  return world != nullptr && world->engine().is_cut_off();
+}
+
+bool live_on_cut_off(const std::string& why) {
+  World* world = World::current();
+  if (world == nullptr || !can_mpi_let_go() || !world->engine().cut_off()) return false;
+  world->report().note_cut_off(why);
+  return true;
+}
+
+void end_cut_off(const char* why) {
+  std::fprintf(stderr, "resprout: rank %d was cut off, must not go on and ends here: %s\n",
+               World::current()->rank(), why);
+  std::fflush(nullptr);
+  World::current()->report().note_exit(runtime::cut_off_exit_status);
+  _exit(runtime::cut_off_exit_status);
+}
+
+// Who exits from here on ends as one that has not finalized (leaving.hpp): the MPI library of the
+// others is told then, and does not wait for it.
+void finalize_cut_off() {
+  if (!has_finalized.exchange(true)) World::current()->report().note_finalized();
+}
+
+}  // namespace resprout::shim
+
+using namespace resprout::shim;
+
+extern "C" int MPI_Error_string(int errorcode, char* string, int* resultlen) {
+  if (!is_cut_off() || !is_loss(errorcode)) return PMPI_Error_string(errorcode, string, resultlen);
+  static_assert(std::char_traits<char>::length(error_text) < MPI_MAX_ERROR_STRING);
+  std::strcpy(string, error_text);
+  *resultlen = static_cast<int>(std::strlen(string));
+  return MPI_SUCCESS;
+}
+
+extern "C" int MPI_Finalized(int* flag) {
+  const int code = PMPI_Finalized(flag);
+  if (has_finalized) *flag = 1;
+  return code;
+}

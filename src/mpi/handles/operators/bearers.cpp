@@ -1,0 +1,47 @@
+#include "mpi/handles/operators/bearers.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "mpi/process/world.hpp"
+
+namespace resprout::shim {
+namespace {
+
+template <typename Handle>
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<Handle, Bearer> freed;  // how often
+};
+
+// Never destroyed: the program's exit handlers may still free what they have.
+template <typename Handle>
+Table<Handle>& table() {
+  static auto* instance = new Table<Handle>;
+  return *instance;
+}
+
+template <typename Handle>
+Bearer find(Handle handle) {
+  const std::lock_guard guard(table<Handle>().mutex);
+  const auto found = table<Handle>().freed.find(handle);
+  return found == table<Handle>().freed.end() ? 0 : found->second;
+}
+
+// Only where contributions are remembered does anybody ask.
+template <typename Handle>
+void note(Handle handle) {
+  const World* world = World::current();
+  if (world == nullptr || world->options().missing.what != Missing::What::last) return;
+  const std::lock_guard guard(table<Handle>().mutex);
+  ++table<Handle>().freed[handle];
+}
+
+}  // namespace
+
+Bearer bearer_of(MPI_Datatype datatype) { return find(datatype); }
+Bearer bearer_of(MPI_Op op) { return find(op); }
+void note_freed(MPI_Datatype datatype) { note(datatype); }
+void note_freed(MPI_Op op) { note(op); }
+
+}  // namespace resprout::shim

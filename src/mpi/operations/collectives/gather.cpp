@@ -1,0 +1,112 @@
+// MPI_Gather and MPI_Gatherv: a reduce whose sum is a concatenation.
+#include <optional>
+#include <vector>
+
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/landing.hpp"
+#include "mpi/carriers/lanes/meeting.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/handles/datatypes/pieces.hpp"
+#include "mpi/handles/errors/errors.hpp"
+#include "mpi/policies/replicas/compared.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// `mine`: the send buffer, or none if what the root contributes is in its place already.
+int gather(CollectiveCall& call, const Piece* mine, const Pieces& said, int root) {
+  const int rank = call.rank();
+  int code = MPI_SUCCESS;
+  const auto consume = [&](std::span<const std::byte> row) {
+    if (rank != root) return;
+    code = said.depend_on_lost(call.session())
+               ? proc_failed()
+               : take_row(row, said.among(call.session()), mine == nullptr ? rank : -1);
+  };
+  const runtime::Outcome outcome = call.session().gather(
+      call.lock(), concatenation_spec(call.session()), root,
+      row_of(call.session(), rank, mine != nullptr ? *mine : Piece{}), consume);
+  return call.finish(outcome, code);
+}
+
+// Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
+// session. `library(comm, from, count, type, to)`: the library's call.
+template <typename Library>
+std::optional<int> leave_gather(CollectiveCall& call, std::size_t bytes, const Piece* mine,
+                                const Pieces& all, int root, void* recvbuf, Library library) {
+  const MPI_Comm native = call.native(Kind::gather, bytes);
+  if (native == MPI_COMM_NULL) return std::nullopt;
+  const bool is_root = call.rank() == root;
+  Landing landing(is_root ? all.all(call.size()) : std::vector<Piece>());
+  const Piece given = mine != nullptr ? *mine : all.of(root);
+  const void* from = mine != nullptr ? given.buffer : landing.input_at(given.buffer);
+  void* to = is_root ? landing.at(recvbuf) : recvbuf;
+  return call.run(native, landing, [&] {
+    return library(native, from, static_cast<int>(given.layout.count), given.layout.datatype, to);
+  });
+}
+
+// What is significant at this process is what MPI would accept.
+bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+              const Pieces& all, int root) {
+  if (root < 0 || root >= call.size()) return false;
+  const bool is_root = call.rank() == root;
+  if (is_root && !all.among(call.session()).are_valid(call.size())) return false;
+  return sendbuf == MPI_IN_PLACE ? is_root : is_valid_buffer(sendcount, sendtype);
+}
+
+}  // namespace
+
+extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const Compared compared(
+      comm, "gather",
+      sides_of::gather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype), root));
+  CollectiveCall call(comm, "gather");
+  const Pieces all(recvbuf, recvcount, recvtype);
+  if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))
+    return call.leave_to([&] {
+      return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    });
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
+  const Piece* mine = is_in_place ? nullptr : &given;
+  const std::size_t bytes = (is_in_place ? all.of(root) : given).layout.packed_bytes;
+  const bool is_root = call.rank() == root;
+  const auto into = is_root ? all.all(call.size()) : std::vector<Piece>();
+  const int except = is_in_place ? root : -1;
+  if (const auto met = gather_in_meeting(call, Kind::gather, bytes, given, into, except))
+    return *met;
+  const auto ended =
+      leave_gather(call, bytes, mine, all, root, recvbuf,
+                   [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+                     return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
+                   });
+  return ended ? *ended : gather(call, mine, all, root);
+}
+
+extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                           int root, MPI_Comm comm) {
+  const Compared compared(comm, "gatherv",
+                          sides_of::gather(sendbuf, sendcount, sendtype,
+                                           Pieces(recvbuf, recvcounts, displs, recvtype), root));
+  CollectiveCall call(comm, "gatherv");
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))
+    return call.leave_to([&] {
+      return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                          comm);
+    });
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
+  const Piece* mine = is_in_place ? nullptr : &given;
+  const auto ended = leave_gather(
+      call, bytes_unknown, mine, all, root, recvbuf,
+      [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
+        return PMPI_Gatherv(from, count, type, to, recvcounts, displs, recvtype, root, native);
+      });
+  return ended ? *ended : gather(call, mine, all, root);
+}

@@ -1,0 +1,199 @@
+// MPI_Igather, MPI_Igatherv, MPI_Iallgather, MPI_Iallgatherv and their persistent forms.
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/started/collective.hpp"
+#include "mpi/handles/datatypes/pieces.hpp"
+#include "mpi/handles/errors/errors.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+constexpr int everybody = -1;
+
+// What the call says; of `all` only where it is significant.
+struct GatherArguments {
+  const void* sendbuf;
+  int sendcount;
+  MPI_Datatype sendtype;
+  Pieces all;
+  int root;  // or `everybody`
+
+  bool is_receiver(int rank) const { return root == everybody || root == rank; }
+  bool are_valid(const runtime::Session& session) const {
+    const int rank = session.everybody().comm_rank(session.everybody().self());
+    const int size = session.everybody().size();
+    if (root < everybody || root >= size) return false;
+    if (is_receiver(rank) && !all.among(session).are_valid(size)) return false;
+    if (sendbuf == MPI_IN_PLACE) return is_receiver(rank);
+    return is_valid_buffer(sendcount, sendtype);
+  }
+  bool takes_all(const runtime::Session& session, int rank) const {
+    return !is_receiver(rank) || !all.depend_on_lost(session);
+  }
+  Piece mine(const runtime::Session& session, int rank) const {
+    if (sendbuf != MPI_IN_PLACE) return Piece::of(sendbuf, sendcount, sendtype);
+    const bool has_its_own = root != everybody;
+    return has_its_own || !takes_all(session, rank) ? Piece{} : all.of(rank);
+  }
+};
+
+class Gather final : public Collective {
+ public:
+  Gather(runtime::Session& session, const GatherArguments& arguments)
+      : Collective(session),
+        root_(arguments.root),
+        except_(arguments.sendbuf == MPI_IN_PLACE ? rank() : -1),
+        is_receiver_(arguments.is_receiver(rank())),
+        sendtype_(arguments.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : arguments.sendtype),
+        takes_all_(arguments.takes_all(session, rank())),
+        all_(is_receiver_ ? PieceList(arguments.all.among(session), size()) : PieceList()),
+        row_(row_of(session, rank(), arguments.mine(session, rank()), takes_all_)) {
+    if (!all_.are_dense()) leave_mpi_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override {
+    return sendtype_ == datatype || all_.use(datatype);
+  }
+
+ private:
+  void begin(runtime::Started& started) override {
+    const auto& spec = concatenation_spec(session());
+    if (root_ == everybody)
+      started.allgather(spec, std::move(row_));
+    else
+      started.gather(spec, root_, std::move(row_));
+  }
+  void take(std::span<const std::byte> row) override {
+    if (!is_receiver_) return;
+    if (takes_all_) code_ = take_row(row, all_, except_);
+    if (code_ == MPI_SUCCESS && !runtime::do_all_take(row)) code_ = proc_failed();
+  }
+  int code() const override { return code_; }
+
+  const int root_;
+  const int except_;  // its block is there already
+  const bool is_receiver_;
+  const MPI_Datatype sendtype_;
+  const bool takes_all_;  // else its counts come from what the lost have not given
+  const PieceList all_;
+  runtime::Buffer row_;
+  int code_ = MPI_SUCCESS;
+};
+
+MakeCollective make_gather(const GatherArguments& arguments) {
+  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    if (!arguments.are_valid(session)) return nullptr;
+    return std::make_shared<Gather>(session, arguments);
+  };
+}
+
+Startable allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all) {
+  return {make_gather({sendbuf, sendcount, sendtype, all, everybody}),
+          sides_of::allgather(sendbuf, sendcount, sendtype, all)};
+}
+
+// What MPI means by -1 is not everybody.
+Startable gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all,
+                 int root) {
+  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  if (root >= 0) make = make_gather({sendbuf, sendcount, sendtype, all, root});
+  return {make, sides_of::gather(sendbuf, sendcount, sendtype, all, root)};
+}
+
+}  // namespace
+
+extern "C" int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return start_collective(comm, "igather", request, gather(sendbuf, sendcount, sendtype, all, root),
+                          [&] {
+                            return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                recvtype, root, comm, request);
+                          });
+}
+
+extern "C" int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int displs[],
+                            MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  return start_collective(comm, "igatherv", request,
+                          gather(sendbuf, sendcount, sendtype, all, root), [&] {
+                            return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                 displs, recvtype, root, comm, request);
+                          });
+}
+
+extern "C" int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                              MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return start_collective(comm, "iallgather", request, allgather(sendbuf, sendcount, sendtype, all),
+                          [&] {
+                            return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm, request);
+                          });
+}
+
+extern "C" int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const int recvcounts[], const int displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  return start_collective(comm, "iallgatherv", request,
+                          allgather(sendbuf, sendcount, sendtype, all), [&] {
+                            return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcounts, displs, recvtype, comm, request);
+                          });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                               MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return init_collective(comm, "gather_init", request,
+                         gather(sendbuf, sendcount, sendtype, all, root), [&] {
+                           return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, root, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, const int recvcounts[], const int displs[],
+                                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                MPI_Request* request) {
+  const Pieces all = kept_at(root, Pieces(recvbuf, recvcounts, displs, recvtype), comm);
+  return init_collective(
+      comm, "gatherv_init", request, gather(sendbuf, sendcount, sendtype, all, root), [&] {
+        return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                 recvtype, root, comm, info, request);
+      });
+}
+
+extern "C" int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Pieces all(recvbuf, recvcount, recvtype);
+  return init_collective(comm, "allgather_init", request,
+                         allgather(sendbuf, sendcount, sendtype, all), [&] {
+                           return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const int recvcounts[], const int displs[],
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request* request) {
+  const Pieces all = kept(Pieces(recvbuf, recvcounts, displs, recvtype), comm);
+  return init_collective(
+      comm, "allgatherv_init", request, allgather(sendbuf, sendcount, sendtype, all), [&] {
+        return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                    recvtype, comm, info, request);
+      });
+}
+
+#endif

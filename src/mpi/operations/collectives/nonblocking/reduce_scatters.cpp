@@ -1,0 +1,134 @@
+// MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and their persistent forms.
+#include <cstdint>
+#include <memory>
+
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/started/collective.hpp"
+#include "mpi/handles/operators/reduction.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// Whose elements are where in the sum: either a count for each rank, or one for all.
+struct Shares {
+  KeptCounts counts;
+  int count = 0;
+
+  int of(int rank) const { return counts ? (*counts)[static_cast<std::size_t>(rank)] : count; }
+  // Of the ranks below; -1: a count is not valid.
+  std::int64_t before(int rank) const {
+    std::int64_t sum = 0;
+    for (int r = 0; r < rank; ++r) {
+      if (of(r) < 0) return -1;
+      sum += of(r);
+    }
+    return sum;
+  }
+};
+
+class ReduceScatter final : public Collective {
+ public:
+  ReduceScatter(runtime::Session& session, const void* sendbuf, void* recvbuf, const Shares& shares,
+                MPI_Datatype datatype, MPI_Op op)
+      : Collective(session),
+        recvbuf_(recvbuf),
+        first_(shares.before(rank())),
+        count_(shares.of(rank())),
+        reduction_(op, datatype, shares.before(size())),
+        input_(reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf)) {
+    if (reduction_.combiner().is_for_program()) leave_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
+  bool uses(MPI_Op op) const override { return reduction_.op() == op; }
+
+ private:
+  void begin(runtime::Started& started) override {
+    started.allreduce(reduce_spec(session(), reduction_.bytes()), input_, reduction_.combiner());
+  }
+  void take(std::span<const std::byte> sum) override {
+    reduction_.write_part(sum, first_, count_, recvbuf_);
+  }
+  int code() const override { return reduction_.code(); }
+
+  void* const recvbuf_;
+  const std::int64_t first_;  // element of the sum that is for this process
+  const int count_;
+  Reduction reduction_;
+  const std::span<const std::byte> input_;
+};
+
+MakeCollective make_reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
+                                   MPI_Datatype datatype, MPI_Op op) {
+  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    if (!is_valid_reduction(0, datatype, op) || shares.before(session.everybody().size()) < 0)
+      return nullptr;
+    return std::make_shared<ReduceScatter>(session, sendbuf, recvbuf, shares, datatype, op);
+  };
+}
+
+Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const KeptCounts counts = kept(recvcounts, comm);
+  if (!counts) return {[](MPI_Comm, runtime::Session&) { return nullptr; }};
+  return {make_reduce_scatter(sendbuf, recvbuf, Shares{.counts = counts}, datatype, op),
+          [=](Sides& sides) {
+            sides_of::reduce_scatter(sendbuf, recvbuf, counts->data(), datatype, op)(sides);
+          }};
+}
+
+Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op) {
+  return {make_reduce_scatter(sendbuf, recvbuf, Shares{.counts = nullptr, .count = recvcount},
+                              datatype, op),
+          sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)};
+}
+
+}  // namespace
+
+extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                   MPI_Request* request) {
+  return start_collective(comm, "ireduce_scatter", request,
+                          reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), [&] {
+                            return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                        comm, request);
+                          });
+}
+
+extern "C" int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         MPI_Request* request) {
+  return start_collective(comm, "ireduce_scatter_block", request,
+                          reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op), [&] {
+                            return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+                                                              op, comm, request);
+                          });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                       MPI_Info info, MPI_Request* request) {
+  return init_collective(comm, "reduce_scatter_init", request,
+                         reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), [&] {
+                           return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
+                                                           op, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount,
+                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                             MPI_Info info, MPI_Request* request) {
+  return init_collective(comm, "reduce_scatter_block_init", request,
+                         reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op), [&] {
+                           return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
+                                                                 datatype, op, comm, info, request);
+                         });
+}
+
+#endif

@@ -1,0 +1,132 @@
+// MPI_Iallreduce, MPI_Ireduce and their persistent forms.
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
+#include "mpi/carriers/started/collective.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/operators/reduction.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+constexpr int all_ranks = -1;
+
+// `root`: who wants the result, or `all_ranks`.
+class Reduce final : public Collective {
+ public:
+  Reduce(MPI_Comm comm, runtime::Session& session, const void* sendbuf, void* recvbuf,
+         const Reduction& reduction, int root)
+      : Collective(session),
+        comm_(comm),
+        recvbuf_(root == all_ranks || root == rank() ? recvbuf : nullptr),
+        root_(root),
+        reduction_(reduction),
+        stand_ins_(stand_ins_of(*communicator_of(comm))) {
+    input_ = reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
+    if (!commutes(reduction.op()) && root > 0) root_ = all_ranks;
+    if (stand_ins_ || reduction_.combiner().is_for_program()) leave_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
+  bool uses(MPI_Op op) const override { return reduction_.op() == op; }
+
+ private:
+  static bool commutes(MPI_Op op) {
+    int commutes = 1;
+    PMPI_Op_commutative(op, &commutes);
+    return commutes != 0;
+  }
+
+  void begin(runtime::Started& started) override {
+    const auto& spec = reduce_spec(session(), reduction_.bytes());
+    if (stand_ins_)
+      started.allgather(spec, row_for_stand_ins(session(), input_));
+    else if (root_ == all_ranks)
+      started.allreduce(spec, input_, reduction_.combiner());
+    else
+      started.reduce(spec, root_, input_, reduction_.combiner());
+  }
+
+  void take(std::span<const std::byte> result) override {
+    if (stand_ins_)
+      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, result, recvbuf_);
+    else if (recvbuf_ != nullptr)
+      reduction_.write(result, recvbuf_);
+  }
+  int code() const override { return fits_ ? reduction_.code() : MPI_ERR_TRUNCATE; }
+
+  const MPI_Comm comm_;
+  void* const recvbuf_;
+  // A tree that is rooted elsewhere than at rank 0 starts its order at its root: right only if the
+  // operator commutes. Otherwise everybody gets the result.
+  int root_;
+  Reduction reduction_;
+  const std::optional<StandInsOfCall> stand_ins_;
+  std::span<const std::byte> input_;
+  bool fits_ = true;
+};
+
+MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, int root) {
+  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    if (!is_valid_reduction(count, datatype, op) || root < all_ranks ||
+        root >= session.everybody().size())
+      return nullptr;
+    return std::make_shared<Reduce>(comm, session, sendbuf, recvbuf, Reduction(op, datatype, count),
+                                    root);
+  };
+}
+
+Startable allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                    MPI_Op op) {
+  return {make_reduce(sendbuf, recvbuf, count, datatype, op, all_ranks),
+          sides_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
+}
+
+// What MPI means by -1 is not everybody.
+Startable reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root) {
+  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  if (root >= 0) make = make_reduce(sendbuf, recvbuf, count, datatype, op, root);
+  return {make, sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root)};
+}
+
+}  // namespace
+
+extern "C" int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                              MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return start_collective(
+      comm, "iallreduce", request, allreduce(sendbuf, recvbuf, count, datatype, op),
+      [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
+}
+
+extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  return start_collective(
+      comm, "ireduce", request, reduce(sendbuf, recvbuf, count, datatype, op, root),
+      [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count,
+                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request* request) {
+  return init_collective(
+      comm, "allreduce_init", request, allreduce(sendbuf, recvbuf, count, datatype, op), [&] {
+        return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+      });
+}
+
+extern "C" int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+                               MPI_Request* request) {
+  return init_collective(
+      comm, "reduce_init", request, reduce(sendbuf, recvbuf, count, datatype, op, root), [&] {
+        return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+      });
+}
+
+#endif

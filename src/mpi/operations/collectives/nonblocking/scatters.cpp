@@ -1,0 +1,169 @@
+// MPI_Iscatter, MPI_Iscatterv and their persistent forms: as MPI_Scatter and MPI_Scatterv, one
+// broadcast or two.
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/started/collective.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/datatypes/pieces.hpp"
+#include "mpi/handles/errors/errors.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// What the call says; of `all` only at the root.
+struct ScatterArguments {
+  Pieces all;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  int recvcount;
+  MPI_Datatype recvtype;
+  int root;
+  bool is_even;  // all blocks are of the same length, so that everybody knows how long the row is
+
+  bool are_valid(const runtime::Session& session) const {
+    const int rank = session.everybody().comm_rank(session.everybody().self());
+    const int size = session.everybody().size();
+    if (root < 0 || root >= size) return false;
+    if (rank == root && !all.among(session).are_valid(size)) return false;
+    return recvbuf == MPI_IN_PLACE ? rank == root : is_valid_buffer(recvcount, recvtype);
+  }
+};
+
+class Scatter final : public Collective {
+ public:
+  Scatter(MPI_Comm comm, runtime::Session& session, const ScatterArguments& arguments)
+      : Collective(session),
+        root_(arguments.root),
+        sendtype_(rank() == root_ ? arguments.sendtype : MPI_DATATYPE_NULL),
+        spec_(broadcast_spec(*communicator_of(comm))),
+        is_sending_(arguments.is_even) {
+    if (arguments.recvbuf != MPI_IN_PLACE)
+      mine_ = Piece::of(arguments.recvbuf, arguments.recvcount, arguments.recvtype);
+    bytes_ = mine_.block_bytes() * static_cast<std::size_t>(size());
+    if (rank() == root_) fill_row(arguments.all);
+    if (!mine_.layout.is_dense) leave_mpi_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override {
+    return sendtype_ == datatype || mine_.layout.datatype == datatype;
+  }
+
+ private:
+  // Empty: since members are lost it cannot say what is whose.
+  void fill_row(const Pieces& said) {
+    bytes_ = 0;
+    if (said.depend_on_lost(session())) return;
+    const PieceList all(said.among(session()), size());
+    for (int r = 0; r < size(); ++r) bytes_ += all.of(r).block_bytes();
+    row_ = session().allocate(bytes_);
+    runtime::BlockWriter writer({row_.data(), row_.size()});
+    for (int r = 0; r < size(); ++r) put_piece(writer, r, all.of(r));
+  }
+
+  void send_row(runtime::Started& started) {
+    is_sending_ = true;
+    started.broadcast(spec_, root_, {row_.data(), bytes_});
+  }
+
+  void begin(runtime::Started& started) override {
+    if (is_sending_) return send_row(started);
+    started.broadcast(spec_, root_, std::as_bytes(std::span(&bytes_, 1)));
+  }
+
+  // Either all have learned the size or nobody has.
+  bool go_on(runtime::Started& started, const runtime::Outcome& last) override {
+    if (!is_sending_ && last.is_delivered && code_ == MPI_SUCCESS && !last.is_mismatched) {
+      send_row(started);
+      return true;
+    }
+    row_ = runtime::Buffer();
+    return false;
+  }
+
+  void take(std::span<const std::byte> sent) override {
+    if (!is_sending_) {
+      if (sent.size() != sizeof bytes_)
+        code_ = MPI_ERR_TRUNCATE;
+      else if (rank() != root_)
+        std::memcpy(&bytes_, sent.data(), sizeof bytes_);
+    } else if (sent.empty() && !session().is_whole()) {
+      code_ = proc_failed();
+    } else if (mine_.buffer != nullptr) {
+      const auto block = runtime::find_block(sent, rank());
+      code_ = block ? take_block(*block, mine_) : MPI_ERR_TRUNCATE;
+    }
+  }
+  int code() const override { return code_; }
+
+  const int root_;
+  const MPI_Datatype sendtype_;
+  const runtime::BroadcastSpec spec_;
+  bool is_sending_;  // the row, and not its size
+  Piece mine_;       // empty in place
+  runtime::Buffer row_;
+  std::uint64_t bytes_ = 0;  // of the row
+  int code_ = MPI_SUCCESS;
+};
+
+Startable scatter(const ScatterArguments& arguments) {
+  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    if (!arguments.are_valid(session)) return nullptr;
+    return std::make_shared<Scatter>(comm, session, arguments);
+  };
+  return {make, sides_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,
+                                  arguments.recvtype, arguments.root)};
+}
+
+}  // namespace
+
+extern "C" int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                            MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(sendbuf, sendcount, sendtype);
+  return start_collective(comm, "iscatter", request,
+                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, true}), [&] {
+                            return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, root, comm, request);
+                          });
+}
+
+extern "C" int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  return start_collective(comm, "iscatterv", request,
+                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, false}), [&] {
+                            return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                  recvcount, recvtype, root, comm, request);
+                          });
+}
+
+#if RESPROUT_HAS_PERSISTENT_COLLECTIVES
+
+extern "C" int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Pieces all(sendbuf, sendcount, sendtype);
+  return init_collective(comm, "scatter_init", request,
+                         scatter({all, sendtype, recvbuf, recvcount, recvtype, root, true}), [&] {
+                           return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm, info, request);
+                         });
+}
+
+extern "C" int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
+                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                 MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                 MPI_Request* request) {
+  const Pieces all = kept_at(root, Pieces(sendbuf, sendcounts, displs, sendtype), comm);
+  return init_collective(comm, "scatterv_init", request,
+                         scatter({all, sendtype, recvbuf, recvcount, recvtype, root, false}), [&] {
+                           return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                                     recvcount, recvtype, root, comm, info,
+                                                     request);
+                         });
+}
+
+#endif

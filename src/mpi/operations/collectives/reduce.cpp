@@ -1,0 +1,61 @@
+// MPI_Reduce over ftco_allreduce, of which only the root keeps the result.
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
+#include "mpi/handles/operators/reduction.hpp"
+#include "mpi/policies/replicas/compared.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+bool keeps_rank_order(MPI_Op op, int root) {
+  int commutes = 1;
+  PMPI_Op_commutative(op, &commutes);
+  return commutes != 0 || root == 0;
+}
+
+}  // namespace
+
+extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                          MPI_Op op, int root, MPI_Comm comm) {
+  const Compared compared(comm, "reduce",
+                          sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root));
+  const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
+  if (!is_valid_reduction(count, datatype, op)) return leave();
+  CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later);
+  if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
+  Reduction reduction(op, datatype, count);
+  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  const bool is_root =
+      call.session().everybody().comm_rank(call.session().everybody().self()) == root;
+  if (const auto stand_ins = stand_ins_of(call.communicator())) {
+    const runtime::Outcome outcome =
+        allreduce_with(*stand_ins, call, reduction, comm, input, is_root ? recvbuf : nullptr);
+    return call.finish(outcome, reduction.code());
+  }
+  // Only the root needs the result, so nothing would help those to whom a loss denies it.
+  const MPI_Comm native = call.native(Kind::reduce, reduction.bytes());
+  if (native != MPI_COMM_NULL) {
+    const SavedInput saved(sendbuf, recvbuf, reduction.layout());
+    const auto code = call.run(NativeCollective(
+        {.communicator = &call.communicator(), .comm = native, .may_keep = false},
+        [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, native); }));
+    if (code) return *code;
+    saved.restore();
+  }
+  const auto consume = [&](std::span<const std::byte> result) {
+    if (is_root) reduction.write(result, recvbuf);
+  };
+  const auto& spec = reduce_spec(call.session(), reduction.bytes());
+  const auto contribution = reduction.input(input);
+  runtime::Combiner& combiner = reduction.combiner();
+  // A tree that is rooted elsewhere starts its order at its root: right only if the operator
+  // commutes. Otherwise everybody gets the result.
+  const runtime::Outcome outcome =
+      keeps_rank_order(op, root)
+          ? call.session().reduce(call.lock(), spec, root, contribution, combiner, consume)
+          : call.session().allreduce(call.lock(), spec, contribution, combiner, consume);
+  return call.finish(outcome, reduction.code());
+}

@@ -1,0 +1,149 @@
+// MPI_Scatter and MPI_Scatterv: a broadcast of the blocks of all, of which everybody takes its own.
+#include <vector>
+
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/landing.hpp"
+#include "mpi/carriers/lanes/meeting.hpp"
+#include "mpi/carriers/specs.hpp"
+#include "mpi/handles/datatypes/pieces.hpp"
+#include "mpi/handles/errors/errors.hpp"
+#include "mpi/policies/replicas/compared.hpp"
+
+using namespace resprout;
+using namespace resprout::shim;
+
+namespace {
+
+// How many bytes the root is going to send: only it knows.
+runtime::Outcome tell_size(CollectiveCall& call, int root, std::uint64_t& bytes) {
+  bool has_size = false;
+  const auto consume = [&](std::span<const std::byte> told) {
+    has_size = told.size() == sizeof bytes;
+    if (has_size) std::memcpy(&bytes, told.data(), sizeof bytes);
+  };
+  runtime::Outcome outcome =
+      call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root,
+                               std::as_bytes(std::span(&bytes, 1)), consume);
+  outcome.is_mismatched = outcome.is_delivered && !has_size;
+  return outcome;
+}
+
+// The root cannot say what is whose, since it has lost members: it sends an empty row.
+bool is_of_nothing(std::span<const std::byte> row, const runtime::Session& session) {
+  return row.empty() && !session.is_whole();
+}
+
+// `row`: the blocks of all at the root, and of the same length anything elsewhere.
+runtime::Outcome scatter(CollectiveCall& call, int root, std::span<const std::byte> row,
+                         const Piece* mine, int& code) {
+  const auto consume = [&](std::span<const std::byte> sent) {
+    if (mine == nullptr) {
+      if (is_of_nothing(sent, call.session())) code = proc_failed();
+      return;
+    }
+    const auto block = runtime::find_block(sent, call.rank());
+    if (block)
+      code = take_block(*block, *mine);
+    else
+      code = is_of_nothing(sent, call.session()) ? proc_failed() : MPI_ERR_TRUNCATE;
+  };
+  return call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, row,
+                                  consume);
+}
+
+runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& said) {
+  if (said.depend_on_lost(call.session())) return {};
+  const Pieces all = said.among(call.session());
+  std::size_t bytes = 0;
+  for (int rank = 0; rank < call.size(); ++rank) bytes += all.of(rank).block_bytes();
+  runtime::Buffer row = call.session().allocate(bytes);
+  runtime::BlockWriter writer({row.data(), row.size()});
+  for (int rank = 0; rank < call.size(); ++rank) put_piece(writer, rank, all.of(rank));
+  return row;
+}
+
+// `is_even`: all blocks are of the same length, so that everybody knows how long the row is.
+// `library(comm, to)`: the library's call.
+template <typename Library>
+int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcount,
+            MPI_Datatype recvtype, int root, bool is_even, Library library) {
+  const bool is_root = call.rank() == root;
+  const bool is_in_place = recvbuf == MPI_IN_PLACE;
+  const Piece mine = is_in_place ? Piece{} : Piece::of(recvbuf, recvcount, recvtype);
+  const std::size_t given =
+      is_in_place ? all.of(root).layout.packed_bytes : mine.layout.packed_bytes;
+  if (is_even) {
+    const auto row_here = is_root ? all.all(call.size()) : std::vector<Piece>();
+    if (const auto met = scatter_in_meeting(call, root, given, row_here, mine)) return *met;
+  }
+  const MPI_Comm native = call.native(Kind::scatter, is_even ? given : bytes_unknown);
+  if (native != MPI_COMM_NULL) {
+    Landing landing(is_in_place ? std::vector<Piece>() : std::vector<Piece>{mine});
+    void* to = is_in_place ? MPI_IN_PLACE : landing.at(recvbuf);
+    const auto ended = call.run(native, landing, [&] { return library(native, to); }, root);
+    if (ended) return *ended;
+  }
+  runtime::Buffer row;
+  std::uint64_t bytes = mine.block_bytes() * static_cast<std::size_t>(call.size());
+  if (is_root) {
+    row = row_of_all(call, all);
+    bytes = row.size();
+  }
+  runtime::Outcome outcome;
+  outcome.is_delivered = true;
+  if (!is_even) outcome = tell_size(call, root, bytes);
+  int code = MPI_SUCCESS;
+  // Either all have learned the size or nobody has.
+  if (outcome.is_delivered && !outcome.is_mismatched)
+    outcome =
+        outcome + scatter(call, root, {row.data(), bytes}, is_in_place ? nullptr : &mine, code);
+  return call.finish(outcome, code);
+}
+
+// What is significant at this process is what MPI would accept.
+bool is_valid(const CollectiveCall& call, const Pieces& all, const void* recvbuf, int recvcount,
+              MPI_Datatype recvtype, int root) {
+  if (root < 0 || root >= call.size()) return false;
+  const bool is_root = call.rank() == root;
+  if (is_root && !all.among(call.session()).are_valid(call.size())) return false;
+  return recvbuf == MPI_IN_PLACE ? is_root : is_valid_buffer(recvcount, recvtype);
+}
+
+}  // namespace
+
+extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const Compared compared(
+      comm, "scatter",
+      sides_of::scatter(Pieces(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root));
+  CollectiveCall call(comm, "scatter");
+  const Pieces all(sendbuf, sendcount, sendtype);
+  if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
+    return call.leave_to([&] {
+      return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    });
+  return scatter(
+      call, all, recvbuf, recvcount, recvtype, root, true, [&](MPI_Comm native, void* to) {
+        return PMPI_Scatter(sendbuf, sendcount, sendtype, to, recvcount, recvtype, root, native);
+      });
+}
+
+extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                            MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const Compared compared(comm, "scatterv",
+                          sides_of::scatter(Pieces(sendbuf, sendcounts, displs, sendtype), recvbuf,
+                                            recvcount, recvtype, root));
+  CollectiveCall call(comm, "scatterv");
+  const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
+    return call.leave_to([&] {
+      return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                           root, comm);
+    });
+  return scatter(call, all, recvbuf, recvcount, recvtype, root, false,
+                 [&](MPI_Comm native, void* to) {
+                   return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, to, recvcount,
+                                        recvtype, root, native);
+                 });
+}

@@ -1,0 +1,101 @@
+// What the MPI library would do for the handle of a remade communicator with one process, and
+// wrongly for the communicator: refused by name.
+#include <cctype>
+#include <cstdio>
+
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/revocations.hpp"
+#include "mpi/handles/errors/errors.hpp"
+#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/world.hpp"
+#include "openmpi/ulfm.hpp"
+
+using namespace resprout::shim;
+
+namespace {
+
+template <typename Native>
+int unless_remade(MPI_Comm comm, const char* name, Native native) {
+  return is_remade(comm) ? refuse_remade(comm, name) : native();
+}
+
+}  // namespace
+
+int resprout::shim::refuse_remade(MPI_Comm comm, const char* name) {
+  end_if_masking(mpi_name_of(name), "does not work on a communicator that was made after a loss");
+  std::fprintf(stderr,
+               "resprout: rank %d: MPI_%c%s does not work on a communicator that was made after a "
+               "loss (docs/reference/calls.md)\n",
+               World::current()->rank(), std::toupper(name[0]), name + 1);
+  return finish(comm, name, MPI_ERR_COMM);
+}
+
+extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm bridge_comm,
+                                    int remote_leader, int tag, MPI_Comm* newintercomm) {
+  const MPI_Comm comm = is_remade(local_comm) ? local_comm : bridge_comm;
+  return unless_remade(comm, "intercomm_create", [&] {
+    return PMPI_Intercomm_create(local_comm, local_leader, bridge_comm, remote_leader, tag,
+                                 newintercomm);
+  });
+}
+
+extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info,
+                              int root, MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
+  return unless_remade(comm, "comm_spawn", [&] {
+    return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, errcodes);
+  });
+}
+
+extern "C" int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[],
+                                       const int maxprocs[], const MPI_Info infos[], int root,
+                                       MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
+  return unless_remade(comm, "comm_spawn_multiple", [&] {
+    return PMPI_Comm_spawn_multiple(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
+                                    errcodes);
+  });
+}
+
+extern "C" int MPI_Comm_accept(const char* port, MPI_Info info, int root, MPI_Comm comm,
+                               MPI_Comm* newcomm) {
+  return unless_remade(comm, "comm_accept",
+                       [&] { return PMPI_Comm_accept(port, info, root, comm, newcomm); });
+}
+
+extern "C" int MPI_Comm_connect(const char* port, MPI_Info info, int root, MPI_Comm comm,
+                                MPI_Comm* newcomm) {
+  return unless_remade(comm, "comm_connect",
+                       [&] { return PMPI_Comm_connect(port, info, root, comm, newcomm); });
+}
+
+// Open MPI 4.1 has none of these.
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+
+extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
+                                       MPI_Request* request) {
+  if (World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
+    return finish(comm, "comm_idup_with_info", ulfm::revoked_class());
+  return unless_remade(comm, "comm_idup_with_info", [&] {
+    const int code = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
+    if (code == MPI_SUCCESS && World::current() != nullptr) name_started_duplicate(comm, *newcomm);
+    return code;
+  });
+}
+
+extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,
+                              MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                              MPI_Info info, MPI_Request* request) {
+  return unless_remade(comm, "psend_init", [&] {
+    return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+  });
+}
+
+extern "C" int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                              int source, int tag, MPI_Comm comm, MPI_Info info,
+                              MPI_Request* request) {
+  return unless_remade(comm, "precv_init", [&] {
+    return PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
+  });
+}
+
+#endif

@@ -1,0 +1,28 @@
+// Calls that ask nobody, and whose answers may yet differ between replicas: MPI_Wtime,
+// MPI_Get_processor_name.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "mpi/policies/replicas/decided.hpp"
+
+using namespace resprout::shim;
+
+extern "C" double MPI_Wtime() {
+  Decided* by = decided.load(std::memory_order_acquire);
+  return by == nullptr ? PMPI_Wtime() : by->wtime();
+}
+
+extern "C" int MPI_Get_processor_name(char* name, int* resultlen) {
+  const int code = PMPI_Get_processor_name(name, resultlen);
+  Decided* by = decided.load(std::memory_order_acquire);
+  if (by == nullptr || code != MPI_SUCCESS) return code;
+  const std::string own(name, static_cast<std::size_t>(*resultlen));
+  const std::string text = by->processor_name([&] { return own; });
+  const std::size_t length = std::min(text.size(), std::size_t{MPI_MAX_PROCESSOR_NAME - 1});
+  std::memcpy(name, text.data(), length);
+  name[length] = 0;
+  *resultlen = static_cast<int>(length);
+  return code;
+}
