@@ -29,7 +29,7 @@ demo: $(BUILD)/build.ninja ## run 8 MPI processes, kill 2 of them, see the right
 docs: .venv/docs.stamp ## the site of the docs, in build/site; open build/site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
 
-test: build .venv/dev.stamp ## lint, then every test (under 30 minutes on 2 cores)
+test: build .venv/dev.stamp .venv/mpis.stamp ## lint, then every test (under 30 minutes on 2 cores)
 	@$(BIN)/python tests/run_all.py
 
 lint: .venv/dev.stamp ## format, clang-tidy, ruff, mypy, spelling
@@ -88,6 +88,14 @@ $(BUILD)/build.ninja: CMakePresets.json .venv/demo.stamp
 .venv/dev.stamp: requirements-dev.txt .venv/tools.stamp .venv/docs.stamp
 	@echo "Fetching test tools and linters into .venv ..."
 	@$(BIN)/pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+.venv/mpis.stamp: requirements-mpich.txt .venv/demo.stamp
+	@echo "Fetching MPICH and Intel MPI, on which tests run, into .venv/mpis ..."
+	@for mpi in mpich impi-rt; do \
+	  $(PYTHON) -m venv .venv/mpis/$$mpi && \
+	  grep -E "^($$mpi|mpi4py)==" requirements-mpich.txt > .venv/mpis/$$mpi.txt && \
+	  .venv/mpis/$$mpi/bin/pip install --quiet --requirement .venv/mpis/$$mpi.txt || exit 1; done
 	@touch $@
 
 .venv/package.stamp: pyproject.toml .venv/tools.stamp

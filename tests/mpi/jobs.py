@@ -103,7 +103,7 @@ class Job:
         return [pid for pid in _marked(f"{_MARK}={self.mark}") if pid != own]
 
     def processes_by_rank(self) -> dict[int, int]:
-        ranks = {pid: variable(pid, "OMPI_COMM_WORLD_RANK") for pid in self.processes()}
+        ranks = {pid: rank_of(pid) for pid in self.processes()}
         return {int(rank): pid for pid, rank in ranks.items() if rank is not None}
 
     def wait(self, seconds: float = WATCHDOG_SECONDS) -> Ended:
@@ -198,7 +198,7 @@ class Job:
         for pid in self.processes():
             words = _read(pid, "stat").rpartition(")")[2].split()
             state = words[0] if words else "gone"
-            rank = variable(pid, "OMPI_COMM_WORLD_RANK")
+            rank = rank_of(pid)
             command = _read(pid, "cmdline").replace("\0", " ").strip()
             lines.append(f"--- {pid} rank {rank} state {state} in {_read(pid, 'wchan')}: {command}")
             if rank is None or state in "TZgone":
@@ -290,6 +290,11 @@ def _read(pid: int, name: str) -> str:
         return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
     except OSError:
         return ""
+
+
+def rank_of(pid: int) -> str | None:
+    """As its launcher has told it; nothing: it is no rank."""
+    return variable(pid, "OMPI_COMM_WORLD_RANK") or variable(pid, "PMI_RANK")
 
 
 def variable(pid: int, name: str) -> str | None:

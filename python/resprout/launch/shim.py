@@ -56,7 +56,8 @@ def preload_last(library: Path) -> str:
     return f"{before}:{library}" if before else str(library)
 
 
-def preload(shim: Path) -> str:
-    """The value of LD_PRELOAD: ours first, then what the user already has."""
-    before = os.environ.get("LD_PRELOAD", "")
-    return f"{shim}:{before}" if before else str(shim)
+def preload(shim: Path | None, library: Path | None = None) -> str:
+    """The value of LD_PRELOAD for ranks: ours first, then what the user already has, then the MPI
+    `library` itself. Empty: as it is."""
+    before = os.environ.get("LD_PRELOAD", "") if shim or library else ""
+    return ":".join(str(each) for each in (shim, before, library) if each)

@@ -1,4 +1,5 @@
-"""How the processes of this host ended, as mpirun has seen it (src/launcher/waits.cpp).
+"""How the processes of this host ended, as the launcher has seen it (src/launcher/waits.cpp,
+launch/own/ranks.py).
 
 It knows what they cannot say themselves. But who leaves a job early ends by SIGKILL at last, and
 has said before with which status: what a rank says itself goes first.
@@ -43,3 +44,10 @@ def read_ends(directory: Path) -> dict[int, SeenEnd]:
                 elif int(number) in MISTAKES:
                     ends[int(pid)] = SeenEnd(None, int(number))
     return ends
+
+
+def ended_pids(directory: Path) -> set[int]:
+    """Of all processes whose end it has seen."""
+    with contextlib.suppress(OSError, ValueError):
+        return {int(line.split()[0]) for line in (directory / "ended").read_text().splitlines()}
+    return set()

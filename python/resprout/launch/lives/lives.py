@@ -136,7 +136,8 @@ class Lives:
             plan = replace(plan, hostfile=str(hostfile))
         variables = {**plan.variables, "RESPROUT_RESTART": str(number)}
         plan = replace(plan, variables=variables, settings_of_job=self._segments(number))
-        self._sight = LossSight(directory, self._deaths, not plan.may_reach_other_hosts)
+        is_told = plan.mpi.is_started_by_us and plan.shim is None
+        self._sight = LossSight(directory, self._deaths, not plan.may_reach_other_hosts, is_told)
         has_lost = LossWatch(directory) if plan.may_reach_other_hosts else lambda: False
         self._start = job.Start(plan, directory, has_lost=has_lost, judges_start=False)
         return self._start

@@ -18,18 +18,23 @@ from typing import Any
 from resprout.launch import processes
 from resprout.launch.early_end import EarlyEnd, StartWatch
 from resprout.launch.lives.deaths import Deaths
+from resprout.report.ends import ended_pids
 
 
 class LossSight:
     """Of one life, asked several times a second and when a process has ended."""
 
-    def __init__(self, directory: Path, deaths: Deaths, is_on_one_host: bool) -> None:
+    def __init__(
+        self, directory: Path, deaths: Deaths, is_on_one_host: bool, is_told: bool = False
+    ) -> None:
+        """`is_told`: the launcher leaves word of ranks, a little later than they end."""
         self.lost: tuple[int, ...] = ()
         """Those that were; the first ones only, as the launcher ends the others then."""
         self.seen_ns: int | None = None
         self._directory = directory
         self._deaths = deaths
         self._is_on_one_host = is_on_one_host
+        self._is_told = is_told
         self._pids: dict[int, int] = {}
         self._start = StartWatch(directory, processes.is_running if is_on_one_host else None)
 
@@ -39,6 +44,9 @@ class LossSight:
             return False
         self._find_new()
         ended = [rank for rank, pid in self._pids.items() if not processes.is_running(pid)]
+        if self._is_told:
+            told = ended_pids(self._directory)
+            ended = [rank for rank in ended if self._pids[rank] in told]
         early = self._start()
         if (self._directory / "abort.json").exists():
             return False

@@ -1,0 +1,275 @@
+"""A launcher of its own process: starts the ranks of one host, and serves PMI-1 to them.
+
+    ranks.py [--alone] -n RANKS PROGRAM [ARG]... [: -n RANKS PROGRAM [ARG]...]...
+
+It is to `resprout run` what mpirun is: signals are passed on, its end is the job's, its status that
+of the first rank that has ended with another one than 0. A rank that dies is none of its business,
+but for `--alone`: ranks that run without libresprout.so cannot go on then, and the job ends; unless
+it is started again (RESPROUT_ON_LOSS=restart), where `resprout run` sees the loss and ends it.
+
+1. Each end is a line of the file `ended` (report/ends.py).
+2. With `--alone` it leaves what else a rank would (early_end.py, report/ranks.py), before that.
+3. No segment of shared memory is left behind that a rank was seen to have.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from resprout.launch import processes
+from resprout.launch.own.pmi import Reply, Server
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PASSED_ON = (*_ENDING, signal.SIGUSR1, signal.SIGUSR2)
+# So long may a rank go on that was asked to end.
+_LEAVE_SECONDS = 5.0
+# Segments are looked for so often until there is one, and so long.
+_LOOK_SECONDS = 0.05
+_LOOKS_MAX = 200
+_SCHEMA = 1
+
+
+class Rank:
+    """A process, and the connection by which it asks."""
+
+    def __init__(self, number: int, size: int, words: Sequence[str]) -> None:
+        self.number = number
+        self.started_ns = time.time_ns()
+        self.unread = b""
+        self.connection, theirs = socket.socketpair()
+        environment = {
+            **os.environ,
+            "PMI_FD": str(theirs.fileno()),
+            "PMI_RANK": str(number),
+            "PMI_SIZE": str(size),
+            "MPI_LOCALRANKID": str(number),
+            "MPI_LOCALNRANKS": str(size),
+            "GFORTRAN_UNBUFFERED_PRECONNECTED": "y",
+        }
+
+        def prepare() -> None:
+            processes.end_with_parent(signal.SIGKILL)
+            os.setpgid(0, 0)
+
+        with theirs:
+            self.process = subprocess.Popen(
+                words,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                preexec_fn=prepare,  # noqa: PLW1509 - there are no other threads
+            )
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def send(self, what: signal.Signals) -> None:
+        """To it and to what it has started."""
+        if self.is_running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, what)
+
+    def tell(self, line: str) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.sendall(f"{line}\n".encode())
+
+
+class Launcher:
+    """Of one job, until its last rank has ended."""
+
+    def __init__(self, parts: Sequence[tuple[int, Sequence[str]]], is_alone: bool) -> None:
+        size = sum(count for count, _ in parts)
+        directory = os.environ.get("RESPROUT_RUN_DIR")
+        self._directory = None if directory is None else Path(directory)
+        self._is_alone = is_alone
+        self._is_started_again = os.environ.get("RESPROUT_ON_LOSS") == "restart"
+        self._server = Server(size, f"resprout_{uuid.uuid4().hex[:16]}")
+        self._status = 0
+        self._segments: set[str] = set()
+        self._looks = 0
+        self._kill_at: float | None = None
+        self._selector = selectors.DefaultSelector()
+        self._listen_to_signals()
+        words = [words for count, words in parts for _ in range(count)]
+        self._ranks = [Rank(number, size, each) for number, each in enumerate(words)]
+        self._running = dict(enumerate(self._ranks))
+        for rank in self._ranks:
+            self._selector.register(rank.connection, selectors.EVENT_READ, rank)
+
+    def run(self) -> int:
+        """The job's status."""
+        while self._running:
+            is_looking = not self._segments and self._looks < _LOOKS_MAX
+            for key, _ in self._selector.select(_LOOK_SECONDS if is_looking else 1.0):
+                if isinstance(key.data, Rank):
+                    self._read(key.data)
+                else:
+                    self._take_signals()
+            if is_looking:
+                self._look()
+            self._note_ends()
+            if self._kill_at is not None and time.monotonic() > self._kill_at:
+                self._pass_on(signal.SIGKILL)
+        for path in self._segments:
+            with contextlib.suppress(OSError):
+                Path(path).unlink()
+        return self._status
+
+    def _listen_to_signals(self) -> None:
+        self._signals, writes = os.pipe()
+        os.set_blocking(self._signals, False)
+        os.set_blocking(writes, False)
+        signal.set_wakeup_fd(writes)
+        for what in (*_PASSED_ON, signal.SIGCHLD):
+            signal.signal(what, lambda _number, _frame: None)
+        self._selector.register(self._signals, selectors.EVENT_READ)
+
+    def _take_signals(self) -> None:
+        for number in os.read(self._signals, 64):
+            if number in _PASSED_ON:
+                self._pass_on(signal.Signals(number))
+            if number in _ENDING:
+                self._status = self._status or 128 + number
+                self._kill_at = self._kill_at or time.monotonic() + _LEAVE_SECONDS
+
+    def _pass_on(self, what: signal.Signals) -> None:
+        for rank in self._running.values():
+            rank.send(what)
+
+    def _read(self, rank: Rank) -> None:
+        try:
+            data = rank.connection.recv(1 << 16)
+        except OSError:
+            data = b""
+        if not data:
+            self._selector.unregister(rank.connection)
+            self._say(self._server.handle_gone(rank.number))
+            return
+        *lines, rank.unread = (rank.unread + data).split(b"\n")
+        for line in lines:
+            self._handle(rank, line.decode(errors="replace"))
+
+    def _handle(self, rank: Rank, line: str) -> None:
+        replies = self._server.handle(rank.number, line)
+        if self._is_alone and rank.number in self._server.entered:
+            self._leave(f"entered-{rank.number}", "")
+            # MPI_Init of MPICH needs no more of us than that all come.
+            if len(self._server.entered) == len(self._ranks) and self._directory is not None:
+                (self._directory / "starting").unlink(missing_ok=True)
+        self._say(replies)
+        if self._server.aborted_with is not None and self._kill_at is None:
+            self._status = self._server.aborted_with & 0xFF or 1
+            if self._is_alone:
+                self._leave("abort.json", json.dumps({"status": self._status}))
+            self._end_all()
+
+    def _say(self, replies: Sequence[Reply]) -> None:
+        for reply in replies:
+            self._ranks[reply.rank].tell(reply.line)
+
+    def _end_all(self) -> None:
+        self._look()
+        self._kill_at = 0.0
+        self._pass_on(signal.SIGKILL)
+
+    def _look(self) -> None:
+        self._looks += 1
+        for rank in self._running.values():
+            self._segments |= processes.segments_of(rank.process.pid)
+
+    def _note_ends(self) -> None:
+        for rank in [rank for rank in self._running.values() if not rank.is_running]:
+            del self._running[rank.number]
+            status = rank.process.returncode
+            self._note_end(rank, status)
+            if self._status == 0 and self._kill_at is None:
+                self._status = status if status >= 0 else 128 - status
+            if not self._is_alone or self._is_started_again or self._kill_at is not None:
+                continue
+            if self._has_left_others(rank):
+                self._tell_of_loss(rank)
+                self._status = self._status or 1
+                self._end_all()
+
+    def _note_end(self, rank: Rank, status: int) -> None:
+        number, pid = rank.number, rank.process.pid
+        if self._is_alone and status >= 0:
+            self._leave(f"exit-{number}", f"{status}\n")
+        if self._is_alone and status >= 0 and number in self._server.entered:
+            self._leave(f"rank-{number}.json", json.dumps(self._testimony(rank)))
+        how = f"exit {status}" if status >= 0 else f"signal {-status}"
+        if self._directory is not None:
+            with contextlib.suppress(OSError), (self._directory / "ended").open("a") as file:
+                file.write(f"{pid} {how}\n")
+
+    def _testimony(self, rank: Rank) -> dict[str, object]:
+        """What is known of a rank that has ended by itself."""
+        return {
+            "schema": _SCHEMA,
+            "rank": rank.number,
+            "pid": rank.process.pid,
+            "host": socket.gethostname(),
+            "started_ns": rank.started_ns,
+            "ended_ns": time.time_ns(),
+            "finalized": rank.number in self._server.finalized,
+            "exit_status": rank.process.returncode,
+            "operations": {},
+            "losses": [],
+            "recoveries": [],
+        }
+
+    def _has_left_others(self, rank: Rank) -> bool:
+        is_whole = rank.number in self._server.finalized and rank.process.returncode >= 0
+        return rank.number in self._server.entered and not is_whole and bool(self._running)
+
+    def _tell_of_loss(self, rank: Rank) -> None:
+        status = rank.process.returncode
+        how = f"ended with status {status} before MPI_Finalize"
+        if status < 0:
+            how = f"was killed by {signal.Signals(-status).name}"
+        print(
+            f"resprout: rank {rank.number} (pid {rank.process.pid}) {how}: the job ends with it, "
+            "as it runs on this MPI library without libresprout.so; --on-loss restart starts it "
+            "again",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def _leave(self, name: str, text: str) -> None:
+        """A file of the run directory, whole from the beginning."""
+        if self._directory is None:
+            return
+        with contextlib.suppress(OSError):
+            path = self._directory / f".{name}"
+            path.write_text(text)
+            path.rename(self._directory / name)
+
+
+def _parts(words: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == ":":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [(int(part[1]), part[2:]) for part in parts]
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    is_alone = words[0] == "--alone"
+    return Launcher(_parts(words[1:] if is_alone else words), is_alone).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
