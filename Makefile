@@ -11,7 +11,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test lint format bench soak sanitize wheel build clean
+.PHONY: help demo docs test lint format bench soak sanitize wheel build clean mpis
 
 help: ## this list
 	@echo "Resprout keeps MPI programs running when processes die."
@@ -26,10 +26,15 @@ demo: $(BUILD)/build.ninja ## run 8 MPI processes, kill 2 of them, see the right
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component demo --prefix python >/dev/null
 	@PYTHONPATH=$(CURDIR)/python $(BIN)/python -m resprout demo
 
+mpis: build .venv/mpis.stamp ## what programs of MPICH and Intel MPI need: libresprout_mpich.so
+	@$(BIN)/cmake --preset release --log-level=WARNING >/dev/null
+	@$(BIN)/ninja -C $(BUILD) --quiet resprout_mpich
+	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
+
 docs: .venv/docs.stamp ## the site of the docs, in build/site; open build/site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
 
-test: build .venv/dev.stamp .venv/mpis.stamp ## lint, then every test (under 30 minutes on 2 cores)
+test: build .venv/dev.stamp mpis ## lint, then every test (under 30 minutes on 2 cores)
 	@$(BIN)/python tests/run_all.py
 
 lint: .venv/dev.stamp ## format, clang-tidy, ruff, mypy, spelling

@@ -1,14 +1,15 @@
 # How folders become targets. A folder that has no sources yet becomes an empty target, or none.
 include(CheckLinkerFlag)
 
-# The sources of a layer: all of its folder but tests and programs (main.cpp).
+# The sources of a layer: all of its folder but tests, programs (main.cpp), and what is for another MPI
+# library than the one of the build (mpich.cmake).
 function(resprout_collect out)
   set(sources)
   foreach(folder ${ARGN})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
-  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "((_test|/main)\\.cpp|/handles/mpich/.*)$")
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 

@@ -15,6 +15,13 @@
 
 namespace resprout::shim::ulfm {
 
+// MPI_Finalize comes back after a loss.
+#if defined(OPEN_MPI)
+inline constexpr bool finalizes_after_loss = true;
+#else
+inline constexpr bool finalizes_after_loss = false;
+#endif
+
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
 
 inline void prepare() {}

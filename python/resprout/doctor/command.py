@@ -22,7 +22,7 @@ from resprout.launch.mpi import (
     one_host_settings,
     settings_for,
 )
-from resprout.launch.shim import built_for, check_fits, find_shim
+from resprout.launch.shim import FOR_MPICH, LIBRARY, built_for, check_fits, shim_for
 from resprout.options import check_environment
 
 SCHEMA = 1
@@ -81,17 +81,22 @@ def _tolerance(mpi: Mpi) -> Check:
         return Check(name, Verdict.DOUBTFUL, text)
     texts = {
         Library.OPEN_MPI: "no: Resprout needs Open MPI 5",
-        Library.MPICH: "no: survivors end within a second, when they communicate",
-        Library.INTEL_MPI: "in part: survivors can send; MPI_Finalize of its own waits for ever",
+        Library.MPICH: "yes: Resprout starts its ranks on one host, as its launcher would end them",
+        Library.INTEL_MPI: "yes: Resprout starts its ranks on one host, and ends them after a loss "
+        "without the library's MPI_Finalize, which waits for the lost",
         Library.UNKNOWN: "unknown: this launcher is none that Resprout knows",
     }
-    return Check(name, Verdict.DOUBTFUL, texts[mpi.library])
+    verdict = Verdict.GOOD if mpi.is_started_by_us else Verdict.DOUBTFUL
+    return Check(name, verdict, texts[mpi.library])
 
 
 def _check_shim(mpi: Mpi) -> tuple[Path | None, Check]:
-    name = "libresprout.so"
+    name = FOR_MPICH if mpi.is_started_by_us else LIBRARY
     try:
-        shim = find_shim()
+        shim = shim_for(mpi)
+        if shim is None:
+            text = f"there is none for {mpi}: its jobs end at a loss, or start again"
+            return None, Check(name, Verdict.DOUBTFUL, text)
         check_fits(shim, mpi)
     except UserError as error:
         return None, Check(name, Verdict.BAD, str(error))

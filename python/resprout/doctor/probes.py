@@ -38,7 +38,7 @@ def check_by_trying(mpi: Mpi, shim: Path | None) -> Iterator[Check]:
         if shim is not None:
             yield _resprout(mpi, program, shim)
         else:
-            yield from _not_tried("libresprout.so does not fit this MPI", _WITH_RESPROUT)
+            yield from _not_tried("no library of Resprout fits this MPI", _WITH_RESPROUT)
 
 
 def _not_tried(why: str, *names: str) -> Iterator[Check]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 _PT_INTERP = 3
 _BECOMES_THE_PROGRAM = "/resprout_start"
-_LIBRARY = re.compile(r"/libresprout\.so$", re.MULTILINE)
+_LIBRARY = re.compile(r"/libresprout(_mpich)?\.so$", re.MULTILINE)
 _MPI = re.compile(r"/libmpi\.so[.0-9]*$", re.MULTILINE)
 OVERWRITTEN = "LD_PRELOAD did not reach it"
 LINKED_STATICALLY = "it is statically linked"

@@ -19,14 +19,14 @@ from resprout.launch.lives.run import check_command, check_restarts, later_plan
 from resprout.launch.lives.run import execute as execute_lives
 from resprout.launch.mpi import find_mpi
 from resprout.launch.order import read_order
-from resprout.launch.own.limits import check_own
+from resprout.launch.own.limits import check_alone, check_own
 from resprout.launch.parts import Part, split
 from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
 from resprout.launch.planes.run import execute as execute_planes
 from resprout.launch.protection import unprotected_program
-from resprout.launch.shim import check_fits, find_shim
+from resprout.launch.shim import check_fits, find_shim, shim_for
 from resprout.options import BY_FLAG, check_environment, check_value
 from resprout.report.as_json import check_writable, write
 from resprout.report.merge import Report, merge
@@ -120,8 +120,10 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
         raise UserError(f"--hostfile: {request.hostfile} is no file")
     mpi = find_mpi(request.mpi, os.environ, parts[0].program)
     if mpi.is_started_by_us:
-        check_own(mpi, request.texts, request.inject, request.hostfile, request.mpirun_args)
-        shim = None
+        shim = shim_for(mpi)
+        check_own(mpi, request.texts, request.hostfile, request.mpirun_args)
+        if shim is None:
+            check_alone(mpi, request.texts, request.inject)
     found = [unprotected_program(part.program) for part in parts] if shim is not None else [None]
     # If others are protected, so is the job as a whole; the rest is found while it runs.
     unprotected = found[0] if all(found) else None

@@ -9,6 +9,8 @@ from resprout.errors import UserError
 from resprout.launch.mpi import Library, Mpi
 
 LIBRARY = "libresprout.so"
+# For programs of MPICH and Intel MPI (cmake/mpich.cmake); not built everywhere.
+FOR_MPICH = "libresprout_mpich.so"
 FOR_LAUNCHER = "libresprout_launcher.so"
 # Runs in the place of each rank's program and becomes it (src/launcher/start).
 START = "resprout_start"
@@ -23,6 +25,14 @@ def find_shim(name: str = LIBRARY) -> Path:
     if " " in str(path) or ":" in str(path):
         raise UserError(f"{path} cannot be preloaded: its name has a blank or a colon")
     return path
+
+
+def shim_for(mpi: Mpi) -> Path | None:
+    """What goes into ranks of this MPI. Nothing: there is none for it here."""
+    if not mpi.is_started_by_us:
+        return find_shim()
+    is_there = Path(__file__).resolve().parent.parent.joinpath(FOR_MPICH).exists()
+    return find_shim(FOR_MPICH) if is_there and not mpi.has_standard_abi else None
 
 
 def built_for(shim: Path) -> str | None:

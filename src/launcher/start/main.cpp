@@ -70,8 +70,9 @@ void take_input(const char* rank) {
 // Whose all this is: another job that a rank starts may get a copy of it
 // (src/mpi/process/environment.hpp).
 void name_process() {
-  const char* job = std::getenv("PMIX_NAMESPACE");
-  const char* rank = std::getenv("PMIX_RANK");
+  const bool has_pmix = std::getenv("PMIX_NAMESPACE") != nullptr;
+  const char* job = std::getenv(has_pmix ? "PMIX_NAMESPACE" : "PMI_JOBID");
+  const char* rank = std::getenv(has_pmix ? "PMIX_RANK" : "PMI_RANK");
   char name[1024];
   std::snprintf(name, sizeof name, "%s.%s", job == nullptr ? "" : job, rank == nullptr ? "" : rank);
   setenv("RESPROUT_PROCESS", name, 1);

@@ -39,6 +39,7 @@
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/report/position.hpp"
 #include "mpi/process/report/report.hpp"
+#include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/pulses/pulses.hpp"
 
@@ -352,12 +353,18 @@ extern "C" int MPI_Finalize() {
     finalize_cut_off();
     return MPI_SUCCESS;
   }
-  if (World::current() != nullptr) {
+  bool can_mpi_finalize = true;
+  if (const World* world = World::current()) {
     note_phase(Phase::ending);
     entering("finalize");
+    can_mpi_finalize = ulfm::finalizes_after_loss || world->lost_count() == 0;
     end();
   }
-  const int code = PMPI_Finalize();
+  int code = MPI_SUCCESS;
+  if (can_mpi_finalize)
+    code = PMPI_Finalize();
+  else
+    finalize_without_mpi();
   note_phase(Phase::over);
   return code;
 }

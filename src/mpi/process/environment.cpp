@@ -33,7 +33,11 @@ std::string value_of(const char* name) {
 }
 
 // As resprout_start has it.
-std::string own_name() { return value_of("PMIX_NAMESPACE") + "." + value_of("PMIX_RANK"); }
+std::string own_name() {
+  if (getenv("PMIX_NAMESPACE") == nullptr)
+    return value_of("PMI_JOBID") + "." + value_of("PMI_RANK");
+  return value_of("PMIX_NAMESPACE") + "." + value_of("PMIX_RANK");
+}
 
 void stop_preloading() {
   Dl_info own{};

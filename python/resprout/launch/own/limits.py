@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from resprout.errors import UserError
 from resprout.launch.mpi import Mpi
+from resprout.launch.shim import FOR_MPICH
 
 
 def check_own(
     mpi: Mpi,
     texts: Mapping[str, str | None],
-    inject: Sequence[str],
     hostfile: str | None,
     mpirun_args: Sequence[str],
 ) -> None:
@@ -20,10 +20,19 @@ def check_own(
         raise UserError(f"--mpirun-arg: ranks of {mpi} are not started by its mpirun")
     if texts.get("--replicas") not in (None, "1"):
         raise UserError(f"--replicas needs Open MPI 5, and the program uses {mpi}")
+    if (collectives := texts.get("--collectives")) not in (None, "auto", "resprout"):
+        raise UserError(
+            f"--collectives {collectives} needs Open MPI 5, and the program uses {mpi}: a "
+            "collective of that library cannot be broken off when a rank is lost"
+        )
+
+
+def check_alone(mpi: Mpi, texts: Mapping[str, str | None], inject: Sequence[str]) -> None:
+    """Of one whose ranks run without libresprout_mpich.so."""
     if inject:
-        raise UserError(f"--inject needs Open MPI 5, and the program uses {mpi}")
+        raise UserError(f"--inject needs {FOR_MPICH}, which is not there for {mpi}")
     if (on_loss := texts.get("--on-loss")) not in (None, "continue", "restart"):
         raise UserError(
-            f"--on-loss {on_loss} needs Open MPI 5, and the program uses {mpi}: its job ends at "
-            "its first loss, or starts again with --on-loss restart"
+            f"--on-loss {on_loss} needs {FOR_MPICH}, which is not there for {mpi}: its job ends "
+            "at its first loss, or starts again with --on-loss restart"
         )

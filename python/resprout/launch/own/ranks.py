@@ -41,7 +41,7 @@ _SCHEMA = 1
 class Rank:
     """A process, and the connection by which it asks."""
 
-    def __init__(self, number: int, size: int, words: Sequence[str]) -> None:
+    def __init__(self, job: str, number: int, size: int, words: Sequence[str]) -> None:
         self.number = number
         self.started_ns = time.time_ns()
         self.unread = b""
@@ -51,6 +51,7 @@ class Rank:
             "PMI_FD": str(theirs.fileno()),
             "PMI_RANK": str(number),
             "PMI_SIZE": str(size),
+            "PMI_JOBID": job,
             "MPI_LOCALRANKID": str(number),
             "MPI_LOCALNRANKS": str(size),
             "GFORTRAN_UNBUFFERED_PRECONNECTED": "y",
@@ -93,7 +94,8 @@ class Launcher:
         self._directory = None if directory is None else Path(directory)
         self._is_alone = is_alone
         self._is_started_again = os.environ.get("RESPROUT_ON_LOSS") == "restart"
-        self._server = Server(size, f"resprout_{uuid.uuid4().hex[:16]}")
+        job = f"resprout_{uuid.uuid4().hex[:16]}"
+        self._server = Server(size, job)
         self._status = 0
         self._segments: set[str] = set()
         self._looks = 0
@@ -101,7 +103,7 @@ class Launcher:
         self._selector = selectors.DefaultSelector()
         self._listen_to_signals()
         words = [words for count, words in parts for _ in range(count)]
-        self._ranks = [Rank(number, size, each) for number, each in enumerate(words)]
+        self._ranks = [Rank(job, number, size, each) for number, each in enumerate(words)]
         self._running = dict(enumerate(self._ranks))
         for rank in self._ranks:
             self._selector.register(rank.connection, selectors.EVENT_READ, rank)
@@ -239,7 +241,7 @@ class Launcher:
             how = f"was killed by {signal.Signals(-status).name}"
         print(
             f"resprout: rank {rank.number} (pid {rank.process.pid}) {how}: the job ends with it, "
-            "as it runs on this MPI library without libresprout.so; --on-loss restart starts it "
+            "as it runs without libresprout_mpich.so; --on-loss restart starts it "
             "again",
             file=sys.stderr,
             flush=True,

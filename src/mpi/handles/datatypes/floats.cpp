@@ -25,8 +25,10 @@ std::optional<FloatForm> predefined_form(MPI_Datatype datatype) {
   const std::array rows{
 #if defined(__FLT16_MAX__) && defined(MPIX_C_FLOAT16)
       Row{MPIX_C_FLOAT16, {FloatKind::half, 1}},
+#  if defined(MPIX_C_SHORT_FLOAT_COMPLEX)
       Row{MPIX_C_SHORT_FLOAT_COMPLEX, {FloatKind::half, 2}},
       Row{MPIX_CXX_SHORT_FLOAT_COMPLEX, {FloatKind::half, 2}},
+#  endif
 #endif
 #if defined(__FLT16_MAX__) && defined(MPI_REAL2) && defined(MPI_COMPLEX4)
       Row{MPI_REAL2, {FloatKind::half, 1}},

@@ -55,6 +55,8 @@ void finalize_cut_off() {
   if (!has_finalized.exchange(true)) World::current()->report().note_finalized();
 }
 
+void finalize_without_mpi() { has_finalized = true; }
+
 }  // namespace resprout::shim
 
 using namespace resprout::shim;

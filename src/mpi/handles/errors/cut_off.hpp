@@ -30,4 +30,8 @@ bool live_on_cut_off(const std::string& why);
 // For MPI_Finalize, instead of all that needs others.
 void finalize_cut_off();
 
+// The same behind the end of Resprout, where a loss is known and the library would wait for the
+// lost (Intel MPI) or fail (MPICH over TCP).
+void finalize_without_mpi();
+
 }  // namespace resprout::shim

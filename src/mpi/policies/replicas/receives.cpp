@@ -1,4 +1,5 @@
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/handles/handle_number.hpp"
 
 #include <sched.h>
 
@@ -20,7 +21,7 @@ static_assert(runtime::ReceiveOrder::any != runtime::ReceiveOrder::nobody);
 
 runtime::ReceiveOrder::Pattern pattern_of(MPI_Comm comm, int source, int tag) {
   using Order = runtime::ReceiveOrder;
-  return {reinterpret_cast<std::uintptr_t>(comm), source == MPI_ANY_SOURCE ? Order::any : source,
+  return {number_of(comm), source == MPI_ANY_SOURCE ? Order::any : source,
           tag == MPI_ANY_TAG ? Order::any : tag};
 }
 

@@ -1,0 +1,38 @@
+// What src/mpi/handles/openmpi is asked of the inside of a library, for MPICH and Intel MPI. They
+// know of no losses, so nothing of theirs has to be broken off, and what they make has no steps
+// that a loss could fall into unseen.
+#include <mpi.h>
+
+#include "mpi/handles/openmpi/failed_requests.hpp"
+#include "mpi/handles/openmpi/making.hpp"
+#include "mpi/handles/openmpi/numbers.hpp"
+#include "mpi/handles/openmpi/nursery.hpp"
+#include "mpi/handles/openmpi/steps.hpp"
+
+namespace resprout::shim {
+
+bool is_failed_in_mpi(MPI_Request) { return false; }
+BlockingSend::BlockingSend(MPI_Comm, int) {}
+BlockingSend::~BlockingSend() = default;
+
+FarNumbers::FarNumbers() : were_wanted_(false) {}
+FarNumbers::~FarNumbers() = default;
+
+bool end_turn() { return true; }
+std::byte end_of_making(int) { return std::byte{0}; }
+int code_without_numbers(MPI_Comm, int code) { return code != MPI_SUCCESS ? code : MPI_ERR_INTERN; }
+
+void open_nursery() {}
+void close_nursery() {}
+void leave_nursery(void*) {}
+int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made) {
+  constexpr int bits_of_tag = 30;
+  return PMPI_Comm_create_group(parent, group, static_cast<int>(name >> (64 - bits_of_tag)), made);
+}
+
+int start_duplicate(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  return PMPI_Comm_idup(comm, made, request);
+}
+void* step_under_way() { return nullptr; }
+
+}  // namespace resprout::shim
