@@ -456,7 +456,7 @@ def _is_missing(value: str) -> bool:
     return _NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
 
 
-# As src/mpi/carriers/carrier.hpp has it.
+# As src/mpi/process/calibration.hpp has it.
 _CALIBRATED = re.compile(
     r"auto:cores=[0-9]+(;ranks=[0-9]+,barrier=0?,bcast=[0-9.]*,reduce=[0-9.]*,allreduce=[0-9.]*)+"
 )

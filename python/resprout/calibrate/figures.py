@@ -85,7 +85,7 @@ def ranks_of(measured: Iterable[Measured]) -> list[int]:
 
 
 def as_text(measured: Sequence[Measured], cores: int) -> str:
-    """For the ranks, as src/mpi/carriers/carrier.hpp reads it."""
+    """For the ranks, as src/mpi/process/calibration.hpp reads it."""
     rows = [f"cores={cores}"]
     for ranks in ranks_of(measured):
         parts = [f"ranks={ranks}"]

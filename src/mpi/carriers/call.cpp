@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "mpi/carriers/bitwise_and.hpp"
-#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/masked.hpp"
 #include "mpi/process/first_loss.hpp"

@@ -15,7 +15,9 @@
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/error_handlers/refusal.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 

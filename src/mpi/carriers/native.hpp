@@ -12,12 +12,11 @@
 #include <span>
 #include <vector>
 
-#include "mpi/carriers/natives.hpp"
-#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/natives.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/datatypes/payload.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/process/inside_mpi.hpp"
 #include "runtime/native_call.hpp"
 
 namespace resprout::shim {

@@ -2,7 +2,6 @@
 
 #include <variant>
 
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/process/world.hpp"
 

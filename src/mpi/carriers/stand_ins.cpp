@@ -7,7 +7,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/numbers.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/blocks.hpp"
 
@@ -105,9 +105,9 @@ Remembered& StandIns::kind_of(const runtime::Session& session, const Reduction& 
 }
 
 std::optional<StandInsOfCall> stand_ins_of(Communicator& communicator) {
-  std::unique_ptr<StandIns>& stand_ins = communicator.stand_ins;
+  std::shared_ptr<StandIns>& stand_ins = communicator.stand_ins;
   const bool is_asked_for = World::current()->options().missing.what != Missing::What::nothing;
-  if (!stand_ins && is_asked_for) stand_ins = std::make_unique<StandIns>();
+  if (!stand_ins && is_asked_for) stand_ins = std::make_shared<StandIns>();
   if (!stand_ins || (!is_asked_for && stand_ins->callback == nullptr)) return std::nullopt;
   return StandInsOfCall{stand_ins.get(), stand_ins->callback, stand_ins->extra};
 }
@@ -154,7 +154,7 @@ extern "C" int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, v
     return finish(MPI_COMM_WORLD, name, MPI_ERR_COMM);
   Communicator& communicator = *communicator_of(comm);
   if (communicator.is_inter) return finish(comm, name, MPI_ERR_COMM);
-  if (!communicator.stand_ins) communicator.stand_ins = std::make_unique<StandIns>();
+  if (!communicator.stand_ins) communicator.stand_ins = std::make_shared<StandIns>();
   communicator.stand_ins->callback = function;
   communicator.stand_ins->extra = extra;
   return MPI_SUCCESS;

@@ -1,4 +1,8 @@
 // MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Abort: the world comes and goes.
+#include "mpi/carriers/new_natives.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/errors/wrappings.hpp"
+#include "mpi/process/open_windows.hpp"
 #include "mpi/process/world.hpp"
 
 #include <signal.h>
@@ -10,30 +14,31 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "mpi/carriers/departures.hpp"
-#include "mpi/carriers/natives.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/departures.hpp"
 #include "mpi/handles/communicators/lingering.hpp"
+#include "mpi/handles/communicators/natives.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
-#include "mpi/handles/errors/errors.hpp"
 #include "mpi/handles/openmpi/left_behind.hpp"
 #include "mpi/handles/openmpi/nursery.hpp"
 #include "mpi/handles/openmpi/references.hpp"
+#include "mpi/handles/windows/windows.hpp"
 #include "mpi/lifecycle/abort.hpp"
 #include "mpi/lifecycle/bring_up.hpp"
 #include "mpi/lifecycle/leaving.hpp"
 #include "mpi/lifecycle/report/arrival.hpp"
 #include "mpi/lifecycle/report/fatal_signals.hpp"
 #include "mpi/lifecycle/report/waiting.hpp"
-#include "mpi/operations/rma/windows.hpp"
+#include "mpi/policies/chosen/substitution.hpp"
+#include "mpi/policies/chosen/verification.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/clocks.hpp"
 #include "mpi/policies/replicas/masking.hpp"
-#include "mpi/policies/replicas/verification.hpp"
 #include "mpi/process/calls_mutex.hpp"
 #include "mpi/process/environment.hpp"
 #include "mpi/process/first_loss.hpp"
@@ -268,7 +273,10 @@ void begin() {
     session_of(MPI_COMM_WORLD, lock);
   }
   PMPI_Barrier(MPI_COMM_WORLD);
-  if (!are_own(live.load()->options().collectives)) open_natives();
+  if (!are_own(live.load()->options().collectives)) {
+    open_natives(drive_from_inside);
+    make_native(MPI_COMM_WORLD);
+  }
   install_error_handlers();
   find_references(communicator_of_own());
   open_requests();

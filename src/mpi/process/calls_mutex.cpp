@@ -1,6 +1,6 @@
 #include "mpi/process/calls_mutex.hpp"
 
-#include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/process/thread_level.hpp"
 
 namespace resprout::shim {
 

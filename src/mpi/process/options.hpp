@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpi/carriers/carrier.hpp"
+#include "mpi/process/calibration.hpp"
 #include "protocols/digest_vote/method.hpp"
 #include "runtime/net/order.hpp"
 #include "runtime/replicas/lag.hpp"

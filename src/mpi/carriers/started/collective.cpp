@@ -1,8 +1,7 @@
 #include "mpi/carriers/started/collective.hpp"
 
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/started/under_way.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/masked.hpp"
 #include "mpi/process/options.hpp"
 #include "mpi/process/world.hpp"
@@ -44,7 +43,7 @@ void Collective::end() {
   if (session_.is_revoked()) result_ = ulfm::revoked_class();
   if (outcome_.is_touched)
     note_recovery(call_.comm, call_.name, call_.number, session_.id(), outcome_);
-  detail::note_end(call_.ticket);
+  if (call_.note_end != nullptr) call_.note_end(call_.ticket);
 }
 
 }  // namespace resprout::shim

@@ -16,7 +16,8 @@
 #include <memory>
 
 #include "mpi/handles/datatypes/payload.hpp"
-#include "mpi/policies/replicas/sides.hpp"
+#include "mpi/policies/sides.hpp"
+#include "mpi/process/thread_level.hpp"
 #include "runtime/started.hpp"
 #include "runtime/task.hpp"
 
@@ -41,6 +42,7 @@ class Collective : public runtime::Task {
     std::uint64_t number = 0;  // of this call among those of its name on this communicator, from 1
     int ticket = 0;            // the name of its request (under_way.hpp)
     std::shared_ptr<MaskedCollective> masked = nullptr;  // where siblings stand in for the lost
+    void (*note_end)(int ticket) = nullptr;              // it is over; under the engine's lock
   };
 
   bool advance() final;
@@ -99,25 +101,5 @@ class Collective : public runtime::Task {
   bool has_begun_ = false;
   bool is_for_program_ = false;
 };
-
-// Makes the collective of one call, or of one start of a persistent request; null if the arguments
-// are not valid: the MPI library knows what to say. Called on a thread of the program, under the
-// engine's lock.
-using MakeCollective =
-    std::function<std::shared_ptr<Collective>(MPI_Comm comm, runtime::Session& session)>;
-
-// What a call says: how it is made, and what replicas compare of it.
-struct Startable {
-  MakeCollective make;
-  Describe describe = nullptr;
-};
-
-// A call of MPI_I...: starts what `start.make` makes, and gives the request. `name`: the lower-case
-// MPI name, a string literal; `native`: MPI's own call.
-int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
-                     const std::function<int()>& native);
-// A call of MPI_..._init: `start.make` is called at each start.
-int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
-                    const std::function<int()>& native);
 
 }  // namespace resprout::shim

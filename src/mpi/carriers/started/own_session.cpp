@@ -1,6 +1,6 @@
 #include "mpi/carriers/started/own_session.hpp"
 
-#include "mpi/carriers/departures.hpp"
+#include "mpi/handles/communicators/departures.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {

@@ -6,14 +6,17 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/error_handlers/unanswered.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/requests/broken_sends.hpp"
-#include "mpi/handles/requests/patience.hpp"
-#include "mpi/handles/requests/peers.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/policies/replicas/messages.hpp"
+#include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 

@@ -6,18 +6,20 @@
 #include <unordered_map>
 #include <utility>
 
-#include "mpi/carriers/departures.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/own_session.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/communicators/departures.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/operators/bearers.hpp"
-#include "mpi/handles/requests/peers.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
-#include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/first_loss.hpp"
+#include "mpi/process/inside_mpi.hpp"
+#include "mpi/process/meanwhile.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
@@ -56,8 +58,6 @@ Table& table() {
 }
 
 using Guard = std::lock_guard<std::mutex>;
-
-RESPROUT_FAST_THREAD_LOCAL int calls_inside = 0;
 
 // The name of a request. REQUIRES: the mutex is held.
 int new_ticket() {
@@ -163,9 +163,17 @@ void leave_own_session(MPI_Request request, runtime::Lock& lock) {
   own->close(lock);
 }
 
+// Under the engine's lock: the collective with this ticket is over.
+void note_end(int ticket) {
+  const Guard guard(table().mutex);
+  table().ended.push_back(ticket);
+  table().has_ended.store(true, std::memory_order_release);
+}
+
 // Under the engine's lock.
 void launch(const std::shared_ptr<Collective>& collective, Collective::Call call) {
   call.number = communicator_of(call.comm)->calls.next(call.name);
+  call.note_end = note_end;
   collective->set_call(call);
   table().under_way.fetch_add(1);
   collective->session().enqueue(collective);
@@ -209,16 +217,6 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
 
 }  // namespace
 
-namespace detail {
-
-void note_end(int ticket) {
-  const Guard guard(table().mutex);
-  table().ended.push_back(ticket);
-  table().has_ended.store(true, std::memory_order_release);
-}
-
-}  // namespace detail
-
 int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                      const std::function<int()>& native) {
   ComparedStart compared(comm, name, start.describe);
@@ -246,12 +244,9 @@ void drive() {
   complete_ended();
 }
 
-InsideMpi::InsideMpi() { ++calls_inside; }
-InsideMpi::~InsideMpi() { --calls_inside; }
-
 void drive_from_inside() {
   World* world = World::current();
-  if (calls_inside > 0 && is_any_under_way() && world != nullptr) world->engine().maybe_drive();
+  if (InsideMpi::is_any() && is_any_under_way() && world != nullptr) world->engine().maybe_drive();
 }
 
 Watch::Watch(int count, MPI_Request* requests, Then with_sends)
@@ -394,6 +389,7 @@ void leave_persistent() {
 }
 
 void open_requests() {
+  do_meanwhile(drive);
   Table& t = table();
   PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &t.own);
   int* tag_max = nullptr;

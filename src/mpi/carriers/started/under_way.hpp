@@ -18,27 +18,40 @@
 
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/send_halves.hpp"
-#include "mpi/handles/errors/unanswered.hpp"
+#include "mpi/handles/error_handlers/unanswered.hpp"
 #include "mpi/handles/requests/broken_sends.hpp"
 
 namespace resprout::shim {
 
 class OwnSession;
 
+// Makes the collective of one call, or of one start of a persistent request; null if the arguments
+// are not valid: the MPI library knows what to say. Called on a thread of the program, under the
+// engine's lock.
+using MakeCollective =
+    std::function<std::shared_ptr<Collective>(MPI_Comm comm, runtime::Session& session)>;
+
+// What a call says: how it is made, and what replicas compare of it.
+struct Startable {
+  MakeCollective make;
+  Describe describe = nullptr;
+};
+
+// A call of MPI_I...: starts what `start.make` makes, and gives the request. `name`: the lower-case
+// MPI name, a string literal; `native`: MPI's own call.
+int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                     const std::function<int()>& native);
+// A call of MPI_..._init: `start.make` is called at each start.
+int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
+                    const std::function<int()>& native);
+
 // Some are started, and the program was not yet told that they are over.
 bool is_any_under_way();
 // Drives the engine for a moment, and completes the requests of what is over.
 void drive();
 
-// While one lives, this thread is inside of a blocking call of MPI, without the engine's lock:
-// others may need it for what is under way. MPI's own progress calls `drive_from_inside` there.
-class InsideMpi {
- public:
-  InsideMpi();
-  ~InsideMpi();
-  InsideMpi(const InsideMpi&) = delete;
-  InsideMpi& operator=(const InsideMpi&) = delete;
-};
+// From MPI's own progress: the same, where the thread is inside of a blocking call
+// (inside_mpi.hpp).
 void drive_from_inside();
 
 // The requests that one call is about to complete, some of which may be collectives, receives that
@@ -98,10 +111,5 @@ void leave_persistent();
 void open_requests();
 // At MPI_Finalize, when all are over.
 void close_requests();
-
-namespace detail {
-// Under the engine's lock: the collective with this ticket is over.
-void note_end(int ticket);
-}  // namespace detail
 
 }  // namespace resprout::shim

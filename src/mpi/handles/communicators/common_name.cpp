@@ -11,7 +11,9 @@
 
 #include "core/random.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"

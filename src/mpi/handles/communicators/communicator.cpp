@@ -6,25 +6,10 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "mpi/carriers/departures.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
-#include "mpi/carriers/natives.hpp"
-#include "mpi/carriers/neighbor_messages.hpp"
-#include "mpi/carriers/stand_ins.hpp"
-#include "mpi/carriers/started/under_way.hpp"
-#include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/communicators/spares.hpp"
 #include "mpi/process/fast_thread_local.hpp"
-#include "mpi/process/world.hpp"
-#include "runtime/engine.hpp"
 
 namespace resprout::shim {
 namespace {
-
-// Tell the sessions for repairs, and of duplicates that are only started, apart from those of other
-// communicators, which are counted.
-constexpr std::uint64_t for_repair = ~std::uint64_t{0};
-constexpr std::uint64_t for_started_duplicates = std::uint64_t{1} << 62;
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 // Raised when any communicator ends, so that no thread trusts a handle that MPI may reuse.
@@ -124,9 +109,6 @@ std::vector<int> world_ranks_of(MPI_Group group) {
   return world_ranks;
 }
 
-Communicator::Communicator() = default;
-Communicator::~Communicator() = default;
-
 void describe_communicator(MPI_Comm comm, std::unique_ptr<Communicator> communicator) {
   PMPI_Comm_set_attr(comm, communicator_keyval(), communicator.release());
   generation.fetch_add(1, std::memory_order_relaxed);
@@ -144,106 +126,9 @@ Communicator* communicator_of(MPI_Comm comm) {
   return last_asked.found;
 }
 
-runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock) {
-  Communicator* communicator = communicator_of(comm);
-  if (communicator->is_native) return nullptr;
-  if (communicator->session == nullptr) {
-    runtime::Engine& engine = World::current()->engine();
-    const auto& [name, world_ranks] =
-        std::tie(communicator->session_name, communicator->world_ranks);
-    communicator->session = name ? &engine.open_session(lock, *name, world_ranks)
-                                 : &engine.open_session(lock, world_ranks);
-    note_session(comm, *communicator->session);
-  }
-  return communicator->session;
-}
-
-runtime::Session* session_of(Communicator& communicator, MPI_Comm comm) {
-  if (communicator.is_native) return nullptr;
-  if (communicator.session != nullptr) [[likely]]
-    return communicator.session;
-  runtime::Lock lock = World::current()->engine().lock();
-  return session_of(comm, lock);
-}
-
-runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock) {
-  runtime::Session* session = session_of(comm, lock);
-  if (session == nullptr) return nullptr;
-  Communicator* communicator = communicator_of(comm);
-  if (communicator->repair == nullptr)
-    communicator->repair = &World::current()->engine().open_session(
-        lock, session->child(for_repair), communicator->world_ranks);
-  return communicator->repair;
-}
-
-void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock) {
-  if (comm == MPI_COMM_NULL) return;
-  Communicator* communicator = communicator_of(comm);
-  if (communicator->is_native || communicator->session != nullptr) return;
-  communicator->session =
-      &World::current()->engine().open_session(lock, name, communicator->world_ranks);
-  note_session(comm, *communicator->session);
-}
-
-void name_started_duplicate(MPI_Comm comm, MPI_Comm made) {
-  runtime::Lock lock = World::current()->engine().lock();
-  const runtime::Session* session = session_of(comm, lock);
-  if (session == nullptr) return;
-  const std::uint64_t number = ++communicator_of(comm)->duplicates_started;
-  if (made == MPI_COMM_NULL) return;
+void name_session(MPI_Comm comm, std::uint64_t name) {
   const std::lock_guard guard(discoveries().mutex);
-  discoveries().session_names[made] = session->child(for_started_duplicates + number);
-}
-
-namespace {
-
-// Nobody has to know whether all have come to the end of it.
-bool may_depart(const Communicator& communicator) {
-  return communicator.repair == nullptr && !communicator.session->is_revoked() &&
-         (communicator.session->has_begun() || communicator.remade);
-}
-
-}  // namespace
-
-Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
-  World* world = World::current();
-  if (world == nullptr) return Parting::alone;
-  Communicator* communicator = communicator_of(comm);
-  if (communicator->session == nullptr) return Parting::alone;
-  runtime::Engine& engine = world->engine();
-  runtime::Lock lock = engine.lock();
-  finish_departures(engine, lock);
-  communicator->session->finish_tasks(lock);
-  if (communicator->repair != nullptr) communicator->repair->finish_tasks(lock);
-  leave_communicator(comm, lock);
-  leave_lanes(*communicator);
-  if (waits == PartingWaits::if_needed && may_depart(*communicator)) {
-    const Parting parting = communicator->session->is_whole() ? Parting::alone : Parting::unclean;
-    forget_session(*communicator->session);
-    communicator->is_departing = true;
-    communicator->is_lingering |= communicator->remade.has_value();
-    depart(std::unique_ptr<Communicator>(communicator));
-    return parting;
-  }
-  // Nothing was ever said in it: nobody has to hear that it ends. But what carries the messages of
-  // a remade one goes to others.
-  if (communicator->session->has_begun() || communicator->remade)
-    communicator->session->barrier(lock);
-  communicator->is_revoked = communicator->session->is_revoked();
-  bool is_clean = !communicator->is_revoked;
-  if (is_clean && !communicator->session->is_whole()) {
-    lock.unlock();
-    is_clean = communicator->remade && drain(communicator->remade->spare, *communicator->session);
-    lock.lock();
-  }
-  if (communicator->repair != nullptr) engine.close_session(lock, *communicator->repair);
-  forget_session(*communicator->session);
-  if (communicator->native != MPI_COMM_NULL) leave_native(communicator->native, is_clean);
-  leave_neighbors(*communicator, is_clean);
-  engine.close_session(lock, *communicator->session);
-  communicator->session = nullptr;
-  communicator->repair = nullptr;
-  return is_clean ? Parting::clean : Parting::unclean;
+  discoveries().session_names[comm] = name;
 }
 
 void forget_communicators() {

@@ -62,9 +62,6 @@ struct Remade {
 };
 
 struct Communicator {
-  Communicator();
-  ~Communicator();
-
   bool is_inter = false;
   int rank = 0;                  // own rank in it
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
@@ -82,12 +79,12 @@ struct Communicator {
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
   std::uint64_t persistent_made = 0;                                      // collectives
   std::uint64_t duplicates_started = 0;                                   // by the MPI library
-  std::unique_ptr<StandIns> stand_ins;                // of its reductions, if it has any
+  std::shared_ptr<StandIns> stand_ins;                // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise
   std::optional<const Calibration::Row*> calibrated;  // null: none fits; nothing: not looked up yet
   bool is_native = false;                             // its collectives are left to the MPI library
-  std::unique_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
+  std::shared_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   MPI_Comm neighbors = MPI_COMM_NULL;                 // where neighbors exchange their blocks
   int neighborhoods_made = 0;                         // persistent
@@ -113,32 +110,8 @@ void undescribe_communicator(MPI_Comm comm);
 // MPI_UNDEFINED: not of this world.
 std::vector<int> world_ranks_of(MPI_Group group);
 
-// The session for a collective on `comm`; null if its collectives are the MPI library's business.
-runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
-// The same without the lock, which is taken if the session has to be opened. `communicator`: what
-// is known of `comm`.
-runtime::Session* session_of(Communicator& communicator, MPI_Comm comm);
-
-// The session for what the members do about losses: agree, shrink. It is never revoked, but where
-// this process is cut off.
-runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);
-
-// For the wrappers that make a communicator: opens its session under a name that all members know.
-void open_communicator(MPI_Comm comm, std::uint64_t name, runtime::Lock& lock);
-
-// For the wrappers that have the MPI library start a duplicate of `comm` (MPI_Comm_idup): `made` is
-// its handle, of which MPI may not be asked anything yet. All members say so, in the same order.
-void name_started_duplicate(MPI_Comm comm, MPI_Comm made);
-
-// For the wrappers that end a communicator, before MPI does.
-enum class Parting {
-  alone,    // it has no session (any more): MPI's business
-  clean,    // all living members were there to part, and none of their messages is left
-  unclean,  // it was revoked, or has lost members: there may be messages, here or on their way
-};
-// Whether it is to wait for the other members; else it does where that has to be known.
-enum class PartingWaits { if_needed, always };
-Parting close_communicator(MPI_Comm comm, PartingWaits waits);
+// Its session will be opened under this name. `comm`: of which MPI may not be asked anything yet.
+void name_session(MPI_Comm comm, std::uint64_t name);
 
 // At MPI_Finalize: forgets everything.
 void forget_communicators();

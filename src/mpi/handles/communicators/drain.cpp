@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "mpi/handles/communicators/unwanted.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/requests/patience.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
+#include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 

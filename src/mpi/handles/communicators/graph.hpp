@@ -2,8 +2,6 @@
 // knows of its own. Edges in the order in which the program gave them (MPI 3.1, chapter 7).
 #pragma once
 
-#include <mpi.h>
-
 #include <optional>
 #include <vector>
 
@@ -30,13 +28,5 @@ struct Graph {
   std::optional<WholeGraph> whole;
   std::optional<OwnEdges> own;  // unless `whole`
 };
-
-// Nothing: it is no graph.
-std::optional<Graph> graph_of(MPI_Comm comm);
-
-// Of MPI_Dist_graph_create: what this process has to say to MPI_Dist_graph_create_adjacent, in the
-// order of the ranks that named the edges. Collective over `comm`.
-OwnEdges gathered_edges(MPI_Comm comm, int n, const int nodes[], const int degrees[],
-                        const int targets[], const int weights[]);
 
 }  // namespace resprout::shim

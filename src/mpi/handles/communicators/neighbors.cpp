@@ -3,11 +3,39 @@
 #include <map>
 #include <utility>
 
-#include "mpi/handles/communicators/graph.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/process/mpi_running.hpp"
 
 namespace resprout::shim {
 namespace {
+
+WholeGraph whole_of_mpi(MPI_Comm comm) {
+  int nodes = 0;
+  int edges = 0;
+  PMPI_Graphdims_get(comm, &nodes, &edges);
+  WholeGraph graph;
+  graph.index.resize(static_cast<std::size_t>(nodes));
+  graph.edges.resize(static_cast<std::size_t>(edges));
+  PMPI_Graph_get(comm, nodes, edges, graph.index.data(), graph.edges.data());
+  return graph;
+}
+
+OwnEdges edges_of_mpi(MPI_Comm comm) {
+  int sources = 0;
+  int destinations = 0;
+  int is_weighted = 0;
+  PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &is_weighted);
+  OwnEdges edges;
+  edges.is_weighted = is_weighted != 0;
+  edges.sources.resize(static_cast<std::size_t>(sources));
+  edges.weights_in.resize(edges.sources.size());
+  edges.destinations.resize(static_cast<std::size_t>(destinations));
+  edges.weights_out.resize(edges.destinations.size());
+  PMPI_Dist_graph_neighbors(comm, sources, edges.sources.data(), edges.weights_in.data(),
+                            destinations, edges.destinations.data(), edges.weights_out.data());
+  return edges;
+}
 
 // How often each was named before.
 std::vector<int> counted(const std::vector<int>& neighbors) {
@@ -56,6 +84,15 @@ Neighbors in_distributed_graph(OwnEdges edges) {
 }
 
 }  // namespace
+
+std::optional<Graph> graph_of(MPI_Comm comm) {
+  if (is_remade(comm)) return communicator_of(comm)->graph;
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &topology);
+  if (topology == MPI_GRAPH) return Graph{whole_of_mpi(comm), std::nullopt};
+  if (topology == MPI_DIST_GRAPH) return Graph{std::nullopt, edges_of_mpi(comm)};
+  return std::nullopt;
+}
 
 Neighbors neighbors_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;

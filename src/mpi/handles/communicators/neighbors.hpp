@@ -11,7 +11,10 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <vector>
+
+#include "mpi/handles/communicators/graph.hpp"
 
 namespace resprout::shim {
 
@@ -22,6 +25,9 @@ struct Neighbors {
   std::vector<int> numbers_in;
   std::vector<int> numbers_out;
 };
+
+// Of a communicator, remade or MPI's own. Nothing: it is no graph.
+std::optional<Graph> graph_of(MPI_Comm comm);
 
 // Of this process. None where there is no topology; MPI says what is wrong then.
 Neighbors neighbors_of(MPI_Comm comm);

@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <utility>
 
-#include "mpi/handles/communicators/attributes.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/spares.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/requests/pending.hpp"
-#include "mpi/operations/communicators/roll_call.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
-#include "runtime/engine.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -40,32 +32,19 @@ Handles& handles() {
   return instance;
 }
 
-void note_handle(int spare, MPI_Comm comm) {
-  const std::lock_guard guard(handles().mutex);
-  handles().by_spare[static_cast<std::size_t>(spare)] = comm;
-}
-
 const Remade* remade_of(MPI_Comm comm) {
   if (!is_any_remade() || comm == MPI_COMM_NULL || World::current() == nullptr) return nullptr;
   const auto& remade = communicator_of(comm)->remade;
   return remade ? &*remade : nullptr;
 }
 
-// -1: not a member.
-int rank_of(const Remade& remade, int world_rank) {
+}  // namespace
+
+int rank_in(const Remade& remade, int world_rank) {
   const auto it = std::lower_bound(remade.by_world_rank.begin(), remade.by_world_rank.end(),
                                    std::pair(world_rank, 0));
   return it != remade.by_world_rank.end() && it->first == world_rank ? it->second : -1;
 }
-
-void say_that_none_is_left() {
-  std::fprintf(stderr,
-               "resprout: no communicator can be made: of the %d that can be in use after a loss "
-               "all are, or wait for a blocking call to clear them (docs/how-to/run.md)\n",
-               spares_max);
-}
-
-}  // namespace
 
 bool is_any_remade() { return count.load(std::memory_order_relaxed) != 0; }
 
@@ -82,7 +61,7 @@ Address address_of(MPI_Comm comm, int peer) {
 void name_source(MPI_Comm comm, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE || status->MPI_SOURCE < 0) return;
   if (const Remade* remade = remade_of(comm))
-    status->MPI_SOURCE = rank_of(*remade, status->MPI_SOURCE);
+    status->MPI_SOURCE = rank_in(*remade, status->MPI_SOURCE);
 }
 
 MPI_Comm carried_by(MPI_Comm carrier) {
@@ -98,7 +77,7 @@ std::vector<int> failed_by_mpi(MPI_Comm comm) {
   if (remade == nullptr) return ulfm::failed_ranks(comm);
   std::vector<int> ranks;
   for (const int world_rank : ulfm::failed_ranks(remade->carrier))
-    if (const int rank = rank_of(*remade, world_rank); rank >= 0) ranks.push_back(rank);
+    if (const int rank = rank_in(*remade, world_rank); rank >= 0) ranks.push_back(rank);
   return ranks;
 }
 
@@ -128,56 +107,12 @@ std::vector<int> ranks_of_group(MPI_Comm comm, MPI_Group group) {
   return ranks;
 }
 
-int remake(std::vector<int> world_ranks, RollCall& roll, std::uint64_t name, MPI_Comm like,
-           MPI_Comm* made, runtime::Lock& lock) {
-  const World& world = *World::current();
-  *made = MPI_COMM_NULL;
-  if (roll.spare() < 0) {
-    end_if_masking("what makes a communicator", "finds none left for a plane that has lost a rank");
-    if (world.rank() == world_ranks.front()) say_that_none_is_left();
-    return MPI_ERR_OTHER;
+void note_remade(int spare, MPI_Comm comm) {
+  {
+    const std::lock_guard guard(handles().mutex);
+    handles().by_spare[static_cast<std::size_t>(spare)] = comm;
   }
-  const int spare = roll.take_spare();
-  const MPI_Comm handle = handle_of(spare);
-  copy_error_handler(like, handle);
-  Remade remade{spare, carrier(spare), {}};
-  for (int rank = 0; rank < static_cast<int>(world_ranks.size()); ++rank)
-    remade.by_world_rank.emplace_back(world_ranks[static_cast<std::size_t>(rank)], rank);
-  std::sort(remade.by_world_rank.begin(), remade.by_world_rank.end());
-  auto communicator = std::make_unique<Communicator>();
-  communicator->rank = rank_of(remade, world.rank());
-  communicator->remade = std::move(remade);
-  communicator->agreed = Communicator::Agreed::against_it;
-  communicator->world_ranks = std::move(world_ranks);
-  describe_communicator(handle, std::move(communicator));
-  note_handle(spare, handle);
-  count.fetch_add(1);
-  acknowledge_to_mpi(handle);
-  open_communicator(handle, name, lock);
-  *made = handle;
-  return MPI_SUCCESS;
-}
-
-void unmake(MPI_Comm comm, bool is_clean) {
-  Communicator& communicator = *communicator_of(comm);
-  const bool is_departing = communicator.is_departing;
-  const int spare = communicator.remade->spare;
-  const std::vector<int> world_ranks = communicator.world_ranks;
-  note_handle(spare, MPI_COMM_NULL);
-  const bool is_broken = forget_requests_of(comm) != 0;
-  undescribe_communicator(comm);
-  PMPI_Comm_set_name(comm, "");
-  count.fetch_sub(1);
-  if (is_departing) {
-    const runtime::Lock lock = World::current()->engine().lock();
-    communicator.is_broken = is_broken;
-    communicator.is_lingering = false;
-    return;
-  }
-  leave_spare(spare, world_ranks,
-              is_broken  ? Leaving::broken
-              : is_clean ? Leaving::clean
-                         : Leaving::unclean);
+  count.fetch_add(comm != MPI_COMM_NULL ? 1 : -1);
 }
 
 }  // namespace resprout::shim

@@ -5,19 +5,16 @@
 // Collectives are operations of its session; messages go over a spare (spares.hpp), in which the
 // ranks are those of the world, so that ranks are translated on the way to MPI and back.
 //
-// Thread rule: questions from any thread; one is made and ended by one thread, as MPI demands.
+// Thread rule: from any thread.
 #pragma once
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <vector>
-
-#include "runtime/session.hpp"
 
 namespace resprout::shim {
 
-class RollCall;
+struct Remade;
 
 // One load while there are none.
 bool is_any_remade();
@@ -44,17 +41,10 @@ int group_of(MPI_Comm comm, MPI_Group* group);
 // The members of `group` in `comm`, in its order; MPI_UNDEFINED: not in it.
 std::vector<int> ranks_of_group(MPI_Comm comm, MPI_Group group);
 
-// A communicator of these world ranks, in this order, which may be lost already, with the session
-// `name`; its messages go over the spare that `roll` has found. It gets the error handler of
-// `like`, but not its attributes. MPI_ERR_OTHER, at all members, if there is no spare left.
-int remake(std::vector<int> world_ranks, RollCall& roll, std::uint64_t name, MPI_Comm like,
-           MPI_Comm* made, runtime::Lock& lock);
-// For a call that MPI cannot do on it: says so in a line, and returns MPI_ERR_COMM through the
-// error handler. `name`: the lower-case MPI name.
-int refuse_remade(MPI_Comm comm, const char* name);
-// Instead of MPI_Comm_free. `is_clean`: all members part, after all that they had to say. Of one
-// that departs (departures.hpp) what carries its messages is not given back yet. REQUIRES: it has
-// no attributes any more.
-void unmake(MPI_Comm comm, bool is_clean);
+// The rank of a process of the world in it; -1: not a member.
+int rank_in(const Remade& remade, int world_rank);
+
+// For who makes and ends them: `comm` is what `spare` carries from now on; null: nothing.
+void note_remade(int spare, MPI_Comm comm);
 
 }  // namespace resprout::shim

@@ -7,14 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/carriers/natives.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/natives.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/unwanted.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
-#include "mpi/handles/openmpi/local_failure.hpp"
-#include "mpi/handles/openmpi/local_revocation.hpp"
+#include "mpi/process/meanwhile.hpp"
 #include "mpi/process/world.hpp"
+#include "openmpi/local_failure.hpp"
+#include "openmpi/local_revocation.hpp"
 #include "openmpi/progress_hook.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
@@ -113,12 +114,14 @@ int look() {
   return 0;
 }
 
-// Members on one host ring one bell, and whoever waits in MPI looks; others do so now and
-// then only, and MPI tells them sooner.
+}  // namespace
+
 bool do_members_look(const Communicator& communicator) {
   return looked_after.load(std::memory_order_relaxed) != nullptr &&
          communicator.session->is_on_one_host();
 }
+
+namespace {
 
 struct Untold {
   std::uint64_t session;
@@ -175,6 +178,7 @@ void pass_on(Wanted wanted) {
 }  // namespace
 
 void open_revocations(runtime::Engine& engine) {
+  do_meanwhile(take_unwanted);
   engine.tell_of_revocations(note_revocation);
   if (ulfm::is_active() && add_progress_hook(look, Rounds::all)) looked_after = &engine;
 }
@@ -231,22 +235,9 @@ bool detail::is_revoked(MPI_Comm comm) {
          (communicator->session != nullptr && communicator->session->is_revoked());
 }
 
-void revoke(MPI_Comm comm) {
-  runtime::Engine& engine = World::current()->engine();
-  runtime::Lock lock = engine.lock();
-  if (runtime::Session* session = session_of(comm, lock)) {
-    session->revoke();
-    lock.unlock();
-    // Where all members look for themselves, MPI is told by the next call, or from its progress.
-    if (!do_members_look(*communicator_of(comm))) pass_on_revocations();
-    return;
-  }
-  // One process, or processes that have nobody in common but MPI.
-  communicator_of(comm)->is_revoked = true;
+void note_revoked_alone(Communicator& communicator) {
+  communicator.is_revoked = true;
   detail::revoked_count.fetch_add(1, std::memory_order_release);
-  lock.unlock();
-  if (!ulfm::is_active()) throw_away(comm);
-  revoke_in_mpi(comm);
 }
 
 }  // namespace resprout::shim

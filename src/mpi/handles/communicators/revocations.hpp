@@ -25,6 +25,8 @@ class Session;
 
 namespace resprout::shim {
 
+struct Communicator;
+
 // In MPI_Init, before the first session.
 void open_revocations(runtime::Engine& engine);
 // In MPI_Finalize.
@@ -59,7 +61,10 @@ inline void pass_on_revocations() {
     detail::pass_on_revocations();
 }
 
-// MPIX_Comm_revoke. REQUIRES: `comm` is valid.
-void revoke(MPI_Comm comm);
+// Members on one host ring one bell, and whoever waits in MPI looks; others do so now and then
+// only, and MPI tells them sooner. REQUIRES: it has a session.
+bool do_members_look(const Communicator& communicator);
+// It has no session. Under the engine's lock.
+void note_revoked_alone(Communicator& communicator);
 
 }  // namespace resprout::shim

@@ -9,7 +9,8 @@
 
 #include "mpi/handles/communicators/drain.hpp"
 #include "mpi/handles/communicators/unwanted.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/wrappings.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 

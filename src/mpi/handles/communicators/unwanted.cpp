@@ -8,7 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/net/clock.hpp"

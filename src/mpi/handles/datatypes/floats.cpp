@@ -3,6 +3,7 @@
 #include <array>
 
 #include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/handles/datatypes/type_recipe.hpp"
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #  include <mpi-ext.h>
 #endif

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "mpi/handles/datatypes/type_facts.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/wrappings.hpp"
 
 namespace resprout::shim {
 namespace {

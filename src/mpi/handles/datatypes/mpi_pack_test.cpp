@@ -7,7 +7,7 @@
 #include "doctest/doctest.h"
 #include "mpi/handles/datatypes/payload.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
-#include "mpi/policies/replicas/sides.hpp"
+#include "mpi/policies/sides.hpp"
 #include "mpi/testing/mpi_of_one.hpp"
 
 using namespace resprout::shim;

@@ -8,6 +8,7 @@
 
 #include "mpi/handles/datatypes/floats.hpp"
 #include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/handles/datatypes/type_recipe.hpp"
 
 namespace resprout::shim {
 namespace {

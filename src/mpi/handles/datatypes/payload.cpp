@@ -8,6 +8,7 @@
 
 #include "mpi/handles/datatypes/mpi_pack.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
+#include "mpi/process/thread_level.hpp"
 #include "runtime/copy.hpp"
 
 namespace resprout::shim {
@@ -24,15 +25,6 @@ bool is_apart(std::span<const std::byte> payload, const void* buffer) {
 }
 
 }  // namespace
-
-int combiner_of(MPI_Datatype datatype) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-  return combiner;
-}
 
 Layout layout_of(MPI_Datatype datatype, std::int64_t count) {
   const TypeFacts& facts = facts_of(datatype);
@@ -110,15 +102,6 @@ void gather_up_part(std::span<const std::byte> payload, const Layout& all, std::
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
                                     std::vector<std::byte>& storage) {
   return packed(element_base(payload.data(), layout), layout, storage);
-}
-
-bool may_call_mpi_anywhere() {
-  static const bool value = [] {
-    int provided = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&provided);
-    return provided == MPI_THREAD_MULTIPLE;
-  }();
-  return value;
 }
 
 bool MpiCombiner::is_for_program() const {

@@ -30,9 +30,6 @@ struct Layout {
 };
 Layout layout_of(MPI_Datatype datatype, std::int64_t count);
 
-// Which of MPI's functions has made it; MPI_COMBINER_NAMED: it is predefined.
-int combiner_of(MPI_Datatype datatype);
-
 // The payload of a send buffer; `storage` holds it where the buffer itself cannot be used.
 std::span<const std::byte> packed(const void* buffer, const Layout& layout,
                                   std::vector<std::byte>& storage);
@@ -52,9 +49,6 @@ void gather_up_part(std::span<const std::byte> payload, const Layout& all, std::
 // From spread to packed.
 std::span<const std::byte> repacked(std::span<const std::byte> payload, const Layout& layout,
                                     std::vector<std::byte>& storage);
-
-// MPI may be called from any thread at any time (MPI_THREAD_MULTIPLE).
-bool may_call_mpi_anywhere();
 
 // Combines spread payloads by MPI_Reduce_local.
 class MpiCombiner final : public runtime::Combiner {

@@ -1,7 +1,5 @@
 #include "mpi/handles/datatypes/type_recipe.hpp"
 
-#include "mpi/handles/datatypes/payload.hpp"
-
 namespace resprout::shim {
 namespace {
 
@@ -11,6 +9,15 @@ bool is_predefined_by(int combiner) {
 }
 
 }  // namespace
+
+int combiner_of(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner;
+}
 
 TypeRecipe::TypeRecipe(MPI_Datatype datatype) {
   int integers = 0;

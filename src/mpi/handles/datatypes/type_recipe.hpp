@@ -9,6 +9,9 @@
 
 namespace resprout::shim {
 
+// Which of MPI's functions has made it; MPI_COMBINER_NAMED: it is predefined.
+int combiner_of(MPI_Datatype datatype);
+
 class TypeRecipe {
  public:
   explicit TypeRecipe(MPI_Datatype datatype);

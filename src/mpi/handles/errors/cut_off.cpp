@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/openmpi/local_failure.hpp"
-#include "mpi/handles/openmpi/local_revocation.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
+#include "openmpi/local_failure.hpp"
+#include "openmpi/local_revocation.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
 
@@ -33,6 +33,8 @@ bool is_cut_off() {
   World* world = World::current();
   return world != nullptr && world->engine().is_cut_off();
 }
+
+void revoke_in_mpi(MPI_Comm comm) { is_cut_off() ? revoke_locally(comm) : ulfm::revoke(comm); }
 
 bool live_on_cut_off(const std::string& why) {
   World* world = World::current();

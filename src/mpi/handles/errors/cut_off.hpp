@@ -14,12 +14,17 @@
 // Thread rule: from any thread.
 #pragma once
 
+#include <mpi.h>
+
 #include <string>
 
 namespace resprout::shim {
 
 // A load.
 bool is_cut_off();
+
+// Has MPI revoke it: where this process is cut off here alone, for nobody may hear of that.
+void revoke_in_mpi(MPI_Comm comm);
 
 // On the lifeline's thread; `why`: see LifelineOptions::on_cut_off. False: the process has to end.
 bool live_on_cut_off(const std::string& why);

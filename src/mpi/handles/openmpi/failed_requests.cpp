@@ -2,11 +2,12 @@
 
 #include <dlfcn.h>
 
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
-#include "mpi/handles/requests/peers.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/process/fast_thread_local.hpp"
+#include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 
 extern "C" bool ompi_request_is_failed_fn(MPI_Request request);

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/openmpi/local_revocation.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/wrappings.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/handles/openmpi/steps.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/world.hpp"
+#include "openmpi/local_revocation.hpp"
 #include "openmpi/progress_hook.hpp"
 #include "openmpi/ulfm.hpp"
 
@@ -119,23 +120,25 @@ class Creation {
   const MPI_Comm parent_;
 };
 
+// Something that the library does in steps is over.
+void leave_nursery(void* steps) {
+  if (nursery().creations.load() == 0) return;
+  const std::lock_guard guard(nursery().mutex);
+  nursery().waits.erase(steps);
+}
+
 }  // namespace
 
 void open_nursery() {
   if (!ulfm::is_active()) return;  // nobody survives a loss
   PMPI_Comm_dup(MPI_COMM_WORLD, &nursery().comm);
   hand_on_errors(nursery().comm);
+  tell_when_over(leave_nursery);
   add_progress_hook(look_into_nursery, Rounds::some);
 }
 
 void close_nursery() {
   if (nursery().comm != MPI_COMM_NULL) remove_progress_hook(look_into_nursery);
-}
-
-void leave_nursery(void* steps) {
-  if (nursery().creations.load() == 0) return;
-  const std::lock_guard guard(nursery().mutex);
-  nursery().waits.erase(steps);
 }
 
 int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made) {

@@ -23,9 +23,6 @@ void open_nursery();
 // In MPI_Finalize.
 void close_nursery();
 
-// Something that the library does in steps is over.
-void leave_nursery(void* steps);
-
 // As MPI_Comm_create_group, with the error handler of `parent`. `name`: a number that the members
 // have in common, and few others at that time. If anybody in the world is lost by its end, or
 // `parent` is revoked, that is an error, whether it is made or not.

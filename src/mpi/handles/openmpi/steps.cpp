@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/openmpi/nursery.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 
 namespace resprout::shim {
@@ -30,6 +29,8 @@ Parts& parts() {
   static auto* instance = new Parts;
   return *instance;
 }
+
+void (*tell_over)(void* steps) = nullptr;
 
 RESPROUT_FAST_THREAD_LOCAL bool is_starting = false;
 RESPROUT_FAST_THREAD_LOCAL void* current = nullptr;  // whose step this thread is in
@@ -55,7 +56,7 @@ int run_step(void* steps) {
   }
   const std::lock_guard guard(p.mutex);
   const bool is_over = p.all[steps].next == nullptr;
-  if (is_over) leave_nursery(steps);
+  if (is_over && tell_over != nullptr) tell_over(steps);
   if (is_over && (code == MPI_SUCCESS || is_whole)) p.all.erase(steps);
   return code;
 }
@@ -63,6 +64,8 @@ int run_step(void* steps) {
 }  // namespace
 
 void* step_under_way() { return current; }
+
+void tell_when_over(void (*over)(void* steps)) { tell_over = over; }
 
 int start_duplicate(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   is_starting = true;

@@ -22,5 +22,7 @@ using Step = int (*)(void* steps);
 Step next_step(void* steps, Step step, const MPI_Request requests[], int count);
 // Whose step this thread is in; null: nobody's.
 void* step_under_way();
+// `over` is called when something that it does in steps is over. Once, in MPI_Init.
+void tell_when_over(void (*over)(void* steps));
 
 }  // namespace resprout::shim

@@ -1,7 +1,7 @@
 #include "mpi/handles/requests/broken_sends.hpp"
 
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/requests/peers.hpp"
 
 namespace resprout::shim {
 

@@ -5,14 +5,15 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/openmpi/local_failure.hpp"
-#include "mpi/handles/requests/patience.hpp"
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/calls_mutex.hpp"
+#include "mpi/process/patience.hpp"
 #include "mpi/process/report/report.hpp"
+#include "openmpi/local_failure.hpp"
 #include "openmpi/ulfm.hpp"
 
 namespace resprout::shim {

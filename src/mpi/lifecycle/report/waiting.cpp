@@ -3,9 +3,8 @@
 #include <vector>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/process/inside_call.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"

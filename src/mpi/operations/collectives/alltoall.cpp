@@ -2,10 +2,10 @@
 #include <optional>
 
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/exchange.hpp"
+#include "mpi/carriers/exchanges/exchange.hpp"
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/lanes/meeting.hpp"
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout::shim;
 

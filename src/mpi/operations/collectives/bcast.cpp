@@ -3,8 +3,8 @@
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/slices.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

@@ -12,7 +12,7 @@
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/info_value.hpp"
 #include "mpi/process/world.hpp"
 

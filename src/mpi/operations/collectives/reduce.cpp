@@ -3,7 +3,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

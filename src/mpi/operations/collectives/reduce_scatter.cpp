@@ -9,7 +9,7 @@
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/operators/reduction.hpp"
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

@@ -14,8 +14,9 @@
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

@@ -6,8 +6,8 @@
 #include "mpi/carriers/lanes/meeting.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

@@ -6,7 +6,7 @@
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"

@@ -4,7 +4,7 @@
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 
 using namespace resprout::shim;
 

@@ -13,6 +13,8 @@
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/openmpi/references.hpp"
 #include "mpi/handles/requests/pending.hpp"
+#include "mpi/operations/communicators/closing.hpp"
+#include "mpi/operations/communicators/remaking.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"

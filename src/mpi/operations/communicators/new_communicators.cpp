@@ -10,9 +10,9 @@
 // All members agree on that in operations of ours, so that none of them enters MPI without the
 // others. A loss that falls into MPI's part of it must not end them (handles/openmpi/making.hpp).
 //
-// A new communicator gets its session, and a private one of the library's (carriers/natives.hpp),
-// at once. Then there is a barrier: nobody may revoke it before all have it, because Open MPI 5.0
-// does not live through that.
+// A new communicator gets its session, and a private one of the library's
+// (handles/communicators/natives.hpp), at once. Then there is a barrier: nobody may revoke it
+// before all have it, because Open MPI 5.0 does not live through that.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -23,17 +23,22 @@
 
 #include "mpi/carriers/anybody.hpp"
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/departures.hpp"
-#include "mpi/carriers/natives.hpp"
-#include "mpi/carriers/neighbor_messages.hpp"
+#include "mpi/carriers/exchanges/neighbor_messages.hpp"
+#include "mpi/carriers/new_natives.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/handles/communicators/departures.hpp"
+#include "mpi/handles/communicators/natives.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/operations/communicators/derivation.hpp"
+#include "mpi/operations/communicators/graph_edges.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/host_map.hpp"

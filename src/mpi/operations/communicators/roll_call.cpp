@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "mpi/carriers/bitwise_or.hpp"
-#include "mpi/carriers/departures.hpp"
-#include "mpi/carriers/natives.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/handles/communicators/departures.hpp"
+#include "mpi/handles/communicators/natives.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {

@@ -45,7 +45,7 @@ class RollCall {
   }
   // None of them knew of any loss in the world: MPI may make it.
   bool is_peaceful() const { return !is_said(knows_of_loss); }
-  // All of them may make a native one for it (carriers/natives.hpp).
+  // All of them may make a native one for it (handles/communicators/natives.hpp).
   bool may_have_native() const { return !is_said(has_enough_natives); }
 
   // Collective over the session: everything up to the end.

@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "mpi/handles/communicators/common_name.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/world.hpp"
 
 using namespace resprout::shim;

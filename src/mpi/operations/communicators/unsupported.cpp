@@ -1,13 +1,11 @@
 // What the MPI library would do for the handle of a remade communicator with one process, and
 // wrongly for the communicator: refused by name.
-#include <cctype>
-#include <cstdio>
-
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/error_handlers/refusal.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 
@@ -21,15 +19,6 @@ int unless_remade(MPI_Comm comm, const char* name, Native native) {
 }
 
 }  // namespace
-
-int resprout::shim::refuse_remade(MPI_Comm comm, const char* name) {
-  end_if_masking(mpi_name_of(name), "does not work on a communicator that was made after a loss");
-  std::fprintf(stderr,
-               "resprout: rank %d: MPI_%c%s does not work on a communicator that was made after a "
-               "loss (docs/reference/calls.md)\n",
-               World::current()->rank(), std::toupper(name[0]), name + 1);
-  return finish(comm, name, MPI_ERR_COMM);
-}
 
 extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm bridge_comm,
                                     int remote_leader, int tag, MPI_Comm* newintercomm) {

@@ -7,8 +7,16 @@
 
 #include <mpi.h>
 
+#include <memory>
+
 namespace resprout::shim::fortran {
 
+struct LateCommunicator {
+  MPI_Comm made;
+  MPI_Fint* fortran;  // where the program wants it
+};
+// It is there when the request is complete.
+void note_late_communicator(MPI_Fint request, std::unique_ptr<LateCommunicator> late);
 // The request is complete: what it made, if it made a communicator, is given to the program.
 void give_late_communicator(MPI_Fint request);
 

@@ -11,10 +11,11 @@
 #include "core/random.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
-#include "mpi/operations/io/calls.hpp"
+#include "mpi/operations/io/plane_files.hpp"
 #include "mpi/policies/files/file_note.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/names.hpp"
 #include "runtime/net/fd.hpp"
 
 namespace resprout::shim {

@@ -2,7 +2,7 @@
 // process, would not do right. All others are MPI's own.
 #include <utility>
 
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/io/apart.hpp"
 #include "mpi/policies/replicas/compared_writes.hpp"
 

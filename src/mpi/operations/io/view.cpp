@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/handles/datatypes/type_recipe.hpp"
 
 namespace resprout::shim {
 ViewParts::ViewParts(MPI_File fh) {

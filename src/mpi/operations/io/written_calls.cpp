@@ -4,7 +4,7 @@
 // and read by MPI's own (account.hpp says what for).
 #include <utility>
 
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/io/apart.hpp"
 #include "mpi/policies/replicas/compared_writes.hpp"
 

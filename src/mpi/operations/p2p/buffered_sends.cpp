@@ -9,7 +9,7 @@
 
 #include "mpi/carriers/started/send_halves.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {

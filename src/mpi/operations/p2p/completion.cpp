@@ -4,10 +4,14 @@
 
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/failures.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/requests/patience.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/pending.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/patience.hpp"
+#include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 
 namespace resprout::shim {

@@ -13,7 +13,7 @@
 #include <array>
 #include <vector>
 
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/operations/guarded_call.hpp"
 
 namespace resprout::shim {
 

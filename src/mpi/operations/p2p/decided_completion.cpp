@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 
 namespace resprout::shim {

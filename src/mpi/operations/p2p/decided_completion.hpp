@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/completion.hpp"
 
 namespace resprout::shim {

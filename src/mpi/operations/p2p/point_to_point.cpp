@@ -6,16 +6,20 @@
 #include <vector>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
+#include "mpi/handles/error_handlers/unanswered.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/openmpi/failed_requests.hpp"
 #include "mpi/handles/requests/broken_sends.hpp"
-#include "mpi/handles/requests/peers.hpp"
 #include "mpi/handles/requests/pending.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/completion.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/policies/replicas/verified_receive.hpp"
 #include "mpi/policies/replicas/wildcards.hpp"
 #include "openmpi/ulfm.hpp"
 

@@ -1,7 +1,9 @@
 // MPI_Bsend and MPI_Ibsend, MPI_Buffer_attach and MPI_Buffer_detach: they never wait for the lost.
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/unsent.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/buffered_sends.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/messages.hpp"

@@ -2,11 +2,14 @@
 // of a copy (send_halves.hpp).
 #include "mpi/carriers/started/send_halves.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/handles/requests/unsent.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/policies/replicas/verified_receive.hpp"
+#include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)

@@ -2,15 +2,18 @@
 #include <vector>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/handles/requests/unsent.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/buffered_sends.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/policies/replicas/verified_receive.hpp"
 #include "openmpi/ulfm.hpp"
 
 using namespace resprout::shim;

@@ -4,16 +4,19 @@
 #include <unordered_map>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/requests/patience.hpp"
-#include "mpi/handles/requests/peers.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/pending.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/policies/replicas/verified_receive.hpp"
 #include "mpi/policies/replicas/wildcards.hpp"
+#include "mpi/process/patience.hpp"
 #include "openmpi/ulfm.hpp"
 
 using namespace resprout::shim;

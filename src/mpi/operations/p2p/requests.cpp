@@ -1,9 +1,13 @@
 // MPI_Wait, MPI_Test and their families, MPI_Request_get_status, MPI_Request_free, MPI_Cancel.
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/error_handlers/unanswered.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/openmpi/failed_requests.hpp"
-#include "mpi/handles/requests/patience.hpp"
 #include "mpi/handles/requests/pending.hpp"
+#include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/buffered_sends.hpp"
 #include "mpi/operations/p2p/completion.hpp"
 #include "mpi/operations/p2p/decided_completion.hpp"
@@ -12,6 +16,8 @@
 #include "mpi/policies/replicas/receives.hpp"
 #include "mpi/policies/replicas/refusal.hpp"
 #include "mpi/policies/replicas/verified_requests.hpp"
+#include "mpi/process/patience.hpp"
+#include "mpi/process/world.hpp"
 
 using namespace resprout::shim;
 

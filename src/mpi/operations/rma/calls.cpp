@@ -8,13 +8,15 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/errors/unanswered_window.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/error_handlers/unanswered_window.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/windows/windows.hpp"
 #include "mpi/operations/rma/fenced_window.hpp"
-#include "mpi/operations/rma/windows.hpp"
 #include "mpi/policies/replicas/lone_calls.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/refusal.hpp"
+#include "mpi/process/call_policy.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/world.hpp"
 
 using namespace resprout::shim;
@@ -36,7 +38,8 @@ int told_of_fence(MPI_Win win, const FencedWindow& fenced, int code) {
 }
 
 int refuse_apart(MPI_Win win, const char* name) {
-  end_if_masking(mpi_name_of(name), "does not work on a window that was made after a loss");
+  call_policy().on_failure(mpi_name_of(name),
+                           "does not work on a window that was made after a loss");
   std::fprintf(stderr,
                "resprout: rank %d: MPI_%c%s does not work on a window that was made after a loss, "
                "which has fences only (docs/reference/calls.md)\n",

@@ -9,15 +9,20 @@
 
 #include "mpi/carriers/anybody.hpp"
 #include "mpi/carriers/if_whole.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/error_handlers/refusal.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/handles/openmpi/making_windows.hpp"
+#include "mpi/handles/windows/windows.hpp"
 #include "mpi/operations/rma/fenced_window.hpp"
-#include "mpi/operations/rma/windows.hpp"
 #include "mpi/policies/replicas/lone_calls.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/info_value.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/own_calls.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
@@ -151,7 +156,8 @@ int make_fenced(const Asked& asked, MPI_Win* made, Native native) {
                            .memory = asked.memory,
                            .shared = {}};
   if (!code && asked.is_for_loads) {
-    end_if_masking(mpi_name_of(asked.name), "meets a loss for which others cannot stand in");
+    call_policy().on_failure(mpi_name_of(asked.name),
+                             "meets a loss for which others cannot stand in");
     MPI_Comm_free(&own);
     return is_remade(asked.comm) ? refuse_remade(asked.comm, asked.name)
                                  : finish(asked.comm, asked.name, proc_failed());

@@ -31,8 +31,8 @@
 
 #include "mpi/handles/communicators/communicator_name.hpp"
 #include "mpi/policies/checkpoints/muted.hpp"
-#include "mpi/policies/checkpoints/regions.hpp"
 #include "mpi/policies/checkpoints/returns.hpp"
+#include "mpi/policies/regions.hpp"
 #include "mpi/policies/replicas/company.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/compared_writes.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "mpi/handles/communicators/communicator_name.hpp"
-#include "mpi/policies/checkpoints/regions.hpp"
+#include "mpi/policies/regions.hpp"
 
 namespace resprout::shim {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "mpi/policies/inject/flips.hpp"
-#include "mpi/policies/replicas/sides.hpp"
+#include "mpi/policies/sides.hpp"
 
 namespace resprout::shim {
 

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "mpi/handles/datatypes/payload.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/report.hpp"
 
@@ -13,13 +14,6 @@ namespace {
 // Else the MPI library is asked to say what is wrong with them.
 bool is_message(const SendBuffer& buffer, const Sending& sending) {
   return buffer.count >= 0 && buffer.datatype != MPI_DATATYPE_NULL && sending.dest >= 0;
-}
-
-std::string name_of_communicator(MPI_Comm comm) {
-  char name[MPI_MAX_OBJECT_NAME] = "";
-  int length = 0;
-  PMPI_Comm_get_name(comm, name, &length);
-  return name;
 }
 
 std::int64_t as_number(std::uint64_t value) { return static_cast<std::int64_t>(value); }

@@ -34,7 +34,7 @@
 #include "mpi/handles/datatypes/kept_datatype.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/datatypes/send_buffer.hpp"
-#include "mpi/policies/checkpoints/regions.hpp"
+#include "mpi/policies/regions.hpp"
 #include "mpi/process/options.hpp"
 #include "mpi/process/report/notes.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/digest.hpp"
 
 namespace resprout::shim {
 namespace {

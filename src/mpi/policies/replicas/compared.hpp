@@ -26,10 +26,8 @@
 #include <optional>
 #include <vector>
 
-#include "mpi/policies/inject/flipped_given.hpp"
-#include "mpi/policies/replicas/masked.hpp"
 #include "mpi/policies/replicas/room.hpp"
-#include "mpi/policies/replicas/sides.hpp"
+#include "mpi/policies/sides.hpp"
 #include "runtime/replicas/verifier.hpp"
 
 namespace resprout::shim {
@@ -83,42 +81,6 @@ class Comparison {
   const char* call_;
   std::optional<Sides> sides_;
   runtime::MessageName name_;
-};
-
-// One blocking collective, from entry to return.
-class Compared {
- public:
-  // `describe(sides)` says what the arguments mean. Called before anything is sent or received.
-  template <typename Description>
-  Compared(MPI_Comm comm, const char* call, const Description& describe)
-      : flipped_(comm, call, describe),
-        comparison_(started(comm, call, describe)),
-        masked_(comm, call, describe, comparison_.get()) {}
-  ~Compared() {
-    if (comparison_ && !masked_.is_masked()) [[unlikely]]
-      comparison_->end();
-  }
-  // It is for `masked.hpp` alone.
-  bool is_of_neighbors() const { return masked_.is_of_neighbors(); }
-  Compared(const Compared&) = delete;
-  Compared& operator=(const Compared&) = delete;
-
- private:
-  template <typename Description>
-  static std::unique_ptr<Comparison> started(MPI_Comm comm, const char* call,
-                                             const Description& describe) {
-    Comparing* by = comparing.load(std::memory_order_acquire);
-    if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
-      return nullptr;
-    auto comparison = std::make_unique<Comparison>(*by, comm, call);
-    if (Sides* sides = comparison->sides()) describe(*sides);
-    comparison->start();
-    return comparison;
-  }
-
-  const FlippedGiven flipped_;  // before all else that looks at it
-  const std::unique_ptr<Comparison> comparison_;
-  const Masked masked_;  // keeps what is right by then
 };
 
 }  // namespace resprout::shim

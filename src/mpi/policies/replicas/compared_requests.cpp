@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/policies/inject/flipped_given.hpp"
+#include "mpi/policies/replicas/masked.hpp"
 #include "mpi/process/calls_mutex.hpp"
 
 namespace resprout::shim {

@@ -23,6 +23,8 @@
 
 namespace resprout::shim {
 
+class MaskedCollective;
+
 // What is kept of it between two calls. Where siblings stand in for who is lost it is completed by
 // what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
 class ComparedRequest {

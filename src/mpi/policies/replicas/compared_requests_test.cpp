@@ -6,8 +6,8 @@
 
 #include "doctest/doctest.h"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/compared_pair.hpp"
-#include "mpi/policies/replicas/digest.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

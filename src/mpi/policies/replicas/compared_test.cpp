@@ -1,10 +1,10 @@
-#include "mpi/policies/replicas/compared.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 
 #include <array>
 
 #include "doctest/doctest.h"
+#include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/compared_pair.hpp"
-#include "mpi/policies/replicas/digest.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

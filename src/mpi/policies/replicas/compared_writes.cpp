@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/digest.hpp"
 
 namespace resprout::shim {
 namespace {

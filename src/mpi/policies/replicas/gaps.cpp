@@ -3,11 +3,12 @@
 #include <atomic>
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/requests/peers.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
+#include "mpi/process/world.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -56,11 +57,6 @@ std::optional<Decided::From> find_from_anybody(MPI_Comm comm, int tag) {
 
 bool is_stood_in_for(MPI_Comm comm, int rank) {
   return rank >= 0 && masking.load(std::memory_order_acquire) != nullptr && is_lost(comm, rank);
-}
-
-void end_for_unknown(const char* what) {
-  masking.load()->end_here(what,
-                           "on a communicator of which other planes do not know meets a loss");
 }
 
 std::optional<Decided::From> find_message(MPI_Comm comm, int source, int tag) {

@@ -18,8 +18,6 @@ namespace resprout::shim {
 
 // It is lost, and siblings stand in for it.
 bool is_stood_in_for(MPI_Comm comm, int rank);
-// This process ends: `what` needs a lost one, on a communicator that has no name in other planes.
-[[noreturn]] void end_for_unknown(const char* what);
 
 // Where a message comes from that is there now, and was not received yet.
 std::optional<Decided::From> find_message(MPI_Comm comm, int source, int tag);

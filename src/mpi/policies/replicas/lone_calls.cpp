@@ -7,8 +7,10 @@
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/operations/rma/windows.hpp"
+#include "mpi/handles/windows/windows.hpp"
 #include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {
@@ -74,7 +76,7 @@ void LoneCall::end_if_lost() const {
 }
 
 void LoneCall::end() const {
-  end_if_masking(mpi_name_of(name_), "meets a loss for which others cannot stand in");
+  call_policy().on_failure(mpi_name_of(name_), "meets a loss for which others cannot stand in");
 }
 
 LoneStart::LoneStart(MPI_Win window, const char* name) {

@@ -11,6 +11,7 @@
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/replicas/recalled_collective.hpp"
 #include "runtime/session.hpp"

@@ -26,7 +26,7 @@
 
 #include "mpi/handles/operators/reproducible.hpp"
 #include "mpi/policies/replicas/masking.hpp"
-#include "mpi/policies/replicas/sides.hpp"
+#include "mpi/policies/sides.hpp"
 
 namespace resprout::runtime {
 class Session;

@@ -3,23 +3,16 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
-#include "mpi/carriers/started/under_way.hpp"
-#include "mpi/policies/replicas/clocks.hpp"
-#include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/lone_calls.hpp"
-#include "mpi/policies/replicas/messages.hpp"
-#include "mpi/policies/replicas/receives.hpp"
-#include "mpi/policies/replicas/room.hpp"
+#include "mpi/process/meanwhile.hpp"
+#include "mpi/process/names.hpp"
 #include "mpi/process/world.hpp"
-#include "openmpi/progress_hook.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/idle.hpp"
 
@@ -182,11 +175,11 @@ void Masking::wait_until(const std::function<bool(Recall&)>& step) {
 void Masking::meanwhile() {
   company_->links.drive();
   if (Decided* by = decided.load(std::memory_order_acquire)) by->flush();
-  if (Receives* by = receives()) by->advance();
+  if (also_meanwhile_ != nullptr) also_meanwhile_();
   int flag = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
   World::current()->engine().maybe_drive();
-  drive();
+  shim::meanwhile();
 }
 
 // First all living replicas of this rank, then somebody of every rank. Who is gone has no question
@@ -226,107 +219,9 @@ void Masking::end_here(const std::string& what, const char* why) const {
   for (;;) kill(getpid(), SIGKILL);
 }
 
-void end_if_masking(const std::string& what, const char* why) {
-  const Masking* by = masking.load(std::memory_order_acquire);
-  if (by != nullptr) by->end_here(what, why);
-}
-
-std::string mpi_name_of(const char* call) {
-  std::string name = std::string("MPI_") + call;
-  name[4] = static_cast<char>(std::toupper(name[4]));
-  return name;
-}
-
-namespace {
-
-struct Open {
-  std::unique_ptr<Masking> masking;
-  std::unique_ptr<Room> room;  // null: nothing is verified
-  Comparing comparing;
-  std::unique_ptr<Messages> messages;
-  std::unique_ptr<Decided> decided;
-  std::unique_ptr<Receives> receives;
-};
-std::atomic<bool> is_over{false};
-
-// In the library's progress, on a thread that is inside of it.
-int look_after_receives() {
-  if (Receives* by = receives()) by->advance();
-  end_lone_calls_if_lost();
-  return 0;
-}
-
-Open& open_one() {
-  static auto* instance = new Open;
-  return *instance;
-}
-
-void go_on_with_masking() { open_one().masking->meanwhile(); }
-
-}  // namespace
-
-void open_masking(const Options& options, const std::string& address) {
-  if (!options.stands_in()) return;
-  Open& open = open_one();
-  int rank = 0;
-  int ranks = 1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  try {
-    open.masking = std::make_unique<Masking>(options, address, rank, ranks);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "resprout: replicas cannot meet: %s\n", error.what());
-    std::_Exit(2);
-  }
-  Company& company = open.masking->company();
-  Messages::Setup messages{
-      .masking = open.masking.get(), .rank = rank, .meanwhile = go_on_with_masking};
-  if (options.verify) {
-    open.room = std::make_unique<Room>(company.lag, copies_of_a_byte(options), go_on_with_masking);
-    messages.verifier = &company.verifier;
-    messages.room = open.room.get();
-    open.comparing.verifier = &company.verifier;
-    open.comparing.room = open.room.get();
-    open.comparing.keeps_given = votes_setup(options, rank).keeps_copies;
-    open.comparing.lingers = is_lazy(options);
-    open.comparing.rank = rank;
-    open.comparing.meanwhile = go_on_with_masking;
-  }
-  open.messages = std::make_unique<Messages>(std::move(messages));
-  open.decided = std::make_unique<Decided>(company.decisions, go_on_with_masking);
-  open.receives = std::make_unique<Receives>(*open.decided, open.messages.get());
-  if (!add_progress_hook(look_after_receives, Rounds::some)) {
-    std::fprintf(stderr,
-                 "resprout: --on-replica-loss stand-in needs an MPI library that has "
-                 "opal_progress_register\n");
-    std::_Exit(2);
-  }
-  masking.store(open.masking.get());
-  if (options.verify) comparing.store(&open.comparing);
-  verified_messages.store(open.messages.get());
-  decided.store(open.decided.get());
-  open_clocks();
-  decided_receives.store(open.receives.get());
-}
-
-bool is_masking_over() { return is_over.load(); }
-
-VerificationFigures close_masking() {
-  Open& open = open_one();
-  if (open.masking == nullptr) return {};
-  close_clocks();
-  open.receives->close([&] { open.masking->meanwhile(); });
-  decided_receives.store(nullptr);
-  remove_progress_hook(look_after_receives);
-  open.decided->finish();
-  decided.store(nullptr);
-  comparing.store(nullptr);
-  VerificationFigures figures = open.masking->finish();
-  figures.skipped = open.messages->skipped() + open.comparing.skipped.load();
-  is_over.store(true);
-  verified_messages.store(nullptr);
-  masking.store(nullptr);
-  return figures;
+void end_for_unknown(const char* what) {
+  masking.load()->end_here(what,
+                           "on a communicator of which other planes do not know meets a loss");
 }
 
 }  // namespace resprout::shim

@@ -30,13 +30,14 @@
 
 #include "mpi/policies/replicas/company.hpp"
 #include "mpi/policies/replicas/findings.hpp"
-#include "mpi/policies/replicas/verification.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/options.hpp"
+#include "mpi/process/report/verification_figures.hpp"
 #include "runtime/replicas/recall.hpp"
 
 namespace resprout::shim {
 
-class Masking {
+class Masking final : public CallPolicy {
  public:
   // Meets the other planes. `address`: where this process can be reached by its own plane. Throws
   // as Company does. Collective over MPI_COMM_WORLD.
@@ -83,9 +84,13 @@ class Masking {
   Company& company() { return *company_; }
   // What is done while a call waits for what crosses planes.
   void meanwhile();
+  // This, too. REQUIRES: nobody waits yet.
+  void also_meanwhile(void (*step)()) { also_meanwhile_ = step; }
 
   // What the program does needs more than others can stand in for. `what`: "MPI_Recv", say.
   [[noreturn]] void end_here(const std::string& what, const char* why) const;
+  bool stands_in() const override { return true; }
+  void on_failure(const std::string& what, const char* why) const override { end_here(what, why); }
 
  private:
   void lose(runtime::Replica replica);
@@ -97,6 +102,7 @@ class Masking {
   const std::int32_t plane_;
   const bool verifies_;
   Findings findings_;
+  void (*also_meanwhile_)() = nullptr;
   std::mutex mutex_;  // guards what follows, but for the company
   std::unordered_map<std::uint64_t, std::uint64_t> collectives_;
   // Of each stream: all up to this number was received, and these beyond it.
@@ -113,16 +119,8 @@ class Masking {
 // Of this process; null: nobody stands in for anybody. Set in MPI_Init.
 inline std::atomic<Masking*> masking{nullptr};
 
-// For what cannot be done once this plane has lost somebody. Nothing where nobody stands in.
-void end_if_masking(const std::string& what, const char* why);
-
-// `call`: lower case, without MPI_.
-std::string mpi_name_of(const char* call);
-
-// For MPI_Init and MPI_Finalize. Nothing unless the options ask for it.
-void open_masking(const Options& options, const std::string& address);
-VerificationFigures close_masking();
-// Nobody needs anybody any more: who is lost in MPI_Finalize is lost to nobody.
-bool is_masking_over();
+// Of this process, which ends: `what` needs a lost one, on a communicator that has no name in other
+// planes.
+[[noreturn]] void end_for_unknown(const char* what);
 
 }  // namespace resprout::shim

@@ -6,11 +6,12 @@
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/pending.hpp"
+#include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/digest.hpp"
-#include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/names.hpp"
 #include "runtime/idle.hpp"
 
 namespace resprout::shim {
@@ -213,8 +214,8 @@ void Messages::look_at_wildcards(std::unique_lock<CallsMutex>& lock) {
   lock.unlock();
   std::vector<std::pair<Ticket, Decided::From>> resolved;
   for (const auto& [request, ticket] : wild) {
-    if (Receives* by = receives(); by != nullptr && by->is_active(request)) {
-      if (const auto taken = by->taken_by(request)) resolved.emplace_back(ticket, *taken);
+    if (const auto held_back = setup_.held_back ? setup_.held_back(request) : std::nullopt) {
+      if (held_back->taken) resolved.emplace_back(ticket, *held_back->taken);
       continue;
     }
     int flag = 0;
@@ -362,33 +363,6 @@ bool Messages::wait_until_sent(Ticket ticket, const ReceiveBuffer& buffer, MPI_S
   return true;
 }
 
-// Siblings say what they have received when they complete it: to wait for that here would be too
-// early.
-int VerifiedReceive::recover_started(int code, MPI_Request* request) {
-  if (!ticket_ || !is_loss(code)) return code;
-  const bool is_open = messages_->wait_until_sent(*ticket_, buffer_, status_);
-  if (!is_open) messages_->recover(*ticket_, buffer_, status_);
-  status_.MPI_SOURCE = source_;
-  Receives::Call call{buffer_.data, buffer_.count, buffer_.datatype, source_, status_.MPI_TAG};
-  if (is_open) call.message = ticket_;
-  const int started = receives()->start_received(status_, request, call);
-  if (is_open && started == MPI_SUCCESS) go_on_as(*request);
-  return started;
-}
-
-int VerifiedReceive::recover(int code, MPI_Status* of_program) {
-  if (!ticket_ || !is_loss(code) || !messages_->recover(*ticket_, buffer_, status_)) return code;
-  status_.MPI_SOURCE = source_;
-  copy_status(status_, of_program);
-  return MPI_SUCCESS;
-}
-
-void VerifiedReceive::complete(MPI_Status* of_program) {
-  if (!ticket_) return;
-  messages_->complete(*ticket_, buffer_, status_);
-  copy_status(status_, of_program);
-}
-
 // --- requests
 // ------------------------------------------------------------------------------------
 
@@ -465,7 +439,8 @@ void Messages::give_back(const Claim& claim, MPI_Request after) {
   requests_.settle(claim, after);
 }
 
-void Messages::note_taken(const Claim& claim, const Receives::Claim& receive,
+void Messages::note_taken(const Claim& claim,
+                          const std::function<std::optional<HeldBack>()>& held_back,
                           const MPI_Status& status) {
   if (!claim) return;
   std::unique_lock lock(mutex_);
@@ -476,8 +451,8 @@ void Messages::note_taken(const Claim& claim, const Receives::Claim& receive,
   int is_cancelled = 0;
   PMPI_Test_cancelled(&status, &is_cancelled);
   std::optional<Decided::From> taken = Decided::From{};
-  if (receive)
-    taken = receives()->taken_by(receive);
+  if (const auto it = held_back())
+    taken = it->taken;
   else if (is_cancelled == 0)
     taken = {status.MPI_SOURCE, status.MPI_TAG};
   lock.lock();

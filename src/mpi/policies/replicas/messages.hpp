@@ -30,12 +30,9 @@
 #include "mpi/handles/datatypes/kept_datatype.hpp"
 #include "mpi/handles/datatypes/payload.hpp"
 #include "mpi/handles/datatypes/type_padding.hpp"
-#include "mpi/handles/errors/errors.hpp"
 #include "mpi/handles/requests/request_table.hpp"
 #include "mpi/policies/inject/flips.hpp"
-#include "mpi/policies/replicas/compared_requests.hpp"
-#include "mpi/policies/replicas/lone_calls.hpp"
-#include "mpi/policies/replicas/receives.hpp"
+#include "mpi/policies/replicas/decided.hpp"
 #include "mpi/policies/replicas/room.hpp"
 #include "mpi/process/calls_mutex.hpp"
 #include "runtime/replicas/recall.hpp"
@@ -60,6 +57,12 @@ class Messages {
   using Ticket = runtime::ReceivedStreams::Ticket;
   using Claim = RequestClaim<Request>;
 
+  // Of a receive that is held back until it is decided what it takes (receives.hpp): what that is,
+  // as far as it is known.
+  struct HeldBack {
+    std::optional<Decided::From> taken;
+  };
+
   struct Setup {
     runtime::Verifier* verifier = nullptr;  // null: nothing is verified; then masking is there
     Masking* masking = nullptr;             // siblings stand in for the lost
@@ -67,6 +70,8 @@ class Messages {
     bool sends_bytes = false;         // to other planes, or keeps them for those who ask
     int rank = 0;                     // of this process in the world
     std::function<void()> meanwhile;  // while a call waits for its verdict
+    // Of a request; nothing: it is not held back. Null: none is.
+    std::function<std::optional<HeldBack>(MPI_Request)> held_back;
   };
   explicit Messages(Setup setup) : setup_(std::move(setup)) {}
 
@@ -112,8 +117,9 @@ class Messages {
   // That call goes on with it no more: the handle is `after` now.
   void give_back(const Claim& claim, MPI_Request after);
   // MPI has completed it, and the call will say so: what a wildcard has taken is known from now on.
-  // `status`: as MPI gave it.
-  void note_taken(const Claim& claim, const Receives::Claim& receive, const MPI_Status& status);
+  // `status`: as MPI gave it. `held_back`: of it.
+  void note_taken(const Claim& claim, const std::function<std::optional<HeldBack>()>& held_back,
+                  const MPI_Status& status);
   // MPI has completed it, and its handle is `after` now. A receive that was cancelled was none.
   void complete(const Claim& claim, MPI_Request after, MPI_Status& status);
   // The same as `recover`, of a request that is no collective; one that sends is over. What nobody
@@ -213,48 +219,6 @@ inline SendBuffer as_sent(const SendBuffer& buffer, const Sending& sending) {
   if (messages != nullptr) messages->send(sent, sending);
   return sent;
 }
-
-// A receive within one call: made before MPI gets it, completed when MPI has.
-class VerifiedReceive {
- public:
-  VerifiedReceive(const ReceiveBuffer& buffer, MPI_Comm comm, int source, int tag)
-      : messages_(verified_messages.load(std::memory_order_acquire)),
-        buffer_(buffer),
-        source_(source) {
-    if (messages_ != nullptr) ticket_ = messages_->post(comm, source, tag);
-  }
-  // Of a message from `source` that was matched before.
-  VerifiedReceive(const ReceiveBuffer& buffer, MPI_Message message, int source)
-      : messages_(verified_messages.load(std::memory_order_acquire)),
-        buffer_(buffer),
-        source_(source) {
-    if (messages_ != nullptr) ticket_ = messages_->take(message);
-  }
-
-  // What MPI is given for the program's.
-  MPI_Status* status(MPI_Status* of_program) { return ticket_ ? &status_ : of_program; }
-  // MPI has received it.
-  void complete(MPI_Status* of_program);
-  // MPI ended it with this code: what the call returns. `of_program` is written if it came all the
-  // same.
-  int recover(int code, MPI_Status* of_program);
-  // The same of what the program completes later, under the request that it gets.
-  int recover_started(int code, MPI_Request* request);
-  // Nothing: it is not verified.
-  std::optional<Messages::Ticket> ticket() const { return ticket_; }
-  // MPI has started it.
-  void go_on_as(MPI_Request request) {
-    const bool is_unknown = messages_ != nullptr && messages_->is_masking() && source_ >= 0;
-    if (ticket_ || is_unknown) messages_->remember(request, ticket_, buffer_, source_);
-  }
-
- private:
-  Messages* messages_;
-  const ReceiveBuffer buffer_;
-  const int source_;
-  std::optional<Messages::Ticket> ticket_;
-  MPI_Status status_{};
-};
 
 // What a call returns that could not send to a lost process: where others stand in for that, they
 // say what it should have heard.

@@ -8,11 +8,13 @@
 
 #include "core/invariant.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/errors/errors.hpp"
-#include "mpi/handles/requests/patience.hpp"
+#include "mpi/handles/datatypes/type_recipe.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/messages.hpp"
+#include "mpi/process/patience.hpp"
 
 namespace resprout::shim {
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mpi/policies/replicas/gaps.hpp"
+#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 

@@ -8,8 +8,9 @@
 #include "doctest/doctest.h"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/policies/digests/digest.hpp"
+#include "mpi/policies/replicas/blocking_collective.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
-#include "mpi/policies/replicas/digest.hpp"
 #include "mpi/testing/mpi_of_one.hpp"
 
 using namespace resprout;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
 
 namespace resprout::shim {
 
@@ -42,7 +42,12 @@ void VerifiedRequests::note_over(int code, int count, const int* indices,
     const int i = indices != nullptr ? indices[k] : k;
     const int error = code == MPI_ERR_IN_STATUS ? statuses[k].MPI_ERROR : code;
     if (is_loss(error) || error == MPI_ERR_PENDING) continue;
-    messages_->note_taken(at(i).message, at(i).receive, statuses[k]);
+    const auto held_back = [&]() -> std::optional<Messages::HeldBack> {
+      const Receives::Claim& receive = at(i).receive;
+      if (!receive) return std::nullopt;
+      return Messages::HeldBack{receives_->taken_by(receive)};
+    };
+    messages_->note_taken(at(i).message, held_back, statuses[k]);
   }
   for (int k = 0; k < count; ++k)
     is_over[static_cast<std::size_t>(indices != nullptr ? indices[k] : k)] = true;
@@ -68,6 +73,12 @@ int VerifiedRequests::recover(int code, int i, MPI_Request after, MPI_Status& st
   if (claims.lone) claims.lone.entry->end();
   if (claims.collective && claims.collective.entry->masked()) return code;
   return messages_->recover(claims.message, after, status) ? MPI_SUCCESS : code;
+}
+
+std::optional<Messages::HeldBack> held_back_by_receives(MPI_Request request) {
+  Receives* by = receives();
+  if (by == nullptr || !by->is_active(request)) return std::nullopt;
+  return Messages::HeldBack{by->taken_by(request)};
 }
 
 }  // namespace resprout::shim

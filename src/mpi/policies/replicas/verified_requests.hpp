@@ -51,4 +51,7 @@ class VerifiedRequests {
   std::vector<Claims> claims_;
 };
 
+// Of a request that receives hold back (Messages::Setup).
+std::optional<Messages::HeldBack> held_back_by_receives(MPI_Request request);
+
 }  // namespace resprout::shim

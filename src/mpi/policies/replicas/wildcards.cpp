@@ -1,8 +1,8 @@
 #include "mpi/policies/replicas/wildcards.hpp"
 
-#include "mpi/handles/requests/patience.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/process/patience.hpp"
 
 namespace resprout::shim {
 

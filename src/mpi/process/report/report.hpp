@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/policies/replicas/verification.hpp"
 #include "mpi/process/options.hpp"
 #include "mpi/process/report/tallies.hpp"
+#include "mpi/process/report/verification_figures.hpp"
 #include "runtime/lifeline/lifeline.hpp"
 
 namespace resprout::shim {

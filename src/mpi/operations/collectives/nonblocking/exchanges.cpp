@@ -1,5 +1,6 @@
 // MPI_Ialltoall, MPI_Ialltoallv, MPI_Ialltoallw and their persistent forms.
-#include "mpi/carriers/exchange.hpp"
+#include "mpi/carriers/exchanges/exchange.hpp"
+#include "mpi/carriers/started/under_way.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

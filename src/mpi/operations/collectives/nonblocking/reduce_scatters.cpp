@@ -5,6 +5,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 
 using namespace resprout;

@@ -3,9 +3,10 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;

@@ -2,7 +2,7 @@
 
 #include "mpi/carriers/bitwise_and.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
 #include "openmpi/ulfm.hpp"
 #include "protocols/agreement/opinion.hpp"
 

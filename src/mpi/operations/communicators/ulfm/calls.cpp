@@ -6,12 +6,17 @@
 #include <vector>
 
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/failures.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/communicators/unwanted.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/errors/cut_off.hpp"
 #include "mpi/operations/communicators/ulfm/agreement.hpp"
 #include "mpi/operations/communicators/ulfm/shrink.hpp"
 #include "mpi/policies/inject/inject.hpp"
@@ -26,6 +31,23 @@ using namespace resprout;
 using namespace resprout::shim;
 
 namespace {
+
+void revoke(MPI_Comm comm) {
+  resprout::runtime::Engine& engine = World::current()->engine();
+  resprout::runtime::Lock lock = engine.lock();
+  if (resprout::runtime::Session* session = session_of(comm, lock)) {
+    session->revoke();
+    lock.unlock();
+    // Where all members look for themselves, MPI is told by the next call, or from its progress.
+    if (!do_members_look(*communicator_of(comm))) pass_on_revocations();
+    return;
+  }
+  // One process, or processes that have nobody in common but MPI.
+  note_revoked_alone(*communicator_of(comm));
+  lock.unlock();
+  if (!ulfm::is_active()) throw_away(comm);
+  revoke_in_mpi(comm);
+}
 
 // One of these calls, from entry to return.
 class Call {

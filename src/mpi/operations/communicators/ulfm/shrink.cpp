@@ -4,9 +4,11 @@
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/errors/errors.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/operations/communicators/remaking.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
@@ -37,7 +39,7 @@ int make_natively(MPI_Comm comm, const std::vector<int>& left, std::uint64_t nam
 }  // namespace
 
 int shrink(MPI_Comm comm, MPI_Comm* shrunken) {
-  end_if_masking("MPIX_Comm_shrink", "would leave out a rank that others stand in for");
+  call_policy().on_failure("MPIX_Comm_shrink", "would leave out a rank that others stand in for");
   runtime::Lock lock = World::current()->engine().lock();
   runtime::Session& repair = *repair_session_of(comm, lock);
   repair.finish_tasks(lock);

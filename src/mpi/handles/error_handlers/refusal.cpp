@@ -1,0 +1,23 @@
+#include "mpi/handles/error_handlers/refusal.hpp"
+
+#include <cctype>
+#include <cstdio>
+
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/process/call_policy.hpp"
+#include "mpi/process/names.hpp"
+#include "mpi/process/world.hpp"
+
+namespace resprout::shim {
+
+int refuse_remade(MPI_Comm comm, const char* name) {
+  call_policy().on_failure(mpi_name_of(name),
+                           "does not work on a communicator that was made after a loss");
+  std::fprintf(stderr,
+               "resprout: rank %d: MPI_%c%s does not work on a communicator that was made after a "
+               "loss (docs/reference/calls.md)\n",
+               World::current()->rank(), std::toupper(name[0]), name + 1);
+  return finish(comm, name, MPI_ERR_COMM);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,12 @@
+// Calls that are refused on some communicators. Thread rule: from any thread.
+#pragma once
+
+#include <mpi.h>
+
+namespace resprout::shim {
+
+// For a call that MPI cannot do on a communicator that was made after a loss: says so in a line,
+// and returns MPI_ERR_COMM through the error handler. `name`: the lower-case MPI name.
+int refuse_remade(MPI_Comm comm, const char* name);
+
+}  // namespace resprout::shim

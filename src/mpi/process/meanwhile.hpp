@@ -1,0 +1,14 @@
+// What a thread of the program does while it waits, between two looks: it is said in MPI_Init, by
+// whoever has something to be done.
+//
+// Thread rule: `do_meanwhile` in MPI_Init; `meanwhile` from any thread of the program.
+#pragma once
+
+namespace resprout::shim {
+
+// `step` is short, and waits for nobody. REQUIRES: it was not said before, and few were.
+void do_meanwhile(void (*step)());
+// All of it, once.
+void meanwhile();
+
+}  // namespace resprout::shim
