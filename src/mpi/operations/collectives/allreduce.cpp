@@ -1,6 +1,10 @@
 // MPI_Allreduce over ftco_allreduce.
+#include <array>
+#include <optional>
+
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/order.hpp"
 #include "mpi/carriers/slices.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
@@ -10,6 +14,97 @@
 
 using namespace resprout;
 using namespace resprout::shim;
+
+namespace {
+
+struct Allreduce {
+  CollectiveCall& call;
+  Reduction reduction;
+  const void* sendbuf;
+  void* recvbuf;
+  MPI_Comm comm;
+  // As those who can carry it have found out.
+  std::optional<StandInsOfCall> stand_ins = {};
+  MPI_Comm native = MPI_COMM_NULL;
+  Slicing slicing = {};
+
+  const void* input() const { return sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf; }
+};
+
+constexpr Carrier<Allreduce> allreduce_over_lanes{
+    [](Allreduce& it) {
+      const Layout& layout = it.reduction.layout();
+      const MPI_Op op = layout.is_dense ? it.reduction.op() : MPI_OP_NULL;
+      return goes_by_lanes(it.call, Kind::allreduce, layout.packed_bytes, op);
+    },
+    [](Allreduce& it) -> std::optional<int> {
+      int code = MPI_SUCCESS;
+      if (!allreduce_by_lanes(it.call, it.input(), it.recvbuf, it.reduction.layout(),
+                              it.reduction.op(), code))
+        return std::nullopt;
+      return it.call.finish(delivered(), code);
+    }};
+
+constexpr Carrier<Allreduce> allreduce_with_stand_ins{
+    [](Allreduce& it) {
+      it.stand_ins = stand_ins_of(it.call.communicator());
+      return it.stand_ins.has_value();
+    },
+    [](Allreduce& it) -> std::optional<int> {
+      const runtime::Outcome outcome =
+          allreduce_with(*it.stand_ins, it.call, it.reduction, it.comm, it.input(), it.recvbuf);
+      return it.call.finish(outcome, it.reduction.code());
+    }};
+
+constexpr Carrier<Allreduce> allreduce_by_library{
+    [](Allreduce& it) {
+      it.native = it.call.native(Kind::allreduce, it.reduction.bytes());
+      return it.native != MPI_COMM_NULL;
+    },
+    [](Allreduce& it) {
+      const Reduction& reduction = it.reduction;
+      const SavedInput saved(it.sendbuf, it.recvbuf, reduction.layout());
+      const auto ended = it.call.run(NativeCollective(
+          {.communicator = &it.call.communicator(),
+           .comm = it.native,
+           .synchronizes = true,
+           .buffer = it.recvbuf,
+           .layout = reduction.layout()},
+          [&] {
+            return PMPI_Allreduce(it.sendbuf, it.recvbuf, static_cast<int>(reduction.count()),
+                                  reduction.datatype(), reduction.op(), it.native);
+          }));
+      if (!ended) saved.restore();
+      return ended;
+    }};
+
+constexpr Carrier<Allreduce> allreduce_by_slices{
+    [](Allreduce& it) {
+      it.slicing = slicing_of(it.call.session().members().size(), it.reduction.bytes());
+      return it.slicing.slices > 1 && it.reduction.can_be_sliced();
+    },
+    [](Allreduce& it) -> std::optional<int> {
+      return allreduce_in_slices(it.call, it.reduction, it.slicing, it.sendbuf, it.recvbuf);
+    }};
+
+constexpr Carrier<Allreduce> allreduce_by_session{
+    [](Allreduce&) { return true; },
+    [](Allreduce& it) -> std::optional<int> {
+      runtime::Session& session = it.call.session();
+      const runtime::Outcome outcome =
+          session.allreduce(it.call.lock(), reduce_spec(session, it.reduction.bytes()),
+                            it.reduction.input(it.input()), it.reduction.combiner(),
+                            [&](std::span<const std::byte> result) {
+                              if (!session.is_revoked()) it.reduction.write(result, it.recvbuf);
+                            });
+      return it.call.finish(outcome, it.reduction.code());
+    }};
+
+constexpr std::array allreduce_carriers{allreduce_over_lanes, allreduce_with_stand_ins,
+                                        allreduce_by_library, allreduce_by_slices,
+                                        allreduce_by_session};
+
+}  // namespace
 
 extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
@@ -22,37 +117,6 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   if (taken == Taken::done) return finish(comm, "allreduce", code);
   CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  Reduction reduction(op, datatype, count);
-  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  const MPI_Op lanes_op = reduction.layout().is_dense ? op : MPI_OP_NULL;
-  if (goes_by_lanes(call, Kind::allreduce, reduction.layout().packed_bytes, lanes_op) &&
-      allreduce_by_lanes(call, input, recvbuf, reduction.layout(), op, code))
-    return call.finish(delivered(), code);
-  if (const auto stand_ins = stand_ins_of(call.communicator())) {
-    const runtime::Outcome outcome =
-        allreduce_with(*stand_ins, call, reduction, comm, input, recvbuf);
-    return call.finish(outcome, reduction.code());
-  }
-  const MPI_Comm native = call.native(Kind::allreduce, reduction.bytes());
-  if (native != MPI_COMM_NULL) {
-    const SavedInput saved(sendbuf, recvbuf, reduction.layout());
-    const auto ended = call.run(NativeCollective(
-        {.communicator = &call.communicator(),
-         .comm = native,
-         .synchronizes = true,
-         .buffer = recvbuf,
-         .layout = reduction.layout()},
-        [&] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, native); }));
-    if (ended) return *ended;
-    saved.restore();
-  }
-  const Slicing slicing = slicing_of(call.session().members().size(), reduction.bytes());
-  if (slicing.slices > 1 && reduction.can_be_sliced())
-    return allreduce_in_slices(call, reduction, slicing, sendbuf, recvbuf);
-  const runtime::Outcome outcome = call.session().allreduce(
-      call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
-      reduction.combiner(), [&](std::span<const std::byte> result) {
-        if (!call.session().is_revoked()) reduction.write(result, recvbuf);
-      });
-  return call.finish(outcome, reduction.code());
+  Allreduce allreduce{call, Reduction(op, datatype, count), sendbuf, recvbuf, comm};
+  return carry(allreduce_carriers, allreduce);
 }

@@ -26,6 +26,7 @@
 #include "mpi/policies/replicas/blocking_collective.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
 #include "mpi/policies/replicas/masked.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
@@ -49,8 +50,8 @@ class Neighborhood final : public Collective {
 
 // It is carried by siblings, and has arguments that mean something.
 bool is_for_siblings(MPI_Comm comm, const Describe& describe) {
-  if (masking.load(std::memory_order_acquire) == nullptr || World::current() == nullptr ||
-      comm == MPI_COMM_NULL || !name_of(comm))
+  if (!call_policy().stands_in() || World::current() == nullptr || comm == MPI_COMM_NULL ||
+      !name_of(comm))
     return false;
   const Communicator& communicator = *communicator_of(comm);
   if (communicator.is_native) return false;
@@ -75,8 +76,7 @@ Startable neighborhood(const Describe& describe) {
 // Whether all members carry it themselves: the same answer at all of them.
 bool is_carried(MPI_Comm comm) {
   const World* world = World::current();
-  if (world == nullptr || comm == MPI_COMM_NULL || masking.load(std::memory_order_acquire))
-    return false;
+  if (world == nullptr || comm == MPI_COMM_NULL || call_policy().stands_in()) return false;
   if (is_remade(comm)) return true;
   const Communicator& communicator = *communicator_of(comm);
   return are_own(communicator.collectives.value_or(world->options().collectives)) &&

@@ -23,7 +23,7 @@
 #include "mpi/operations/communicators/roll_call.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -78,7 +78,7 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   }
   const bool has_run_out = (ended & making_ran_out) != std::byte{0};
   if (!is_for_mpi && !has_run_out) roll.find_spare(lock);
-  const bool is_masked = masking.load() != nullptr;
+  const bool is_masked = call_policy().stands_in();
   const auto name_it = [&] {
     if (is_masked) name_group(comm, *made, tag, world_ranks, number);
   };

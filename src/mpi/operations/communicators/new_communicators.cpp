@@ -44,6 +44,7 @@
 #include "mpi/policies/replicas/host_map.hpp"
 #include "mpi/policies/replicas/lone_calls.hpp"
 #include "mpi/policies/replicas/masked.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 
@@ -125,7 +126,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
     if (const auto code = make_natively(call, comm, name, roll.may_have_native(), made, of_mpi))
       return *code;
   const World& world = *World::current();
-  const bool is_told = world.options().on_loss == OnLoss::error && masking.load() == nullptr;
+  const bool is_told = world.options().on_loss == OnLoss::error && !call_policy().stands_in();
   if (!ulfm::is_active() || (!call.is_whole() && is_told))
     return call.finish(outcome, proc_failed());
   if (derived.complete) {
@@ -218,7 +219,7 @@ extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const
                                               const int destinations[], const int destweights[],
                                               MPI_Info info, int reorder, MPI_Comm* newcomm) {
   // In a plane with a gap ranks stay as they are, so in all.
-  if (masking.load(std::memory_order_acquire) != nullptr) reorder = 0;
+  if (call_policy().stands_in()) reorder = 0;
   return make(
       comm, "dist_graph_create_adjacent", newcomm,
       [&] {
@@ -243,7 +244,7 @@ extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const
 extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int nodes[], const int degrees[],
                                      const int targets[], const int weights[], MPI_Info info,
                                      int reorder, MPI_Comm* newcomm) {
-  if (masking.load(std::memory_order_acquire) != nullptr && comm != MPI_COMM_NULL && n >= 0) {
+  if (call_policy().stands_in() && comm != MPI_COMM_NULL && n >= 0) {
     entering("dist_graph_create");
     const OwnEdges own = gathered_edges(comm, n, nodes, degrees, targets, weights);
     const auto as_given = [&](const std::vector<int>& of) {

@@ -26,7 +26,7 @@
 #include "mpi/operations/communicators/derivation.hpp"
 #include "mpi/operations/communicators/remaking.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 #include "resprout/resprout.h"
@@ -77,8 +77,8 @@ class Remaking final : public Collective {
         leave_to_mpi(started);
         return true;
       }
-      const bool is_told = World::current()->options().on_loss == OnLoss::error &&
-                           masking.load(std::memory_order_acquire) == nullptr;
+      const bool is_told =
+          World::current()->options().on_loss == OnLoss::error && !call_policy().stands_in();
       if (!is_whole && is_told) code_ = proc_failed();
       if (code_ != MPI_SUCCESS) return false;
     }
@@ -180,9 +180,8 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
   const World* world = World::current();
   if (world != nullptr && comm != MPI_COMM_NULL && !is_remade(comm) && is_revoked(comm))
     return finish(comm, "comm_idup", ulfm::revoked_class());
-  const bool is_for_mpi =
-      world == nullptr || !ulfm::is_active() ||
-      (world->options().is_replicated() && masking.load(std::memory_order_acquire) == nullptr);
+  const bool is_for_mpi = world == nullptr || !ulfm::is_active() ||
+                          (world->options().is_replicated() && !call_policy().stands_in());
   if (is_for_mpi) {
     const int code = PMPI_Comm_idup(comm, newcomm, request);
     if (code == MPI_SUCCESS && world != nullptr) name_started_duplicate(comm, *newcomm);

@@ -1,4 +1,5 @@
 #include "mpi/operations/io/plane_files.hpp"
+#include "mpi/process/call_policy.hpp"
 
 #include <cstdio>
 #include <optional>
@@ -13,7 +14,6 @@
 #include "mpi/operations/io/error_class.hpp"
 #include "mpi/policies/files/shadows.hpp"
 #include "mpi/policies/replicas/compared_writes.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/info_value.hpp"
 #include "mpi/process/world.hpp"
@@ -120,7 +120,7 @@ extern "C" int MPI_File_delete(const char* filename, MPI_Info info) {
   const int code = PMPI_File_delete(path.c_str(), info);
   if (code != MPI_SUCCESS) return code;
   if (!place.path.empty()) own->note_deleted(filename);
-  if (masking.load(std::memory_order_acquire) != nullptr)
+  if (call_policy().stands_in())
     own->note_removed(filename, World::current()->rank(), next_time(filename));
   return code;
 }

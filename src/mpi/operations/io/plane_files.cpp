@@ -10,7 +10,7 @@
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/policies/files/file_note.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {
@@ -79,7 +79,7 @@ std::uint64_t next_time(const char* filename) {
 }
 
 void note_written_file(MPI_File fh, MPI_Comm comm, const char* filename, int amode) {
-  if (!is_written(amode) || masking.load(std::memory_order_acquire) == nullptr) return;
+  if (!is_written(amode) || !call_policy().stands_in()) return;
   WrittenFile file{filename, communicator_of(comm)->world_ranks, next_time(filename)};
   shadows()->note_begun(filename, file.writer(), file.of);
   const std::lock_guard guard(written_files().mutex);
@@ -87,12 +87,11 @@ void note_written_file(MPI_File fh, MPI_Comm comm, const char* filename, int amo
 }
 
 void end_if_behind(const char* filename) {
-  const Masking* by = masking.load(std::memory_order_acquire);
   const World* world = World::current();
-  if (by == nullptr || world->lost_count() == 0) return;
+  if (!call_policy().stands_in() || world->lost_count() == 0) return;
   for (const int rank : communicator_of(MPI_COMM_WORLD)->world_ranks)
     if (world->is_lost(rank) && shadows()->is_behind(filename, rank))
-      by->end_here("MPI_File_open", done_alone);
+      call_policy().on_failure("MPI_File_open", done_alone);
 }
 
 int close_written_file(MPI_File* fh) {
@@ -111,7 +110,7 @@ std::uint64_t times_alone(const std::string& filename) {
 
 int catch_up(const std::string& filename, int world_rank, std::uint64_t up_to) {
   const Shadows::CatchUp done = shadows()->catch_up(filename, world_rank, up_to);
-  if (done.is_behind) masking.load()->end_here("MPI_File_open", done_alone);
+  if (done.is_behind) call_policy().on_failure("MPI_File_open", done_alone);
   return done.error;
 }
 

@@ -9,7 +9,7 @@
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/operations/guarded_call.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -20,7 +20,7 @@ namespace {
 bool is_continuing() { return World::current()->options().on_loss != OnLoss::error; }
 
 // What the lost should have said others say, under the request that the program has.
-bool is_masking() { return masking.load(std::memory_order_acquire) != nullptr; }
+bool is_masking() { return call_policy().stands_in(); }
 
 // MPI has broken off a wildcard receive of this program, and it is for us to decide what becomes
 // of it.

@@ -11,11 +11,11 @@
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 #include "mpi/policies/replicas/verified_receive.hpp"
 #include "mpi/policies/replicas/wildcards.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/patience.hpp"
 #include "openmpi/ulfm.hpp"
 
@@ -73,7 +73,7 @@ int probe(MPI_Comm comm, const Decided::From& wanted, MPI_Status* status) {
         return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
       });
   if (code == MPI_SUCCESS) name_source(comm, status);
-  const bool is_masked = is_loss(code) && masking.load(std::memory_order_acquire) != nullptr;
+  const bool is_masked = is_loss(code) && call_policy().stands_in();
   return is_masked ? probe_in_gap(comm, source, tag, status) : code;
 }
 
@@ -133,7 +133,7 @@ int match(MPI_Comm comm, const Decided::From& wanted, MPI_Message* message, MPI_
       [&](Address from, int& flag) {
         return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
       });
-  const bool is_masked = is_loss(code) && masking.load(std::memory_order_acquire) != nullptr;
+  const bool is_masked = is_loss(code) && call_policy().stands_in();
   if (is_masked) return match_in_gap(comm, source, tag, message, status);
   if (code != MPI_SUCCESS) return code;
   name_source(comm, &found);

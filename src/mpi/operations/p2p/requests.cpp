@@ -11,11 +11,11 @@
 #include "mpi/operations/p2p/buffered_sends.hpp"
 #include "mpi/operations/p2p/completion.hpp"
 #include "mpi/operations/p2p/decided_completion.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 #include "mpi/policies/replicas/refusal.hpp"
 #include "mpi/policies/replicas/verified_requests.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 
@@ -292,7 +292,7 @@ namespace {
 // from here on. `status` is written as the next call that completes it will.
 bool is_ended_by_loss(MPI_Request request, MPI_Status* status) {
   if (World::current() == nullptr || !has_anything_happened()) return false;
-  if (masking.load(std::memory_order_acquire) != nullptr) return false;
+  if (call_policy().stands_in()) return false;
   int flag = 0;
   if (is_failed_in_mpi(request)) PMPI_Request_get_status(request, &flag, status);
   if (flag != 0) return true;

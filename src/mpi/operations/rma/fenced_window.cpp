@@ -10,7 +10,7 @@
 #include "mpi/handles/datatypes/type_facts.hpp"
 #include "mpi/handles/datatypes/type_recipe.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/own_calls.hpp"
 #include "mpi/process/world.hpp"
 
@@ -92,7 +92,7 @@ void FencedWindow::end_start() {
 
 // Where siblings stand in nobody is: they answer what it would have.
 bool FencedWindow::is_lost(int rank) const {
-  return masking.load(std::memory_order_acquire) == nullptr &&
+  return !call_policy().stands_in() &&
          World::current()->is_lost(communicator_of(comm_)->world_ranks[at(rank)]);
 }
 
@@ -251,7 +251,7 @@ void FencedWindow::take_answers(const ListsOfBytes& answers) {
   for (std::size_t rank = 0; rank < members_.size(); ++rank) {
     std::span<const std::byte> left = answers[rank];
     if (left.empty()) {  // lost, or not asked
-      has_missed_ |= !members_[rank].awaited.empty() && masking.load() == nullptr;
+      has_missed_ |= !members_[rank].awaited.empty() && !call_policy().stands_in();
       continue;
     }
     for (const Awaited& awaited : members_[rank].awaited) {
