@@ -102,7 +102,8 @@ contains
     if (present(ierror)) ierror = code
   end subroutine
 
-  ! Keeps what is protected, or puts back what the last checkpoint has kept.
+  ! Keeps what is protected, or puts back what the last checkpoint has kept: where replicas have
+  ! found wrong data, or in the first call of a job that was started again after a loss.
   subroutine resprout_checkpoint(ierror)
     integer, intent(out), optional :: ierror
     integer(c_int) :: code

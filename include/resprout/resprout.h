@@ -65,10 +65,16 @@ int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
  *
  * A replica that was lost and is started again has here what the others have protected.
  *
- * Collective over MPI_COMM_WORLD. Waits until what was received is known to be right, or wrong.
- * Without replicas it does nothing. MPI_ERR_PENDING, where messages are verified: one that was sent
- * has not been received, or a receive is not complete; nothing was kept.
- * docs/how-to/replication.md. */
+ * A job that is started again after a loss (`resprout run --on-loss restart`) keeps it in memory
+ * that outlives the process. Its first call after the new start puts back the last checkpoint that
+ * all ranks have; if there is none it is a checkpoint like any other. What is protected by then has
+ * to have the sizes that it had, in the same order (docs/how-to/checkpoints.md).
+ *
+ * Collective over MPI_COMM_WORLD. With replicas it waits until what was received is known to be
+ * right, or wrong. Without replicas, and without --on-loss restart, it does nothing.
+ * MPI_ERR_PENDING, where messages are verified: one that was sent has not been received, or a
+ * receive is not complete; nothing was kept. MPI_ERR_NO_MEM: there is no room for it; the last one
+ * is still there. docs/how-to/replication.md. */
 int resprout_checkpoint(void) __attribute__((weak));
 
 /* ULFM's functions (MPIX_Comm_revoke, ..._shrink, ..._agree, ...), for programs that repair their

@@ -83,6 +83,9 @@ def run_command(
     short_life: Annotated[str | None, table_option("--short-life")] = None,
     spares: Annotated[str | None, table_option("--spares")] = None,
     spare_hosts: Annotated[str | None, table_option("--spare-hosts")] = None,
+    checkpoint_dir: Annotated[Path | None, table_option("--checkpoint-dir")] = None,
+    files_every: Annotated[str | None, table_option("--files-every")] = None,
+    resume: Annotated[Path | None, table_option("--resume")] = None,
     on_unanswered: Annotated[str | None, table_option("--on-unanswered")] = None,
     inject: Annotated[list[str] | None, table_option("--inject")] = None,
     report: Annotated[Path | None, table_option("--report")] = None,
@@ -101,6 +104,7 @@ def run_command(
     run_dir: Annotated[Path | None, table_option("--run-dir")] = None,
     verbose: Annotated[bool, table_option("--verbose", "-v")] = False,
 ) -> int:
+    from resprout.launch.lives.files import Files
     from resprout.launch.run import Request, run
 
     texts = {
@@ -121,6 +125,7 @@ def run_command(
         mpirun_args=mpirun_arg or [], replica_hosts=replica_hosts, run_dir=run_dir,
         verbose=verbose, max_restarts=max_restarts, restart_command=restart_command,
         short_life=short_life, spares=spares, spare_hosts=spare_hosts,
+        files=Files(checkpoint_dir, files_every, resume),
     )  # fmt: skip
     return run(request)
 

@@ -260,6 +260,32 @@ OPTIONS = (
         reaches_ranks=False,
     ),
     Option(
+        "--checkpoint-dir",
+        "RESPROUT_CHECKPOINT_DIR",
+        "FOLDER",
+        "a folder that all hosts share, without checkpoints",
+        "no files are written",
+        "With --on-loss restart: where checkpoints of resprout_checkpoint go, too, for losses that "
+        "those in memory do not bear, and for later jobs (docs/how-to/checkpoints.md).",
+    ),
+    Option(
+        "--files-every",
+        "RESPROUT_FILES_EVERY",
+        "N",
+        "a whole number from 1 to 1000000",
+        "10",
+        "With --checkpoint-dir: one of so many checkpoints is written to files.",
+    ),
+    Option(
+        "--resume",
+        "RESPROUT_RESUME",
+        "FOLDER",
+        "the --checkpoint-dir of an earlier job with as many ranks",
+        "the program begins at its beginning",
+        "With --on-loss restart: the first resprout_checkpoint puts back the newest checkpoint of "
+        "this folder that is whole, and later ones are written there, too.",
+    ),
+    Option(
         "--on-unanswered",
         "RESPROUT_ON_UNANSWERED",
         "handler|ignore|abort",
@@ -406,8 +432,10 @@ OPTIONS = (
     ),
 )
 
+# Where checkpoints are kept in memory.
+CHECKPOINT_MEMORY = "RESPROUT_CHECKPOINT_MEMORY"
 # What ranks find in their environment, and nobody sets.
-OF_A_RANK = ("RESPROUT_REPLICA", "RESPROUT_RESTART")
+OF_A_RANK = (CHECKPOINT_MEMORY, "RESPROUT_REPLICA", "RESPROUT_RESTART")
 BY_FLAG = {option.flag: option for option in OPTIONS}
 
 
@@ -517,6 +545,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "--short-life": _is_seconds,
     "--spares": _is_count,
     "--spare-hosts": _is_count,
+    "--files-every": lambda text: _is_count(text) and int(text) > 0,
     "--on-unanswered": _one_of("handler", "ignore", "abort"),
     "--missing": _is_missing,
     "--sum": _one_of("any", "reproducible"),

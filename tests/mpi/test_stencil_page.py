@@ -29,5 +29,5 @@ def test_each_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
         said, ran = done.stdout, ran + 1
-    assert ran == 4
+    assert ran == 5
     assert not (tmp_path / "stencil").exists()

@@ -4,6 +4,7 @@ Their jobs are started over a remote shell (remote_shell.py).
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -50,9 +51,12 @@ def memory_of(host: str) -> set[str]:
 
 def forget(names: set[str]) -> None:
     """Removes what is still there in /dev/shm, as it would be gone with its host."""
-    for name in names:
+    for path in (Path("/dev/shm", name) for name in names):
+        # What several hosts have in one folder, in here, is not one host's.
+        if path.is_dir() and "." in path.name:
+            shutil.rmtree(path, ignore_errors=True)
         with suppress(FileNotFoundError, IsADirectoryError):
-            Path("/dev/shm", name).unlink()
+            path.unlink()
 
 
 def kill(host: str) -> None:
@@ -64,7 +68,8 @@ def kill(host: str) -> None:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-    forget(mapped)
+    # Checkpoints stay when ranks have ended.
+    forget(mapped | {path.name for path in Path("/dev/shm").glob(f"resprout-*.node{host}")})
 
 
 def variables(folder: Path) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from resprout.errors import UserError
 from resprout.launch.job import End
+from resprout.launch.lives.files import Files
 from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.outcome import find_lost, how_it_ended
 from resprout.launch.lives.patience import Patience
@@ -149,3 +150,30 @@ def test_a_life_of_which_nothing_is_known_is_lost_if_mpirun_says_so(tmp_path: Pa
     assert how_it_ended(parts, End(137, 0, 1), 2, has_lost=False) == "lost"
     assert how_it_ended(parts, End(1, 0, 1), 2, has_lost=False) == "whole"
     assert how_it_ended(parts, End(0, 0, 1), 2, has_lost=False) == "whole"
+
+
+def test_options_of_checkpoint_files_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--files-every needs --checkpoint-dir or --resume"):
+        Files(every="3").variables(2)
+    with pytest.raises(UserError, match="give a whole number from 1"):
+        Files(tmp_path, every="0").variables(2)
+    with pytest.raises(UserError, match="is no folder that can be written to"):
+        Files(tmp_path / "none").variables(2)
+    with pytest.raises(UserError, match="has no checkpoints"):
+        Files(resume=tmp_path).variables(2)
+    assert Files(tmp_path, every="3").variables(2) == {
+        "RESPROUT_CHECKPOINT_DIR": str(tmp_path), "RESPROUT_FILES_EVERY": "3"
+    }  # fmt: skip
+    (tmp_path / "checkpoint-40.rank-0-of-4").touch()
+    with pytest.raises(UserError, match="has checkpoints of an earlier job"):
+        Files(tmp_path).variables(4)
+    with pytest.raises(UserError, match="has checkpoints of 4 ranks, and the job 2"):
+        Files(resume=tmp_path).variables(2)
+    both = Files(tmp_path, resume=tmp_path).variables(4)
+    assert both["RESPROUT_RESUME"] == both["RESPROUT_CHECKPOINT_DIR"] == str(tmp_path)
+
+
+def test_checkpoint_files_need_a_job_that_is_started_again(tmp_path: Path) -> None:
+    request = Request(ranks=2, program=["true"], files=Files(tmp_path))
+    with pytest.raises(UserError, match="--checkpoint-dir needs --on-loss restart"):
+        make_plan(request, None)

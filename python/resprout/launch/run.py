@@ -12,6 +12,7 @@ from resprout.faults import parse_faults
 from resprout.launch import job
 from resprout.launch.command import Plan, check_program
 from resprout.launch.latecomers import Latecomers
+from resprout.launch.lives.files import Files
 from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.lives import Course
 from resprout.launch.lives.patience import MAX_RESTARTS, SHORT_LIFE_SECONDS, Patience
@@ -62,6 +63,7 @@ class Request:
     short_life: str | None = None
     spares: str | None = None
     spare_hosts: str | None = None
+    files: Files = field(default_factory=Files)
 
     @property
     def parts(self) -> list[Part]:
@@ -113,6 +115,7 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     """Everything that can be wrong is found here, in one line, before anything is started."""
     variables = _variables(request)
     _check_restarts(request)
+    variables |= request.files.variables(request.size)
     parts = request.parts
     for part in parts:
         check_program(part.program, is_local=request.hostfile is None and not request.mpirun_args)
@@ -197,6 +200,9 @@ def _check_restarts(request: Request) -> None:
     for flag, text in later.items():
         if text is not None:
             raise UserError(f"{flag} needs --on-loss restart: no job is started again without it")
+    if request.files.flags:
+        flag = request.files.flags[0]
+        raise UserError(f"{flag} needs --on-loss restart: no checkpoints are kept without it")
 
 
 def replicas_of(request: Request) -> int:

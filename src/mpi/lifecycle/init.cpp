@@ -34,6 +34,7 @@
 #include "mpi/lifecycle/report/arrival.hpp"
 #include "mpi/lifecycle/report/fatal_signals.hpp"
 #include "mpi/lifecycle/report/waiting.hpp"
+#include "mpi/policies/checkpoints/lasting_checkpoints.hpp"
 #include "mpi/policies/chosen/substitution.hpp"
 #include "mpi/policies/chosen/verification.hpp"
 #include "mpi/policies/inject/inject.hpp"
@@ -301,6 +302,7 @@ void end() {
   const VerificationFigures figures =
       world->options().stands_in() ? close_masking() : close_verification();
   if (world->options().verify) world->report().note_verification(figures);
+  if (LastingCheckpoints* kept = LastingCheckpoints::if_any()) kept->finish();
   leave_persistent();
   end_all_lingering();
   {

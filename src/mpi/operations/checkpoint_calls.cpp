@@ -5,6 +5,7 @@
 
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/policies/checkpoints/checkpoints.hpp"
+#include "mpi/policies/checkpoints/lasting_checkpoints.hpp"
 #include "mpi/policies/chosen/verification.hpp"
 #include "mpi/policies/inject/flips.hpp"
 #include "mpi/policies/regions.hpp"
@@ -28,6 +29,8 @@ extern "C" int resprout_checkpoint(void) {
   open_verification();
   if (Checkpoints* by = checkpoints.load(std::memory_order_acquire))
     code = by->take(protected_regions());
+  else if (LastingCheckpoints* kept = LastingCheckpoints::of_process())
+    code = kept->take(protected_regions());
   if (Flips* flips = armed_flips.load(std::memory_order_acquire); flips && code == MPI_SUCCESS)
     flips->at_checkpoint(protected_regions());
   if (code == MPI_ERR_PENDING)

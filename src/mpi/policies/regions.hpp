@@ -27,6 +27,8 @@ class Regions {
   void protect(void* begin, std::size_t bytes);
   // Of all regions.
   std::size_t bytes() const;
+  // In the order in which they were protected first.
+  std::span<const std::span<std::byte>> parts() const { return regions_; }
   // Flips a bit of what one gets by laying all regions one behind the other, modulo their number
   // of bits. REQUIRES: bytes() > 0.
   void flip(std::uint64_t bit);

@@ -26,14 +26,19 @@ constexpr string_view fault_forms =
     "several with ';' between them";
 
 // Options of `resprout run` that are the launcher's business alone, or that of a part which looks
-// before MPI_Init (process/report/position.hpp), but may stand in its environment and so in ours.
-constexpr std::array launcher_names{
-    "RESPROUT_CALIBRATION",     "RESPROUT_CALL_TIMEOUT",  "RESPROUT_COMMIT_OUTPUT",
-    "RESPROUT_MAX_RESTARTS",    "RESPROUT_MPI",           "RESPROUT_MPIRUN_ARGS",
-    "RESPROUT_ON_CALL_TIMEOUT", "RESPROUT_ON_UNVERIFIED", "RESPROUT_REPLICA_HOSTS",
-    "RESPROUT_REPORT",          "RESPROUT_RESTART",       "RESPROUT_RESTART_COMMAND",
-    "RESPROUT_SHORT_LIFE",      "RESPROUT_SPARES",        "RESPROUT_SPARE_HOSTS",
-    "RESPROUT_STRAGGLER_WAIT",  "RESPROUT_STRICT"};
+// for itself (process/report/position.hpp, policies/checkpoints/lasting_checkpoints.hpp), but may
+// stand in its environment and so in ours.
+constexpr std::array launcher_names{"RESPROUT_CALIBRATION",     "RESPROUT_CALL_TIMEOUT",
+                                    "RESPROUT_CHECKPOINT_DIR",  "RESPROUT_CHECKPOINT_MEMORY",
+                                    "RESPROUT_COMMIT_OUTPUT",   "RESPROUT_FILES_EVERY",
+                                    "RESPROUT_MAX_RESTARTS",    "RESPROUT_MPI",
+                                    "RESPROUT_MPIRUN_ARGS",     "RESPROUT_ON_CALL_TIMEOUT",
+                                    "RESPROUT_ON_UNVERIFIED",   "RESPROUT_REPLICA_HOSTS",
+                                    "RESPROUT_REPORT",          "RESPROUT_RESTART",
+                                    "RESPROUT_RESTART_COMMAND", "RESPROUT_RESUME",
+                                    "RESPROUT_SHORT_LIFE",      "RESPROUT_SPARES",
+                                    "RESPROUT_SPARE_HOSTS",     "RESPROUT_STRAGGLER_WAIT",
+                                    "RESPROUT_STRICT"};
 
 // Splits off what stands before the first `separator`; all of it if there is none.
 string_view take_until(string_view& rest, char separator) {

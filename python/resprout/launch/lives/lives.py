@@ -4,8 +4,12 @@
    one begins when none of them is left on this host, and mpirun has ended.
 2. Each has a run directory of its own, and a folder of its own for what its ranks share: killed
    ranks leave that behind.
+3. Checkpoints in memory are in a folder that all lives share: of this host in one of ours; on
+   several hosts in folders that ranks make, and that are removed when ours, or its sign of life,
+   is not there any more (src/mpi/policies/checkpoints/host_memory.hpp).
 """
 
+import contextlib
 import shutil
 import time
 from collections.abc import Sequence
@@ -31,9 +35,13 @@ from resprout.launch.lives.patience import Patience
 from resprout.launch.lives.watch import LossSight
 from resprout.launch.mpi import Setting
 from resprout.launch.planes.loss_watch import LossWatch
+from resprout.options import CHECKPOINT_MEMORY
 from resprout.report.lives import Life
 from resprout.report.merge import merge
 from resprout.report.ranks import read_parts
+
+# How often others are shown that the job lives: they wait half an hour for the next time.
+_SHOW_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,10 @@ class Lives:
         self._begins_at = 0.0
         self._deaths = Deaths()
         self._goes_on = False
+        self._alive = directory / "alive"
+        self._is_shown_at = -_SHOW_SECONDS
+        self._show_life()
+        self._checkpoints = self._folder_for_checkpoints(course.first.may_reach_other_hosts)
         self.first = self._prepare(0)
 
     @property
@@ -77,6 +89,7 @@ class Lives:
 
     def look(self) -> list[int]:
         """The launch that is to be ended now."""
+        self._show_life()
         if not self._sight.look():
             return []
         if not self._start.plan.may_reach_other_hosts:
@@ -110,7 +123,7 @@ class Lives:
         return max(0.0, self._begins_at - time.monotonic()) if self._goes_on else 0.0
 
     def _decide(self, ended: Ended) -> None:
-        why = self._patience.why_over([one.life.seconds for one in self.ended])
+        why = self._patience.why_over([one.idle_seconds for one in self.ended])
         if self._hosts is not None and not self._hosts.lines:
             why = "no host is left"
         losses, seconds = ended.report.losses, ended.life.seconds
@@ -135,12 +148,28 @@ class Lives:
             hostfile.write_text("".join(f"{line}\n" for line in self._hosts.lines))
             plan = replace(plan, hostfile=str(hostfile))
         variables = {**plan.variables, "RESPROUT_RESTART": str(number)}
+        variables[CHECKPOINT_MEMORY] = self._checkpoints
         plan = replace(plan, variables=variables, settings_of_job=self._segments(number))
         is_told = plan.mpi.is_started_by_us and plan.shim is None
         self._sight = LossSight(directory, self._deaths, not plan.may_reach_other_hosts, is_told)
         has_lost = LossWatch(directory) if plan.may_reach_other_hosts else lambda: False
         self._start = job.Start(plan, directory, has_lost=has_lost, judges_start=False)
         return self._start
+
+    def _show_life(self) -> None:
+        if time.monotonic() < self._is_shown_at + _SHOW_SECONDS:
+            return
+        with contextlib.suppress(OSError):
+            self._alive.touch()
+        self._is_shown_at = time.monotonic()
+
+    def _folder_for_checkpoints(self, has_several_hosts: bool) -> str:
+        """In memory, if there is a folder in it. %h: the host's name."""
+        if has_several_hosts:
+            return f"/dev/shm/{self._directory.name}.%h"
+        folder = (self._shared or self._directory) / "checkpoints"
+        folder.mkdir(mode=0o700)
+        return str(folder)
 
     def _segments(self, number: int) -> Sequence[Setting]:
         if self._shared is None:
@@ -156,7 +185,8 @@ class Lives:
         if not end.signals and end.early_end is None:
             end.early_end = self._sight.early_end()
         lost = () if end.signals else find_lost(directory, parts, end, self._sight)
-        lost_hosts = find_lost_hosts(directory)
+        # MPI_Abort on another host ends the daemon there.
+        lost_hosts = () if parts.aborted_with is not None else find_lost_hosts(directory)
         how = how_it_ended(parts, end, plan.ranks, bool(lost or lost_hosts))
         unprotected = range(plan.ranks) if plan.unprotected is not None else end.unprotected
         report = merge(
@@ -176,4 +206,5 @@ class Lives:
             lost_hosts=lost_hosts,
         )
         status = status_of_losses(losses) if how == "lost" else report.exit_status
-        return Ended(life, replace(report, losses=tuple(losses)), status)
+        counts = (directory / "checkpoint-counts").exists()
+        return Ended(life, replace(report, losses=tuple(losses)), status, counts)

@@ -1,5 +1,6 @@
 """How a life ended: whether the job is over with it, and who was lost."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,13 @@ class Ended:
     """Of it alone."""
     status: int
     """The job's, if this life is the last."""
+    has_checkpoint: bool = False
+    """It came to one of resprout_checkpoint's that all ranks have."""
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long it lasted, if it got nowhere as far as we know."""
+        return math.inf if self.has_checkpoint else self.life.seconds
 
     @property
     def is_lost(self) -> bool:

@@ -14,14 +14,14 @@ class Patience:
     def __init__(
         self, restarts: int = MAX_RESTARTS, short_life_seconds: float = SHORT_LIFE_SECONDS
     ) -> None:
-        """`short_life_seconds`: a life that was lost sooner has got nowhere. No file of a program
-        says to us that it is a checkpoint, so the time has to."""
+        """`short_life_seconds`: a life that was lost sooner has got nowhere, unless it came to a
+        checkpoint of ours. No file of a program says to us that it is one, so the time has to."""
         self.restarts = restarts
         self._short = short_life_seconds
 
     def why_over(self, lives_seconds: Sequence[float]) -> str | None:
         """Why there is no further life, if so. `lives_seconds`: how long each one lasted, all of
-        which ended with a loss."""
+        which ended with a loss; infinitely long, if it is known to have got somewhere."""
         if len(lives_seconds) > self.restarts:
             count = "once" if self.restarts == 1 else f"{self.restarts} times"
             return (
