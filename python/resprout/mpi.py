@@ -7,6 +7,7 @@ print(contributors(comm).Get_size(), "of", comm.Get_size(), "have contributed")
 
 import contextlib
 import ctypes
+import pickle
 import sys
 from typing import Any
 
@@ -59,6 +60,9 @@ def checkpoint() -> None:
 
     A replica that was lost and is started again has here what the others have protected.
 
+    A job that was started again after a loss (`resprout run --on-loss restart`) puts back the last
+    checkpoint in the first call. What is protected by then has to have the sizes that it had.
+
     Collective over MPI.COMM_WORLD. MPI.ERR_PENDING, where messages are verified: one that was sent
     has not been received, or a receive is not complete; nothing was kept.
     """
@@ -68,6 +72,100 @@ def checkpoint() -> None:
         with contextlib.suppress(AttributeError, ValueError):
             stream.flush()
     _check(function())
+
+
+class Kept:
+    """Arrays and picklable objects by name, which a checkpoint keeps together.
+
+        kept = Kept(step=0, field=numpy.zeros(1000))
+        while True:
+            kept.checkpoint()
+            if kept.step == steps:
+                break
+            advance(kept.field)
+            kept.step += 1
+
+    What offers a writable, contiguous buffer, as a NumPy array, stays where it is: assigning to it
+    writes into it, if the new one has its shape and type. All others are pickled, and are other
+    objects when they are put back. Every life of the job, and every replica, names the same things
+    before its first checkpoint, with arrays of the same sizes.
+    """
+
+    _room: bytearray
+    _things: dict[str, Any]
+    _arrays: dict[str, Any]
+    _is_protected: bool
+
+    def __init__(self, *, room: int = 1 << 16, **things: Any) -> None:
+        """`room`: bytes for the pickled objects, all together."""
+        vars(self).update(_room=bytearray(room), _things={}, _arrays={}, _is_protected=False)
+        for name, thing in things.items():
+            setattr(self, name, thing)
+
+    def __getattr__(self, name: str) -> Any:
+        for some in (vars(self)["_arrays"], vars(self)["_things"]):
+            if name in some:
+                return some[name]
+        raise AttributeError(f"{name} is not kept")
+
+    def __setattr__(self, name: str, thing: Any) -> None:
+        if name in self._arrays:
+            self._write(name, thing)
+        elif self._is_protected and name not in self._things:
+            raise AttributeError(f"{name} is not kept: name it before the first checkpoint")
+        elif _is_array(thing) and name not in self._things:
+            self._arrays[name] = thing
+        else:
+            self._things[name] = thing
+
+    def checkpoint(self) -> None:
+        """As the function of this name, of what is kept here."""
+        if not self._is_protected:
+            protect(self._room)
+            for name in sorted(self._arrays):
+                protect(self._arrays[name])
+            vars(self)["_is_protected"] = True
+        said = self._pickle()
+        checkpoint()
+        if self._room[: len(said)] != said:
+            self._unpickle()
+
+    def _write(self, name: str, thing: Any) -> None:
+        old, new = (memoryview(some) for some in (self._arrays[name], thing))
+        if (old.shape, old.format) != (new.shape, new.format):
+            raise ValueError(f"{name} is an array of another shape or type")
+        if old.nbytes:
+            old.cast("B")[:] = new.tobytes()
+
+    def _pickle(self) -> bytes:
+        names = sorted(self._arrays)
+        text = pickle.dumps((names, dict(sorted(self._things.items()))))
+        said = len(text).to_bytes(8, "little") + text
+        if len(said) > len(self._room):
+            raise ValueError(
+                f"what is kept takes {len(said)} bytes when it is pickled; ask for more by "
+                f"Kept(room={1 << len(said).bit_length()}, ...)"
+            )
+        self._room[: len(said)] = said
+        return said
+
+    def _unpickle(self) -> None:
+        size = int.from_bytes(self._room[:8], "little")
+        names, things = pickle.loads(bytes(self._room[8 : 8 + size]))
+        if names != sorted(self._arrays) or set(things) != set(self._things):
+            raise RuntimeError(
+                f"the checkpoint has kept {', '.join([*names, *things])}, which is not what is "
+                "named here"
+            )
+        self._things.update(things)
+
+
+def _is_array(thing: Any) -> bool:
+    try:
+        view = memoryview(thing)
+    except TypeError:
+        return False
+    return not view.readonly and view.c_contiguous
 
 
 def _function(name: str) -> Any:
