@@ -1,12 +1,14 @@
-// What we use of PRRTE, the launcher inside of Open MPI 5's mpirun: by name, so that nothing of it
-// is needed to build, and a launcher that has other names is left alone. Thread rule: its event
-// loop's; nothing here is called from another thread.
+// What we use of PRRTE, the launcher inside of Open MPI 5's mpirun and of its daemons: by name, so
+// that nothing of it is needed to build, and a launcher that has other names is left alone. Thread
+// rule: its event loop's; nothing here is called from another thread.
 #pragma once
 
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,13 @@ class Prrte {
   struct Process {
     char job[256];  // NAME@NUMBER; 0 is that of the daemons, in which the launcher is the first
     std::uint32_t rank;
+
+    // 0: that of the daemons. A job without a number is none of ours.
+    std::uint32_t job_number() const {
+      const char* number = std::strrchr(job, '@');
+      return number != nullptr ? static_cast<std::uint32_t>(std::strtoul(number + 1, nullptr, 10))
+                               : std::numeric_limits<std::uint32_t>::max();
+    }
   };
   using State = std::uint32_t;
   using OfJob = void (*)(void* job, State);
@@ -39,10 +48,9 @@ class Prrte {
     return found;
   }
 
-  // From here on these are called whenever something changes its state. Whether they are.
-  bool replace(OfJob of_job, OfProcess of_process) const {
-    return replace(job_is_, of_job) && replace(process_is_, of_process);
-  }
+  // From here on this is called whenever something changes its state. Whether it is.
+  bool replace(OfJob of_job) const { return replace(job_is_, of_job); }
+  bool replace(OfProcess of_process) const { return replace(process_is_, of_process); }
   void job_is(void* job, State state) const { job_is_(job, state); }
   void process_is(Process* process, State state) const { process_is_(process, state); }
 

@@ -88,3 +88,18 @@ def test_mpirun_knows_the_status_of_a_rank_that_could_not_leave_one(tmp_path: Pa
     (tmp_path / "ended").write_text("100 signal 9\n101 exit 127\n102 exit 1\n")
     assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(1, 127)
     assert found(tmp_path, {0, 2}) == EarlyEnd(1, 127)
+
+
+def test_mpirun_knows_of_ranks_on_hosts_that_do_not_see_the_folder(tmp_path: Path) -> None:
+    job(tmp_path, entered={0, 2})
+    (tmp_path / "started-1").unlink()
+    (tmp_path / "ended").write_text("rank 1 signal 9\n")
+    assert found(tmp_path, None) == EarlyEnd(1, None, 9)
+
+
+def test_the_first_one_that_ended_is_named(tmp_path: Path) -> None:
+    job(tmp_path, entered={0, 1, 2})
+    (tmp_path / "ended").write_text("rank 2 exit 3\nrank 1 signal 15\n102 exit 0\n")
+    assert found(tmp_path, None) == EarlyEnd(2, 3)
+    (tmp_path / "ended").write_text("102 exit 4\n101 signal 15\n")
+    assert found(tmp_path, {0}) == EarlyEnd(2, 4)

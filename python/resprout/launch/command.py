@@ -18,6 +18,7 @@ from resprout.launch.mpi import (
     lost_host_settings,
     names_hosts,
     one_host_settings,
+    other_host_settings,
     settings_for,
 )
 from resprout.launch.own import own_launcher
@@ -103,7 +104,10 @@ class Plan:
         else:
             settings += one_host_settings(self.mpi)
         if self.shim is not None and self.has_prrte:
-            settings += launcher_settings(preload_last(find_shim(FOR_LAUNCHER)), self.restarts)
+            library = find_shim(FOR_LAUNCHER)
+            settings += launcher_settings(preload_last(library), self.restarts)
+            if self.may_reach_other_hosts:
+                settings += other_host_settings(str(library))
         return [*settings, *self.settings_of_job]
 
     def arguments(self) -> list[str]:

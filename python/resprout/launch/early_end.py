@@ -6,7 +6,8 @@ happened (src/mpi/lifecycle/report/arrival.hpp):
     starting         ours; rank 0 removes it when all have what they need of each other
     entered-<rank>   it is in MPI_Init
     started-<rank>   its process id; exit-<rank> its status, signal-<rank> what
-                     ended it, or `ended` either (report/ranks.py, report/ends.py)
+                     ended it, or `ended` either (report/ranks.py, report/ends.py), which is
+                     all that is known of ranks on hosts that do not see the folder
 
 Where rank 0 does not see the folder nobody could remove `starting`: then nothing is judged.
 """
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from resprout.report.ends import read_ends
+from resprout.report.ends import Ends, read_ends
 from resprout.report.signals import name_of, status_of
 
 _STARTING = "starting"
@@ -86,12 +87,10 @@ class StartWatch:
         if 0 not in self._numbers("started") or not self._numbers("entered"):
             return None
         ends = read_ends(self._directory)
-        for rank in sorted(self._numbers("started")):
-            status, seen = self._status(rank), ends.get(self._pid(rank) or 0)
-            if status is None and seen is not None:
-                status = seen.status
-            if status is not None:
-                return EarlyEnd(rank, status)
+        for rank in self._in_order({*self._numbers("started"), *ends.elsewhere}, ends):
+            end = self._how(rank, ends)
+            if end.status is not None:
+                return end
         return None
 
     def _find(self) -> EarlyEnd | None:
@@ -101,17 +100,25 @@ class StartWatch:
         entered = self._numbers("entered")
         if not entered:
             return None
-        ended = [rank for rank in sorted(started) if self._has_ended(rank)]
+        ends = read_ends(self._directory)
+        possible = self._in_order({*started, *ends.elsewhere}, ends)
+        ended = [rank for rank in possible if self._has_ended(rank, ends)]
         if not ended or not entered - set(ended):
             return None
-        first = ended[0]
-        seen = read_ends(self._directory).get(self._pid(first) or 0)
-        status = self._status(first)
-        number = self._left("signal", first)
+        return self._how(ended[0], ends)
+
+    def _in_order(self, ranks: set[int], ends: Ends) -> list[int]:
+        """As they ended: others may have ended for the first one."""
+        return sorted(ranks, key=lambda rank: (ends.place(rank, self._pid(rank)), rank))
+
+    def _how(self, rank: int, ends: Ends) -> EarlyEnd:
+        """What it says itself goes first."""
+        seen = ends.of(rank, self._pid(rank))
+        status, number = self._status(rank), self._left("signal", rank)
         if seen is not None:
             status = seen.status if status is None else status
             number = seen.signal if number is None else number
-        return EarlyEnd(first, status, number if status is None else None)
+        return EarlyEnd(rank, status, number if status is None else None)
 
     def _numbers(self, kind: str) -> set[int]:
         return {int(path.name.partition("-")[2]) for path in self._directory.glob(f"{kind}-*")}
@@ -125,10 +132,10 @@ class StartWatch:
         except (OSError, ValueError):
             return None
 
-    def _has_ended(self, rank: int) -> bool:
-        if self._is_running is None:
-            return self._status(rank) is not None
+    def _has_ended(self, rank: int, ends: Ends) -> bool:
         pid = self._pid(rank)
+        if self._is_running is None:
+            return self._status(rank) is not None or ends.of(rank, pid) is not None
         return pid is not None and not self._is_running(pid)
 
     def _pid(self, rank: int) -> int | None:

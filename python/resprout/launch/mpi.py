@@ -288,6 +288,18 @@ def launcher_settings(preloaded: str, restarts: bool = False) -> list[Setting]:
     return [Setting(PRELOAD, preloaded, reason)]
 
 
+def other_host_settings(preloaded: str) -> list[Setting]:
+    """For an mpirun that hears how ranks on other hosts ended. `preloaded`: into its daemons."""
+    return [
+        Setting("RESPROUT_OTHER_HOSTS", "1", "mpirun leaves how ranks on other hosts ended"),
+        Setting(
+            "PRTE_MCA_prte_launch_agent",
+            f"env RESPROUT_OTHER_HOSTS=1 LD_PRELOAD={preloaded} prted",
+            "mpirun's daemons do not tell it of a rank that exits while others wait in MPI_Init",
+        ),
+    ]
+
+
 def lost_host_settings() -> list[Setting]:
     """For a job that goes on when a host is lost."""
     return [

@@ -246,9 +246,11 @@ def read_parts(directory: Path) -> Parts:
 def _seen_by_launcher(
     directory: Path, pids: dict[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """The exit statuses of ranks, and the signals that ended them. `pids`: of ranks."""
+    """The exit statuses of ranks, and the signals that ended them by their own mistakes. `pids`: of
+    ranks."""
     ends = read_ends(directory)
-    seen = {rank: ends[pid] for rank, pid in pids.items() if pid in ends}
+    found = {rank: ends.of(rank, pids.get(rank)) for rank in {*pids, *ends.elsewhere}}
+    seen = {rank: end for rank, end in found.items() if end is not None and not end.is_sent}
     exits = {rank: end.status for rank, end in seen.items() if end.status is not None}
     signals = {rank: end.signal for rank, end in seen.items() if end.signal is not None}
     return exits, signals
