@@ -323,7 +323,7 @@ OPTIONS = (
         "nothing|last|VALUE",
         "nothing, last, or a number",
         "nothing",
-        "What stands in for the contributions of lost ranks to MPI_Allreduce and MPI_Reduce: "
+        "What stands in for the contributions of lost ranks to reductions, scans and gathers: "
         "nothing, their last ones, or elements of this value "
         "(docs/how-to/run.md says what it costs).",
     ),

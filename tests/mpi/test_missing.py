@@ -81,3 +81,18 @@ def test_what_was_given_to_a_freed_operator_or_datatype_stands_in_for_nothing() 
 def test_what_is_said_of_stand_ins_is_for_reductions_that_begin_later() -> None:
     ended = jobs.resprout_run(4, [jobs.PROGRAMS / "missing_handles", "pending"])
     assert ended.status == 0 and ended.lost == {1}, str(ended)
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        ("nothing", []),
+        ("value", ["--missing", "1000"]),
+        ("last", ["--missing", "last"]),
+        ("callback", []),
+    ],
+    ids=["nothing", "value", "last", "callback"],
+)
+def test_stand_ins_are_in_reduce_scatters_scans_and_gathers(mode: str, options: list[str]) -> None:
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "missing_elsewhere", mode], options)
+    assert (ended.status, ended.out) == (0, "") and ended.lost == {1}, str(ended)

@@ -19,9 +19,10 @@ using Payload = std::vector<std::byte>;
 // One operation's folding of contributions and stand-ins.
 class Fold {
  public:
+  // `end`: contributions of lower ranks only are in the result.
   Fold(const StandInsOfCall& stand_ins, const runtime::Session& session, Reduction& reduction,
-       MPI_Comm comm)
-      : stand_ins_(stand_ins), session_(session), reduction_(reduction), comm_(comm) {}
+       MPI_Comm comm, int end)
+      : stand_ins_(stand_ins), session_(session), reduction_(reduction), comm_(comm), end_(end) {}
 
   // Members gave contributions of another size: there is no result.
   bool is_mismatched() const { return is_mismatched_; }
@@ -40,9 +41,9 @@ class Fold {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto& block = blocks[static_cast<std::size_t>(rank)];
       if (block) {
-        add({block->begin(), block->end()});
+        if (rank < end_) add({block->begin(), block->end()});
         if (last_ != nullptr) (*last_)[rank].assign(block->begin(), block->end());
-      } else if (auto stand_in = stand_in_for(rank)) {
+      } else if (auto stand_in = rank < end_ ? stand_in_for(rank) : std::nullopt) {
         add(std::move(*stand_in));
       }
     }
@@ -79,6 +80,7 @@ class Fold {
   const runtime::Session& session_;
   Reduction& reduction_;
   MPI_Comm comm_;
+  const int end_;
   std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
   std::optional<Payload> sum_;
   bool is_mismatched_ = false;
@@ -122,23 +124,43 @@ runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std
 
 bool fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
                Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows,
-               void* recvbuf) {
-  Fold fold(stand_ins, session, reduction, comm);
+               const WantedSum& wanted) {
+  Fold fold(stand_ins, session, reduction, comm, wanted.end);
   const auto result = fold.run(rows);
-  if (result && recvbuf != nullptr) reduction.write(*result, recvbuf);
+  if (result && wanted.buffer != nullptr && wanted.count == WantedSum::all)
+    reduction.write(*result, wanted.buffer);
+  else if (result && wanted.buffer != nullptr)
+    reduction.write_part(*result, wanted.first, wanted.count, wanted.buffer);
   return !fold.is_mismatched();
+}
+
+void fill_missing(const StandInsOfCall& stand_ins, MPI_Comm comm, int ranks,
+                  std::span<const std::byte> rows, const std::function<Piece(int rank)>& piece_of) {
+  std::vector<bool> are_there(static_cast<std::size_t>(ranks));
+  runtime::BlockReader reader(rows);
+  while (const auto block = reader.next()) are_there[static_cast<std::size_t>(block->rank)] = true;
+  const Missing& option = World::current()->options().missing;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (are_there[static_cast<std::size_t>(rank)]) continue;
+    const Piece piece = piece_of(rank);
+    const auto count = static_cast<int>(piece.layout.count);
+    if (stand_ins.callback != nullptr)
+      stand_ins.callback(comm, rank, piece.buffer, count, piece.layout.datatype, stand_ins.extra);
+    else if (option.what == Missing::What::value)
+      fill_with(option.value, piece.buffer, count, piece.layout.datatype);
+  }
 }
 
 runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
                                 Reduction& reduction, MPI_Comm comm, const void* input,
-                                void* recvbuf) {
+                                const WantedSum& wanted) {
   runtime::Lock& lock = call.lock();  // before any memory is taken
   bool fits = true;
   runtime::Outcome outcome = call.session().allgather(
       lock, reduce_spec(call.session(), reduction.bytes()),
       row_for_stand_ins(call.session(), reduction.input(input)),
       [&](std::span<const std::byte> rows) {
-        fits = fold_with(stand_ins, call.session(), reduction, comm, rows, recvbuf);
+        fits = fold_with(stand_ins, call.session(), reduction, comm, rows, wanted);
       });
   if (!fits) outcome.is_mismatched = true;
   return outcome;

@@ -1,10 +1,12 @@
-// What stands in for the contributions of those who are missing in a reduction.
+// What stands in for the contributions of those who are missing in a reduction, a scan or a gather.
 //
 // FTCO, section 7, wishes for it. RESPROUT_MISSING says it for all communicators,
 // resprout_on_missing for one. A reduction with stand-ins is an allgather: every process that has
 // the result folds all contributions itself, in the order of ranks, and puts stand-ins at the
 // places of the missing. So they work with operators that do not commute, and a rank's last
-// contribution is known to all. It costs the memory and the messages of all contributions.
+// contribution is known to all. It costs the memory and the messages of all contributions. Scans
+// and reduce-scatters are the same with another end. In gathers they are written where the missing
+// would have been.
 //
 // Invariant: everybody who has the result of an operation has used the same stand-ins.
 // Thread rule: as the session's operations.
@@ -12,12 +14,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "mpi/carriers/call.hpp"
+#include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/operators/bearers.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/process/options.hpp"
@@ -60,15 +65,31 @@ struct StandInsOfCall {
 // Nothing: nobody will be stood in for.
 std::optional<StandInsOfCall> stand_ins_of(Communicator& communicator);
 
-// A reduction whose result everybody writes into `recvbuf`; null: this process does not want it.
+// What this process wants of a reduction.
+struct WantedSum {
+  static constexpr std::int64_t all = -1;
+
+  void* buffer = nullptr;  // null: nothing
+  std::int64_t first = 0;  // element of the sum
+  std::int64_t count = all;
+  int end = std::numeric_limits<int>::max();  // of the ranks whose contributions are in it
+};
+
+// A reduction whose result everybody writes where it wants it.
 runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall& call,
                                 Reduction& reduction, MPI_Comm comm, const void* input,
-                                void* recvbuf);
+                                const WantedSum& wanted);
 
 // The parts of that: what this process gives to the allgather, and what becomes of its result.
 runtime::Buffer row_for_stand_ins(runtime::Session& session, std::span<const std::byte> payload);
 // False: members gave contributions of different sizes, and there is no result.
 bool fold_with(const StandInsOfCall& stand_ins, const runtime::Session& session,
-               Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows, void* recvbuf);
+               Reduction& reduction, MPI_Comm comm, std::span<const std::byte> rows,
+               const WantedSum& wanted);
+
+// Of a gather: writes something for those who have no block in `rows` into their pieces, which have
+// so many elements. What they gave last is not known, and may be there still.
+void fill_missing(const StandInsOfCall& stand_ins, MPI_Comm comm, int ranks,
+                  std::span<const std::byte> rows, const std::function<Piece(int rank)>& piece_of);
 
 }  // namespace resprout::shim

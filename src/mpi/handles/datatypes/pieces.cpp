@@ -149,4 +149,11 @@ int take_block(std::span<const std::byte> block, const Piece& piece) {
   return take_payload(block, piece.buffer, piece.layout);
 }
 
+void expect_counts(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int ranks) {
+  if (recvtype != MPI_COUNT || recvcount != 1 || sendbuf == MPI_IN_PLACE) return;
+  if (recvbuf == nullptr) return;
+  std::fill_n(static_cast<MPI_Count*>(recvbuf), ranks, MPI_Count{0});
+}
+
 }  // namespace resprout::shim

@@ -58,6 +58,8 @@ class Pieces {
   // They come from what the lost have not given, the places of the living with them: a count of a
   // lost member is negative, and so is the displacement of a living one.
   bool depend_on_lost(const runtime::Session& session) const;
+  // All have as many elements, one behind the other.
+  bool are_even() const { return counts_ == nullptr; }
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
   Piece of(int rank) const;
@@ -120,6 +122,11 @@ runtime::Buffer row_of(runtime::Session& session, int rank, const Piece& piece,
 
 // Writes a block's elements where they belong. MPI_ERR_TRUNCATE: there are too many.
 int take_block(std::span<const std::byte> block, const Piece& piece);
+
+// Where each rank gives one MPI_COUNT: of the lost that is 0, as nothing will follow from them, and
+// not what has been in the receive buffer. mpi4py counts so what it has pickled. Before the call.
+void expect_counts(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int ranks);
 
 // Writes every block of a row into the piece of its rank, but for that of `except`. MPI_SUCCESS or
 // the last error.

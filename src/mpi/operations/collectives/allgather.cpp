@@ -6,6 +6,7 @@
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/lanes/meeting.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
@@ -18,8 +19,9 @@ namespace {
 // Who cannot take what there is gives all the same, and all get the same error. `library(comm,
 // from, count, type, to)`: the library's call. `is_even`: all give as much.
 template <typename Library>
-int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-              const Pieces& said, void* recvbuf, bool is_even, Library library) {
+int allgather(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, int sendcount,
+              MPI_Datatype sendtype, const Pieces& said, void* recvbuf, bool is_even,
+              Library library) {
   const int rank = call.rank();
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const bool takes_all = !said.depend_on_lost(call.session());
@@ -45,10 +47,13 @@ int allgather(CollectiveCall& call, const void* sendbuf, int sendcount, MPI_Data
     });
     if (ended) return *ended;
   }
+  const auto stand_ins = stand_ins_of(call.communicator());
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
     if (takes_all) code = take_row(row, all, is_in_place ? rank : -1);
     if (code == MPI_SUCCESS && !runtime::do_all_take(row)) code = proc_failed();
+    if (stand_ins && all.are_even() && code == MPI_SUCCESS)
+      fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return all.of(r); });
   };
   const runtime::Outcome outcome =
       call.session().allgather(call.lock(), concatenation_spec(call.session()),
@@ -75,7 +80,8 @@ extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype se
     return call.leave_to([&] {
       return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
-  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf, true,
+  expect_counts(sendbuf, recvbuf, recvcount, recvtype, call.size());
+  return allgather(call, comm, sendbuf, sendcount, sendtype, all, recvbuf, true,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Allgather(from, count, type, to, recvcount, recvtype, native);
                    });
@@ -94,7 +100,7 @@ extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype s
       return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm);
     });
-  return allgather(call, sendbuf, sendcount, sendtype, all, recvbuf, false,
+  return allgather(call, comm, sendbuf, sendcount, sendtype, all, recvbuf, false,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Allgatherv(from, count, type, to, recvcounts, displs, recvtype,
                                             native);

@@ -52,7 +52,7 @@ constexpr Carrier<Allreduce> allreduce_with_stand_ins{
     },
     [](Allreduce& it) -> std::optional<int> {
       const runtime::Outcome outcome =
-          allreduce_with(*it.stand_ins, it.call, it.reduction, it.comm, it.input(), it.recvbuf);
+          allreduce_with(*it.stand_ins, it.call, it.reduction, it.comm, it.input(), {it.recvbuf});
       return it.call.finish(outcome, it.reduction.code());
     }};
 

@@ -37,6 +37,7 @@ extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
     return call.leave_to([&] {
       return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     });
+  expect_counts(sendbuf, recvbuf, recvcount, recvtype, call.size());
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const std::size_t bytes = receive.of(0).layout.packed_bytes;
   const auto into = receive.all(call.size());

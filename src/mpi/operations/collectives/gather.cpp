@@ -6,6 +6,7 @@
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/lanes/meeting.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
@@ -16,14 +17,17 @@ using namespace resprout::shim;
 namespace {
 
 // `mine`: the send buffer, or none if what the root contributes is in its place already.
-int gather(CollectiveCall& call, const Piece* mine, const Pieces& said, int root) {
+int gather(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces& said, int root) {
   const int rank = call.rank();
+  const auto stand_ins = stand_ins_of(call.communicator());
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
     if (rank != root) return;
     code = said.depend_on_lost(call.session())
                ? proc_failed()
                : take_row(row, said.among(call.session()), mine == nullptr ? rank : -1);
+    if (stand_ins && said.are_even() && code == MPI_SUCCESS)
+      fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return said.of(r); });
   };
   const runtime::Outcome outcome = call.session().gather(
       call.lock(), concatenation_spec(call.session()), root,
@@ -70,6 +74,7 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
     return call.leave_to([&] {
       return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     });
+  if (call.rank() == root) expect_counts(sendbuf, recvbuf, recvcount, recvtype, call.size());
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
   const Piece* mine = is_in_place ? nullptr : &given;
@@ -84,7 +89,7 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
                    });
-  return ended ? *ended : gather(call, mine, all, root);
+  return ended ? *ended : gather(call, comm, mine, all, root);
 }
 
 extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -108,5 +113,5 @@ extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype send
       [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
         return PMPI_Gatherv(from, count, type, to, recvcounts, displs, recvtype, root, native);
       });
-  return ended ? *ended : gather(call, mine, all, root);
+  return ended ? *ended : gather(call, comm, mine, all, root);
 }

@@ -32,7 +32,7 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
   if (const auto stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
-        allreduce_with(*stand_ins, call, reduction, comm, input, is_root ? recvbuf : nullptr);
+        allreduce_with(*stand_ins, call, reduction, comm, input, {is_root ? recvbuf : nullptr});
     return call.finish(outcome, reduction.code());
   }
   // Only the root needs the result, so nothing would help those to whom a loss denies it.

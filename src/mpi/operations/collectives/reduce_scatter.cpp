@@ -8,6 +8,7 @@
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 
@@ -19,8 +20,9 @@ namespace {
 // This process gets `count` of the elements of the sum, which has `all`, from `first` on.
 // `library(comm, from, to)`: the library's call.
 template <typename Library>
-int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI_Datatype datatype,
-                   MPI_Op op, std::int64_t all, std::int64_t first, int count, Library library) {
+int reduce_scatter(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, void* recvbuf,
+                   MPI_Datatype datatype, MPI_Op op, std::int64_t all, std::int64_t first,
+                   int count, Library library) {
   Reduction reduction(op, datatype, all);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const Layout& layout = reduction.layout();
@@ -32,6 +34,11 @@ int reduce_scatter(CollectiveCall& call, const void* sendbuf, void* recvbuf, MPI
       if (code == MPI_SUCCESS) reduction.write_part(sum, first, count, recvbuf);
       return call.finish(delivered(), code);
     }
+  }
+  if (const auto stand_ins = stand_ins_of(call.communicator())) {
+    const runtime::Outcome outcome =
+        allreduce_with(*stand_ins, call, reduction, comm, input, {recvbuf, first, count});
+    return call.finish(outcome, reduction.code());
   }
   const MPI_Comm native = call.native(Kind::reduce_scatter, reduction.bytes());
   if (native != MPI_COMM_NULL) {
@@ -66,7 +73,7 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
   const int* own = recvcounts + call.rank();
   const auto first = std::accumulate(recvcounts, own, std::int64_t{0});
   const std::int64_t sum = std::accumulate(own, recvcounts + call.size(), first);
-  return reduce_scatter(call, sendbuf, recvbuf, datatype, op, sum, first, *own,
+  return reduce_scatter(call, comm, sendbuf, recvbuf, datatype, op, sum, first, *own,
                         [&](MPI_Comm native, const void* from, void* to) {
                           return PMPI_Reduce_scatter(from, to, recvcounts, datatype, op, native);
                         });
@@ -84,8 +91,8 @@ extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int 
         [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
   const std::int64_t count = recvcount;
   return reduce_scatter(
-      call, sendbuf, recvbuf, datatype, op, count * call.size(), count * call.rank(), recvcount,
-      [&](MPI_Comm native, const void* from, void* to) {
+      call, comm, sendbuf, recvbuf, datatype, op, count * call.size(), count * call.rank(),
+      recvcount, [&](MPI_Comm native, const void* from, void* to) {
         return PMPI_Reduce_scatter_block(from, to, recvcount, datatype, op, native);
       });
 }

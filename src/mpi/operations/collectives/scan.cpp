@@ -6,6 +6,7 @@
 // survivors see that alike, and it costs a process each time.
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,8 +14,10 @@
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 
@@ -148,6 +151,51 @@ class Scan final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
+// With something in the places of the missing: all at once.
+class ScanWithStandIns final : public Collective {
+ public:
+  ScanWithStandIns(MPI_Comm comm, runtime::Session& session, const Arguments& arguments,
+                   const StandInsOfCall& stand_ins)
+      : Collective(session),
+        comm_(comm),
+        stand_ins_(stand_ins),
+        reduction_(arguments.op, arguments.datatype, arguments.count),
+        wanted_({arguments.recvbuf}) {
+    wanted_.end = rank() + (arguments.is_inclusive ? 1 : 0);
+    const bool is_in_place = arguments.sendbuf == MPI_IN_PLACE;
+    input_ = reduction_.input(is_in_place ? arguments.recvbuf : arguments.sendbuf);
+    leave_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
+  bool uses(MPI_Op op) const override { return reduction_.op() == op; }
+
+ private:
+  void begin(runtime::Started& started) override {
+    started.allgather(reduce_spec(session(), reduction_.bytes()),
+                      row_for_stand_ins(session(), input_));
+  }
+  void take(std::span<const std::byte> rows) override {
+    fits_ = fold_with(stand_ins_, session(), reduction_, comm_, rows, wanted_);
+  }
+  int code() const override { return fits_ ? reduction_.code() : MPI_ERR_TRUNCATE; }
+
+  const MPI_Comm comm_;
+  const StandInsOfCall stand_ins_;
+  Reduction reduction_;
+  WantedSum wanted_;
+  std::span<const std::byte> input_;
+  bool fits_ = true;
+};
+
+// REQUIRES: the arguments are valid.
+std::shared_ptr<Collective> make_scan(MPI_Comm comm, runtime::Session& session,
+                                      const Arguments& arguments) {
+  if (const auto stand_ins = stand_ins_of(*communicator_of(comm)))
+    return std::make_shared<ScanWithStandIns>(comm, session, arguments, *stand_ins);
+  return std::make_shared<Scan>(session, arguments);
+}
+
 // Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
 // session. The first rank of an exclusive scan gets nothing.
 std::optional<int> leave_scan(CollectiveCall& call, const Arguments& arguments) {
@@ -191,8 +239,8 @@ std::optional<int> scan_in_meeting(CollectiveCall& call, const Arguments& argume
 }
 
 Startable scan(const Arguments& arguments) {
-  const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    return arguments.are_valid() ? std::make_shared<Scan>(session, arguments) : nullptr;
+  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    return arguments.are_valid() ? make_scan(comm, session, arguments) : nullptr;
   };
   const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
   if (is_inclusive)
@@ -214,7 +262,7 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
     return call.leave_to([&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
   auto ended = scan_in_meeting(call, arguments);
   if (!ended) ended = leave_scan(call, arguments);
-  return ended ? *ended : Scan(call.session(), arguments).run(call);
+  return ended ? *ended : make_scan(comm, call.session(), arguments)->run(call);
 }
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -226,7 +274,7 @@ extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Dat
     return call.leave_to([&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
   auto ended = scan_in_meeting(call, arguments);
   if (!ended) ended = leave_scan(call, arguments);
-  return ended ? *ended : Scan(call.session(), arguments).run(call);
+  return ended ? *ended : make_scan(comm, call.session(), arguments)->run(call);
 }
 
 extern "C" int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,

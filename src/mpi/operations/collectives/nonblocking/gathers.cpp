@@ -1,8 +1,10 @@
 // MPI_Igather, MPI_Igatherv, MPI_Iallgather, MPI_Iallgatherv and their persistent forms.
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 
@@ -42,8 +44,9 @@ struct GatherArguments {
 
 class Gather final : public Collective {
  public:
-  Gather(runtime::Session& session, const GatherArguments& arguments)
+  Gather(MPI_Comm comm, runtime::Session& session, const GatherArguments& arguments)
       : Collective(session),
+        comm_(comm),
         root_(arguments.root),
         except_(arguments.sendbuf == MPI_IN_PLACE ? rank() : -1),
         is_receiver_(arguments.is_receiver(rank())),
@@ -51,7 +54,9 @@ class Gather final : public Collective {
         takes_all_(arguments.takes_all(session, rank())),
         all_(is_receiver_ ? PieceList(arguments.all.among(session), size()) : PieceList()),
         row_(row_of(session, rank(), arguments.mine(session, rank()), takes_all_)) {
+    if (is_receiver_ && arguments.all.are_even()) stand_ins_ = stand_ins_of(*communicator_of(comm));
     if (!all_.are_dense()) leave_mpi_to_program();
+    if (stand_ins_) leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override {
@@ -70,9 +75,12 @@ class Gather final : public Collective {
     if (!is_receiver_) return;
     if (takes_all_) code_ = take_row(row, all_, except_);
     if (code_ == MPI_SUCCESS && !runtime::do_all_take(row)) code_ = proc_failed();
+    if (stand_ins_ && code_ == MPI_SUCCESS)
+      fill_missing(*stand_ins_, comm_, size(), row, [&](int r) { return all_.of(r); });
   }
   int code() const override { return code_; }
 
+  const MPI_Comm comm_;
   const int root_;
   const int except_;  // its block is there already
   const bool is_receiver_;
@@ -80,13 +88,14 @@ class Gather final : public Collective {
   const bool takes_all_;  // else its counts come from what the lost have not given
   const PieceList all_;
   runtime::Buffer row_;
+  std::optional<StandInsOfCall> stand_ins_;
   int code_ = MPI_SUCCESS;
 };
 
 MakeCollective make_gather(const GatherArguments& arguments) {
-  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!arguments.are_valid(session)) return nullptr;
-    return std::make_shared<Gather>(session, arguments);
+    return std::make_shared<Gather>(comm, session, arguments);
   };
 }
 

@@ -1,11 +1,14 @@
 // MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and their persistent forms.
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 
 using namespace resprout;
@@ -32,15 +35,17 @@ struct Shares {
 
 class ReduceScatter final : public Collective {
  public:
-  ReduceScatter(runtime::Session& session, const void* sendbuf, void* recvbuf, const Shares& shares,
-                MPI_Datatype datatype, MPI_Op op)
+  ReduceScatter(MPI_Comm comm, runtime::Session& session, const void* sendbuf, void* recvbuf,
+                const Shares& shares, MPI_Datatype datatype, MPI_Op op)
       : Collective(session),
+        comm_(comm),
+        stand_ins_(stand_ins_of(*communicator_of(comm))),
         recvbuf_(recvbuf),
         first_(shares.before(rank())),
         count_(shares.of(rank())),
         reduction_(op, datatype, shares.before(size())),
         input_(reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf)) {
-    if (reduction_.combiner().is_for_program()) leave_to_program();
+    if (stand_ins_ || reduction_.combiner().is_for_program()) leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
@@ -48,26 +53,36 @@ class ReduceScatter final : public Collective {
 
  private:
   void begin(runtime::Started& started) override {
-    started.allreduce(reduce_spec(session(), reduction_.bytes()), input_, reduction_.combiner());
+    const auto& spec = reduce_spec(session(), reduction_.bytes());
+    if (stand_ins_)
+      started.allgather(spec, row_for_stand_ins(session(), input_));
+    else
+      started.allreduce(spec, input_, reduction_.combiner());
   }
   void take(std::span<const std::byte> sum) override {
-    reduction_.write_part(sum, first_, count_, recvbuf_);
+    if (stand_ins_)
+      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, sum, {recvbuf_, first_, count_});
+    else
+      reduction_.write_part(sum, first_, count_, recvbuf_);
   }
-  int code() const override { return reduction_.code(); }
+  int code() const override { return fits_ ? reduction_.code() : MPI_ERR_TRUNCATE; }
 
+  const MPI_Comm comm_;
+  const std::optional<StandInsOfCall> stand_ins_;
   void* const recvbuf_;
   const std::int64_t first_;  // element of the sum that is for this process
   const int count_;
   Reduction reduction_;
+  bool fits_ = true;
   const std::span<const std::byte> input_;
 };
 
 MakeCollective make_reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
                                    MPI_Datatype datatype, MPI_Op op) {
-  return [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!is_valid_reduction(0, datatype, op) || shares.before(session.everybody().size()) < 0)
       return nullptr;
-    return std::make_shared<ReduceScatter>(session, sendbuf, recvbuf, shares, datatype, op);
+    return std::make_shared<ReduceScatter>(comm, session, sendbuf, recvbuf, shares, datatype, op);
   };
 }
 

@@ -52,7 +52,7 @@ class Reduce final : public Collective {
 
   void take(std::span<const std::byte> result) override {
     if (stand_ins_)
-      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, result, recvbuf_);
+      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, result, {recvbuf_});
     else if (recvbuf_ != nullptr)
       reduction_.write(result, recvbuf_);
   }
