@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resprout.bench.machine import about_this_machine
+from resprout.machine import about_this_machine
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from resprout import __version__
-from resprout.bench.commands import bench_app
 from resprout.cli_foresight import foresight_app
 from resprout.cli_words import PROGRAM, table_option, with_examples
 from resprout.errors import UserError
+from resprout.experiments.bench.commands import bench_app
 from resprout.extras import need
 from resprout.files import NO_ROOM, STATUS_NO_ROOM
 from resprout.options import OPTIONS
@@ -255,7 +255,7 @@ def campaign_command(
     ] = None,
 ) -> int:
     need("a campaign", "campaign", *([] if scheduler is None else ["cluster"]))
-    from resprout.campaign.command import campaign
+    from resprout.experiments.campaign.command import campaign
 
     return campaign(file, output, jobs, scheduler)
 
@@ -283,7 +283,7 @@ def query_command(
     ] = None,
 ) -> int:
     need("a query", "campaign")
-    from resprout.campaign.query import query
+    from resprout.experiments.campaign.query import query
 
     return query(sql, sources or [], format, output)
 
@@ -324,7 +324,7 @@ def calibrate_command(
     json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     mpi: Annotated[str | None, table_option("--mpi")] = None,
 ) -> int:
-    from resprout.calibrate.command import calibrate
+    from resprout.experiments.calibrate.command import calibrate
 
     return calibrate(ranks, seconds, output, mpi, json)
 
@@ -370,7 +370,7 @@ def reproduce_command(
     ] = None,
 ) -> int:
     need("a reproduction", "plot", "campaign")
-    from resprout.reproduce.command import reproduce
+    from resprout.experiments.reproduce.command import reproduce
 
     return reproduce(paper, figure, output, full, format, cores)
 

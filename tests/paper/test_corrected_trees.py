@@ -9,10 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from resprout.reproduce.claims import Claim
-from resprout.reproduce.command import papers
-from resprout.reproduce.experiment import Scale, Study
-from resprout.reproduce.store import Store
+from resprout.experiments.reproduce.claims import Claim
+from resprout.experiments.reproduce.command import papers
+from resprout.experiments.reproduce.experiment import Study
+from resprout.experiments.reproduce.scale import Scale
+from resprout.experiments.reproduce.store import Store
 
 
 @cache

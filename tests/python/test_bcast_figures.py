@@ -6,14 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from resprout.bench.bcast import show
-from resprout.bench.bcast.draw import render
-from resprout.bench.bcast.figures import Row, rows_of
-from resprout.bench.bcast.measure import Found
-from resprout.bench.bcast.plan import Measurement, Request, make_measurement, size_text, work_of
-from resprout.bench.bcast.variants import VARIANTS
-from resprout.bench.output import as_csv, as_json
 from resprout.cli import main
+from resprout.experiments.bench.bcast import show
+from resprout.experiments.bench.bcast.draw import render
+from resprout.experiments.bench.bcast.figures import Row, rows_of
+from resprout.experiments.bench.bcast.measure import Found
+from resprout.experiments.bench.bcast.plan import (
+    Measurement,
+    Request,
+    make_measurement,
+    size_text,
+    work_of,
+)
+from resprout.experiments.bench.bcast.variants import VARIANTS
+from resprout.experiments.bench.output import as_csv, as_json
 
 
 def measurement_of(**changes: Any) -> Measurement:

@@ -5,19 +5,20 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from resprout.calibrate import store
-from resprout.calibrate.figures import MARGIN, Measured, Point, as_text, points_of, switches_of
-from resprout.calibrate.measure import CASES, default_ranks
-from resprout.calibrate.show import sentences
-from resprout.calibrate.store import Calibration, Machine
+from resprout.calibration import store
+from resprout.calibration.figures import MARGIN, Measured, Point, as_text, points_of, switches_of
+from resprout.calibration.store import Calibration, Machine
 from resprout.cli import main
 from resprout.doctor.calibration import check_calibration
 from resprout.doctor.check import Verdict
 from resprout.errors import UserError
+from resprout.experiments.calibrate import measure as measure_module
+from resprout.experiments.calibrate.measure import CASES, default_ranks
+from resprout.experiments.calibrate.show import sentences
 from resprout.launch.mpi import Library, Mpi
 
 OPEN_MPI = Mpi(Path("/opt/bin/mpirun"), Library.OPEN_MPI, "5.0.11", has_ulfm=True)
-HERE = store.this_machine(OPEN_MPI)
+HERE = store.this_machine(str(OPEN_MPI))
 ELSEWHERE = Machine("another one", 64, "Open MPI 5.0.11")
 
 
@@ -123,24 +124,24 @@ def test_the_usual_file_is_where_settings_are_kept(monkeypatch: pytest.MonkeyPat
 def test_ranks_are_told_of_this_machine_alone(tmp_path: Path) -> None:
     environment = {"XDG_CONFIG_HOME": str(tmp_path)}
     path = store.default_path(environment)
-    assert store.text_for_ranks(None, OPEN_MPI, environment) is None
+    assert store.text_for_ranks(None, str(OPEN_MPI), environment) is None
     store.keep(path, calibration_of(ELSEWHERE, measured(2)))
-    assert store.text_for_ranks(None, OPEN_MPI, environment) is None
+    assert store.text_for_ranks(None, str(OPEN_MPI), environment) is None
     mine = calibration_of(HERE, measured(2))
     store.keep(path, mine)
-    assert store.text_for_ranks(None, OPEN_MPI, environment) == mine.as_text()
-    assert store.text_for_ranks("none", OPEN_MPI, environment) is None
+    assert store.text_for_ranks(None, str(OPEN_MPI), environment) == mine.as_text()
+    assert store.text_for_ranks("none", str(OPEN_MPI), environment) is None
     other_mpi = Mpi(OPEN_MPI.launcher, Library.OPEN_MPI, "5.0.12", has_ulfm=True)
-    assert store.text_for_ranks(None, other_mpi, environment) is None
+    assert store.text_for_ranks(None, str(other_mpi), environment) is None
 
 
 def test_a_file_that_was_asked_for_has_to_fit(tmp_path: Path) -> None:
     path = tmp_path / "theirs.json"
     with pytest.raises(UserError, match="is no file"):
-        store.text_for_ranks(str(path), OPEN_MPI, {})
+        store.text_for_ranks(str(path), str(OPEN_MPI), {})
     store.keep(path, calibration_of(ELSEWHERE, measured(2)))
     with pytest.raises(UserError, match="has nothing for this machine"):
-        store.text_for_ranks(str(path), OPEN_MPI, {})
+        store.text_for_ranks(str(path), str(OPEN_MPI), {})
 
 
 def test_the_doctor_says_whether_there_is_one(tmp_path: Path) -> None:
@@ -218,6 +219,6 @@ def test_what_cannot_be_measured_or_kept_is_refused_before_anything_is_started(
 
 
 def test_the_program_measures_as_many_cases_as_are_waited_for() -> None:
-    source = (Path(store.__file__).parent / "calibrate.c").read_text()
+    source = Path(measure_module.__file__).with_name("calibrate.c").read_text()
     sizes = source.partition("sizes[] = {")[2].partition("}")[0].split(",")
     assert 1 + 3 * len(sizes) * 2 == CASES

@@ -10,13 +10,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from resprout.campaign import dataset as dataset_module
-from resprout.campaign.cost import run_ns, setup_ns
-from resprout.campaign.parts import cut
-from resprout.campaign.plan import Plan, Point
 from resprout.cli import main
+from resprout.experiments.campaign import dataset as dataset_module
+from resprout.experiments.campaign.cost import run_ns, setup_ns
+from resprout.experiments.campaign.parts import cut
+from resprout.experiments.campaign.plan import Plan, Point
 from resprout.files import replacing
 
+SIMULATE = "resprout.experiments.campaign.workers.simulate"
 FILE = """\
 seed = 7
 repetitions = 30
@@ -207,7 +208,9 @@ def test_a_finished_campaign_is_not_run_again(
 ) -> None:
     assert main(["campaign", str(file)]) == 0
     first = capsys.readouterr().out
-    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr(
+        "resprout.experiments.campaign.workers.simulate", lambda *_: pytest.fail("ran")
+    )
     assert main(["campaign", str(file)]) == 0
     assert capsys.readouterr().out == first
 

@@ -19,8 +19,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from resprout import __version__, native
-from resprout.campaign.workers import simulate_elsewhere
 from resprout.cli import main
+from resprout.experiments.campaign.workers import simulate_elsewhere
 
 # Every part takes a moment, so that something can happen in the middle of it.
 FILE = """\
@@ -244,7 +244,7 @@ def test_a_lost_scheduler_stops_a_campaign_that_local_cores_then_finish(
 def test_without_a_scheduler_nothing_is_begun(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resprout.campaign.workers._CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("resprout.experiments.campaign.workers._CONNECT_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:1", "nonsense", "pigeon://127.0.0.1:1", ""):
         output = tmp_path / "results"
         command = ["campaign", str(file), "--output", str(output), "--scheduler", address]

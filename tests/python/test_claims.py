@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from resprout.reproduce.claims import PRINTED, RUN, Claims, read_as, summary
+from resprout.experiments.reproduce.claims import PRINTED, RUN, Claims, read_as, summary
 
 
 def verdicts(claims: Claims) -> list[bool | None]:

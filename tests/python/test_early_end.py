@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from resprout.launch.early_end import EarlyEnd, StartWatch, expect_start
+from resprout.launch.early_end import StartWatch, expect_start
+from resprout.report.launch_end import EarlyEnd
 
 
 def job(folder: Path, *, entered: set[int], statuses: dict[int, int] | None = None) -> None:

@@ -5,13 +5,14 @@ import json
 from typing import Any
 
 import pytest
-from resprout.bench.injection import show
-from resprout.bench.injection.classify import Found, classify
-from resprout.bench.injection.command import cases_of
-from resprout.bench.injection.draw import render
-from resprout.bench.injection.figures import Row, rows_of, verdicts
-from resprout.bench.injection.measure import Outcome
-from resprout.bench.injection.plan import (
+from resprout.cli import main
+from resprout.experiments.bench.injection import show
+from resprout.experiments.bench.injection.classify import Found, classify
+from resprout.experiments.bench.injection.command import cases_of
+from resprout.experiments.bench.injection.draw import render
+from resprout.experiments.bench.injection.figures import Row, rows_of, verdicts
+from resprout.experiments.bench.injection.measure import Outcome
+from resprout.experiments.bench.injection.plan import (
     CASES,
     ENDING,
     EXCHANGE,
@@ -22,8 +23,7 @@ from resprout.bench.injection.plan import (
     Run,
     runs,
 )
-from resprout.bench.output import as_csv, as_json
-from resprout.cli import main
+from resprout.experiments.bench.output import as_csv, as_json
 from resprout.faults import Flip, parse_faults
 
 Entry = dict[str, Any]

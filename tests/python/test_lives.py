@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from resprout.errors import UserError
-from resprout.launch.job import End
 from resprout.launch.lives.files import Files
 from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.outcome import find_lost, how_it_ended
 from resprout.launch.lives.patience import Patience
 from resprout.launch.lives.watch import LossSight, is_lost
 from resprout.launch.run import Request, make_plan
+from resprout.report.launch_end import End
 from resprout.report.ranks import read_parts
 
 LINES = ["a slots=2", "b slots=2", "c slots=2", "d slots=3"]

@@ -4,13 +4,20 @@ import csv
 import json
 
 import pytest
-from resprout.bench.membership import show
-from resprout.bench.membership.draw import render
-from resprout.bench.membership.figures import Row, growth, rows_of
-from resprout.bench.membership.measure import VICTIMS, Apart, Plan, Sample, measure, work_of
-from resprout.bench.output import as_csv, as_json
 from resprout.cli import main
 from resprout.errors import UserError
+from resprout.experiments.bench.membership import show
+from resprout.experiments.bench.membership.draw import render
+from resprout.experiments.bench.membership.figures import Row, growth, rows_of
+from resprout.experiments.bench.membership.measure import (
+    VICTIMS,
+    Apart,
+    Plan,
+    Sample,
+    measure,
+    work_of,
+)
+from resprout.experiments.bench.output import as_csv, as_json
 
 
 def rows() -> list[Row]:

@@ -2,8 +2,8 @@
 
 import pytest
 from resprout import native
-from resprout.reproduce.membership import models
-from resprout.reproduce.membership.machines import ETHERNET_L, O_CP, SERVICE, TORUS_L
+from resprout.experiments.reproduce.membership import models
+from resprout.experiments.reproduce.membership.machines import ETHERNET_L, O_CP, SERVICE, TORUS_L
 
 
 def test_a_tree_of_four_children_grows_above_5_21_and_85_nodes() -> None:

@@ -11,23 +11,17 @@ import pytest
 from resprout.cli import main
 from resprout.errors import UserError
 from resprout.faults import parse_faults
-from resprout.launch.job import End
 from resprout.launch.planes.lines import Lines
 from resprout.launch.planes.loss_watch import LossWatch
-from resprout.launch.planes.outcome import (
-    PlaneEnd,
-    decide,
-    different,
-    how_it_ended,
-    lost_host,
-    stragglers,
-)
+from resprout.launch.planes.outcome import how_it_ended, lost_host
 from resprout.launch.planes.placement import deal
 from resprout.launch.planes.relay import Tagged
 from resprout.launch.planes.stragglers import Stragglers
 from resprout.launch.planes.survey import Host, check, parse
 from resprout.report.corruptions import Corruption, describe
-from resprout.report.merge import Report
+from resprout.report.job import PlaneEnd, Report
+from resprout.report.launch_end import End
+from resprout.report.plane_ends import decide, different, stragglers
 from resprout.report.planes import describe_planes, protection_left
 from resprout.report.ranks import Injected, Parts, RankPart
 

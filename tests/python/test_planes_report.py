@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from resprout.launch.planes.outcome import PlaneEnd, Return, decide
 from resprout.report.as_json import to_json
 from resprout.report.corruptions import Corruption, describe
-from resprout.report.merge import Loss, Report
+from resprout.report.job import Loss, PlaneEnd, Report, Return
+from resprout.report.plane_ends import decide
 from resprout.report.planes import describe_planes
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from resprout.campaign import dataset as dataset_module
 from resprout.cli import main
+from resprout.experiments.campaign import dataset as dataset_module
 
 FILE = """\
 repetitions = 20

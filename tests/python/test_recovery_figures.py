@@ -5,12 +5,12 @@ import json
 from typing import Any
 
 import pytest
-from resprout.bench.output import as_csv, as_json
-from resprout.bench.recovery import show
-from resprout.bench.recovery.draw import render
-from resprout.bench.recovery.figures import Row, comparisons, rows_of
-from resprout.bench.recovery.measure import FAULTS, WAYS, Sample, jobs
 from resprout.cli import main
+from resprout.experiments.bench.output import as_csv, as_json
+from resprout.experiments.bench.recovery import show
+from resprout.experiments.bench.recovery.draw import render
+from resprout.experiments.bench.recovery.figures import Row, comparisons, rows_of
+from resprout.experiments.bench.recovery.measure import FAULTS, WAYS, Sample, jobs
 
 
 def rows() -> list[Row]:

@@ -7,24 +7,24 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from resprout.bench.output import as_csv, as_json
-from resprout.bench.replicated import EAGER, LAZY, METHODS, NONE, Job
-from resprout.bench.replication import show
-from resprout.bench.replication.command import Request, make_measurement
-from resprout.bench.replication.draw import render, render_histories
-from resprout.bench.replication.figures import (
+from resprout.cli import main
+from resprout.errors import UserError
+from resprout.experiments.bench.output import as_csv, as_json
+from resprout.experiments.bench.replicated import EAGER, LAZY, METHODS, NONE, Job
+from resprout.experiments.bench.replication import show
+from resprout.experiments.bench.replication.command import Request, make_measurement
+from resprout.experiments.bench.replication.draw import render, render_histories
+from resprout.experiments.bench.replication.figures import (
     Row,
     geometric_mean,
     histories_as_csv,
     mean_ratio,
     rows_of,
 )
-from resprout.bench.replication.kernels import read_digest
-from resprout.bench.replication.measure import COPIES, Sample, times_of
-from resprout.bench.replication.paper import PUBLISHED, ratio_in_figures, seconds_of
-from resprout.bench.replication.verdicts import Verdict, beside_the_paper, verdicts
-from resprout.cli import main
-from resprout.errors import UserError
+from resprout.experiments.bench.replication.kernels import read_digest
+from resprout.experiments.bench.replication.measure import COPIES, Sample, times_of
+from resprout.experiments.bench.replication.paper import PUBLISHED, ratio_in_figures, seconds_of
+from resprout.experiments.bench.replication.verdicts import Verdict, beside_the_paper, verdicts
 
 KERNELS = ("ft", "mg")
 # Times of r copies; of each method, by how much it takes longer than the quicker copies.

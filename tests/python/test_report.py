@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from resprout.launch.job import End
 from resprout.report.as_json import to_json
-from resprout.report.merge import STATUS_STRICT, Report, merge
+from resprout.report.job import Report
+from resprout.report.launch_end import End
+from resprout.report.merge import STATUS_STRICT, merge
 from resprout.report.notes import Note, NoteReader
 from resprout.report.ranks import read_parts
 from resprout.report.show import duration, show

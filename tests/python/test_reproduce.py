@@ -8,20 +8,22 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from resprout import pictures
-from resprout.campaign.plan import Point
 from resprout.cli import main
-from resprout.reproduce import command as command_module
-from resprout.reproduce.claims import PRINTED, RUN, is_maximum_of, summary
-from resprout.reproduce.command import papers, run
-from resprout.reproduce.experiment import Scale, Study
-from resprout.reproduce.gossip import (
+from resprout.experiments.campaign.plan import Point
+from resprout.experiments.reproduce import command as command_module
+from resprout.experiments.reproduce.claims import PRINTED, RUN, is_maximum_of, summary
+from resprout.experiments.reproduce.command import papers, run
+from resprout.experiments.reproduce.experiment import Study
+from resprout.experiments.reproduce.gossip import (
     GossipTimes,
     checked_gossip,
     opportunistic_gossip,
     optimal_latency,
 )
-from resprout.reproduce.store import Store, campaign
+from resprout.experiments.reproduce.scale import Scale
+from resprout.experiments.reproduce.store import Store, campaign
 
+SIMULATE = "resprout.experiments.campaign.workers.simulate"
 NAMES = [experiment.name for experiment in papers()["corrected-trees"].experiments]
 FTCO_NAMES = [experiment.name for experiment in papers()["ftco"].experiments]
 MEMBERSHIP_NAMES = [experiment.name for experiment in papers()["membership"].experiments]
@@ -85,7 +87,9 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
 def test_an_output_that_cannot_be_written_is_refused_before_anything_is_simulated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("simulated"))
+    monkeypatch.setattr(
+        "resprout.experiments.campaign.workers.simulate", lambda *_: pytest.fail("simulated")
+    )
     file = tmp_path / "file"
     file.write_text("")
     for output in (file, file / "below", Path("/proc/nothing")):
@@ -139,7 +143,9 @@ def test_nothing_is_simulated_twice_and_what_is_lost_is_made_again(
     (tmp_path / "corrected-trees" / "lemmas.svg").unlink()
     assert claims_of(capsys, "lemmas", tmp_path) == first
     assert bytes_of(tmp_path, "*.*") == files
-    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("simulated"))
+    monkeypatch.setattr(
+        "resprout.experiments.campaign.workers.simulate", lambda *_: pytest.fail("simulated")
+    )
     assert claims_of(capsys, "lemmas", tmp_path) == first
 
 
@@ -161,7 +167,9 @@ def test_a_stop_keeps_what_was_simulated_and_leaves_nothing_half_written(
         assert said.err.count("\n") == 1
         assert "the same command goes on from there" in said.err
         assert sorted(path.name for path in folder.iterdir()) == ["lemmas.parquet", "runs"]
-    monkeypatch.setattr("resprout.campaign.workers.simulate", lambda *_: pytest.fail("simulated"))
+    monkeypatch.setattr(
+        "resprout.experiments.campaign.workers.simulate", lambda *_: pytest.fail("simulated")
+    )
     assert main(words) == 0
 
 
@@ -170,7 +178,7 @@ def test_other_results_in_the_folder_are_refused_and_left_alone(
 ) -> None:
     claims_of(capsys, "lemmas", tmp_path)
     before = bytes_of(tmp_path, "part-*")
-    monkeypatch.setattr("resprout.campaign.dataset.__version__", "9.9")
+    monkeypatch.setattr("resprout.experiments.campaign.dataset.__version__", "9.9")
     assert "was made by version" in refusal(capsys, "corrected-trees", "lemmas", "-o", tmp_path)
     assert bytes_of(tmp_path, "part-*") == before
 
@@ -214,7 +222,7 @@ def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, proc
 
 def test_without_faults_ftco_takes_what_the_authors_public_results_say(tmp_path: Path) -> None:
     """Latencies of their best_radix.csv, of several roots with k-nomial trees."""
-    from resprout.reproduce.ftco.fig7 import FIG7
+    from resprout.experiments.reproduce.ftco.fig7 import FIG7
 
     study = Study(Store(tmp_path / "runs", 2), Scale(), procs_max=2048)
     study.store.simulate(FIG7.campaigns(study))

@@ -4,13 +4,13 @@ import csv
 import json
 
 import pytest
-from resprout.bench.output import as_csv, as_json
-from resprout.bench.revoke import show
-from resprout.bench.revoke.draw import render
-from resprout.bench.revoke.figures import Row, comparisons, rows_of, traces
-from resprout.bench.revoke.measure import WAYS, Found, Sample
-from resprout.bench.revoke.plan import AFTER, BEFORE, Job, make_measurement
 from resprout.cli import main
+from resprout.experiments.bench.output import as_csv, as_json
+from resprout.experiments.bench.revoke import show
+from resprout.experiments.bench.revoke.draw import render
+from resprout.experiments.bench.revoke.figures import Row, comparisons, rows_of, traces
+from resprout.experiments.bench.revoke.measure import WAYS, Found, Sample
+from resprout.experiments.bench.revoke.plan import AFTER, BEFORE, Job, make_measurement
 
 
 def found(job: Job) -> Found:

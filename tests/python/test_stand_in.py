@@ -10,17 +10,19 @@ from signal import SIGTERM
 from typing import Any
 
 import pytest
-from resprout.launch.job import End
 from resprout.launch.planes.first_lines import FirstLines
 from resprout.launch.planes.lines import Key, Marker
 from resprout.launch.planes.loss_watch import DoubtWatch, LossNews, NewLoss
-from resprout.launch.planes.outcome import PlaneEnd, decide, different, how_it_ended
-from resprout.launch.planes.stand_in import Living, listed, settled
+from resprout.launch.planes.outcome import how_it_ended
+from resprout.launch.planes.stand_in import Living, settled
 from resprout.launch.planes.words import tell_of_gap
 from resprout.launch.run import is_worth_a_word
 from resprout.report.as_json import to_json
 from resprout.report.corruptions import Corruption
-from resprout.report.merge import Loss, Report, merge
+from resprout.report.job import Loss, PlaneEnd, Report
+from resprout.report.launch_end import End
+from resprout.report.merge import merge
+from resprout.report.plane_ends import decide, different, listed
 from resprout.report.planes import describe_planes, replicas_left
 from resprout.report.ranks import Parts, RankPart, SeenLoss
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from resprout.calibrate import store
-from resprout.calibrate.figures import ranks_of
+from resprout.calibration import store
+from resprout.calibration.figures import ranks_of
 from resprout.doctor.check import Check, Verdict
 from resprout.errors import UserError
 from resprout.launch.mpi import Mpi
@@ -16,7 +16,7 @@ def check_calibration(mpi: Mpi, environment: Mapping[str, str]) -> Iterator[Chec
     if not path.exists():
         return
     try:
-        found = store.find(path, store.this_machine(mpi))
+        found = store.find(path, store.this_machine(str(mpi)))
     except UserError as error:
         yield Check(name, Verdict.BAD, str(error))
         return

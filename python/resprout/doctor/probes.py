@@ -10,6 +10,7 @@ from resprout.doctor.check import Check, Verdict
 from resprout.launch import job
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Mpi
+from resprout.report.launch_end import End
 from resprout.report.ranks import Parts, read_parts
 
 SECONDS_MAX = 60.0
@@ -88,7 +89,7 @@ def _resprout(mpi: Mpi, program: Path, shim: Path) -> Check:
     return Check(name, Verdict.BAD, text)
 
 
-def _try(plan: Plan) -> tuple[job.End, str, Parts]:
+def _try(plan: Plan) -> tuple[End, str, Parts]:
     with job.run_directory() as directory, tempfile.TemporaryFile() as output:
         end = job.run(plan, directory, seconds_max=SECONDS_MAX, output=output.fileno())
         output.seek(0)
@@ -102,7 +103,7 @@ def _telling_line(lines: Sequence[str]) -> str:
     return "ok" if "ok" in texts else (texts or ["nothing was said"])[0]
 
 
-def _describe(end: job.End, said: str) -> str:
+def _describe(end: End, said: str) -> str:
     if end.timed_out:
         return f"it had to be ended after {SECONDS_MAX:.0f} s"
     return f"status {end.mpirun_status}; {said}"

@@ -14,40 +14,12 @@ Where rank 0 does not see the folder nobody could remove `starting`: then nothin
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from resprout.report.ends import Ends, read_ends
-from resprout.report.signals import name_of, status_of
+from resprout.report.launch_end import EarlyEnd
 
 _STARTING = "starting"
-
-
-@dataclass(frozen=True)
-class EarlyEnd:
-    """A rank that ended too early."""
-
-    rank: int
-    status: int | None
-    """Nothing: a signal ended it."""
-    signal: int | None = None
-    """Which, if it could say so."""
-
-    @property
-    def exit_status(self) -> int:
-        """The job's: not 0."""
-        if self.status is not None:
-            return self.status or 1
-        return status_of(self.signal)
-
-    def __str__(self) -> str:
-        how = f"ended with status {self.status}"
-        if self.status is None:
-            how = "was killed by " + ("a signal" if self.signal is None else name_of(self.signal))
-        return (
-            f"rank {self.rank} {how} before all ranks were through MPI_Init, where others wait for "
-            f"it: the job ends with status {self.exit_status}"
-        )
 
 
 def expect_start(directory: Path) -> None:

@@ -19,15 +19,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from resprout.errors import UserError
 from resprout.launch import processes, stdin
 from resprout.launch.command import Plan
-from resprout.launch.early_end import EarlyEnd, StartWatch, expect_start
+from resprout.launch.early_end import StartWatch, expect_start
 from resprout.launch.owned_folder import owned_folder
-from resprout.launch.protection import Unprotected, Watch
+from resprout.launch.protection import Watch
+from resprout.report.launch_end import EarlyEnd, End
 
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP}
 _PASSED_ON = _ENDING | {signal.SIGUSR1, signal.SIGUSR2}
@@ -41,25 +42,6 @@ _MPIRUN_LEAVES_SECONDS = 10.0
 # Three small files, each a block of its disk, as long as nobody has lost much.
 _BYTES_OF_A_RANK = 12 << 10
 _FROM_KERNEL = 0x80  # SI_KERNEL: the terminal sent it, to its whole foreground group
-
-
-@dataclass
-class End:
-    """How a launch ended."""
-
-    mpirun_status: int
-    """As a shell has it: 128 + the signal, if one ended it."""
-    started_ns: int
-    ended_ns: int
-    signals: list[signal.Signals] = field(default_factory=list)
-    """Those that asked the job to end, in order."""
-    ended_hung: int = 0
-    """Stopped processes that we ended because nobody else was left to do it."""
-    timed_out: bool = False
-    early_end: EarlyEnd | None = None
-    """Of the rank for which others waited in MPI_Init, so that we ended the launch."""
-    unprotected: dict[int, Unprotected] = field(default_factory=dict)
-    """Ranks that were seen to run without Resprout."""
 
 
 @dataclass(frozen=True)
@@ -437,7 +419,7 @@ class _Job:
             named = f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"
             runs = "runs" if len(ranks) == 1 else "run"
             print(f"resprout: {program.describe(f'{named} {runs}')}", file=sys.stderr, flush=True)
-        launch.end.unprotected |= found
+        launch.end.unprotected |= found.keys()
 
     def _kill(self) -> None:
         """Ranks first, so that mpirun can clean up after them; then mpirun, if it does not end."""

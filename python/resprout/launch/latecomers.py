@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resprout.launch.positions import Position, has_exited, read_position
+from resprout.report.call_timeouts import STATUS_CALL_TIMEOUT, CallTimeout, Keeper, StuckCall
 
-STATUS_CALL_TIMEOUT = 76
-"""Of a job that --on-call-timeout abort has ended."""
 _LOOK_SECONDS = 1.0
 # A rank may come, or leave, between two looks at different files.
 _LOOKS_ALIKE = 3
@@ -86,38 +85,6 @@ class Finding:
     stuck: tuple[Stuck, ...]
     roots: tuple[int, ...]
     """Ranks that others need and that wait for nobody; nobody: each waits for another one."""
-
-
-@dataclass(frozen=True)
-class StuckCall:
-    """As `Stuck`, for the report."""
-
-    call: str
-    communicator: str
-    seconds: float
-    waiting: tuple[int, ...]
-    absent: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Keeper:
-    """A rank on whom it hangs."""
-
-    rank: int
-    where: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class CallTimeout:
-    """What was found, for the report."""
-
-    at_ns: int
-    calls: tuple[StuckCall, ...]
-    kept_by: tuple[Keeper, ...]
-    ended: tuple[int, ...]
-    """Ranks that were ended for it."""
-    ends_job: bool
 
 
 Sights = Mapping[int, Sight]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resprout.calibrate.store import text_for_ranks
+from resprout.calibration.store import text_for_ranks
 from resprout.errors import UserError
 from resprout.faults import parse_faults
 from resprout.launch import job
@@ -22,7 +22,6 @@ from resprout.launch.mpi import find_mpi
 from resprout.launch.order import read_order
 from resprout.launch.own.limits import check_alone, check_own
 from resprout.launch.parts import Part, split
-from resprout.launch.planes.outcome import different, stragglers
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
 from resprout.launch.planes.run import execute as execute_planes
@@ -30,7 +29,9 @@ from resprout.launch.protection import unprotected_program
 from resprout.launch.shim import check_fits, find_shim, shim_for
 from resprout.options import BY_FLAG, check_environment, check_value
 from resprout.report.as_json import check_writable, write
-from resprout.report.merge import Report, merge
+from resprout.report.job import Report
+from resprout.report.merge import merge
+from resprout.report.plane_ends import different, stragglers
 from resprout.report.ranks import read_parts
 from resprout.report.show import show
 
@@ -142,7 +143,7 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
     if shim is not None:
         check_fits(shim, mpi)
         if variables.get(_COLLECTIVES, "auto") == "auto":
-            measured = text_for_ranks(request.calibration, mpi, os.environ)
+            measured = text_for_ranks(request.calibration, str(mpi), os.environ)
             variables |= {_COLLECTIVES: f"auto:{measured}"} if measured else {}
     return Plan(
         mpi=mpi,

@@ -6,15 +6,12 @@ import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from resprout import __version__
 from resprout.errors import UserError
 from resprout.files import replacing
-from resprout.report.merge import Loss, Report
-
-if TYPE_CHECKING:
-    from resprout.launch.planes.outcome import PlaneEnd
+from resprout.report.job import Loss, PlaneEnd, Report
 
 SCHEMA = 1
 
@@ -70,7 +67,7 @@ def _verification_to_json(report: Report) -> dict[str, Any] | None:
     }
 
 
-def _plane_to_json(plane: "PlaneEnd") -> dict[str, Any]:
+def _plane_to_json(plane: PlaneEnd) -> dict[str, Any]:
     return {
         "replica": plane.replica,
         "how": plane.how,
@@ -91,7 +88,7 @@ def _plane_to_json(plane: "PlaneEnd") -> dict[str, Any]:
     }
 
 
-def _losses_of(plane: "PlaneEnd") -> list[dict[str, Any]]:
+def _losses_of(plane: PlaneEnd) -> list[dict[str, Any]]:
     return [_loss_to_json(loss, plane.report.started_ns) for loss in plane.report.losses]
 
 

@@ -7,149 +7,27 @@ know it does not count.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from resprout.launch.job import End
-from resprout.launch.latecomers import STATUS_CALL_TIMEOUT, CallTimeout
-from resprout.report.corruptions import NOT_COMPARED, Corruption, Verification
-from resprout.report.lives import Life
+from resprout.report.call_timeouts import STATUS_CALL_TIMEOUT, CallTimeout
+from resprout.report.corruptions import Verification
+from resprout.report.job import Loss, Report, Touched
+from resprout.report.launch_end import End
+from resprout.report.merge_views import merge_tree, merge_views
 from resprout.report.ranks import (
-    Flipped,
     Injected,
     Parts,
     RankPart,
     Recovery,
     SeenLoss,
     Tally,
-    Unanswered,
 )
 from resprout.report.signals import status_of
-from resprout.report.views import View, ViewTree, merge_tree, merge_views
-
-if TYPE_CHECKING:
-    from resprout.launch.planes.outcome import PlaneEnd
 
 STATUS_STRICT = 3
 # Files that were written through MPI are nowhere whole.
 STATUS_TORN = 5
 # Nothing could be compared any more, and the user wants no job then.
 STATUS_UNVERIFIED = 6
-
-
-@dataclass(frozen=True)
-class Touched:
-    """An operation that losses fell into, as all its ranks saw it."""
-
-    operation: str
-    number: int
-    communicator: str
-    lost: tuple[int, ...]
-    ranks: int
-    """How many had to recover."""
-    cost_ns: int
-    """How long the slowest of them took."""
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A rank that was lost."""
-
-    rank: int
-    pid: int | None
-    host: str | None
-    how: str
-    """killed, exited, hung, unreachable, cut_off or stood_still."""
-    exit_status: int | None
-    fault: str | None
-    """The text of the fault that was injected, if one was."""
-    died_ns: int | None
-    """Known only of injected faults."""
-    detected_ns: int | None
-    found_by: int | None
-    touched: tuple[Touched, ...]
-    cut_off: str | None = None
-    """What it said of it, if it was told that the others go on without it."""
-    signal: int | None = None
-    """Which ended it, if it is one that mistakes of the program lead to."""
-    life: int = 0
-    """In which it was, of a job that is started again."""
-
-    @property
-    def is_mistake(self) -> bool:
-        """The program's own: nobody has killed it."""
-        is_own = self.fault is None and self.cut_off is None
-        return is_own and (self.how == "exited" or self.signal is not None)
-
-    @property
-    def when_ns(self) -> int | None:
-        return self.died_ns if self.died_ns is not None else self.detected_ns
-
-    @property
-    def delay_ns(self) -> int | None:
-        """From death to detection."""
-        if self.died_ns is None or self.detected_ns is None:
-            return None
-        return max(0, self.detected_ns - self.died_ns)
-
-    @property
-    def cost_ns(self) -> int:
-        return sum(operation.cost_ns for operation in self.touched)
-
-
-@dataclass(frozen=True)
-class Report:
-    """What there is to say about a job that has ended."""
-
-    command: tuple[str, ...]
-    mpi: str
-    on_loss: str
-    ranks: int
-    started_ns: int
-    """When the first rank was through MPI_Init; the launcher's start, if that is not known."""
-    ended_ns: int
-    exit_status: int
-    mpirun_status: int
-    losses: tuple[Loss, ...] = ()
-    touched: tuple[Touched, ...] = ()
-    unanswered: tuple[Unanswered, ...] = ()
-    recovery_ns: int = 0
-    """What the slowest rank spent in recovery."""
-    operations: dict[str, Tally] = field(default_factory=dict)
-    calls_of_ranks: dict[int, dict[str, int]] = field(default_factory=dict)
-    """How often each rank made each call; not there: it was killed."""
-    transport: dict[str, int] = field(default_factory=dict)
-    missing: tuple[int, ...] = ()
-    """Ranks that were not lost and yet left no exit status: they were killed."""
-    flipped: tuple[Flipped, ...] = ()
-    faults_left: tuple[str, ...] = ()
-    """Flips that did not come about, of ranks that came through MPI_Finalize."""
-    corruptions: tuple[Corruption, ...] = ()
-    verification: Verification | None = None
-    """Of all processes of all planes; nothing: messages were not verified."""
-    verify: str = "none"
-    not_compared: tuple[str, ...] = NOT_COMPARED
-    """What may leave a process, and is not."""
-    views: tuple[View, ...] | None = None
-    """Those that were agreed on after losses; nothing: none are kept."""
-    tree: ViewTree | None = None
-    """Of these views."""
-    replicas: int = 1
-    planes: tuple["PlaneEnd", ...] = ()
-    """If there are several: all else is of the plane whose end was the job's."""
-    on_replica_loss: str = "end-plane"
-    unprotected: tuple[int, ...] = ()
-    """Ranks that ran without Resprout."""
-    call_timeouts: tuple[CallTimeout, ...] = ()
-    """Where ranks have waited for others for too long."""
-    replicas_left: tuple[int, ...] = ()
-    """Of each rank, if replicas stand in for each other."""
-    lives: tuple[Life, ...] = ()
-    """Of a job that is started again after losses: all but the losses is of the last one."""
-
-    @property
-    def survivors(self) -> int:
-        return self.ranks - len(self.losses)
 
 
 def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: str, on_loss: str,

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from resprout.launch.planes.outcome import PlaneEnd, Return, different, stragglers
-from resprout.launch.planes.stand_in import listed, weakest
 from resprout.report import corruptions
-from resprout.report.merge import Report
+from resprout.report.job import PlaneEnd, Report, Return
+from resprout.report.plane_ends import different, listed, stragglers, weakest
 
 
 def describe_planes(report: Report) -> Iterator[str]:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from resprout.report.merge import Loss, Report, Touched
+from resprout.report.job import Loss, Report, Touched
 from resprout.report.ranks import Flipped
 from resprout.report.signals import name_of
 from resprout.report.views import VIEWS_RANKS_MAX

@@ -1,11 +1,7 @@
-"""The views that the ranks have agreed on, put together."""
+"""The views that ranks have agreed on: what one rank says of them, and what all do."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from resprout.report.ranks import RankPart
+from typing import Any
 
 # As in src/runtime/lifeline/lifeline.hpp.
 VIEWS_RANKS_MAX = 4096
@@ -60,11 +56,6 @@ def parse_tree(value: Any) -> ViewTree | None:
     return ViewTree(int(value["radix"]), tuple(int(place) for place in value["places"]))
 
 
-def merge_tree(parts: Iterable["RankPart"]) -> ViewTree | None:
-    """All who say it say the same; nothing: no rank has, as none keeps views."""
-    return next((part.tree for part in parts if part.tree is not None), None)
-
-
 def parse_views(value: Any) -> tuple[SeenView, ...] | None:
     if value is None:
         return None
@@ -77,30 +68,4 @@ def parse_views(value: Any) -> tuple[SeenView, ...] | None:
             int(view["installed_ns"]),
         )
         for view in value
-    )
-
-
-def merge_views(parts: Iterable["RankPart"]) -> tuple[View, ...] | None:
-    """In the order of their epochs; nothing: no rank has kept any."""
-    kept = [part for part in parts if part.views is not None]
-    same: dict[tuple[int, tuple[int, ...]], list[tuple[int, SeenView]]] = {}
-    for part in kept:
-        for view in part.views or ():
-            same.setdefault((view.epoch, view.lost), []).append((part.rank, view))
-    return tuple(_merge(same[key]) for key in sorted(same)) if kept else None
-
-
-def _merge(seen: list[tuple[int, SeenView]]) -> View:
-    first = seen[0][1]
-    detected = [view.detected_ns for _, view in seen if view.detected_ns is not None]
-    decisions = [(view.decided_ns, rank) for rank, view in seen if view.decided_ns is not None]
-    decided_ns, decided_by = min(decisions, default=(None, None))
-    return View(
-        epoch=first.epoch,
-        lost=first.lost,
-        ranks=len(seen),
-        detected_ns=min(detected, default=None),
-        decided_ns=decided_ns,
-        decided_by=decided_by,
-        installed_ns=max(view.installed_ns for _, view in seen),
     )

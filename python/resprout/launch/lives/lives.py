@@ -36,6 +36,7 @@ from resprout.launch.lives.watch import LossSight
 from resprout.launch.mpi import Setting
 from resprout.launch.planes.loss_watch import LossWatch
 from resprout.options import CHECKPOINT_MEMORY
+from resprout.report.launch_end import End
 from resprout.report.lives import Life
 from resprout.report.merge import merge
 from resprout.report.ranks import read_parts
@@ -98,7 +99,7 @@ class Lives:
         self._sight.end_ranks()
         return []
 
-    def on_end(self, index: int, end: job.End) -> bool:
+    def on_end(self, index: int, end: End) -> bool:
         """A life is over. That ends nothing else."""
         stdin.close(self._start.directory)
         ended = self._judge(index, end)
@@ -179,7 +180,7 @@ class Lives:
         reason = "what killed ranks leave there has to be found"
         return (Setting("OMPI_MCA_btl_sm_backing_directory", str(folder), reason),)
 
-    def _judge(self, number: int, end: job.End) -> Ended:
+    def _judge(self, number: int, end: End) -> Ended:
         plan, directory = self._start.plan, self._start.directory
         parts = read_parts(directory)
         if not end.signals and end.early_end is None:

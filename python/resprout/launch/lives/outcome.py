@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from resprout.launch.job import End
 from resprout.launch.lives.watch import LossSight, is_lost, part_in, rank_in, words_of
+from resprout.report.job import Loss, Report
+from resprout.report.launch_end import End
 from resprout.report.lives import Life
-from resprout.report.merge import Loss, Report
 from resprout.report.ranks import Parts
 from resprout.report.signals import STATUS_KILLED, status_of
 

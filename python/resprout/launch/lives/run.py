@@ -13,7 +13,8 @@ from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.lives import Course, Lives
 from resprout.launch.parts import split
 from resprout.launch.shared_folder import shared_folder
-from resprout.report.merge import STATUS_STRICT, Report
+from resprout.report.job import Report
+from resprout.report.merge import STATUS_STRICT
 
 # Options for those who outlive a loss.
 _NEEDS_SURVIVORS = {

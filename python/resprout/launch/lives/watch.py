@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from resprout.launch import processes
-from resprout.launch.early_end import EarlyEnd, StartWatch
+from resprout.launch.early_end import StartWatch
 from resprout.launch.lives.deaths import Deaths
 from resprout.report.ends import ended_pids
+from resprout.report.launch_end import EarlyEnd
 
 
 class LossSight:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from resprout.launch.lives.hosts import Hosts
-from resprout.report.merge import Loss
+from resprout.report.job import Loss
 from resprout.report.show import what_happened
 
 

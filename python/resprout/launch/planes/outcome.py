@@ -1,12 +1,8 @@
-"""How the planes of a job ended, and what the job's status is."""
+"""How a plane of a job ended, from what its ranks and its launcher left."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
-from resprout.launch.job import End
-from resprout.report.merge import Report
+from resprout.report.launch_end import End
 from resprout.report.ranks import Parts
 
 # As Open MPI 5's launcher writes it. Its status is 0 all the same.
@@ -16,66 +12,6 @@ _LOST_HOST = re.compile(
     re.DOTALL,
 )
 _COMPLAINT = b"\n-----"
-# Planes that the launcher has ended, whose ends say nothing.
-_WITHOUT_WORD = ("ended", "unverified")
-
-
-@dataclass(frozen=True)
-class PlaneEnd:
-    """How one plane ended."""
-
-    replica: int
-    how: str
-    """whole: all its ranks came to their end; gaps: all but those that it lost, for which others
-    stood in; aborted: one called MPI_Abort; lost: one was lost; excluded: one has worked with
-    corrupted data; corrupted: the job ended because nobody could tell which data are right; ended:
-    with one that was corrupted, or as it was behind two that agree; unverified: with
-    --on-unverified, as nothing of it could be compared any more; interrupted: the user ended it."""
-    status: int
-    """The program's, as this plane has it."""
-    ended_ns: int
-    report: Report
-    """Of this plane alone."""
-    said: str = ""
-    """By its launcher, of itself."""
-    lost_host: str | None = None
-    """The host that the launcher could not reach any more, which ended the plane."""
-    returns: tuple["Return", ...] = ()
-    """So often it was started again; all above is of the last launch that took part."""
-    statuses: Mapping[int, int] = field(default_factory=dict)
-    """Of each rank that came to its end, as far as they are known."""
-
-    @property
-    def is_lost(self) -> bool:
-        return self.how in ("lost", "excluded")
-
-    @property
-    def has_lost(self) -> bool:
-        """Somebody, whatever became of it then."""
-        return self.is_lost or self.how == "gaps"
-
-    @property
-    def ending(self) -> tuple[str, int]:
-        """The program's, by which planes are alike or differ."""
-        return "whole" if self.how == "gaps" else self.how, self.status
-
-    @property
-    def launches(self) -> "tuple[PlaneEnd, ...]":
-        """All that took part."""
-        return (*(one.before for one in self.returns if one.joined_ns is not None), self)
-
-
-@dataclass(frozen=True)
-class Return:
-    """A start again of a plane."""
-
-    before: PlaneEnd
-    """How the launch ended that took part before."""
-    started_ns: int
-    joined_ns: int | None = None
-    """When it was one of the planes again; nothing: it did not come so far."""
-    checkpoint: int | None = None
-    """With which it goes on."""
 
 
 def lost_host(said: bytes) -> str | None:
@@ -120,36 +56,3 @@ def _by_their_ends(parts: Parts, end: End, ranks: int, stands_in: bool) -> str:
     if stands_in and ended and (not end.signals or absent <= parts.seen_lost()):
         return "gaps"
     return "interrupted" if end.signals else "lost"
-
-
-def decide(planes: Sequence[PlaneEnd]) -> PlaneEnd:
-    """The plane whose word counts: of those that were not lost, the first of the largest group that
-    ended alike, rather one without gaps. If all were lost, the one that lasted longest. One that
-    was corrupted speaks for all."""
-    for plane in planes:
-        if plane.how == "corrupted":
-            return plane
-    whole = [plane for plane in planes if not plane.is_lost and plane.how not in _WITHOUT_WORD]
-    if not whole:
-        return max(planes, key=lambda plane: plane.ended_ns)
-    alike = Counter(plane.ending for plane in whole)
-    return max(whole, key=lambda p: (alike[p.ending], p.how != "gaps", -p.replica))
-
-
-def stragglers(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
-    """Those that were ended as they were behind."""
-    if any(plane.how == "corrupted" for plane in planes):
-        return []
-    return [plane for plane in planes if plane.how == "ended"]
-
-
-def different(planes: Sequence[PlaneEnd]) -> list[PlaneEnd]:
-    """Those that ended, but not as the job did."""
-    if not planes:
-        return []
-    chosen = decide(planes)
-    return [
-        plane
-        for plane in planes
-        if not (plane.is_lost or plane.how in _WITHOUT_WORD) and plane.ending != chosen.ending
-    ]

@@ -15,7 +15,6 @@ from resprout.launch import job, stdin
 from resprout.launch.command import Plan
 from resprout.launch.mpi import Library, Mpi
 from resprout.launch.planes import shadows
-from resprout.launch.planes.outcome import PlaneEnd, decide
 from resprout.launch.planes.placement import deal, read_hosts
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.running import Running
@@ -23,7 +22,9 @@ from resprout.launch.planes.survey import check, survey
 from resprout.launch.planes.voted_lines import VotedLines
 from resprout.launch.shared_folder import shared_folder
 from resprout.report.corruptions import NOT_COMPARED, STATUS_CORRUPTED, Corruption, Verification
-from resprout.report.merge import STATUS_STRICT, STATUS_TORN, STATUS_UNVERIFIED, Report
+from resprout.report.job import PlaneEnd, Report
+from resprout.report.merge import STATUS_STRICT, STATUS_TORN, STATUS_UNVERIFIED
+from resprout.report.plane_ends import decide
 from resprout.report.ranks import Flipped
 
 ONE_HOST = (

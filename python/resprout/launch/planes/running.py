@@ -17,17 +17,20 @@ from resprout.launch.mpi import Setting
 from resprout.launch.planes import words
 from resprout.launch.planes.cores import Cores
 from resprout.launch.planes.loss_watch import DoubtWatch, LossNews, LossWatch
-from resprout.launch.planes.outcome import PlaneEnd, Return, how_it_ended, lost_host
+from resprout.launch.planes.outcome import how_it_ended, lost_host
 from resprout.launch.planes.relay import Relay
 from resprout.launch.planes.returns import Again, Returns
-from resprout.launch.planes.stand_in import Living, listed, settled
+from resprout.launch.planes.stand_in import Living, settled
 from resprout.launch.planes.standing import Standing
 from resprout.launch.planes.standing_end import end_it
 from resprout.launch.planes.stragglers import Stragglers, seconds_of
 from resprout.launch.planes.unverified import Unverified
 from resprout.launch.planes.voted_lines import corruption_of
 from resprout.report.corruptions import STATUS_CORRUPTED, Corruption
-from resprout.report.merge import Loss, merge
+from resprout.report.job import Loss, PlaneEnd, Return
+from resprout.report.launch_end import End
+from resprout.report.merge import merge
+from resprout.report.plane_ends import listed
 from resprout.report.ranks import read_parts
 from resprout.report.signals import STATUS_KILLED
 
@@ -126,7 +129,7 @@ class Running:
         """What the launcher of the plane's last launch that took part said of itself."""
         return self._relay.own_words(self._current[replica])
 
-    def on_end(self, index: int, end: job.End) -> bool:
+    def on_end(self, index: int, end: End) -> bool:
         """A launch is over. Whether that ends the job."""
         self._see_who_is_back()
         self._tell_of_refusal()
@@ -338,7 +341,7 @@ class Running:
         return is_corrupted
 
 
-def _end_of(launch: _Launch, end: job.End, own_words: bytes) -> PlaneEnd:
+def _end_of(launch: _Launch, end: End, own_words: bytes) -> PlaneEnd:
     plan = launch.start.plan
     parts = read_parts(launch.start.directory)
     how = how_it_ended(parts, end, plan.ranks, own_words, plan.stands_in)

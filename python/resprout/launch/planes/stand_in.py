@@ -4,10 +4,10 @@ What --on-replica-loss stand-in asks for. The job goes on as long as one replica
 in whatever plane; so it is lost if some rank has come to its end in none.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from resprout.launch.planes.outcome import PlaneEnd
+from resprout.report.job import PlaneEnd
 from resprout.report.signals import STATUS_KILLED
 
 
@@ -37,21 +37,6 @@ class Living:
     def left(self) -> tuple[int, ...]:
         """How many replicas of each rank."""
         return tuple(len(self.planes_with(rank)) for rank in range(self._ranks))
-
-
-def weakest(left: Sequence[int]) -> list[int]:
-    """The ranks with the fewest replicas."""
-    return [rank for rank, count in enumerate(left) if count == min(left)]
-
-
-def listed(noun: str, numbers: Collection[int]) -> str:
-    """As in "ranks 1, 2 and 5"; of many only how many they are."""
-    names = [str(number) for number in sorted(numbers)]
-    if len(names) == 1:
-        return f"{noun} {names[0]}"
-    if len(names) > 4:
-        return f"{len(names)} {noun}s"
-    return f"{noun}s {', '.join(names[:-1])} and {names[-1]}"
 
 
 def settled(planes: Sequence[PlaneEnd], ranks: int) -> tuple[PlaneEnd, ...]:

@@ -4,9 +4,10 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
-from resprout.launch.planes.outcome import PlaneEnd
-from resprout.launch.planes.stand_in import Living, listed, weakest
+from resprout.launch.planes.stand_in import Living
 from resprout.launch.planes.standing import StandsStill
+from resprout.report.job import PlaneEnd
+from resprout.report.plane_ends import listed, weakest
 
 
 def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
