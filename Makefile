@@ -11,7 +11,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test lint format bench soak sanitize wheel build clean mpis
+.PHONY: help demo docs check test lint format bench soak sanitize wheel build clean mpis
 
 help: ## this list
 	@echo "Resprout keeps MPI programs running when processes die."
@@ -33,6 +33,9 @@ mpis: build .venv/mpis.stamp ## what programs of MPICH and Intel MPI need: libre
 
 docs: .venv/docs.stamp ## the site of the docs, in build/site; open build/site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+
+check: build .venv/dev.stamp ## before a commit: lint of what changed, unit tests, some kills (under 4 minutes)
+	@$(BIN)/python tests/check.py
 
 test: build .venv/dev.stamp mpis ## lint, then every test (under 30 minutes on 2 cores)
 	@$(BIN)/python tests/run_all.py
