@@ -27,19 +27,19 @@ extern "C" {
  * operation, or after it. MPI_ERR_COMM if `comm` is of two groups. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 
-/* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction, a scan,
- * MPI_Gather or MPI_Allgather.
- * Writes `count` elements of `datatype` to `contribution`, laid out as in a send buffer (with what
- * lies between their parts and up to the upper bound of the last, if it likes), and returns 1; or
- * returns 0: nothing stands in for it. Called during the operation on every process that may use it,
- * for every rank that is missing, in ascending order; it must write the same everywhere, and must
- * not communicate, nor call the functions of this header. */
+/* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction, a
+ * scan, MPI_Gather or MPI_Allgather. Writes `count` elements of `datatype` to `contribution`, laid
+ * out as in a send buffer (with what lies between their parts and up to the upper bound of the
+ * last, if it likes), and returns 1; or returns 0: nothing stands in for it. Called during the
+ * operation on every process that may use it, for every rank that is missing, in ascending order;
+ * it must write the same everywhere, and must not communicate, nor call the functions of this
+ * header. */
 typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int count,
                               MPI_Datatype datatype, void* extra);
 
-/* `function` stands in for those who are missing in such operations on `comm` that begin from now on
- * (persistent ones: that are started), in place of what RESPROUT_MISSING says; null: no longer. All
- * processes of `comm` call it, between the same two operations. MPI_ERR_COMM if it is of two
+/* `function` stands in for those who are missing in such operations on `comm` that begin from now
+ * on (persistent ones: that are started), in place of what RESPROUT_MISSING says; null: no longer.
+ * All processes of `comm` call it, between the same two operations. MPI_ERR_COMM if it is of two
  * groups. */
 int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
     __attribute__((weak));

@@ -1,6 +1,4 @@
-#include "mpi/operations/io/plane_files.hpp"
-#include "mpi/process/call_policy.hpp"
-
+// MPI_File_open, MPI_File_close and MPI_File_delete: of replicas each plane has files of its own.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -12,8 +10,10 @@
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/io/apart.hpp"
 #include "mpi/operations/io/error_class.hpp"
+#include "mpi/operations/io/plane_files.hpp"
 #include "mpi/policies/files/shadows.hpp"
 #include "mpi/policies/replicas/compared_writes.hpp"
+#include "mpi/process/call_policy.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/info_value.hpp"
 #include "mpi/process/world.hpp"
