@@ -1,10 +1,10 @@
 """Stencils that are started again (--on-loss restart) while their ranks are killed at any moment.
 
-Each run is a stencil in C, or in Python, with a number of ranks, and three or four blows, all drawn
-from its seed. A blow falls at any moment, and may be one rank, two at once, one of a life that has
-just begun, or one while others are in MPI_Init. Whatever falls, the result has the same bits as an
-undisturbed run, and nothing of any life is left. `make soak` runs it; --runs 1 --first SEED makes
-one run again.
+Each run is a stencil in C, or in Python, with checkpoints in files of its own or in our memory,
+with a number of ranks, and three or four blows, all drawn from its seed. A blow falls at any
+moment, and may be one rank, two at once, one of a life that has just begun, or one while others are
+in MPI_Init. Whatever falls, the result has the same bits as an undisturbed run, and nothing of any
+life is left. `make soak` runs it; --runs 1 --first SEED makes one run again.
 """
 
 import os
@@ -26,11 +26,24 @@ import soak_kinds
 STENCIL = {
     "c": [jobs.BUILD / "examples" / "stencil" / "stencil"],
     "python": [sys.executable, jobs.ROOT / "examples" / "stencil" / "stencil.py"],
+    "memory": [jobs.BUILD / "examples" / "stencil" / "memory"],
+    "memory-python": [sys.executable, jobs.ROOT / "examples" / "stencil" / "memory.py"],
 }
-SIZE = {"c": ["1000", "20", "2000"], "python": ["400", "20", "0.005"]}
+SIZE = {
+    "c": ["1000", "20", "2000"],
+    "python": ["400", "20", "0.005"],
+    "memory": ["1000", "20", "2000"],
+    "memory-python": ["400", "20", "0.005"],
+}
 BLOWS = ["one", "two", "in the restart", "in MPI_Init"]
 OPTIONS = ["--on-loss", "restart", "--short-life", "0", "--max-restarts", "100"]
 _results: dict[tuple[str, int], str] = {}
+
+
+def program_of(kind: str, folder: str, size: list[str]) -> list[str | Path]:
+    """`folder`: for those that write files."""
+    is_in_memory = kind.startswith("memory")
+    return [*STENCIL[kind], *([] if is_in_memory else [Path(folder)]), *size]
 
 
 def result_of(kind: str, ranks: int) -> str:
@@ -38,7 +51,7 @@ def result_of(kind: str, ranks: int) -> str:
     if (kind, ranks) not in _results:
         with tempfile.TemporaryDirectory(prefix="stencil-") as folder:
             size = [*SIZE[kind][:2], "0"]
-            ended = jobs.resprout_run(ranks, [*STENCIL[kind], folder, *size])
+            ended = jobs.resprout_run(ranks, program_of(kind, folder, size))
         _results[kind, ranks] = find_result(ended)
     return _results[kind, ranks]
 
@@ -112,7 +125,7 @@ def run(kind: str, seed: int) -> int:
     blows = Blows(draw, ranks)
     expected = result_of(kind, ranks)
     with tempfile.TemporaryDirectory(prefix="stencil-") as folder:
-        program = [*STENCIL[kind], Path(folder), *SIZE[kind]]
+        program = program_of(kind, folder, SIZE[kind])
         ended = jobs.resprout_run(ranks, program, OPTIONS, meanwhile=blows.fall)
     assert find_result(ended) == expected, str(ended)
     lives = ended.report["lives"]
