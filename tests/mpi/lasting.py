@@ -50,11 +50,15 @@ def wait_for_step(job: jobs.Job, folder: Path, step: int, ranks: int = 1) -> Non
 
 
 def kill(job: jobs.Job, *ranks: int) -> None:
-    """At once, as far as that goes: the others end by themselves when they see the first go."""
+    """At once, as far as that goes: the others end by themselves when they see the first go. Until
+    nobody of this life is left."""
     pids = job.processes_by_rank()
     for rank in ranks:
         with suppress(ProcessLookupError):
             os.kill(pids[rank], signal.SIGKILL)
+    left = {*pids.values()}
+    gone = jobs.becomes_true(lambda: not left & {*job.processes()}, jobs.WATCHDOG_SECONDS)
+    assert gone, job.seen()
 
 
 class HeldLauncher:
