@@ -20,7 +20,7 @@ for _ in range(400):
     comm.Allreduce(array("d", [1.0]), total)
     wrong += not 1 <= total[0] <= before
     before = total[0]
-    wrong += comm.allreduce(1) != before
+    comm.Barrier()
 print("rank", comm.rank, "ok" if wrong == 0 else wrong, int(before), flush=True)
 """
 
@@ -63,10 +63,10 @@ def test_several_ranks_are_lost_one_after_the_other(prefix: Path, transport: str
     check(ended, 6, [0, 3, 5])
 
 
-def test_a_job_without_losses_says_nothing(prefix: Path) -> None:
+def test_a_job_without_losses_has_none_to_tell_of(prefix: Path) -> None:
     ended = killed(prefix, "bcast", 3, [])
     check(ended, 3, [])
-    assert ended.err.count("resprout:") == ended.err.count("nobody was lost"), str(ended)
+    assert ended.err.startswith("resprout: no rank of 3 was lost"), str(ended)
 
 
 def test_ranks_of_mpi4py_are_lost(prefix: Path) -> None:
