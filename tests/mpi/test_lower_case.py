@@ -1,4 +1,4 @@
-"""mpi4py's functions for Python objects after a loss: what the living say."""
+"""mpi4py's functions for Python objects after a loss: what the living say, or an exception."""
 
 import sys
 
@@ -32,3 +32,12 @@ def test_the_living_are_heard(function: str) -> None:
     assert ended.status == 0 and ended.lost == {1}, str(ended)
     wanted = [f"{rank} {expected(function, rank)}" for rank in ALIVE for _ in range(2)]
     assert sorted(ended.out.splitlines()) == sorted(wanted), str(ended)
+
+
+@pytest.mark.parametrize("function", ["reduce", "allreduce", "scan", "exscan"])
+@pytest.mark.parametrize("victim", [0, 1, 2])
+def test_nobody_waits_for_who_has_got_an_exception(function: str, victim: int) -> None:
+    ended = jobs.resprout_run(RANKS, [*PROGRAM, function, victim])
+    assert ended.status == 0 and ended.lost == {victim}, str(ended)
+    assert len(ended.out.splitlines()) == 2 * (RANKS - 1), str(ended)
+    assert "raised" in ended.out, str(ended)

@@ -200,7 +200,7 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
     entry.make = make;
     Communicator& communicator = *communicator_of(comm);
     entry.own = std::make_shared<OwnSession>(
-        lock, collective->session(), ++communicator.persistent_made, communicator.world_ranks);
+        lock, collective->session(), ++communicator.made.persistent, communicator.world_ranks);
   }
   const int ticket = add_request(std::move(entry), request);
   if (ticket == 0) {

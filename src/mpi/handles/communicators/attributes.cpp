@@ -1,6 +1,7 @@
 #include "mpi/handles/communicators/attributes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -63,6 +64,19 @@ void note_attribute(MPI_Comm comm, int key) {
   const std::scoped_lock lock(tables().mutex);
   std::vector<int>& keys = tables().set[comm];
   if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+}
+
+bool is_made_for_library(MPI_Comm of, const MPI_Comm* handle) {
+  constexpr std::uintptr_t bytes_looked_at = 64;  // of what an attribute points to
+  for (const int key : keys_of(of)) {
+    void* value = nullptr;
+    int is_set = 0;
+    PMPI_Comm_get_attr(of, key, &value, &is_set);
+    const auto begin = reinterpret_cast<std::uintptr_t>(value);
+    const auto at = reinterpret_cast<std::uintptr_t>(handle);
+    if (is_set != 0 && at >= begin && at - begin < bytes_looked_at) return true;
+  }
+  return false;
 }
 
 int copy_attributes(MPI_Comm from, MPI_Comm to) {

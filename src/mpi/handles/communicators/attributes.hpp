@@ -19,6 +19,11 @@ using CopyAttribute = std::function<int(MPI_Comm from, MPI_Comm to, int key)>;
 void note_key(int key, CopyAttribute copy);
 void note_attribute(MPI_Comm comm, int key);
 
+// A library has made a duplicate of `of` for itself: its handle stands in what it has hung on `of`
+// as an attribute. So the program waits for nobody there who has not called the library's function,
+// too. `handle`: where that was to be written.
+bool is_made_for_library(MPI_Comm of, const MPI_Comm* handle);
+
 // As MPI_Comm_dup has it: attributes by their copy functions. What those return.
 int copy_attributes(MPI_Comm from, MPI_Comm to);
 // As MPI_Comm_free has it: attributes by their delete functions. What those return.

@@ -61,6 +61,13 @@ struct Remade {
   std::vector<std::pair<int, int>> by_world_rank;  // world rank, rank: ascending
 };
 
+// How many of these there were so far: they have numbers.
+struct MadeOfIt {
+  std::uint64_t persistent = 0;          // collectives
+  std::uint64_t duplicates_started = 0;  // by the MPI library
+  int neighborhoods = 0;                 // persistent
+};
+
 struct Communicator {
   bool is_inter = false;
   int rank = 0;                  // own rank in it
@@ -77,8 +84,7 @@ struct Communicator {
   std::optional<std::uint64_t> session_name;  // under which `session` is to be opened
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
-  std::uint64_t persistent_made = 0;                                      // collectives
-  std::uint64_t duplicates_started = 0;                                   // by the MPI library
+  MadeOfIt made;
   std::shared_ptr<StandIns> stand_ins;                // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise
@@ -87,7 +93,7 @@ struct Communicator {
   std::shared_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   MPI_Comm neighbors = MPI_COMM_NULL;                 // where neighbors exchange their blocks
-  int neighborhoods_made = 0;                         // persistent
+  bool is_of_library = false;                         // attributes.hpp
   std::atomic<bool> is_revoked = false;               // though it has no session
   std::atomic<bool> returns_errors = false;           // the program's handler is known to do that
   std::vector<int> failed;  // its ranks that failed, in the order in which this process learned

@@ -61,7 +61,7 @@ void name_started_duplicate(MPI_Comm comm, MPI_Comm made) {
   runtime::Lock lock = World::current()->engine().lock();
   const runtime::Session* session = session_of(comm, lock);
   if (session == nullptr) return;
-  const std::uint64_t number = ++communicator_of(comm)->duplicates_started;
+  const std::uint64_t number = ++communicator_of(comm)->made.duplicates_started;
   if (made == MPI_COMM_NULL) return;
   name_session(made, session->child(for_started_duplicates + number));
 }

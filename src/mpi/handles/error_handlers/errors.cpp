@@ -9,6 +9,7 @@
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/lingering.hpp"
 #include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/spares.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
@@ -110,6 +111,18 @@ void install_error_handlers() {
 
 int as_told(int code) { return is_cut_off() && is_loss(code) ? proc_failed() : code; }
 
+namespace {
+
+// Whoever has met a loss in a function of a library's leaves it, and does not send what others wait
+// for there: they shall hear of it.
+void end_of_library(MPI_Comm comm, int code) {
+  if (comm == MPI_COMM_NULL || is_revoked(code) || is_cut_off()) return;
+  if (World::current()->options().is_replicated() || !communicator_of(comm)->is_of_library) return;
+  revoke(comm);
+}
+
+}  // namespace
+
 int finish(MPI_Comm comm, const char* call, int code, Lacks lacks) {
   // Outside of MPI_Init .. MPI_Finalize there is nobody to tell.
   if (code == MPI_SUCCESS || World::current() == nullptr) return code;
@@ -117,7 +130,8 @@ int finish(MPI_Comm comm, const char* call, int code, Lacks lacks) {
   code = as_told(code);
   if (is_loss(code)) {
     if (call_policy().stands_in()) call_policy().on_failure(mpi_name_of(call), unmasked);
-    if (World* world = World::current()) world->report().count_error(call);
+    World::current()->report().count_error(call);
+    end_of_library(comm, code);
   }
   if (is_for_program(code))
     pass_on_as_known(comm, code, call);

@@ -203,7 +203,7 @@ int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& 
     return init_collective(comm, name, request, carried(describe),
                            [&] { return refuse(comm, name, native); });
   if (has_messages(comm)) {
-    const int number = ++communicator_of(comm)->neighborhoods_made;
+    const int number = ++communicator_of(comm)->made.neighborhoods;
     return init_collective(comm, name, request, messages(describe, number), native);
   }
   GuardedCall call(name, comm);

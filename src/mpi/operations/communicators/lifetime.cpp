@@ -45,14 +45,14 @@ struct Kept {
         session_name(communicator.session != nullptr
                          ? std::optional(communicator.session->child(for_new_beginning))
                          : communicator.session_name),
-        persistent_made(communicator.persistent_made) {}
+        persistent_made(communicator.made.persistent) {}
 
   void begin_anew(MPI_Comm comm) const {
     undescribe_communicator(comm);
     Communicator& communicator = *communicator_of(comm);
     communicator.name = name;
     communicator.session_name = session_name;
-    communicator.persistent_made = persistent_made;
+    communicator.made.persistent = persistent_made;
   }
 
   // Tells its next session apart from those of what is made of it, which are counted.

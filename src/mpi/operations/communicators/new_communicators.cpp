@@ -26,6 +26,7 @@
 #include "mpi/carriers/exchanges/neighbor_messages.hpp"
 #include "mpi/carriers/new_natives.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "mpi/handles/communicators/attributes.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
@@ -140,9 +141,12 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
 }  // namespace
 
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return make(
+  const int code = make(
       comm, "comm_dup", newcomm, [&] { return PMPI_Comm_dup(comm, newcomm); },
       [&] { return duplicate(comm); });
+  if (code == MPI_SUCCESS && World::current() != nullptr && is_made_for_library(comm, newcomm))
+    communicator_of(*newcomm)->is_of_library = true;
+  return code;
 }
 
 extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {

@@ -132,7 +132,7 @@ void ComparedStart::go_on_as(MPI_Request request) {
 void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
                        const Describe& describe) {
   if (!is_used()) return;
-  const Entry entry = made(comm, call, describe, communicator_of(comm)->persistent_made);
+  const Entry entry = made(comm, call, describe, communicator_of(comm)->made.persistent);
   if (!entry) return;
   Entry before;
   const std::scoped_lock lock(table().mutex);
