@@ -319,10 +319,12 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
   note_waiting(+1);
   Idle idle(idle_);
   unsigned idle_rounds = 0;
+  std::int64_t ask_at = 0;  // unless nothing moves before
   while (!is_done()) {
     const std::uint32_t rings = bell_.rings();
     if (progress()) {
       idle.reset();
+      ask_at = 0;
       continue;
     }
     if (idle.is_spinning()) {
@@ -335,11 +337,18 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
     const bool is_look_over = ++idle_rounds % idle_rounds_between_looks == 0 || idle.is_sleeping();
     if (meanwhile_ != nullptr && (is_look_over || is_urgent)) meanwhile_();
     if (is_somebody_ending()) let_others_pass();
+    const std::int64_t time = is_look_over ? read_clock().ticks : 0;
+    if (is_look_over && ask_at == 0) ask_at = time + standstill_ns;
+    const bool is_to_ask = is_look_over && time >= ask_at;
     if (is_urgent)
       sched_yield();
     else
       idle.pause([&](long ns) { bell_.nap(rings, ns); });
     lock.lock();
+    if (is_to_ask) {
+      for (const auto& [id, session] : sessions_) session->standstill.ask_awaited();
+      ask_at = time + standstill_ns;
+    }
   }
   note_waiting(-1);
 }

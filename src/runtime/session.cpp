@@ -297,9 +297,10 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::is_barrier_due(std::size_t bytes) {
-  ++unsynchronized_;
-  kept_bytes_ += bytes;
-  return unsynchronized_ >= unsynchronized_max || kept_bytes_ >= kept_bytes_max;
+  ++unsynchronized_.operations;
+  unsynchronized_.kept_bytes += bytes;
+  return unsynchronized_.operations >= unsynchronized_max ||
+         unsynchronized_.kept_bytes >= kept_bytes_max;
 }
 
 Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
@@ -401,8 +402,8 @@ void Session::handle_early_frames(std::uint64_t number) {
 
 void Session::forget_before(std::uint64_t number) {
   std::uint64_t first = next_ - operations_.size();
-  unsynchronized_ = 0;
-  kept_bytes_ = 0;
+  unsynchronized_.operations = 0;
+  unsynchronized_.kept_bytes = 0;
   const auto keep = operations_.begin() + static_cast<std::ptrdiff_t>(number - first);
   for (auto it = operations_.begin(); it != keep; ++it, ++first) {
     if (is_revoked() && first < revoked_at_)
@@ -435,6 +436,7 @@ void Session::flush(Operation& operation) {
 
 void Session::flush(std::uint64_t number) {
   if (number == revocation_number) return flush_revocation();
+  if (number == standstill_number) return standstill.flush();
   if (Operation* operation = find(number)) flush(*operation);
 }
 
@@ -442,6 +444,7 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
                            Arrival arrival) {
   if (header.operation == revocation_number) return handle_notice(peer, header.message);
   if (is_revoked()) return;
+  if (header.operation == standstill_number) return standstill.handle_frame(peer, header.message);
   const std::uint64_t number = number_in(header.operation);
   if (number >= next_) {
     early_[number].emplace_back(peer, header, prefix, std::move(arrival));

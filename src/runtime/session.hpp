@@ -38,6 +38,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "protocols/revoke/revoke.hpp"
@@ -62,6 +63,10 @@ inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t large_bytes = std::size_t{1} << 20;
 // In a frame's header: it belongs to the revocation of the session, not to an operation.
 inline constexpr std::uint64_t revocation_number = ~std::uint64_t{0};
+// Likewise: it asks or says where a process is (session_standstill.cpp).
+inline constexpr std::uint64_t standstill_number = revocation_number - 1;
+// Who has waited for so long in one call asks those for whom it waits.
+inline constexpr std::int64_t standstill_ns = 200'000'000;
 
 // How an operation ended.
 struct Outcome {
@@ -101,6 +106,41 @@ class ResultConsumer {
 struct Slice {
   std::span<const std::byte> input;
   Combiner* combiner = nullptr;  // commutative
+};
+
+class Session;
+
+// Members that wait for each other because the program is wrong (session_standstill.cpp). Of one
+// session; with the engine's lock.
+class Standstill {
+ public:
+  explicit Standstill(Session& session) : session_(session) {}
+
+  // This process waits over lanes for a word of that member; no_member: it does not any more.
+  static constexpr int no_member = -1;
+  void note_awaited_over_lanes(int world_rank) { awaited_over_lanes_ = world_rank; }
+  // Asks all those for whom it waits.
+  void ask_awaited();
+  void handle_frame(int peer, const Message& message);
+  void flush();
+  // It has said that it is past what this process waits for over lanes.
+  bool has_passed(int world_rank) const;
+  // Revokes the session if somebody has.
+  void revoke_if_passed();
+  // A mistake of the program was found here: members carry the same operation in ways that do not
+  // meet. Then the session is revoked, and one call of this process says why.
+  bool take_mistake() { return std::exchange(has_mistake_, false); }
+
+ private:
+  bool is_past(std::uint32_t round, bool is_about_lanes) const;
+  void handle_answer(int peer, std::uint32_t round, bool is_about_lanes);
+  void say(int world_rank, Message message);
+
+  Session& session_;
+  std::vector<std::pair<int, Message>> unsaid_;  // to world ranks
+  std::map<int, std::uint64_t> past_;            // by world rank: what was next here then
+  int awaited_over_lanes_ = no_member;
+  bool has_mistake_ = false;
 };
 
 class Session final : public Outlet {
@@ -230,8 +270,11 @@ class Session final : public Outlet {
   // One line a running operation, for a person who asks what this process waits for.
   std::string describe() const;
 
+  Standstill standstill{*this};
+
  private:
   friend class Started;
+  friend class Standstill;
 
   struct Contributors {
     std::shared_ptr<const Members> members;  // null: nobody
@@ -322,8 +365,10 @@ class Session final : public Outlet {
   bool is_native_over_ = false;
   bool may_read_ = true;                // of each other's memory: the same at all members
   std::atomic<bool> is_below_ = false;  // the library below carries the next operation
-  int unsynchronized_ = 0;
-  std::size_t kept_bytes_ = 0;
+  struct {
+    int operations = 0;
+    std::size_t kept_bytes = 0;
+  } unsynchronized_;
   std::uint64_t children_ = 0;
 
   protocols::Revoke revocation_;

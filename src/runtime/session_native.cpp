@@ -102,6 +102,7 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::is_behind(int world_rank) const {
+  if (standstill.has_passed(world_rank)) return true;
   for (auto at = early_.lower_bound(next_); at != early_.end(); ++at)
     for (const EarlyFrame& frame : at->second)
       if (frame.peer == world_rank) return true;

@@ -50,6 +50,12 @@ segments end elsewhere; any call that goes over [lanes](../explanation/protocols
 rank and has too much for that at another. The rank that notices first ends the job where errors are
 fatal.
 
+Where the MPI library carries such a call at one rank, and Resprout at another, they do not wait for
+long: who has waited for 0.2 s asks the others where they are, and gets `MPI_ERR_TRUNCATE`. To all
+others that communicator is revoked (`MPIX_ERR_REVOKED`). Where Resprout carries it at all of them
+they wait until one of them calls something else there. So they do where it was about to be the
+library's first call on that communicator, for before that they agree on it.
+
 Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
 through has its Fortran form ([adr/013](../explanation/adr/013-fortran-forms.md)).
 """

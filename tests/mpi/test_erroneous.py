@@ -135,3 +135,29 @@ def ends_of(ended: jobs.Ended, call: str) -> list[str]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_mistake_ends_as_under_the_library_or_better(seed: int) -> None:
     erroneous.compare(seed)
+
+
+# Counts of all ranks but one, and of that one: at one of them the MPI library carries the call, or
+# lanes do.
+APART = [
+    (Call("Bcast", 70_000, 70_000, root=2), 4), (Call("Bcast", 4, 4, root=2), 70_000),
+    (Call("Allgatherv", 4, 4), 20_000), (Call("Alltoall", 4, 4), 20_000),
+    (Call("Alltoall", 20_000, 20_000), 4), (Call("Scan", 3), 20_000), (Call("Scan", 20_000), 3),
+    (Call("Allreduce", 70_000), 3), (Call("Reduce_scatter_block", 5000), 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "other"), APART, ids=str)
+def test_nobody_waits_for_ever_where_one_rank_goes_another_way(right: Call, other: int) -> None:
+    wrong = replace(right, gives=other, takes=other)
+    ended = run([step(right), step(right, wrong, right)], "fatal")
+    assert ended.status != 0, ended
+
+
+@pytest.mark.parametrize(("right", "other"), covering.a_share(APART, 3), ids=str)
+def test_who_goes_on_after_such_a_mistake_waits_for_nobody(right: Call, other: int) -> None:
+    wrong = replace(right, gives=other, takes=other)
+    steps = [step(right), step(right, wrong, right), step(Call("Allreduce", 1))]
+    ended = run(steps, "return")
+    assert ended.out.count("is through") == RANKS, ended
+    assert " gives " in ended.out, ended

@@ -111,7 +111,9 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (outcome.is_touched && !session_->is_revoked())
     note_recovery(comm_, name_, number_, session_->id(), outcome);
   const bool is_revoked = session_->is_revoked();
+  const bool is_mistake = session_->standstill.take_mistake();
   lock_.unlock();
+  if (is_mistake) return shim::finish(comm_, name_, MPI_ERR_TRUNCATE);
   if (is_revoked) return shim::finish(comm_, name_, ulfm::revoked_class());
   if (code == MPI_SUCCESS && outcome.is_mismatched) code = MPI_ERR_TRUNCATE;
   if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);

@@ -117,6 +117,7 @@ LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
   };
   runtime::Lock lock = engine.lock();
   if (engine.has_notice()) engine.read_notices(lock);
+  communicator.session->standstill.note_awaited_over_lanes(world_rank);
   engine.wait_until(lock, [&] {
     const bool has_ended = world.lost_count() != 0 && engine.has_ended(world_rank);
     // By a mistake of the program it may have gone on without a word here: what it has begun comes
@@ -127,6 +128,13 @@ LaneWord seek(CommunicatorLanes& lanes, std::size_t bytes) {
     if (is_awaited() && (has_passed || communicator.session->is_revoked())) lanes.machine.end();
     return !is_awaited();
   });
+  communicator.session->standstill.note_awaited_over_lanes(runtime::Standstill::no_member);
+}
+
+// Those who are past the meeting may wait for this process in the library.
+void give_up_meeting(Communicator& communicator) {
+  const runtime::Lock lock = World::current()->engine().lock();
+  communicator.session->standstill.revoke_if_passed();
 }
 
 // The awaited slot was not full.
@@ -266,6 +274,7 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
   if (!are_there && !lanes.is_passed_by) return false;
   note_last(communicator, -1);
   code = MPI_ERR_TRUNCATE;
+  if (!are_there) give_up_meeting(communicator);
   if (!are_there) return true;
   const Contributions all{lanes.slots, lanes.machine.poll_read(), layout.packed_bytes};
   if (!all.are_alike()) return true;
@@ -485,6 +494,7 @@ std::optional<int> meet_by_lanes(CollectiveCall& call, std::span<const std::byte
   const bool are_there = await_all(call.communicator(), 0);
   if (!are_there && !lanes.is_passed_by) return std::nullopt;
   note_last(call.communicator(), -1);
+  if (!are_there) give_up_meeting(call.communicator());
   if (!are_there) return MPI_ERR_TRUNCATE;
   const protocols::LaneSlot slot = lanes.machine.poll_read();
   for (int i = 0; i < lanes.slots.size(); ++i) {

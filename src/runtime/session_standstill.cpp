@@ -1,0 +1,135 @@
+// Members that wait for each other because the program is wrong.
+//
+// Who carries an operation is decided by what each member says of it, as all say the same. If a
+// program says different things, one waits over lanes, say, for a word of somebody who is in a call
+// of the library below. Neither has a message from the other. So who has waited for long asks those
+// for whom it waits, and who is past it answers:
+//
+// - over lanes: that member has begun the operation that would be the next one here, or is through
+//   with it, and so with all that lanes had to carry before;
+// - in an operation of ours: the library below carries it there, or has done so.
+//
+// Neither is possible in a right program, with or without losses: what members write into lanes
+// they write before the next operation, and they agree on whether the library may carry anything.
+// The asker revokes the session, so that nobody waits in it any more.
+#include <cstdint>
+
+#include "runtime/engine.hpp"
+#include "runtime/session.hpp"
+
+namespace resprout::runtime {
+namespace {
+
+// A bit of a message's tag.
+constexpr std::uint16_t about_lanes = 1;
+
+constexpr std::uint32_t round_of(std::uint64_t number) {
+  return static_cast<std::uint32_t>(number);
+}
+
+// How far `next` is ahead of the number that is meant by `round`.
+constexpr std::int64_t distance(std::uint64_t next, std::uint32_t round) {
+  return static_cast<std::int32_t>(round_of(next) - round);
+}
+
+}  // namespace
+
+void Standstill::ask_awaited() {
+  const Session& session = session_;
+  if (session.is_revoked()) return;
+  const auto ask = [&](int world_rank, std::uint64_t number, std::uint16_t about) {
+    Message question;
+    question.kind = MessageKind::keepalive;
+    question.round = round_of(number);
+    question.tag = about;
+    say(world_rank, question);
+  };
+  // The meeting at the end of what the library carries belongs to that.
+  const bool is_below = session.is_below_.load(std::memory_order_relaxed);
+  if (awaited_over_lanes_ != no_member && !is_below)
+    ask(awaited_over_lanes_, session.next_, about_lanes);
+  std::uint64_t number = session.next_ - session.operations_.size();
+  for (const Kept& kept : session.operations_) {
+    const bool is_ours = kept.carrier != Kept::Carrier::native;
+    if (kept.operation && is_ours && kept.operation->state() == Operation::State::running)
+      kept.operation->for_each_awaited(session.engine_.now(),
+                                       [&](int rank) { ask(rank, number, 0); });
+    else if (kept.is_direct() && !session.is_over(kept) && session.members_->self() != kept.root)
+      ask(session.members_->world_rank(kept.root), number, 0);
+    ++number;
+  }
+}
+
+void Standstill::handle_frame(int peer, const Message& message) {
+  if (session_.everybody_->index_of_world_rank(peer) != message.from) return;
+  const bool is_about_lanes = (message.tag & about_lanes) != 0;
+  if (message.kind == MessageKind::acknowledgment)
+    return handle_answer(peer, message.round, is_about_lanes);
+  if (message.kind != MessageKind::keepalive || !is_past(message.round, is_about_lanes)) return;
+  Message answer;
+  answer.kind = MessageKind::acknowledgment;
+  answer.round = message.round;
+  answer.tag = message.tag;
+  say(peer, answer);
+}
+
+bool Standstill::is_past(std::uint32_t round, bool is_about_lanes) const {
+  const std::int64_t ahead = distance(session_.next_, round);
+  if (ahead < 0) return false;
+  if (ahead == 0) return session_.is_below_.load(std::memory_order_relaxed);
+  if (is_about_lanes) return true;
+  const auto count = static_cast<std::int64_t>(session_.operations_.size());
+  if (ahead > count) return true;  // it is forgotten: something that the asker had no part in
+  return session_.operations_[static_cast<std::size_t>(count - ahead)].is_native();
+}
+
+void Standstill::handle_answer(int peer, std::uint32_t round, bool is_about_lanes) {
+  const std::int64_t ahead = distance(session_.next_, round);
+  if (session_.engine_.is_lost(peer)) return;
+  if (is_about_lanes) {
+    if (ahead == 0) past_[peer] = session_.next_;
+    return;
+  }
+  if (ahead <= 0 || ahead > static_cast<std::int64_t>(session_.operations_.size())) return;
+  const Kept& kept = *session_.find_kept(session_.next_ - static_cast<std::uint64_t>(ahead));
+  const bool is_running = kept.operation ? kept.operation->state() == Operation::State::running
+                                         : kept.is_direct() && !session_.is_over(kept);
+  if (!is_running || kept.carrier == Kept::Carrier::native) return;
+  has_mistake_ = true;
+  session_.follow_revocation();
+}
+
+bool Standstill::has_passed(int world_rank) const {
+  const auto at = past_.find(world_rank);
+  return at != past_.end() && at->second == session_.next_;
+}
+
+void Standstill::revoke_if_passed() {
+  for (const auto& [world_rank, number] : past_)
+    if (number == session_.next_) has_mistake_ = true;
+  if (has_mistake_) session_.revoke();
+}
+
+// Perhaps from a transport that delivers, so that nothing can be sent yet.
+void Standstill::say(int world_rank, Message message) {
+  message.from = session_.everybody_->self();
+  message.to = session_.everybody_->index_of_world_rank(world_rank);
+  unsaid_.emplace_back(world_rank, message);
+  session_.engine_.come_back(session_, standstill_number);
+}
+
+void Standstill::flush() {
+  while (!unsaid_.empty() && !session_.is_revoked()) {
+    const auto& [world_rank, message] = unsaid_.back();
+    Transfer nothing;
+    Engine& engine = session_.engine_;
+    if (!engine.is_lost(world_rank) &&
+        !engine.transport().try_send(world_rank, {session_.id_, standstill_number, message}, {}, {},
+                                     nothing))
+      return engine.come_back(session_, standstill_number);
+    unsaid_.pop_back();
+  }
+  unsaid_.clear();
+}
+
+}  // namespace resprout::runtime
