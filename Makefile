@@ -32,7 +32,7 @@ mpis: build .venv/mpis.stamp ## what programs of MPICH and Intel MPI need: libre
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
 
 docs: .venv/docs.stamp ## the site of the docs, in build/site; open build/site/index.html
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean
 
 check: build .venv/dev.stamp ## before a commit: lint of what changed, unit tests, some kills (under 4 minutes)
 	@$(BIN)/python tests/check.py

@@ -75,7 +75,7 @@ int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
  * right, or wrong. Without replicas, and without --on-loss restart, it does nothing.
  * MPI_ERR_PENDING, where messages are verified: one that was sent has not been received, or a
  * receive is not complete; nothing was kept. MPI_ERR_NO_MEM: there is no room for it; the last one
- * is still there. docs/how-to/replication.md. */
+ * is still there. docs/how-to/replica-checkpoints.md. */
 int resprout_checkpoint(void) __attribute__((weak));
 
 /* ULFM's functions (MPIX_Comm_revoke, ..._shrink, ..._agree, ...), for programs that repair their

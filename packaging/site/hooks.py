@@ -3,6 +3,7 @@
 - The order of the pages is that of the links in the README.md of each folder.
 - Links out of docs/ lead to copies: pages of the project, and sources as text.
 - Diagrams in Mermaid become pictures, so that no page needs a script from elsewhere.
+- A word of the glossary leads there where it first stands on a page.
 """
 
 import functools
@@ -18,6 +19,15 @@ DOCS = ROOT / "docs"
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\()([^()\s]+)(\))")
 CODE = re.compile(r"(```.*?```|(?<!`)`[^`\n]+`)", re.DOTALL)
 MERMAID = re.compile(r"```mermaid\n(.*?)```", re.DOTALL)
+GLOSSARY = "reference/glossary.md"
+TERMS = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
+# Words that mean to a reader what they mean everywhere.
+NOT_LINKED = {
+    "word", "rank", "process", "loss", "lost", "native", "view", "vote", "correction", "revoke",
+    "shrink", "agree", "acknowledge", "checked", "delayed", "failed", "suspected", "carrier",
+}  # fmt: skip
+# Tags in whose text nothing is linked.
+CLOSED = re.compile(r"(?s)<(a|code|pre|h\d|table|svg)\b.*?</\1>|<[^>]+>")
 SECTIONS = ("tutorial", "how-to", "reference", "explanation", "lab")
 # Where the copies are.
 COPIES = "project"
@@ -95,6 +105,8 @@ def on_page_markdown(markdown, page, config, files):
     if page.file.generated_by:
         return markdown
     path = DOCS / page.file.src_uri
+    if page.file.src_uri == GLOSSARY:
+        markdown = TERMS.sub(lambda m: f"| {anchored(m[1])} |", markdown)
     return drawn(relinked(markdown, path, page.file.src_uri), page, config, files)
 
 
@@ -141,11 +153,58 @@ def held_together(parts: list[str]) -> list[str]:
 
 def drawn(markdown: str, page, config, files) -> str:
     def one(match: re.Match) -> str:
-        import mermaidx
-
         name = f"pictures/diagram-{hashlib.sha256(match[1].encode()).hexdigest()[:12]}.svg"
         if files.get_file_from_path(name) is None:
-            files.append(File.generated(config, name, content=mermaidx.render(match[1]).svg))
+            files.append(File.generated(config, name, content=picture(match[1], Path(name).name)))
         return f"![State diagram]({os.path.relpath(name, PurePosixPath(page.file.src_uri).parent)})"
 
     return MERMAID.sub(one, markdown)
+
+
+def picture(diagram: str, name: str) -> str:
+    """Drawing one takes 2 s, so it is kept."""
+    kept = ROOT / "build" / "diagrams" / name
+    if not kept.exists():
+        import mermaidx
+
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_suffix(f".{os.getpid()}")
+        unfinished.write_text(mermaidx.render(diagram).svg())
+        unfinished.replace(kept)
+    return kept.read_text()
+
+
+def terms(cell: str) -> list[str]:
+    """Those of one row that are linked."""
+    words = (re.sub(r"\(.*?\)|^to ", "", word).strip() for word in cell.split(","))
+    return [word for word in words if len(word) > 3 and word not in NOT_LINKED]
+
+
+def anchored(cell: str) -> str:
+    return "".join(f'<a id="{slug(word, "-")}"></a>' for word in terms(cell)) + cell
+
+
+@functools.cache
+def linked_words() -> re.Pattern:
+    rows = TERMS.findall((DOCS / GLOSSARY).read_text())
+    words = sorted((word for row in rows for word in terms(row)), key=len, reverse=True)
+    return re.compile(rf"\b({'|'.join(map(re.escape, words))})(s?)\b")
+
+
+def on_page_content(html, page, config, files):
+    if page.file.src_uri == GLOSSARY:
+        return html
+    glossary = files.get_file_from_path(GLOSSARY).url_relative_to(page.file)
+    seen: set[str] = set()
+
+    def one(match: re.Match) -> str:
+        if match[1] in seen:
+            return match[0]
+        seen.add(match[1])
+        return f'<a href="{glossary}#{slug(match[1], "-")}">{match[0]}</a>'
+
+    found, at = [], 0
+    for closed in CLOSED.finditer(html):
+        found += [linked_words().sub(one, html[at : closed.start()]), closed[0]]
+        at = closed.end()
+    return "".join([*found, linked_words().sub(one, html[at:])])

@@ -67,7 +67,7 @@ OPTIONS = (
         "auto",
         "What carries collectives until a loss: the MPI library's own where it is faster, or "
         "wherever it can be interrupted, or never; trees: nor what processes of a host have for "
-        "small data (docs/how-to/run.md).",
+        "small data (docs/reference/collectives.md).",
     ),
     Option(
         "--calibration",
@@ -106,7 +106,7 @@ OPTIONS = (
         "What follows when a plane loses a rank: it ends, and the others go on; or it goes on "
         "without it, the rank's replicas stand in for it, and the job goes on as long as each rank "
         "has one that lives; with --verify what these say is compared "
-        "(docs/how-to/replication.md).",
+        "(docs/how-to/stand-in.md).",
     ),
     Option(
         "--verify",
@@ -116,7 +116,7 @@ OPTIONS = (
         "none",
         "How replicas compare what ranks send to each other and what collectives get and give: "
         "before the program may have it (all-to-all, msg-plus-hash), or while it goes on (async, "
-        "async-hash); by copies or by digests (docs/how-to/replication.md).",
+        "async-hash); by copies or by digests (docs/how-to/corruption.md).",
     ),
     Option(
         "--clocks",
@@ -126,7 +126,7 @@ OPTIONS = (
         "decided",
         "Whether replicas that are compared, or stand in, read the system's clocks alike: what the "
         "main thread of one reads all others read, too. Programs that ask for "
-        "MPI_THREAD_MULTIPLE, as mpi4py does, read their own (docs/how-to/replication.md).",
+        "MPI_THREAD_MULTIPLE, as mpi4py does, read their own (docs/reference/decided.md).",
     ),
     Option(
         "--on-corruption",
@@ -146,7 +146,7 @@ OPTIONS = (
         "What follows, with --verify, when losses leave a rank one replica, so that nothing it "
         "says is compared any more: the job goes on; or it waits at its next resprout_checkpoint "
         "for a plane that comes back, and ends with status 6 if none does; or it ends with status "
-        "6. A line on stderr says it in any case (docs/how-to/replication.md).",
+        "6. A line on stderr says it in any case (docs/how-to/corruption.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -157,7 +157,7 @@ OPTIONS = (
         "first",
         "Which lines of stdout are shown, with replicas: those of the first plane that is left; "
         "or, with --verify, each when a majority of its replicas has said the same "
-        "(docs/how-to/replication.md).",
+        "(docs/how-to/corruption.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -168,7 +168,7 @@ OPTIONS = (
         "256MiB",
         "How far a process may be ahead of its slowest replica with --verify async or async-hash: "
         "in messages that it has sent and received, or in bytes of memory that they take until "
-        "they are verified. It waits where it would be further (docs/how-to/replication.md).",
+        "they are verified. It waits where it would be further (docs/how-to/stragglers.md).",
     ),
     Option(
         "--straggler-wait",
@@ -179,7 +179,7 @@ OPTIONS = (
         "How long at least a process of a job with --replicas may stand still while its replicas "
         "go on, before it is ended; how long two of three planes that are at their end and agree "
         "wait for the third, with --verify async or async-hash, and a plane at its checkpoint for "
-        "one that has to go back, or all planes for each other (docs/how-to/replication.md).",
+        "one that has to go back, or all planes for each other (docs/how-to/stragglers.md).",
         reaches_ranks=False,
     ),
     Option(
@@ -189,7 +189,7 @@ OPTIONS = (
         "seconds from 1 on, as 30 or 2.5, or none",
         "none",
         "After how many seconds in one call of MPI it is said who waits there, and which ranks "
-        "that live have not come to it (docs/how-to/run.md).",
+        "that live have not come to it (docs/how-to/hang.md).",
     ),
     Option(
         "--on-call-timeout",
@@ -294,7 +294,8 @@ OPTIONS = (
         "What follows when a call needs data that only lost ranks had, as a receive from the dead: "
         "MPI's own rule, the communicator's error handler, which by default ends the job with "
         "status 75; or only handlers that the program has installed are called, and others go on "
-        "with MPIX_ERR_PROC_FAILED and old data; or the job ends in any case (docs/how-to/run.md).",
+        "with MPIX_ERR_PROC_FAILED and old data; or the job ends in any case "
+        "(docs/how-to/lost-data.md).",
     ),
     Option(
         "--inject",
@@ -325,7 +326,7 @@ OPTIONS = (
         "nothing",
         "What stands in for the contributions of lost ranks to reductions, scans and gathers: "
         "nothing, their last ones, or elements of this value "
-        "(docs/how-to/run.md says what it costs).",
+        "(docs/how-to/lost-data.md says what it costs).",
     ),
     Option(
         "--transport",
@@ -375,7 +376,7 @@ OPTIONS = (
         "a file with a line HOST [GROUP] for each host",
         "hosts in the order of their lowest ranks",
         "Which hosts stand where in this tree, and together: those of a GROUP, as a rack. The "
-        "launcher reads it (docs/how-to/run.md).",
+        "launcher reads it (docs/how-to/hosts.md).",
     ),
     Option(
         "--verbose",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from resprout.errors import UserError
 from resprout.files import replacing
@@ -10,6 +11,9 @@ from resprout.sim.runs import Experiment
 from resprout.timeline.layout import Layout
 from resprout.timeline.ranks import interesting_ranks, parse_ranks
 from resprout.timeline.story import Story
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # A traced run is held in memory, message by message; this many take about 1.5 GB.
 PROCS_MAX = 1 << 18
@@ -21,14 +25,7 @@ def draw_timeline(experiment: Experiment, ranks: str | None, output: Path) -> in
     if format not in FORMATS:
         endings = " or ".join(f".{known}" for known in FORMATS)
         raise UserError(f"--output: {str(output)!r} does not end in {endings}")
-    if experiment.procs > PROCS_MAX:
-        raise UserError(
-            f"--procs: {experiment.procs} is too many for a timeline; up to {PROCS_MAX}"
-        )
-    named = None if ranks is None else parse_ranks(ranks, experiment.procs)
-    (run,) = replace(experiment, runs=1, wants_trace=True).run_all()
-    story = Story(run, _operation(experiment.spec), experiment.root)
-    shown = interesting_ranks(story) if named is None else named
+    story, shown = _told(experiment, ranks)
     # Slow to import, and of no use to any other command.
     from resprout.timeline.draw import render
 
@@ -41,6 +38,27 @@ def draw_timeline(experiment: Experiment, ranks: str | None, output: Path) -> in
         raise UserError(f"--output: {output} cannot be written: {error.strerror}") from error
     print(f"{output}: {len(shown)} of {story.procs} processes, {story.end} ticks")
     return 0
+
+
+def figure(experiment: Experiment, ranks: str | None) -> "Figure":
+    """The same picture, for a notebook."""
+    from resprout.timeline.draw import drawn
+
+    story, shown = _told(experiment, ranks)
+    layout = Layout(story, shown, experiment.overhead)
+    return drawn(layout, experiment.spec, caption(experiment, story, shown))
+
+
+def _told(experiment: Experiment, ranks: str | None) -> tuple[Story, list[int]]:
+    """The run of the experiment's first seed, and whom to show of it."""
+    if experiment.procs > PROCS_MAX:
+        raise UserError(
+            f"--procs: {experiment.procs} is too many for a timeline; up to {PROCS_MAX}"
+        )
+    named = None if ranks is None else parse_ranks(ranks, experiment.procs)
+    (run,) = replace(experiment, runs=1, wants_trace=True).run_all()
+    story = Story(run, _operation(experiment.spec), experiment.root)
+    return story, interesting_ranks(story) if named is None else named
 
 
 def _operation(spec: str) -> str:

@@ -33,6 +33,12 @@ def render(layout: Layout, title: str, caption: str, format: str) -> bytes:
         return pictures.encode(figure, format, title, caption)
 
 
+def drawn(layout: Layout, title: str, caption: str) -> Figure:
+    """The picture, for a notebook."""
+    with pictures.settings():
+        return _Picture(layout, title, caption).figure
+
+
 class _Picture:
     """One figure, drawn from back to front when it is made."""
 

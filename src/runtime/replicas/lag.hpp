@@ -9,7 +9,7 @@
 // Invariants
 //  1. A process waits for steps of its replicas that it has done itself, and for verdicts of
 //     messages that it has received. Both are earlier in the program than the call that waits; so
-//     nobody waits in a circle (docs/how-to/replication.md).
+//     nobody waits in a circle (docs/how-to/stragglers.md).
 //  2. A replica knows of all but `quantum() - 1` of this one's steps, and less than a quantum of
 //     its bytes; within a quantum nobody waits.
 //  3. A program that calls from several threads has no order that its replicas share: from its

@@ -210,8 +210,8 @@ static void ask_the_dead(const char* which) {
   }
 }
 
-/* More often than communicators can be in use at a time after a loss (docs/how-to/run.md): those
- * that have no requests left make room. */
+/* More often than communicators can be in use at a time after a loss
+ * (docs/reference/after-a-loss.md): those that have no requests left make room. */
 static void free_many(void) {
   name = "many";
   for (int i = 0; i < 80; ++i) {

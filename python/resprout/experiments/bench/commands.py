@@ -17,7 +17,7 @@ BENCH_HELP = """Measure MPI_Bcast as osu_bcast does, by several protocols in tur
 
 A repetition is a barrier and a broadcast, timed from the root's begin until the last rank has
 returned. Ranks that are to be dead are killed before anything is measured and stay in the trees.
-docs/lab/bench.md says what the variants are."""
+docs/lab/bcast.md says what the variants are."""
 
 bench_app = typer.Typer(rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -75,7 +75,7 @@ RECOVERY_HELP = """Measure an allreduce into which ranks die: ours, and ULFM's w
 
 ULFM's way is what its users write: revoke the communicator, shrink it, call again. Each job loses
 no rank, one, two in different subtrees, two of which one stands below the other, or three of both
-kinds; the ways take turns. docs/lab/bench.md has the figures."""
+kinds; the ways take turns. docs/lab/recovery.md has the figures."""
 
 
 @bench_app.command("recovery", help=with_examples(RECOVERY_HELP))
@@ -100,7 +100,7 @@ REVOKE_HELP = """Measure how fast a revocation ends a collective: ours, and ULFM
 
 A barrier or an allreduce is repeated until one rank revokes the communicator instead, then on
 another one: by ranks, and with the most of them by initiator and size. Both ways take turns.
-docs/lab/bench.md has the figures."""
+docs/lab/revocation.md has the figures."""
 
 
 @bench_app.command("revoke", help=with_examples(REVOKE_HELP))
@@ -132,7 +132,7 @@ MEMBERSHIP_HELP = """Measure how long a dead member stays in some view: real one
 Members of `resprout member` on the loopback; one of them, or the root, is killed (SIGKILL). Timed
 are when the first survivor suspects it, when the root has decided (from suspicion to there is the
 paper's T_s), and when the last one has the new view. The dead one is started again, then the next
-one dies. docs/lab/bench.md has the figures."""
+one dies. docs/lab/dead-member.md has the figures."""
 
 
 @bench_app.command("membership", help=with_examples(MEMBERSHIP_HELP))
@@ -160,8 +160,8 @@ REPLICATION_HELP = """Measure what comparing replicas costs: kernels plain, as c
     resprout bench replication --only ft,mg --replicas 3 --methods none,async,async-hash
 
 Copies that do not know of each other and begin together are the limit where they share cores: every
-method is compared with as many of them, in turns. docs/lab/bench.md says what the figures are, and
-how long it takes."""
+method is compared with as many of them, in turns. docs/lab/replication.md says what the figures
+are, and how long it takes."""
 
 
 KernelsFolder = Annotated[
@@ -211,7 +211,7 @@ Replicas compare what they send, by every method of run --verify, with 2 and 3 o
 whose messages do not depend on each other takes many flips at once, which the report tells apart;
 kernels take one each, in a message or in what goes into a collective, and so does a program that
 takes checkpoints, in its messages or its memory.
-Jobs without a flip must accuse nobody. docs/lab/bench.md says more."""
+Jobs without a flip must accuse nobody. docs/lab/injection.md says more."""
 
 
 @bench_app.command("injection", help=with_examples(INJECTION_HELP))

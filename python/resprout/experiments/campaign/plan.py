@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,14 @@ def read_plan(path: Path) -> Plan:
         return _plan(given)
     except ValueError as error:
         raise UserError(f"{path}: {error}") from error
+
+
+def plan_of(given: Mapping[str, Any]) -> Plan:
+    """The plan of what would stand in a file."""
+    try:
+        return _plan(dict(given))
+    except ValueError as error:
+        raise UserError(f"campaign: {error}") from error
 
 
 def _plan(given: dict[str, Any]) -> Plan:

@@ -31,6 +31,14 @@ def query(sql: str, sources: list[Path], format: str, output: Path | None) -> in
         raise UserError(f"--format: {format!r} is not valid; give {', '.join(_FORMATS)}")
     if format == "parquet" and output is None:
         raise UserError("--format: parquet is for files; give --output too")
+    with answered(sql, sources) as answer:
+        _give(answer, format, output)
+    return 0
+
+
+@contextmanager
+def answered(sql: str, sources: list[Path]) -> Iterator[duckdb.DuckDBPyRelation]:
+    """What DuckDB answers, to be read within."""
     files = [file for source in sources for file in _files(source)]
     with _database() as database:
         if files:
@@ -41,11 +49,10 @@ def query(sql: str, sources: list[Path], format: str, output: Path | None) -> in
             answer = database.sql(sql)
             if answer is None:
                 raise UserError("SQL: it has no rows for an answer; give a SELECT")
-            _give(answer, format, output)
+            yield answer
         except duckdb.Error as error:
             advice = "" if files else f" (the table {TABLE} is there if you name a FILE or DIR)"
             raise UserError(f"SQL: {_first_line(error)}{advice}") from error
-    return 0
 
 
 @contextmanager

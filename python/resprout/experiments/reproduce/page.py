@@ -59,17 +59,21 @@ def markdown(
     """The page; its pictures are in `folder` beside it."""
     every = [claim for _, claims in results for claim in claims]
     lines = [f"# {title}", ""]
-    lines += [f"Written by `{command}`, Resprout {__version__}; over all calls,"]
-    lines += [f"simulating took {_duration(seconds)} on {_machine()}."]
-    lines += ["", f"**{summary(every)}.**", *remarks, ""]
+    written = f"Written by `{command}`, Resprout {__version__}; over all calls, "
+    lines += [_filled(f"{written}simulating took {_duration(seconds)} on {_machine()}.")]
+    lines += ["", _filled(" ".join([f"**{summary(every)}.**", *remarks])), ""]
     lines += _overview(results)
     for experiment, claims in results:
         lines += ["", f"## {experiment.title}", ""]
         lines += [f"![{experiment.title}]({folder}/{experiment.name}.svg)", ""]
-        lines += [experiment.caption, ""]
+        lines += [_filled(experiment.caption), ""]
         lines += ["| claim | paper | ours | | within means | runs |", "|---|---|---|---|---|---:|"]
         lines += [_row(claim) for claim in side_by_side(claims)]
     return "\n".join(lines) + "\n"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _overview(results: list[tuple[Experiment, list[Claim]]]) -> list[str]:

@@ -93,7 +93,7 @@ int code_without_numbers(MPI_Comm like, int code) {
   if (rank == 0 && !is_said.exchange(true))
     std::fputs(
         "resprout: no communicator can be made: the MPI library has a number for no more of them "
-        "at one time, until some are freed (docs/how-to/run.md)\n",
+        "at one time, until some are freed (docs/reference/after-a-loss.md)\n",
         stderr);
   return code != MPI_SUCCESS ? code : MPI_ERR_INTERN;
 }

@@ -1,5 +1,5 @@
 // For whom this process waits, for the launcher, which says who keeps whom waiting
-// (docs/how-to/run.md, "Ranks that do not come").
+// (docs/how-to/hang.md).
 //
 // waiting-<rank> in the run directory, whole or not there:
 //   {"call": "MPI_Barrier", "communicator": "MPI_COMM_WORLD", "session": 7, "number": 3,

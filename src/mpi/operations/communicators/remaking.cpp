@@ -20,10 +20,11 @@ namespace resprout::shim {
 namespace {
 
 void say_that_none_is_left() {
-  std::fprintf(stderr,
-               "resprout: no communicator can be made: of the %d that can be in use after a loss "
-               "all are, or wait for a blocking call to clear them (docs/how-to/run.md)\n",
-               spares_max);
+  std::fprintf(
+      stderr,
+      "resprout: no communicator can be made: of the %d that can be in use after a loss "
+      "all are, or wait for a blocking call to clear them (docs/reference/after-a-loss.md)\n",
+      spares_max);
 }
 
 }  // namespace

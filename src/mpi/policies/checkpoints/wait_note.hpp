@@ -1,6 +1,6 @@
 // The note `waits-<rank>` in the run directory: this process is at a checkpoint and waits for
 // another plane, for longer than that should take. The plane that is waited for may have gone
-// astray, and the launcher may end it (docs/how-to/replication.md).
+// astray, and the launcher may end it (docs/how-to/stragglers.md).
 //
 // Thread rule: one thread.
 #pragma once

@@ -1,7 +1,7 @@
 // The notes that a plane leaves for the launcher while it waits in MPI_Finalize for the others:
 // `arrived`, all its ranks are there; `agreed`, and all that they have received is what a replica
 // in another plane has, too. Of three planes two that have arrived, one of which is agreed, are
-// right; so the third may be ended (docs/how-to/replication.md).
+// right; so the third may be ended (docs/how-to/stragglers.md).
 //
 // Thread rule: the thread that calls MPI_Finalize.
 #pragma once

@@ -20,7 +20,7 @@
 // follows takes a message for which a process of its plane waits, though it is in a collective
 // itself; and the one that decides says what has come, whatever it is in.
 //
-// Lazy Fault Detection for Redundant MPI, chapter 7; docs/how-to/replication.md.
+// Lazy Fault Detection for Redundant MPI, chapter 7; docs/explanation/receives.md.
 // Thread rule: as decided.hpp; `advance` from any thread.
 #pragma once
 

@@ -1,7 +1,6 @@
 // Where this process is in its program, for the launcher. It compares the replicas of a rank, and
-// ends one that stands still while others go on (docs/how-to/replication.md, "A replica that stands
-// still"); and it says which ranks keep others waiting (docs/how-to/run.md, "Ranks that do not
-// come").
+// ends one that stands still while others go on (docs/how-to/stragglers.md); and it says which
+// ranks keep others waiting (docs/how-to/hang.md).
 //
 // A thread of its own, from MPI_Init until the process ends, writes a line into position-<rank> in
 // the run directory once a second, in place (python/resprout/launch/positions.py reads it).
