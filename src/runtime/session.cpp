@@ -1,7 +1,6 @@
 #include "runtime/session.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "core/invariant.hpp"
 #include "core/random.hpp"
@@ -402,8 +401,7 @@ void Session::handle_early_frames(std::uint64_t number) {
 
 void Session::forget_before(std::uint64_t number) {
   std::uint64_t first = next_ - operations_.size();
-  unsynchronized_.operations = 0;
-  unsynchronized_.kept_bytes = 0;
+  unsynchronized_ = {};
   const auto keep = operations_.begin() + static_cast<std::ptrdiff_t>(number - first);
   for (auto it = operations_.begin(); it != keep; ++it, ++first) {
     if (is_revoked() && first < revoked_at_)
@@ -578,26 +576,6 @@ void Session::for_each_awaited(const std::function<void(int)>& function) const {
       function(members_->world_rank(rank));
     }
   }
-}
-
-std::string Session::describe() const {
-  std::string text = "session " + std::to_string(id_) + ": " + std::to_string(members_->size()) +
-                     " of " + std::to_string(everybody_->size()) + " members, " +
-                     (is_revoked() ? "revoked, " : "") + "next operation " + std::to_string(next_) +
-                     ", frames for " + std::to_string(early_.size()) + " later operations";
-  std::uint64_t number = next_ - operations_.size();
-  for (const Kept& kept : operations_) {
-    const bool is_running =
-        kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
-    if (is_running)
-      text += "\n  operation " + std::to_string(number) + " runs, waits for: " +
-              (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
-    ++number;
-  }
-  if (is_below_.load(std::memory_order_relaxed))
-    text += "\n  operation " + std::to_string(next_) + " runs, waits for: the library below";
-  if (!tasks_.empty()) text += "\n  " + std::to_string(tasks_.size()) + " tasks go on";
-  return text;
 }
 
 }  // namespace resprout::runtime

@@ -16,8 +16,10 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-# What Open MPI, MPICH, Intel MPI and Resprout leave in shared memory if nobody is alive to clean up.
-_SEGMENT = re.compile(r"(/dev/shm/[^\s/]*(?:sm_segment|vader_segment|mpich|Intel_MPI|resprout)[^\s/]*)$")
+# What MPI libraries and Resprout leave in shared memory if nobody is alive to clean up.
+_SEGMENT = re.compile(
+    r"(/dev/shm/[^\s/]*(?:sm_segment|vader_segment|mpich|Intel_MPI|resprout)[^\s/]*)$"
+)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
