@@ -21,6 +21,7 @@
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/engine.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -116,9 +117,15 @@ namespace {
 // Whoever has met a loss in a function of a library's leaves it, and does not send what others wait
 // for there: they shall hear of it.
 void end_of_library(MPI_Comm comm, int code) {
+  World& world = *World::current();
   if (comm == MPI_COMM_NULL || is_revoked(code) || is_cut_off()) return;
-  if (World::current()->options().is_replicated() || !communicator_of(comm)->is_of_library) return;
-  revoke(comm);
+  const Communicator& communicator = *communicator_of(comm);
+  if (!communicator.is_of_library || communicator.session == nullptr) return;
+  if (world.options().is_replicated()) return;
+  runtime::Lock lock = world.engine().lock();
+  communicator.session->revoke();
+  lock.unlock();
+  if (!do_members_look(communicator)) pass_on_revocations();
 }
 
 }  // namespace
