@@ -63,6 +63,7 @@ def all_parts(minutes: float) -> dict[str, Part]:
     lasts = ["--minutes", f"{minutes:g}"]
     tests = sorted((ROOT / "tests/mpi").glob("test_*.py"))
     matrices = [str(test) for test in tests if "covering." in test.read_text()]
+    matrices.append("tests/exhaustive")
     load = [str(ROOT / "build/release/bin/runtime_test"), "--test-case=16 processes on busy cores*"]
     stories = [str(ROOT / "build/release/bin/runtime_test"), "--test-case=stories:*"]
     parts = [

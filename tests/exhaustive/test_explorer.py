@@ -1,7 +1,8 @@
 """Every interleaving and every crash point of small operations: no promise is broken in any state.
 
 Bounds: up to 4 processes, 5 where it fits; up to 3 of them may die. `slander` is a process that is
-suspected while it still runs, `loss` are messages of the dead that never arrive.
+suspected while it still runs, `loss` are messages of the dead that never arrive. The cases of LONG
+take 10 to 30 s of a processor each, and run with EVERY_CASE=1, as in `make soak`.
 """
 
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+IS_EVERY_CASE_WANTED = os.environ.get("EVERY_CASE", "") not in ("", "0")
 BUILD = Path(os.environ.get("RESPROUT_BUILD", ROOT / "build" / "release"))
 ALL_FAULTS = "--slander --loss"
 
@@ -230,7 +232,7 @@ LANES = {
     "lanes:operations=2,broadcasts=1,revoked=maybe,over=again": ["--procs 3 --crashes 1"],
     "lanes:operations=1": ["--procs 4 --crashes 2 --slander", "--procs 5 --crashes 1"],
 }
-CASES = [
+ALL_CASES = [
     f"--spec {spec} {options}"
     for spec, cases in [
         ("ftco-allreduce", ALLREDUCE),
@@ -251,6 +253,15 @@ CASES = [
     ]
     for options in cases
 ]
+LONG = {
+    f"--spec ftco-allreduce --procs 4 --crashes 3 {ALL_FAULTS}",
+    "--spec native-until-loss --procs 4 --crashes 2 --slander --enter-first",
+    "--spec corrected-tree:start=overlapped,correction=failure-proof,f=3"
+    " --procs 5 --crashes 2 --dead 2 --loss --enter-first",
+    "--spec reliable-broadcast:correction=checked,early=abstain"
+    " --procs 4 --crashes 2 --offers --enter-first",
+}
+CASES = [case for case in ALL_CASES if IS_EVERY_CASE_WANTED or case not in LONG]
 
 
 def explore(options: str) -> subprocess.CompletedProcess[str]:
@@ -261,6 +272,10 @@ def explore(options: str) -> subprocess.CompletedProcess[str]:
         timeout=600,
         check=False,
     )
+
+
+def test_the_long_cases_are_cases() -> None:
+    assert set(ALL_CASES) >= LONG
 
 
 @pytest.mark.parametrize("options", CASES)
