@@ -54,7 +54,7 @@ int MappedFile::make_room(const std::string& path, std::size_t bytes) {
 MemoryStore::MemoryStore(const std::string& folder, const std::string& name, BlockDigest digest)
     : digest_(digest) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    slots_[i].path = folder + "/" + name + (i == 0 ? "-a" : "-b");
+    slots_[i].path = std::string(folder).append("/").append(name).append(i == 0 ? "-a" : "-b");
     if (!slots_[i].file.open_existing(slots_[i].path)) continue;
     if (const auto image = read_image(slots_[i].file.memory(), digest_))
       slots_[i].generation = image->name.generation;

@@ -103,7 +103,7 @@ void end_job_over(const Unanswered& unanswered, OnUnanswered on_unanswered) {
 }
 
 template <typename CallHandler>
-void follow(const Unanswered& unanswered, MPI_Errhandler handler, CallHandler call_handler) {
+void follow(const Unanswered& unanswered, MPI_Errhandler handler, const CallHandler& call_handler) {
   const Options& options = World::current()->options();
   // This process ends, or siblings know the data.
   if (!goes_on_without(options)) return;

@@ -107,7 +107,9 @@ LastingCheckpoints* make() {
                                   .is_later_life = !life.empty() && life != "0",
                                   .resumes = !resume.empty()};
   const std::string every = setting("RESPROUT_FILES_EVERY");
-  setup.files_every = every.empty() ? files_every_default : std::max(1, std::atoi(every.c_str()));
+  int given = files_every_default;
+  std::from_chars(every.data(), every.data() + every.size(), given);
+  setup.files_every = std::max(1, given);
   PMPI_Comm_dup(MPI_COMM_WORLD, &setup.comm);
   setup.hosts = find_hosts(setup.comm, setup.rank, world.size());
   if (!make_folders(setup, is_for_several_hosts(pattern))) return nullptr;
