@@ -28,7 +28,8 @@ for _ in range(400):
     wrong += not 1 <= total[0] <= before
     before = total[0]
     comm.Barrier()
-print("rank", comm.rank, "ok" if wrong == 0 else wrong, int(before), flush=True)
+import sys
+sys.stdout.write(f"rank {comm.rank} {'ok' if wrong == 0 else wrong} {int(before)}\\n")
 """
 
 
@@ -99,7 +100,7 @@ def test_a_loss_is_an_error_where_that_is_asked_for(prefix_of_python: Path) -> N
         "try:\n"
         "    while True: MPI.COMM_WORLD.Barrier(); n += 1\n"
         "except MPI.Exception as error:\n"
-        "    print('told', 'fail' in str(error).lower())\n"
+        "    import sys; sys.stdout.write('told %s\\n' % ('fail' in str(error).lower()))\n"
     )
     options = ["--on-loss", "error", "--inject", "kill:rank=0,at=barrier#50"]
     ended = jobs.resprout_run(3, [prefix_of_python / "bin" / "python", "-c", script], options)
