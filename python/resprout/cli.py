@@ -377,7 +377,7 @@ def reproduce_command(
 
 MEMBER_HELP = """Be one member of a membership over TCP, without MPI.
 
-All members agree on who is alive, whoever dies, hangs or joins. Each view has an epoch; all live
+All members agree on who is alive. Members may die, hang or join. Each view has an epoch; all live
 members install the same ones.
 
     resprout member --listen 127.0.0.1:4000 --json
