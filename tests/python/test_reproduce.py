@@ -212,7 +212,7 @@ def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, proc
         "folder",
     )
     every = [claim for _, _, claims in results for claim in claims]
-    assert f"**{summary(every)}.**" in text
+    assert f"**{summary(every)}.**" in " ".join(text.split())
     verdicts = sum(text.count(f"| {word} |") for word in ("within", "**outside**", "**open**"))
     assert verdicts == len(every) + (0 if any(claim.reading for claim in every) else 1)
     assert "1 min 1 s" in text
