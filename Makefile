@@ -6,6 +6,9 @@ PYTHON ?= python3
 BUILD  := build/release
 BIN    := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What Python has compiled is kept, whatever the user's shell says: each job of a test starts a launcher.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+unexport PYTHONDONTWRITEBYTECODE
 # MPI programs are run oversubscribed and, in containers, as root.
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
