@@ -32,7 +32,7 @@ PARTS_THAT_WAIT = 4
 # alone, what runs on one core leaves the other one idle. All others follow in the order of their
 # names.
 FIRST = ["mpi-1", "mpi-4", "exhaustive", "lint", "unit", "python", "mpi-3", "mpi-2",
-         "sanitized", "install", "swarm", "house"]  # fmt: skip
+         "install", "swarm", "house"]  # fmt: skip
 SIDE_BY_SIDE = 3
 # A part that takes longer than this hangs.
 PART_SECONDS_MAX = 40 * 60

@@ -1,42 +1,47 @@
-"""Few cases of many that still have every two things together which any of the many has.
+"""Few cases of many that still have each thing which any of the many has, several times over.
 
-A fault of a combination of three is found by the rest, which `make soak` runs: with EVERY_CASE set
-in the environment, all cases are chosen.
+What goes wrong only where two things meet is found by the rest, which `make soak` runs: with
+EVERY_CASE set in the environment, all cases are chosen.
 """
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 EVERY = "EVERY_CASE"
 
 Case = TypeVar("Case")
-# What it is of and which: ("ranks", 8). Two of the same are alternatives and make no pair.
+# What it is of and which: ("ranks", 8).
 Feature = tuple[str, object]
 Features = Callable[[Case], Iterable[Feature]]
+# How often each thing is tried: each time together with others.
+TIMES = 2
 
 
 def is_every_case_wanted() -> bool:
     return os.environ.get(EVERY, "") not in ("", "0")
 
 
-def pairs(features: Iterable[Feature]) -> set[tuple[Feature, Feature]]:
-    ordered = sorted(set(features), key=str)
-    return {(a, b) for a, b in itertools.combinations(ordered, 2) if a[0] != b[0]}
-
-
 def chosen(cases: list[Case], features: Features[Case]) -> list[Case]:
-    """In their order; always the one next that adds the most pairs, the first of equals."""
+    """In their order; always the one next that adds the most, the first of equals."""
     if is_every_case_wanted():
         return cases
-    pairs_of = [pairs(features(case)) for case in cases]
-    missing = set().union(*pairs_of)
-    numbers = []
+    features_of = [set(features(case)) for case in cases]
+    missing = {
+        (feature, time)
+        for feature, count in Counter(itertools.chain(*features_of)).items()
+        for time in range(min(count, TIMES))
+    }
+    numbers: set[int] = set()
     while missing:
-        best = max(range(len(cases)), key=lambda i: (len(pairs_of[i] & missing), -i))
-        numbers.append(best)
-        missing -= pairs_of[best]
+        wanted = {feature for feature, _ in missing}
+        left = [i for i in range(len(cases)) if i not in numbers]
+        best = max(left, key=lambda i: (len(features_of[i] & wanted), -i))
+        numbers.add(best)
+        for feature in features_of[best] & wanted:
+            missing.remove(max(entry for entry in missing if entry[0] == feature))
     return [cases[i] for i in sorted(numbers)]
 
 

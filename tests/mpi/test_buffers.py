@@ -13,7 +13,7 @@ TRANSPORTS = {"sm": {"OMPI_MCA_btl": "self,sm"}, "tcp": {"OMPI_MCA_btl": "self,t
 # Over TCP, Open MPI goes on writing what the dead had sent of a large message
 # (docs/reference/open-mpi.md).
 VICTIMS = {"sm": 1, "tcp": 0}
-SEEDS = covering.a_share(range(40), of_one=20)
+SEEDS = covering.a_share(range(40), of_one=40)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -102,7 +102,7 @@ def test_corrupted_memory_is_found_at_the_next_checkpoint_if_not_before(
     assert "protects was flipped after its checkpoint 2 (injected)" in ended.err
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(6), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(6), of_one=4))
 def test_random_corruption_of_messages_and_memory_is_undone(seed: int) -> None:
     come_right(seed)
 

@@ -101,7 +101,7 @@ def test_a_rank_dies_where_a_window_is_made(how: str) -> None:
     check(ended, [0, 2, 3, 4])
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=10))
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=20))
 def test_the_first_death_may_fall_into_the_making_of_a_window(seed: int) -> None:
     killed_while_making(seed)
 
@@ -120,7 +120,7 @@ def test_siblings_stand_in_for_the_lost_of_two_planes(verify: str) -> None:
     assert ended.report["replicas_left"] == [2, 1, 1, 2], str(ended)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(20), of_one=10))
+@pytest.mark.parametrize("seed", covering.a_share(range(20), of_one=20))
 def test_they_stand_in_for_who_dies_in_the_making_of_a_window(seed: int) -> None:
     stood_in_for_while_making(seed)
 

@@ -95,7 +95,7 @@ def test_members_are_lost_in_calls_on_files(call: str, victim: int, tmp_path: Pa
     check_steps(ended, tmp_path, 5)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(20), of_one=4))
+@pytest.mark.parametrize("seed", covering.a_share(range(20), of_one=8))
 def test_whoever_is_lost_at_whatever_moment_the_others_have_their_files(
     seed: int, tmp_path: Path
 ) -> None:

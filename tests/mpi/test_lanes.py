@@ -14,7 +14,7 @@ CARRIERS = ["auto", "resprout"]
 PROGRAM = jobs.PROGRAMS / "lanes"
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=4))
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=8))
 def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
     draw = random.Random(seed)
     ranks = draw.choice([3, 4, 5, 6])
@@ -22,7 +22,7 @@ def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
     _check(ranks, victims, draw.randint(500, 60_000), CARRIERS[seed % 2])
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=4))
 def test_who_is_left_of_two_goes_on_alone(seed: int) -> None:
     draw = random.Random(seed)
     _check(2, [draw.randrange(2)], draw.randint(500, 60_000), CARRIERS[seed % 2])

@@ -41,14 +41,14 @@ def killed_while_making(seed: int, ranks: int) -> jobs.Ended:
     return ended
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=4))
 def test_whoever_is_killed_communicators_are_made_used_and_freed(seed: int) -> None:
     ranks = (4, 8, 3, 6, 16)[seed % 5]
     ended = killed_while_making(seed, ranks)
     assert len(ended.lost) == min(ranks - 1, 1 + seed % 3), str(ended)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(16), of_one=4))
+@pytest.mark.parametrize("seed", covering.a_share(range(16), of_one=8))
 def test_the_first_death_may_fall_into_the_making_of_a_communicator(seed: int) -> None:
     victim = kills_at_any_moment(seed, 1, 8, 0.1)
     program = [jobs.PROGRAMS / "makings", "150"]
@@ -57,7 +57,7 @@ def test_the_first_death_may_fall_into_the_making_of_a_communicator(seed: int) -
 
 
 @pytest.mark.parametrize("how", ["groups", "threads"])
-@pytest.mark.parametrize("seed", covering.a_share(range(8), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(8), of_one=4))
 def test_the_first_death_may_fall_into_the_making_of_a_groups_communicator(
     seed: int, how: str
 ) -> None:
@@ -78,7 +78,7 @@ def killed_while_making_several(seed: int, how: str) -> jobs.Ended:
 
 @pytest.mark.parametrize(
     ("how", "seed"),
-    [("one", 1), *(("several", seed) for seed in covering.a_share(range(6), of_one=2))],
+    [("one", 1), *(("several", seed) for seed in covering.a_share(range(6), of_one=4))],
 )
 def test_the_first_death_may_fall_into_duplicates_that_are_not_waited_for(
     how: str, seed: int

@@ -40,7 +40,7 @@ def test_who_dies_between_rounds_is_in_all_of_a_sum_or_in_none_of_it(number: int
     assert ended.lost == set(victims), str(ended)
 
 
-@pytest.mark.parametrize("number", covering.a_share(range(24), of_one=4))
+@pytest.mark.parametrize("number", covering.a_share(range(24), of_one=8))
 def test_a_large_broadcast_is_there_for_all_or_for_nobody(number: int) -> None:
     dice = random.Random(f"large {number}")
     ranks = (3, 4, 8)[number % 3]

@@ -120,7 +120,7 @@ def test_who_is_lost_in_a_plane_has_written_and_all_can_read_it(seed: int, tmp_p
     assert how(ended) == ["gaps", "gaps"], str(ended)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(30), of_one=5))
+@pytest.mark.parametrize("seed", covering.a_share(range(30), of_one=10))
 def test_whoever_is_lost_files_are_what_they_are_without(seed: int, tmp_path: Path) -> None:
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
     in_all_forms(seed, ranks, replicas, tmp_path, *random_victims(seed, ranks, replicas, CALLS, 12))

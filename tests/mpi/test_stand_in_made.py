@@ -45,7 +45,7 @@ def test_where_no_plane_is_whole_all_that_is_made_has_the_same_members_everywher
     assert how(ended) == ["gaps", "gaps"], str(ended)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=4))
 def test_whoever_is_lost_communicators_are_made_used_and_freed(seed: int) -> None:
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
     calls, most = (MAKING, 8) if seed % 2 == 0 else (USING, 60)

@@ -61,7 +61,7 @@ def test_neighbors_are_stood_in_for_where_no_plane_is_whole() -> None:
     assert how(ended) == ["gaps", "gaps"], str(ended)
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=4))
 def test_whoever_is_lost_neighbors_get_what_they_should(seed: int) -> None:
     ranks, replicas = 2 + seed % 5, 2 + seed % 2
     calls, most = ((CALLS, 30), (("recv", "start", "wait", "send"), 60), (MAKING, 3))[seed % 3]

@@ -165,7 +165,7 @@ def test_messages_that_nobody_receives_hold_nobody_up(method: str) -> None:
     assert how(ended) == ["whole"] * 3
 
 
-@pytest.mark.parametrize("seed", covering.a_share(range(1, 9), of_one=2))
+@pytest.mark.parametrize("seed", covering.a_share(range(1, 9), of_one=4))
 def test_planes_that_are_held_up_in_turn_block_and_accuse_nobody(seed: int) -> None:
     held_up(seed)
 

@@ -3,7 +3,7 @@
     python tests/sanitized/soak.py      address and undefined behavior, then threads
 
 It builds in build/asan and build/tsan, and under the thread sanitizer the runtime's tests alone
-take ten minutes of two busy cores; which is why `make test` has a share of them only.
+take ten minutes of two busy cores.
 """
 
 import os
