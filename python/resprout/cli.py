@@ -10,6 +10,7 @@ import typer
 from resprout import __version__
 from resprout.cli_foresight import foresight_app
 from resprout.cli_words import PROGRAM, table_option, with_examples
+from resprout.configuration import config_option
 from resprout.errors import UserError
 from resprout.experiments.bench.commands import bench_app
 from resprout.extras import need
@@ -49,7 +50,8 @@ A fault is `kill:rank=3,at=2s` · `kill:rank=0,at=allreduce#40` (entering its 40
 `flip:rank=3,collective=20,bit=17` (of what it gives to its 20th collective) ·
 `flip:count=50,seed=1` (of 50 messages, by a seed). `replica=1` in a fault names a plane.
 
-Every option has a variable in the environment; the option goes first."""
+Every option has a variable in the environment, and a key in `resprout.toml`. The option goes before
+the variable, and that before the file."""
 
 
 @app.command(
@@ -102,32 +104,35 @@ def run_command(
     hostfile: Annotated[str | None, typer.Option(help="Hosts, as mpirun reads them.")] = None,
     mpirun_arg: Annotated[list[str] | None, table_option("--mpirun-arg")] = None,
     run_dir: Annotated[Path | None, table_option("--run-dir")] = None,
+    metrics: Annotated[Path | None, table_option("--metrics")] = None,
+    log_level: Annotated[str | None, table_option("--log-level")] = None,
     verbose: Annotated[bool, table_option("--verbose", "-v")] = False,
+    config: Annotated[Path | None, config_option()] = None,
 ) -> int:
     from resprout.launch.lives.files import Files
     from resprout.launch.run import Request, run
 
-    texts = {
-        "--bcast": bcast, "--allreduce": allreduce, "--collectives": collectives,
-        "--replicas": replicas, "--on-replica-loss": on_replica_loss, "--verify": verify,
-        "--clocks": clocks, "--on-corruption": on_corruption, "--shadow-lag": shadow_lag,
-        "--on-unverified": on_unverified, "--commit-output": commit_output,
-        "--straggler-wait": straggler_wait, "--call-timeout": call_timeout,
-        "--on-call-timeout": on_call_timeout, "--on-loss": on_loss,
-        "--on-unanswered": on_unanswered, "--sum": sum_, "--missing": missing,
-        "--transport": transport, "--network": network,
-        "--heartbeat-period": heartbeat_period, "--heartbeat-timeout": heartbeat_timeout,
-        "--radix": radix,
-    }  # fmt: skip
+    texts = _by_flag(
+        bcast=bcast, allreduce=allreduce, collectives=collectives, replicas=replicas, clocks=clocks,
+        on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption,
+        shadow_lag=shadow_lag, on_unverified=on_unverified, commit_output=commit_output,
+        straggler_wait=straggler_wait, call_timeout=call_timeout, on_call_timeout=on_call_timeout,
+        on_loss=on_loss, on_unanswered=on_unanswered, sum=sum_, missing=missing, network=network,
+        transport=transport, heartbeat_period=heartbeat_period, radix=radix,
+        heartbeat_timeout=heartbeat_timeout,
+    )  # fmt: skip
     request = Request(
-        ranks=ranks, program=program, texts=texts, order=order, inject=inject or [],
-        report=report, strict=strict, calibration=calibration, mpi=mpi, hostfile=hostfile,
-        mpirun_args=mpirun_arg or [], replica_hosts=replica_hosts, run_dir=run_dir,
-        verbose=verbose, max_restarts=max_restarts, restart_command=restart_command,
-        short_life=short_life, spares=spares, spare_hosts=spare_hosts,
-        files=Files(checkpoint_dir, files_every, resume),
+        ranks, program, texts, inject or [], report, strict, calibration, mpi, order, hostfile,
+        replica_hosts, mpirun_arg or [], run_dir, verbose=verbose, max_restarts=max_restarts,
+        restart_command=restart_command, short_life=short_life, spares=spares,
+        spare_hosts=spare_hosts, files=Files(checkpoint_dir, files_every, resume),
+        metrics=metrics, log_level=log_level, config=config,
     )  # fmt: skip
     return run(request)
+
+
+def _by_flag(**texts: str | None) -> dict[str, str | None]:
+    return {f"--{name.replace('_', '-')}": text for name, text in texts.items()}
 
 
 SIM_HELP = """Simulate a protocol on the LogP machine.
@@ -431,6 +436,7 @@ def member_command(
         typer.Option(metavar="FILE", help="Who stands where in the tree.", show_default=False),
     ] = None,
     views: Annotated[str, typer.Option(help="`whole` or `local`; the same for all.")] = "whole",
+    config: Annotated[Path | None, config_option()] = None,
 ) -> int:
     from resprout.member.command import serve
 

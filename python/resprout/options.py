@@ -5,12 +5,11 @@ misspelled variables. src/mpi/process/options.cpp reads those that reach the ran
 """
 
 import difflib
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resprout.errors import UserError
+from resprout.option_values import CHECKS
 
 PREFIX = "RESPROUT_"
 
@@ -384,7 +383,38 @@ OPTIONS = (
         "",
         "0, 1",
         "0",
-        "Say what is started and set, and report at the end even if nothing was lost.",
+        "Say what is started and set, and report at the end even if nothing was lost: "
+        "--log-level info.",
+    ),
+    Option(
+        "--log-level",
+        "RESPROUT_LOG_LEVEL",
+        "LEVEL",
+        "error, warning, info, debug",
+        "warning",
+        "Which lines of the launcher appear on stderr: errors only; losses and warnings, too; what "
+        "is started and set, too; the launcher's whole command line, too (docs/how-to/operate.md).",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--metrics",
+        "RESPROUT_METRICS",
+        "FILE",
+        "a file's name",
+        "no file",
+        "Write figures of the job to this file while it runs, as OpenMetrics "
+        "(docs/how-to/operate.md).",
+        reaches_ranks=False,
+    ),
+    Option(
+        "--config",
+        "RESPROUT_CONFIG",
+        "FILE.toml",
+        "a file of TOML",
+        "`resprout.toml` in the working directory, if it is there",
+        "Options from a file. The command line and variables go before it "
+        "(docs/how-to/configure.md).",
+        reaches_ranks=False,
     ),
     Option(
         "--run-dir",
@@ -453,114 +483,9 @@ def check_environment(environment: Mapping[str, str]) -> None:
             raise UserError(f"{name} in the environment is no option of Resprout; {advice}")
 
 
-def _one_of(*choices: str) -> Callable[[str], bool]:
-    return lambda text: text in choices
-
-
-def _is_milliseconds(text: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,7}", text) is not None and 1 <= int(text) <= 3600000
-
-
-def _is_radix(text: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,4}", text) is not None and int(text) in _RADIXES
-
-
-def _is_network(text: str) -> bool:
-    import ipaddress
-
-    try:
-        ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return False
-    return "/" in text
-
-
-# As src/mpi/process/options.cpp reads it.
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
-
-def _is_missing(value: str) -> bool:
-    if value in ("nothing", "last"):
-        return True
-    return _NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
-
-
-# As src/mpi/process/calibration.hpp has it.
-_CALIBRATED = re.compile(
-    r"auto:cores=[0-9]+(;ranks=[0-9]+,barrier=0?,bcast=[0-9.]*,reduce=[0-9.]*,allreduce=[0-9.]*)+"
-)
-
-
-def _is_collectives(text: str) -> bool:
-    return (
-        text in ("auto", "native", "resprout", "trees") or _CALIBRATED.fullmatch(text) is not None
-    )
-
-
-_RADIXES = [1 << i for i in range(1, 11)]
-_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-
-def _is_shadow_lag(text: str) -> bool:
-    match = re.fullmatch(r"([0-9]+)(KiB|MiB|GiB)?", text)
-    if match is None:
-        return text == "none"
-    number, unit = int(match[1]), match[2]
-    if unit is None:
-        return 2 <= number < 1 << 64
-    return 64 << 10 <= number * _UNITS[unit] < 1 << 64
-
-
-def _is_seconds(text: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) is not None
-
-
-def _is_straggler_wait(text: str) -> bool:
-    return text == "none" or _is_seconds(text)
-
-
-def _is_count(text: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,7}", text) is not None and int(text) <= 1000000
-
-
-def _is_call_timeout(text: str) -> bool:
-    return text == "none" or (_is_straggler_wait(text) and float(text) >= 1)
-
-
-_CHECKS: dict[str, Callable[[str], bool]] = {
-    "--collectives": _is_collectives,
-    "--replicas": _one_of("1", "2", "3"),
-    "--replica-hosts": _one_of("apart", "shared"),
-    "--on-replica-loss": _one_of("end-plane", "stand-in"),
-    "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
-    "--clocks": _one_of("decided", "own"),
-    "--on-corruption": _one_of("abort", "report"),
-    "--on-unverified": _one_of("go-on", "wait", "abort"),
-    "--commit-output": _one_of("first", "voted"),
-    "--shadow-lag": _is_shadow_lag,
-    "--straggler-wait": _is_straggler_wait,
-    "--call-timeout": _is_call_timeout,
-    "--on-call-timeout": _one_of("report", "end", "abort"),
-    "--on-loss": _one_of("continue", "error", "restart"),
-    "--max-restarts": _is_count,
-    "--short-life": _is_seconds,
-    "--spares": _is_count,
-    "--spare-hosts": _is_count,
-    "--files-every": lambda text: _is_count(text) and int(text) > 0,
-    "--on-unanswered": _one_of("handler", "ignore", "abort"),
-    "--missing": _is_missing,
-    "--sum": _one_of("any", "reproducible"),
-    "--transport": _one_of("auto", "shm", "tcp"),
-    "--network": _is_network,
-    "--radix": _is_radix,
-    "--heartbeat-period": _is_milliseconds,
-    "--heartbeat-timeout": _is_milliseconds,
-}
-
-
 def check_value(flag: str, value: str) -> str:
     """The value, if the option can have it."""
-    if not _CHECKS[flag](value):
+    if not CHECKS[flag](value):
         raise UserError(f"{flag}: {value!r} is not valid; give {BY_FLAG[flag].valid}")
     return value
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resprout.errors import UserError
+from resprout.launch.metrics import Watcher
 from resprout.launch.mpi import (
     PRELOAD,
     Library,
@@ -50,6 +51,8 @@ class Plan:
     """The ranks in their order, if they do not all run the same program."""
     unprotected: Unprotected | None = None
     """It cannot be: the job is what it is without Resprout."""
+    watcher: Watcher | None = None
+    """Who wants to know how it stands."""
 
     @property
     def relays_stdin(self) -> bool:
@@ -69,6 +72,11 @@ class Plan:
     def restarts(self) -> bool:
         """The job is started again when it has lost a rank."""
         return self.variables.get("RESPROUT_ON_LOSS") == "restart"
+
+    @property
+    def replica(self) -> int:
+        """Which of the planes it is."""
+        return int(self.variables.get("RESPROUT_REPLICA", "0"))
 
     @property
     def verify(self) -> str:

@@ -22,10 +22,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resprout import log
 from resprout.errors import UserError
 from resprout.launch import processes, stdin
 from resprout.launch.command import Plan
 from resprout.launch.early_end import StartWatch, expect_start
+from resprout.launch.metrics import Sighting
 from resprout.launch.owned_folder import owned_folder
 from resprout.launch.protection import Watch
 from resprout.report.launch_end import EarlyEnd, End
@@ -362,12 +364,19 @@ class _Job:
                 launch.end.timed_out = True
             self._kill()
             return
+        self._show_how_it_stands()
         ranks = self._ranks()
         for launch in self._launches:
             if not launch.is_over:
                 self._look_at(launch, ranks)
                 self._look_for_unprotected(launch)
         self._kill_launches([self._launches[index] for index in self._on_look()])
+
+    def _show_how_it_stands(self) -> None:
+        watcher = self._starts[0].plan.watcher
+        if watcher is not None and not self._is_ending:
+            watcher([Sighting(one.start.directory, one.start.plan.replica, one.is_over)
+                     for one in self._launches])  # fmt: skip
 
     def _look_at(self, launch: _Launch, ranks: list[processes.Process]) -> None:
         if launch.start.has_lost():
@@ -406,7 +415,7 @@ class _Job:
     @staticmethod
     def _note_early_end(launch: _Launch, early_end: EarlyEnd) -> None:
         launch.end.early_end = early_end
-        print(f"resprout: {early_end}", file=sys.stderr, flush=True)
+        log.error(str(early_end))
 
     @staticmethod
     def _look_for_unprotected(launch: _Launch) -> None:
@@ -418,7 +427,7 @@ class _Job:
             ranks = sorted(rank for rank, one in found.items() if one == program)
             named = f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"
             runs = "runs" if len(ranks) == 1 else "run"
-            print(f"resprout: {program.describe(f'{named} {runs}')}", file=sys.stderr, flush=True)
+            log.warn(program.describe(f"{named} {runs}"))
         launch.end.unprotected |= found.keys()
 
     def _kill(self) -> None:

@@ -6,12 +6,12 @@ for whom, and on whom all of it hangs: ranks that do not wait themselves.
 """
 
 import json
-import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from resprout import log
 from resprout.launch.positions import Position, has_exited, read_position
 from resprout.report.call_timeouts import STATUS_CALL_TIMEOUT, CallTimeout, Keeper, StuckCall
 
@@ -232,8 +232,9 @@ class Latecomers:
         if self._then == "abort":
             lines.append(f"the job ends with status {STATUS_CALL_TIMEOUT}, as "
                          "--on-call-timeout abort says")  # fmt: skip
+        level = log.Level.error if self._then == "abort" else log.Level.warning
         for line in lines:
-            print(f"resprout: {line}", file=sys.stderr, flush=True)
+            log.say(level, line)
         for rank in ended:
             self._end(rank, sights[rank])
         ends_job = self._then == "abort"

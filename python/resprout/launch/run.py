@@ -1,11 +1,12 @@
 """What `resprout run` does: check everything, run the job, report, give the program's status."""
 
 import os
-import sys
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from resprout import log
 from resprout.calibration.store import text_for_ranks
 from resprout.errors import UserError
 from resprout.faults import parse_faults
@@ -18,6 +19,7 @@ from resprout.launch.lives.lives import Course
 from resprout.launch.lives.patience import MAX_RESTARTS, SHORT_LIFE_SECONDS, Patience
 from resprout.launch.lives.run import check_command, check_restarts, later_plan
 from resprout.launch.lives.run import execute as execute_lives
+from resprout.launch.metrics import Metrics
 from resprout.launch.mpi import find_mpi
 from resprout.launch.order import read_order
 from resprout.launch.own.limits import check_alone, check_own
@@ -58,13 +60,24 @@ class Request:
     replica_hosts: str | None = None
     mpirun_args: Sequence[str] = ()
     run_dir: Path | None = None
+    metrics: Path | None = None
+    log_level: str | None = None
     verbose: bool = False
+    config: Path | None = None
+    """The file that options were taken from, too."""
     max_restarts: str | None = None
     restart_command: str | None = None
     short_life: str | None = None
     spares: str | None = None
     spare_hosts: str | None = None
     files: Files = field(default_factory=Files)
+
+    @property
+    def level(self) -> log.Level:
+        """Raises UserError if it is none."""
+        if self.log_level is None:
+            return log.Level.info if self.verbose else log.Level.warning
+        return log.Level[check_value("--log-level", self.log_level)]
 
     @property
     def parts(self) -> list[Part]:
@@ -93,15 +106,28 @@ class Request:
 
 def run(request: Request) -> int:
     check_environment(os.environ)
+    log.set_level(request.level)
     plan = make_plan(request, find_shim())
     if request.report is not None:
         check_writable(request.report)
-    report = execute(plan, request)
+    metrics = _metrics_of(plan, request)
+    report = execute(plan if metrics is None else replace(plan, watcher=metrics.look), request)
+    if metrics is not None:
+        metrics.end(report)
     if request.report is not None:
         write(report, request.report)
-    if is_worth_a_word(report) or request.verbose or request.report is not None:
+    is_told = is_worth_a_word(report) or request.report is not None
+    if log.says(log.Level.warning if is_told else log.Level.info):
         show(report)
     return report.exit_status
+
+
+def _metrics_of(plan: Plan, request: Request) -> Metrics | None:
+    if request.metrics is None:
+        return None
+    on_loss = plan.variables.get("RESPROUT_ON_LOSS", "continue")
+    mpi = str(plan.mpi)
+    return Metrics(request.metrics, plan.ranks, mpi=mpi, on_loss=on_loss, replicas=plan.planes)
 
 
 def is_worth_a_word(report: Report) -> bool:
@@ -213,22 +239,27 @@ def replicas_of(request: Request) -> int:
 
 def execute(plan: Plan, request: Request) -> Report:
     """Run the job to its end."""
-    if request.verbose:
+    if log.says(log.Level.info):
         copies = f" of {plan.planes} replicas" if plan.planes > 1 else ""
         where = f"{plan.mpi} of {plan.mpi.prefix}"
-        print(f"resprout: {plan.ranks} ranks{copies} with {where}", file=sys.stderr)
+        log.info(f"{plan.ranks} ranks{copies} with {where}")
+        if request.config is not None:
+            log.info(f"  options that were not given come from {request.config}")
         for setting in plan.settings():
-            print(f"resprout:   {setting}  ({setting.reason})", file=sys.stderr)
+            log.info(f"  {setting}  ({setting.reason})")
         if plan.variables.get(_COLLECTIVES, "").startswith("auto:"):
-            print("resprout:   collectives as measured on this machine", file=sys.stderr)
+            log.info("  collectives as measured on this machine")
+    for name, value in plan.variables.items():
+        log.debug(f"  {name}={value}")
+    if log.says(log.Level.debug):
+        log.debug(shlex.join(plan.arguments()))
     if plan.unprotected is not None:
-        line = plan.unprotected.describe("all ranks run")
-        print(f"resprout: {line}", file=sys.stderr, flush=True)
+        log.warn(plan.unprotected.describe("all ranks run"))
     parent = None if request.run_dir is None else str(request.run_dir)
     if plan.planes > 1:
         faults = parse_faults(request.inject, request.size, plan.planes)
         if plan.hostfile is None:
-            print(ONE_HOST, file=sys.stderr, flush=True)
+            log.warn(ONE_HOST)
         return execute_planes(planes_of(plan, plan.planes, faults), parent, request.strict)
     if plan.restarts:
         later = later_plan(plan, request.restart_command, request.ranks)
@@ -283,7 +314,7 @@ def _variables(request: Request) -> dict[str, str]:
     # Each plane gets those that are meant for it.
     if (faults := parse_faults(request.inject, request.size, replicas)) and replicas == 1:
         variables["RESPROUT_INJECT"] = ";".join(map(str, faults))
-    if request.verbose:
+    if log.says(log.Level.info):
         variables["RESPROUT_VERBOSE"] = "1"
     return variables
 

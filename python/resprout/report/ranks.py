@@ -30,7 +30,7 @@ from resprout.report.corruptions import (
     parse_corruption,
     parse_verification,
 )
-from resprout.report.ends import read_ends
+from resprout.report.ends import SeenEnd, read_ends
 from resprout.report.notes import NoteReader
 from resprout.report.views import SeenView, ViewTree, parse_tree, parse_views
 
@@ -174,6 +174,10 @@ class Parts:
     unanswered: tuple[Unanswered, ...] = ()
     stood_still: frozenset[int] = frozenset()
     """Who was ended for that."""
+    ended: frozenset[int] = frozenset()
+    """Whose end mpirun has seen."""
+    killed: frozenset[int] = frozenset()
+    """Of these, whom a signal ended."""
 
     def exit_status(self, rank: int) -> int | None:
         """Nothing: it was killed, or it is not known."""
@@ -230,7 +234,10 @@ def read_parts(directory: Path) -> Parts:
                 aborted_with = int(json.loads(text)["status"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(path.name)
-    seen_exits, seen_signals = _seen_by_launcher(directory, started)
+    seen = _seen_by_launcher(directory, started)
+    by_mistake = {rank: end for rank, end in seen.items() if not end.is_sent}
+    seen_exits = {rank: end.status for rank, end in by_mistake.items() if end.status is not None}
+    seen_signals = {rank: end.signal for rank, end in by_mistake.items() if end.signal is not None}
     told = _read_notes(directory)
     return replace(
         told,
@@ -240,20 +247,16 @@ def read_parts(directory: Path) -> Parts:
         signals=seen_signals | signals,
         aborted_with=aborted_with,
         unreadable=(*unreadable, *told.unreadable),
+        ended=frozenset(seen),
+        killed=frozenset(rank for rank, end in seen.items() if end.signal is not None),
     )
 
 
-def _seen_by_launcher(
-    directory: Path, pids: dict[int, int]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """The exit statuses of ranks, and the signals that ended them by their own mistakes. `pids`: of
-    ranks."""
+def _seen_by_launcher(directory: Path, pids: dict[int, int]) -> dict[int, SeenEnd]:
+    """How ranks ended. `pids`: of ranks."""
     ends = read_ends(directory)
     found = {rank: ends.of(rank, pids.get(rank)) for rank in {*pids, *ends.elsewhere}}
-    seen = {rank: end for rank, end in found.items() if end is not None and not end.is_sent}
-    exits = {rank: end.status for rank, end in seen.items() if end.status is not None}
-    signals = {rank: end.signal for rank, end in seen.items() if end.signal is not None}
-    return exits, signals
+    return {rank: end for rank, end in found.items() if end is not None}
 
 
 def _read_notes(directory: Path) -> Parts:

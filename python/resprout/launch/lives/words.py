@@ -1,9 +1,8 @@
 """What is said on stderr of a job that is started again."""
 
-import contextlib
-import sys
 from collections.abc import Sequence
 
+from resprout import log
 from resprout.launch.lives.hosts import Hosts
 from resprout.report.job import Loss
 from resprout.report.show import what_happened
@@ -11,14 +10,14 @@ from resprout.report.show import what_happened
 
 def tell_of_start(losses: Sequence[Loss], seconds: float, restart: int, restarts: int) -> None:
     """`restart`: which one it is, from 1."""
-    _say(
+    log.warn(
         f"{_who(losses)} {seconds:.1f} s after the start: the job starts again "
         f"(restart {restart} of at most {restarts}); all ranks that were left have ended"
     )
 
 
 def tell_of_end(losses: Sequence[Loss], seconds: float, status: int, why: str) -> None:
-    _say(
+    log.error(
         f"{_who(losses)} {seconds:.1f} s after the start: the job ends with status {status}, "
         f"as {why}"
     )
@@ -26,7 +25,7 @@ def tell_of_end(losses: Sequence[Loss], seconds: float, status: int, why: str) -
 
 def tell_of_signal(status: int) -> None:
     """It came before the start that was announced."""
-    _say(f"it is not started again: a signal ends the job with status {status}")
+    log.error(f"it is not started again: a signal ends the job with status {status}")
 
 
 def tell_of_hosts(lost: Sequence[str], hosts: Hosts) -> None:
@@ -36,7 +35,7 @@ def tell_of_hosts(lost: Sequence[str], hosts: Hosts) -> None:
     if (missing := hosts.missing_slots) > 0:
         said += f", where {missing} more ranks than slots share the cores of others"
     if hosts.names:
-        _say(said)
+        log.warn(said)
 
 
 def _who(losses: Sequence[Loss]) -> str:
@@ -46,8 +45,3 @@ def _who(losses: Sequence[Loss]) -> str:
     others = "" if more == 0 else f" and {more} more"
     on = "" if first.host is None else f" on {first.host}"
     return f"rank {first.rank} (pid {first.pid or '?'}{on}){others} {what_happened(first)}"
-
-
-def _say(words: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"resprout: {words}", file=sys.stderr, flush=True)

@@ -25,6 +25,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from resprout import log
 from resprout.launch import processes
 from resprout.launch.own.pmi import Reply, Server
 
@@ -239,12 +240,10 @@ class Launcher:
         how = f"ended with status {status} before MPI_Finalize"
         if status < 0:
             how = f"was killed by {signal.Signals(-status).name}"
-        print(
-            f"resprout: rank {rank.number} (pid {rank.process.pid}) {how}: the job ends with it, "
+        log.error(
+            f"rank {rank.number} (pid {rank.process.pid}) {how}: the job ends with it, "
             "as it runs without libresprout_mpich.so; --on-loss restart starts it "
-            "again",
-            file=sys.stderr,
-            flush=True,
+            "again"
         )
 
     def _leave(self, name: str, text: str) -> None:

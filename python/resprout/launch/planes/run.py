@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from resprout import log
 from resprout.errors import UserError
 from resprout.faults import Fault, Flip
 from resprout.launch import job, stdin
@@ -28,11 +29,11 @@ from resprout.report.plane_ends import decide
 from resprout.report.ranks import Flipped
 
 ONE_HOST = (
-    "resprout: all replicas are on this host: they protect from the loss of processes, but not "
+    "all replicas are on this host: they protect from the loss of processes, but not "
     "from that of the host"
 )
 NO_INPUT = (
-    "resprout: replicas on several hosts get no input: rank 0 finds stdin at its end; give the "
+    "replicas on several hosts get no input: rank 0 finds stdin at its end; give the "
     "program a file's name instead"
 )
 
@@ -201,6 +202,6 @@ def _placed(plans: Sequence[Plan], directory: Path) -> Iterator[Plan]:
 def _check_hosts(plans: Sequence[Plan], directory: Path) -> None:
     remark = check(survey(plans, directory), directory, plans[0].share_hosts)
     if remark is not None:
-        print(f"resprout: {remark}", file=sys.stderr, flush=True)
+        log.warn(remark)
     if stdin.is_given():
-        print(NO_INPUT, file=sys.stderr, flush=True)
+        log.warn(NO_INPUT)

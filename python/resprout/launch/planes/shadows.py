@@ -9,13 +9,14 @@ import contextlib
 import glob
 import json
 import os
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
+
+from resprout import log
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _settle(shadowed: Shadowed, replica: int) -> None:
 
 def _leave(shadowed: Shadowed) -> None:
     others = " and ".join(str(path) for path in shadowed.shadows)
-    _say(
+    log.warn(
         f"{shadowed.file} may lack what ranks should have written that plane 0 has lost; "
         f"what other planes have is in {others}"
     )
@@ -101,7 +102,7 @@ def _put(shadowed: Shadowed, replica: int) -> None:
     elif done == "deleted":
         _try(shadowed.file.unlink, f"cannot remove {shadowed.file}")
     elif done == "opened":
-        _say(f"what became of {shadowed.file} is in {shadow}, which this host does not see")
+        log.warn(f"what became of {shadowed.file} is in {shadow}, which this host does not see")
 
 
 def _beside(shadowed: Shadowed) -> Iterator[Path]:
@@ -119,12 +120,7 @@ def _try(action: Callable[[], object], complaint: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             action()
     except OSError as error:
-        _say(f"{complaint}: {error.strerror}")
-
-
-def _say(what: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"resprout: {what}", file=sys.stderr, flush=True)
+        log.warn(f"{complaint}: {error.strerror}")
 
 
 def _read(folder: Path) -> Iterator[Shadowed]:

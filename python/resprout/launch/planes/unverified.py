@@ -6,10 +6,10 @@ job's run directory, src/mpi/policies/checkpoints/returns.cpp), and the job ends
 `abort`, it ends.
 """
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from resprout import log
 from resprout.launch.command import Plan
 from resprout.report.merge import STATUS_UNVERIFIED
 
@@ -63,4 +63,4 @@ class Unverified:
         self._note.unlink(missing_ok=True)
 
     def _say(self, words: str) -> None:
-        print(f"resprout: {words} (--on-unverified {self._policy})", file=sys.stderr, flush=True)
+        log.warn(f"{words} (--on-unverified {self._policy})")

@@ -1,9 +1,8 @@
 """What is said on stderr of planes while they run."""
 
-import contextlib
-import sys
 from collections.abc import Sequence
 
+from resprout import log
 from resprout.launch.planes.stand_in import Living
 from resprout.launch.planes.standing import StandsStill
 from resprout.report.job import PlaneEnd
@@ -15,7 +14,7 @@ def tell_of_loss(plane: PlaneEnd, planes: int, left: int) -> None:
     others = "1 plane goes on" if left == 1 else f"{left} planes go on"
     if left == 0:
         others = "none goes on but the one that was started again, if it comes back"
-    _say(f"plane {plane.replica} of {planes} is {plane.how}: {_why(plane)}; {others}")
+    log.warn(f"plane {plane.replica} of {planes} is {plane.how}: {_why(plane)}; {others}")
 
 
 def tell_of_gap(replica: int, rank: int, how: str, living: Living) -> None:
@@ -23,11 +22,11 @@ def tell_of_gap(replica: int, rank: int, how: str, living: Living) -> None:
     words = f"rank {rank} of plane {replica} is lost ({how.replace('_', ' ')})"
     planes = living.planes_with(rank)
     if not planes:
-        _say(f"{words}, and no replica of it is left: the job is lost")
+        log.warn(f"{words}, and no replica of it is left: the job is lost")
         return
     who = "its replica" if len(planes) == 1 else "its replicas"
     stand = f"{who} in {listed('plane', planes)} {'stands' if len(planes) == 1 else 'stand'} in"
-    _say(f"{words}: {stand} for it; {_left(living.left())}")
+    log.warn(f"{words}: {stand} for it; {_left(living.left())}")
 
 
 def _left(left: Sequence[int]) -> str:
@@ -45,27 +44,27 @@ def tell_of_straggler(replica: int, planes: int, differs: bool) -> None:
     why = "it was behind, and was waited for"
     if differs:
         why = "all planes waited at a checkpoint for what others should have sent, too"
-    _say(f"plane {replica} of {planes} was ended: {why}")
+    log.warn(f"plane {replica} of {planes} was ended: {why}")
 
 
 def tell_of_standing(found: StandsStill, planes: int) -> None:
     went_on = "replicas went on" if found.is_outvoted else "replica went on"
-    _say(
+    log.warn(
         f"rank {found.rank} of plane {found.replica} of {planes} stood still {found.at.where} for "
         f"{found.at.still_seconds:.0f} s while its {went_on}: it is ended"
     )
 
 
 def tell_of_start(replica: int, planes: int) -> None:
-    _say(f"plane {replica} of {planes} is started again")
+    log.warn(f"plane {replica} of {planes} is started again")
 
 
 def tell_of_return(replica: int, planes: int, checkpoint: int) -> None:
-    _say(f"plane {replica} of {planes} is back, from checkpoint {checkpoint}")
+    log.warn(f"plane {replica} of {planes} is back, from checkpoint {checkpoint}")
 
 
 def tell_of_failure(replica: int, planes: int, why: str) -> None:
-    _say(f"plane {replica} of {planes} did not come back, and is not started again: {why}")
+    log.warn(f"plane {replica} of {planes} did not come back, and is not started again: {why}")
 
 
 def tell_of_failed_return(plane: PlaneEnd, planes: int) -> None:
@@ -75,7 +74,7 @@ def tell_of_failed_return(plane: PlaneEnd, planes: int) -> None:
 
 def tell_of_refusal(text: str) -> None:
     """`text`: as the rank has it."""
-    _say(text)
+    log.warn(text)
 
 
 def _why(plane: PlaneEnd) -> str:
@@ -87,8 +86,3 @@ def _why(plane: PlaneEnd) -> str:
         return f"it lost host {plane.lost_host}"
     ranks = ", ".join(str(loss.rank) for loss in plane.report.losses)
     return f"it lost rank {ranks}" if ranks else "its MPI job ended early"
-
-
-def _say(words: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"resprout: {words}", file=sys.stderr, flush=True)
