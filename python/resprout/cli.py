@@ -135,6 +135,27 @@ def _by_flag(**texts: str | None) -> dict[str, str | None]:
     return {f"--{name.replace('_', '-')}": text for name, text in texts.items()}
 
 
+REPORT_HELP = """Say what a report of `resprout run --report` has, in the order of time.
+
+    resprout report report.json
+    resprout report report.json --html report.html
+
+The page has pictures: a timeline of ranks, losses, recoveries and views. It is one file that loads
+nothing from elsewhere."""
+
+
+@app.command("report", help=with_examples(REPORT_HELP), no_args_is_help=True)
+def report_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.json", show_default=False)],
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page there, instead.")
+    ] = None,
+) -> int:
+    from resprout.report.page.command import tell
+
+    return tell(file, html)
+
+
 SIM_HELP = """Simulate a protocol on the LogP machine.
 
     resprout sim corrected-tree:tree=binomial,correction=checked --procs 1024

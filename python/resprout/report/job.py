@@ -22,6 +22,8 @@ class Touched:
     """How many had to recover."""
     cost_ns: int
     """How long the slowest of them took."""
+    began_ns: int = 0
+    """When the first of them began to recover."""
 
 
 @dataclass(frozen=True)

@@ -208,20 +208,18 @@ def _touched(parts: Iterable[RankPart]) -> tuple[Touched, ...]:
             key = (recovery.communicator, recovery.operation, recovery.number)
             same.setdefault(key, []).append(recovery)
     operations = [
-        (
+        Touched(
+            operation,
+            number,
+            communicator,
+            tuple(sorted({rank for r in group for rank in r.lost})),
+            len(group),
+            max(r.ended_ns - r.began_ns for r in group),
             min(r.began_ns for r in group),
-            Touched(
-                operation,
-                number,
-                communicator,
-                tuple(sorted({rank for r in group for rank in r.lost})),
-                len(group),
-                max(r.ended_ns - r.began_ns for r in group),
-            ),
         )
         for (communicator, operation, number), group in same.items()
     ]
-    return tuple(operation for _, operation in sorted(operations, key=lambda pair: pair[0]))
+    return tuple(sorted(operations, key=lambda operation: operation.began_ns))
 
 
 def _recovery_ns(part: RankPart) -> int:
