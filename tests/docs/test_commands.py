@@ -90,7 +90,8 @@ def is_read_first(page: Path) -> bool:
 def test_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     if not is_read_first(page) and not os.environ.get("EVERY_CASE"):
         pytest.skip("with EVERY_CASE=1")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for folder in ("examples", "include"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "mine.c").symlink_to(ROOT / "examples" / "pi" / "pi.c")
     program = tmp_path / "program"
     program.write_text(PROGRAM)
