@@ -9,6 +9,7 @@ import typer
 
 from resprout import __version__
 from resprout.cli_foresight import foresight_app
+from resprout.cli_member import member_app
 from resprout.cli_words import PROGRAM, table_option, with_examples
 from resprout.configuration import config_option
 from resprout.errors import UserError
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.add_typer(bench_app, name="bench")
 app.add_typer(foresight_app)
+app.add_typer(member_app)
 
 
 RUN_HELP = """Run an MPI program that goes on when some of its processes die.
@@ -399,71 +401,6 @@ def reproduce_command(
     from resprout.experiments.reproduce.command import reproduce
 
     return reproduce(paper, figure, output, full, format, cores)
-
-
-MEMBER_HELP = """Be one member of a membership over TCP, without MPI.
-
-All members agree on who is alive. Members may die, hang or join. Each view has an epoch; all live
-members install the same ones.
-
-    resprout member --listen 127.0.0.1:4000 --json
-    resprout member --listen 127.0.0.1:0 --join 127.0.0.1:4000
-    resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --radix 8 --secret-file secret
-    resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --order racks.txt
-
-The first one has no --join; all others name any member. A member keeps where the others are, in
-$XDG_STATE_HOME/resprout/members (~/.local/state without it), unless its port is 0: started again
-without --join it asks these, and says `founding` if nobody admits it. Who listens where a dead
-member did takes its identifier. New identifiers follow the addresses: members that listen at one
-address of a host are neighbors in the tree.
-
-With --order FILE, the same for all members, they follow that. A line of it is HOST or HOST:PORT,
-and perhaps the name of a GROUP, as `10.1.0.1:4000 rack1`; HOST is an address or what `hostname`
-says, `#` begins a comment. Without groups the n-th member, from 0, has identifier n, and is above
-the RADIX ones from RADIX*n+1; with groups the members of each stand together. Who is in no line,
-or finds its place taken, gets another place and says so.
-
-With --views local a member knows its neighborhood and not the list, and takes memory that does not
-depend on how many they are. The n-th line of --order, from 0, is the HOST:PORT of identifier n
-then, and `view` has `count` and `digest` in the place of `members`.
-
-With --json each event is one object a line: `view`, with `epoch`, `members`, `root`, `self`,
-`address`, and with --order `place`; and `joining`, `founding`, `suspected`, `decided`, `excluded`,
-`isolated`.
-It serves until it is ended; the others take that for its death. At its end (Ctrl-C, SIGTERM), and
-on SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""
-
-
-@app.command("member", help=with_examples(MEMBER_HELP), no_args_is_help=True)
-def member_command(
-    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where; port 0: any free one.")],
-    join: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Any member.", show_default=False)
-    ] = None,
-    radix: Annotated[
-        int, typer.Option(help="Children in the tree, a power of two; the group's counts.")
-    ] = 2,
-    json: Annotated[bool, typer.Option("--json", help="Events as lines of JSON.")] = False,
-    heartbeat_period: Annotated[int, typer.Option(metavar="MS", help="Between two signs.")] = 500,
-    heartbeat_timeout: Annotated[
-        int, typer.Option(metavar="MS", help="Of silence, then a neighbor is suspected.")
-    ] = 5000,
-    secret_file: Annotated[
-        Path | None,
-        typer.Option(help="What all members share and others do not know.", show_default=False),
-    ] = None,
-    order: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Who stands where in the tree.", show_default=False),
-    ] = None,
-    views: Annotated[str, typer.Option(help="`whole` or `local`; the same for all.")] = "whole",
-    config: Annotated[Path | None, config_option()] = None,
-) -> int:
-    from resprout.member.command import serve
-
-    return serve(
-        listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, order, views, json
-    )
 
 
 @app.command("protocols")

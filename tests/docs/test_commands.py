@@ -70,6 +70,7 @@ def run(command: str, folder: Path) -> str:
     environment = {
         **os.environ,
         "PATH": f"{BIN}:{os.environ['PATH']}",
+        "XDG_STATE_HOME": str(folder / "state"),
         "PI": str(ROOT / "build" / "release" / "examples" / "pi" / "pi"),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

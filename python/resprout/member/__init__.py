@@ -125,3 +125,9 @@ class Member:
             self._handle = None
 
     __del__ = close
+
+    def __enter__(self) -> "Member":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,20 +13,51 @@ from typing import Any
 from resprout.errors import UserError
 from resprout.files import STATUS_NO_ROOM
 from resprout.member import Member
+from resprout.member.control import LEAVE, STATE, Door, ask
+from resprout.member.figures import Figures
+from resprout.member.hooks import Hook
 from resprout.member.output import Output
 
+_POLL_MS = 200
+# For the user's command, at the member's end.
+_HOOK_SECONDS = 5.0
 
-def secret_of(file: Path | None) -> bytes | None:
-    """The members' secret: any bytes of a file, without the blanks around them."""
-    if file is None:
-        return None
-    try:
-        text = file.read_bytes().strip()
-    except OSError as error:
-        raise UserError(f"--secret-file: {file}: {error.strerror}") from error
-    if not text:
-        raise UserError(f"--secret-file: {file} is empty")
-    return hashlib.sha256(text).digest()
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asks for, unchecked."""
+
+    listen: str
+    join: str | None = None
+    radix: int = 2
+    period_ms: int = 500
+    timeout_ms: int = 5000
+    secret_file: Path | None = None
+    group: str | None = None
+    order: Path | None = None
+    views: str = "whole"
+    on_event: str | None = None
+    control: Path | None = None
+    metrics: Path | None = None
+    as_json: bool = False
+
+
+def secret_of(file: Path | None, group: str | None) -> bytes | None:
+    """What the members share: any bytes of a file, without the blanks around them, and a name.
+
+    Members of another group do not know it, so they are rejected.
+    """
+    text = b""
+    if file is not None:
+        try:
+            text = file.read_bytes().strip()
+        except OSError as error:
+            raise UserError(f"--secret-file: {file}: {error.strerror}") from error
+        if not text:
+            raise UserError(f"--secret-file: {file} is empty")
+    if group is None:
+        return hashlib.sha256(text).digest() if text else None
+    return hashlib.sha256(hashlib.sha256(text).digest() + group.encode()).digest()
 
 
 def state_file(listen: str) -> Path | None:
@@ -96,59 +128,103 @@ def warn_of_place(order: Path | None, view: dict[str, Any]) -> None:
     print(f"resprout: order: {why}; it has place {view['self']}", file=sys.stderr, flush=True)
 
 
-def serve(
-    listen: str,
-    join: str | None,
-    radix: int,
-    period_ms: int,
-    timeout_ms: int,
-    secret_file: Path | None,
-    order: Path | None,
-    views: str,
-    as_json: bool,
-) -> int:
+def serve(asked: Asked) -> int:
     member = Member(
-        listen,
-        join,
-        radix=radix,
-        heartbeat_period_ms=period_ms,
-        heartbeat_timeout_ms=timeout_ms,
-        secret=secret_of(secret_file),
-        order=order,
-        views=views,
-        state=state_file(listen),
+        asked.listen,
+        asked.join,
+        radix=asked.radix,
+        heartbeat_period_ms=asked.period_ms,
+        heartbeat_timeout_ms=asked.timeout_ms,
+        secret=secret_of(asked.secret_file, asked.group),
+        order=asked.order,
+        views=asked.views,
+        state=state_file(asked.listen),
     )
-    is_ended = is_asked = False
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        nonlocal is_ended
-        is_ended = True
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        nonlocal is_asked
-        is_asked = True
-
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGUSR1, ask)
-    of = (lambda line: line) if as_json else describe
-    output = Output(sys.stdout.fileno())
-    is_placed = order is None or views == "local"
     try:
-        while not is_ended:
-            line = member.poll(200)
-            if line is not None:
-                output.say(of(line))
-                if not is_placed and '"event":"view"' in line:
-                    is_placed = True
-                    warn_of_place(order, json.loads(line))
-            if is_asked:
-                is_asked = False
-                output.say(of(member.statistics()))
-            output.move()
-        output.say(of(member.statistics()))
-        return 0 if output.end() else STATUS_NO_ROOM
-    except BrokenPipeError:
-        return 0
+        return _Service(member, asked).run()
     finally:
         member.close()
+
+
+class _Service:
+    """A member, what it says, and those who ask it."""
+
+    def __init__(self, member: Member, asked: Asked) -> None:
+        self._member = member
+        self._asked = asked
+        self._is_ended = self._is_asked = False
+        self._output = Output(sys.stdout.fileno())
+        self._hook = Hook(asked.on_event)
+        self._figures = Figures(asked.metrics, asked.listen)
+        self._door = Door(asked.control)
+        self._view: dict[str, Any] | None = None
+        self._is_placed = asked.order is None or asked.views == "local"
+
+    def run(self) -> int:
+        signal.signal(signal.SIGINT, self._end)
+        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGUSR1, self._ask)
+        try:
+            while not self._is_ended:
+                self._turn()
+            self._say(self._member.statistics())
+            self._hook.end(_HOOK_SECONDS)
+            return 0 if self._output.end() else STATUS_NO_ROOM
+        except BrokenPipeError:
+            return 0
+        finally:
+            self._door.close()
+
+    def _turn(self) -> None:
+        line = self._member.poll(_POLL_MS)
+        if line is not None:
+            self._say(line)
+            self._note(line)
+        if self._is_asked:
+            self._is_asked = False
+            self._say(self._member.statistics())
+        self._output.move()
+        self._hook.move()
+        self._figures.write(self._statistics)
+        if self._door.serve(self._state):
+            self._is_ended = True
+
+    def _note(self, line: str) -> None:
+        event = json.loads(line)
+        self._hook.note(line)
+        self._figures.note(event)
+        if event["event"] == "view":
+            self._view = event
+            if not self._is_placed:
+                self._is_placed = True
+                warn_of_place(self._asked.order, event)
+        elif event["event"] in ("excluded", "isolated", "joining"):
+            self._view = None
+
+    def _statistics(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._member.statistics())
+        return found
+
+    def _state(self) -> dict[str, Any]:
+        return {"view": self._view, "statistics": self._statistics()}
+
+    def _say(self, line: str) -> None:
+        self._output.say(line if self._asked.as_json else describe(line))
+
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        self._is_ended = True
+
+    def _ask(self, _number: int, _frame: FrameType | None) -> None:
+        self._is_asked = True
+
+
+def tell(control: Path, leave: bool, as_json: bool) -> int:
+    """`resprout members`: what the member that answers at `control` knows. Status 1: it is none."""
+    state = ask(control, LEAVE if leave else STATE)
+    view = state["view"]
+    if as_json:
+        print(json.dumps(state))
+    else:
+        print("in no view" if view is None else describe(json.dumps(view)))
+        print(describe(json.dumps(state["statistics"])))
+    return 0 if view is not None else 1
