@@ -193,6 +193,9 @@ def sim_command(
     initiators: Annotated[
         str, typer.Option(metavar="root|none|RANK[@T],...", help="Who revokes when: revoke.")
     ] = "root",
+    noise: Annotated[
+        str, typer.Option(metavar="none|MEAN", help="What a receive takes longer by chance, ticks.")
+    ] = "none",
     seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
     format: Annotated[str, typer.Option(metavar="table|json|csv", help="Of the output.")] = "table",
@@ -204,7 +207,7 @@ def sim_command(
     from resprout.sim.runs import Experiment
 
     machine = (spec, procs, latency, overhead, gap, root, faults, fail_at or [], seed, runs)
-    experiment = Experiment(*machine, late=late, initiators=initiators)
+    experiment = Experiment(*machine, late=late, initiators=initiators, noise=noise)
     return simulate(experiment, format, trace)
 
 

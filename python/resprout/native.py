@@ -117,6 +117,7 @@ class _CMachine(Structure):
         ),
         ("late", c_char_p),
         ("initiators", c_char_p),
+        ("noise", c_char_p),
     ]
 
 
@@ -166,7 +167,7 @@ class _CScene(Structure):
         (name, c_int64)
         for name in (
             *("procs", "radix", "victim", "network"),
-            *("latency", "processing", "service", "talkers"),
+            *("latency", "processing", "service", "talkers", "overhead"),
         )
     ]
 
@@ -283,9 +284,12 @@ def check_simulation(
     fail_at: Sequence[str] = (),
     late: str = "none",
     initiators: str = ROOT,
+    noise: str = "none",
 ) -> None:
     """Raises ValueError with one line if there can be no such run. Takes none of a run's memory."""
-    machine = _machine(procs, latency, overhead, gap, root, late=late, initiators=initiators)
+    machine = _machine(
+        procs, latency, overhead, gap, root, late=late, initiators=initiators, noise=noise
+    )
     refused = _library().resprout_check_simulation(
         spec.encode(), ctypes.byref(machine), faults.encode(), _texts(fail_at), len(fail_at)
     )
@@ -302,9 +306,10 @@ def is_computed(
     gap: int = 0,
     root: int = 0,
     fail_at: Sequence[str] = (),
+    noise: str = "none",
 ) -> bool:
     """Whether runs without a digest are computed and not simulated: docs/explanation/exact.md."""
-    machine = _machine(procs, latency, overhead, gap, root, digest=False)
+    machine = _machine(procs, latency, overhead, gap, root, digest=False, noise=noise)
     answer = _library().resprout_is_computed(
         spec.encode(), ctypes.byref(machine), _texts(fail_at), len(fail_at)
     )
@@ -324,13 +329,17 @@ def _machine(
     digest: bool = True,
     late: str = "none",
     initiators: str = ROOT,
+    noise: str = "none",
 ) -> _CMachine:
     numbers = {"procs": procs, "latency": latency, "overhead": overhead, "gap": gap, "root": root}
     for name, value in numbers.items():
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"{name}={value} is out of range")
     wanted = {"wants_trace": int(trace), "wants_digest": int(digest)}
-    texts = {"late": late.encode(), "initiators": initiators.encode()}
+    texts = {
+        name: text.encode()
+        for name, text in (("late", late), ("initiators", initiators), ("noise", noise))
+    }
     return _CMachine(**numbers, **wanted, **texts)
 
 
@@ -357,9 +366,10 @@ class Simulation:
         digest: bool = True,
         late: str = "none",
         initiators: str = ROOT,
+        noise: str = "none",
     ) -> None:
         self._spec = spec
-        options = {"late": late, "initiators": initiators}
+        options = {"late": late, "initiators": initiators, "noise": noise}
         self._machine = _machine(
             procs, latency, overhead, gap, root, trace=trace, digest=digest, **options
         )
@@ -470,13 +480,14 @@ def stabilize(
     processing: int,
     service: int = 0,
     talkers: int = 0,
+    overhead: int = 0,
 ) -> Stabilized:
     """A membership whose root is told that `victim` is dead; sim/membership/stabilization.hpp."""
     if network not in NETWORKS:
         raise ValueError(f"network={network!r} is none of {', '.join(NETWORKS)}")
     scene = _CScene(
         *(procs, radix, victim, NETWORKS.index(network)),
-        *(latency, processing, service, talkers),
+        *(latency, processing, service, talkers, overhead),
     )
     found = _CStabilized()
     if _library().resprout_stabilize(ctypes.byref(scene), ctypes.byref(found)) != 0:

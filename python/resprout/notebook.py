@@ -35,6 +35,7 @@ def simulate(
     runs: int = 1,
     late: str = "none",
     initiators: str = "root",
+    noise: str = "none",
 ) -> "pa.Table":
     """Simulates `runs` operations of the protocol `spec` among `procs` processes: a row each.
 
@@ -45,8 +46,9 @@ def simulate(
     import pyarrow as pa
 
     experiment = _experiment(
-        spec, procs, latency, overhead, gap, root, faults, fail_at, seed, runs, late, initiators
-    )
+        spec, procs, latency, overhead, gap, root, faults, fail_at, seed, runs,
+        late=late, initiators=initiators, noise=noise,
+    )  # fmt: skip
     return pa.Table.from_pylist([dict(run) for run in experiment.run_all()])
 
 
@@ -70,9 +72,7 @@ def timeline(
     need("a timeline", "plot")
     from resprout.timeline.command import figure
 
-    experiment = _experiment(
-        spec, procs, latency, overhead, gap, root, faults, fail_at, seed, 1, "none", "root"
-    )
+    experiment = _experiment(spec, procs, latency, overhead, gap, root, faults, fail_at, seed, 1)
     return figure(experiment, ranks)
 
 
@@ -117,12 +117,13 @@ def _experiment(
     fail_at: Sequence[str],
     seed: int,
     runs: int,
-    late: str,
-    initiators: str,
+    late: str = "none",
+    initiators: str = "root",
+    noise: str = "none",
 ) -> "Experiment":
     from resprout.sim.runs import Experiment
 
     return Experiment(
         spec, procs, latency, overhead, gap, root, faults, list(fail_at), seed, runs,
-        late=late, initiators=initiators,
+        late=late, initiators=initiators, noise=noise,
     )  # fmt: skip

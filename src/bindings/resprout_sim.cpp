@@ -92,9 +92,12 @@ std::optional<sim::Machinery> machinery_of(const char* spec, const resprout_mach
   auto late = sim::parse_entries(machine.late);
   const sim::Entries* const entries = accept(late);
   if (entries == nullptr) return std::nullopt;
+  auto noise = sim::parse_noise(machine.noise);
+  const sim::NoiseMean* const mean = accept(noise);
+  if (mean == nullptr) return std::nullopt;
   return sim::Machinery{.spec = *valid,
                         .procs = narrow(machine.procs),
-                        .model = {machine.latency, machine.overhead, machine.gap},
+                        .model = {machine.latency, machine.overhead, machine.gap, *mean},
                         .root = rank_at(narrow(machine.root)),
                         .wants_trace = machine.wants_trace != 0,
                         .wants_digest = machine.wants_digest != 0,

@@ -60,6 +60,7 @@ typedef struct {
                            // docs/explanation/exact.md
   const char* late;        // none | uniform:S | normal:S: who enters when, with in-band detection
   const char* initiators;  // root | none | RANK[@T],...: who revokes when, of revoke
+  const char* noise;       // none | MEAN: what a receive takes longer by chance, in ticks
 } resprout_machine;
 
 // What was measured in one run.
@@ -165,6 +166,7 @@ typedef struct {
   int64_t processing;
   int64_t service;
   int64_t talkers;
+  int64_t overhead;
 } resprout_stabilization_scene;
 
 typedef struct {

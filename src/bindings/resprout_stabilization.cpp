@@ -27,8 +27,9 @@ std::string defect(const resprout_stabilization_scene& scene) {
     return "victim: " + text(scene.victim) + " is not from 1 to " + text(scene.procs - 1);
   if (scene.network < RESPROUT_NETWORK_UNIFORM || scene.network > RESPROUT_NETWORK_ETHERNET)
     return "network: " + text(scene.network) + " is not from 0 to 2";
-  if (!is_time(scene.latency) || !is_time(scene.processing) || !is_time(scene.service))
-    return "latency, processing and service are not all from 0 to a second";
+  if (!is_time(scene.latency) || !is_time(scene.processing) || !is_time(scene.service) ||
+      !is_time(scene.overhead))
+    return "latency, processing, service and overhead are not all from 0 to a second";
   if (scene.service > scene.latency) return "service: it is longer than the latency";
   if (scene.talkers < 0 || scene.talkers >= scene.procs)
     return "talkers: " + text(scene.talkers) + " is not from 0 to " + text(scene.procs - 1);
@@ -50,7 +51,8 @@ int resprout_stabilize(const resprout_stabilization_scene* scene, resprout_stabi
                       .latency = scene->latency,
                       .processing = scene->processing,
                       .service = scene->service,
-                      .talkers = static_cast<std::int32_t>(scene->talkers)});
+                      .talkers = static_cast<std::int32_t>(scene->talkers),
+                      .overhead = scene->overhead});
   *found = {result.stabilized, result.installed, result.messages};
   return 0;
 }

@@ -131,8 +131,10 @@ def test_a_seed_depends_on_the_campaign_s_seed_and_the_point_only(tmp_path: Path
         Point("corrected-tree", 64, faults="1"),
         Point("corrected-tree", 64, fail_at="1@1"),
         Point("corrected-tree", 64, late="uniform:9"),
+        Point("corrected-tree", 64, noise="0.5"),
+        Point("corrected-tree", 64, initiators="none"),
     ]
-    assert len({Plan(1, None, ()).first_seed(other) for other in [point, *others]}) == 6
+    assert len({Plan(1, None, ()).first_seed(other) for other in [point, *others]}) == 8
     small = tmp_path / "small.toml"
     small.write_text('seed = 7\n[[product]]\nprocs = 64\nfaults = "5%"\nprotocol="corrected-tree"')
     large = tmp_path / "large.toml"

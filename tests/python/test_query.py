@@ -178,9 +178,9 @@ def test_sources_that_are_no_results_are_refused(
 @pytest.mark.parametrize(
     "metadata",
     [
-        {"resprout.schema": "2"},
+        {"resprout.schema": "3"},
         {
-            "resprout.schema": "2",
+            "resprout.schema": "3",
             "resprout.version": "0",
             "resprout.campaign": "a",
             "resprout.part": "one",
@@ -200,9 +200,9 @@ def test_a_file_whose_header_makes_no_sense_is_refused(
 def test_a_file_of_another_version_is_refused(
     results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dataset_module, "SCHEMA", 3)
+    monkeypatch.setattr(dataset_module, "SCHEMA", 4)
     line = refusal(capsys, "SELECT 1", results)
-    assert "has schema 2; this version reads and writes 3" in line
+    assert "has schema 3; this version reads and writes 4" in line
 
 
 def test_a_folder_of_mixed_campaigns_is_refused(

@@ -79,3 +79,42 @@ def test_what_cannot_be_simulated_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
         check_simulation(spec, procs=8, **machine)
+
+
+def mean_duration(operation: int, *, noise: str, initiators: str = "root") -> float:
+    spec = f"revoke:plan=barrier,operation={operation}"
+    simulation = Simulation(spec, procs=250, noise=noise, initiators=initiators)
+    runs = 1 if noise == "none" else 30
+    durations = [simulation.run(seed=seed)["completion_latency"] for seed in range(runs)]
+    return sum(durations) / runs
+
+
+def test_jitter_of_a_revocation_lasts_without_noise_and_is_covered_by_noise() -> None:
+    """Section 4.2: after the fifth barrier there is none that could be observed."""
+    kept = mean_duration(6, noise="none") / mean_duration(6, noise="none", initiators="none")
+    faded = mean_duration(6, noise="0.5") / mean_duration(6, noise="0.5", initiators="none")
+    first = mean_duration(1, noise="0.5") / mean_duration(6, noise="0.5", initiators="none")
+    assert kept > 1.3
+    assert faded < 1.08
+    assert first > 1.3
+
+
+def test_noise_is_refused_where_there_is_none_and_where_it_makes_no_sense() -> None:
+    for spec, noise in (("membership", "0.5"), ("revoke", "a lot"), ("revoke", "0.0001")):
+        with pytest.raises(ValueError, match=r"^noise: "):
+            check_simulation(spec, procs=8, noise=noise)
+    in_band = "ftco-allreduce:detection=in-band"
+    with pytest.raises(ValueError, match=r"^noise: "):
+        check_simulation(in_band, procs=8, noise="0.5")
+
+
+def test_noise_makes_runs_differ_by_their_seeds_alone() -> None:
+    def latencies(noise: str) -> list[int | None]:
+        simulation = Simulation("corrected-tree:correction=none", procs=256, noise=noise)
+        return [simulation.run(seed=seed)["coloring_latency"] for seed in range(20)]
+
+    assert len(set(latencies("none"))) == 1
+    assert len(set(latencies("1"))) > 3
+    assert latencies("1") == latencies("1")
+    quiet, loud = latencies("none")[0], min(time for time in latencies("1") if time is not None)
+    assert quiet is not None and loud > quiet

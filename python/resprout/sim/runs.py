@@ -33,6 +33,7 @@ class Experiment:
     wants_trace: bool = False
     late: str = "none"
     initiators: str = "root"
+    noise: str = "none"
 
     def run_all(self) -> Iterator["Run"]:
         from resprout import native
@@ -48,6 +49,7 @@ class Experiment:
                 trace=self.wants_trace,
                 late=self.late,
                 initiators=self.initiators,
+                noise=self.noise,
             )
             for seed in range(self.seed, self.seed + self.runs):
                 yield simulation.run(faults=self.faults, fail_at=self.fail_at, seed=seed)

@@ -26,7 +26,8 @@ bool ExactBroadcast::is_for(const Machinery& machinery) {
   const registry::Spec& spec = machinery.spec;
   return spec.protocol == registry::ProtocolId::corrected_tree &&
          spec.start == protocols::StartMode::synchronized && is_supported(spec.correction) &&
-         !machinery.wants_trace && machinery.model.spacing() < machinery.model.hop() &&
+         !machinery.wants_trace && machinery.model.noise == 0 &&
+         machinery.model.spacing() < machinery.model.hop() &&
          reaction(machinery.model) <= machinery.procs - 3;
 }
 

@@ -25,10 +25,10 @@ class CorrectedReduceSimulation final : public Simulation {
         runner_(machinery) {}
 
  private:
-  Result do_run(std::span<const Death> deaths, std::uint64_t) override {
+  Result do_run(std::span<const Death> deaths, std::uint64_t seed) override {
     UnionMetrics metrics(config_.procs);
     Result result;
-    result.totals = runner_.run(config_, deaths, metrics, result.trace);
+    result.totals = runner_.run(config_, deaths, metrics, result.trace, seed);
     result.completion_latency = Time{0};
     for (std::int32_t i = 0; i < config_.procs; ++i) {
       const Rank rank = rank_at(i);

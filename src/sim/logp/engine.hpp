@@ -10,7 +10,8 @@
 //  2. What happens at one time is ordered: ends of receives, timers, suspicions, starts of sends;
 //     starts of sends by rank, all else as it was caused. So a send knows every receive that ended
 //     by then, and equal runs are equal event for event.
-//  3. A process that dies at t handles and starts nothing from t on. A message that it started to
+//  3. With noise the receive holds its port for o and what is drawn for it, and is handled then.
+//  4. A process that dies at t handles and starts nothing from t on. A message that it started to
 //     send before arrives; one whose receive would end at t or later vanishes.
 // Because all sends of a time start in the order of ranks and take equally long, the end of a
 // receive is known when the send starts: one entry in the wheel is all that a message costs.
@@ -73,6 +74,7 @@ class Engine {
       : overhead_(model.overhead),
         travel_(model.overhead + model.latency),
         spacing_(model.spacing()),
+        noise_mean_(model.noise),
         procs_(procs),
         receives_(4 * model.hop()),
         timers_(model.hop()),
@@ -84,9 +86,10 @@ class Engine {
   // Suspicions: everybody suspects a process `delay` after its death. Without: nobody ever does.
   void set_detection(Duration delay) { detection_ = delay; }
 
-  // One operation from time 0 to its rest, with the machines that make(rank) gives.
+  // One operation from time 0 to its rest, with the machines that make(rank) gives. `seed`: of the
+  // noise.
   template <typename Make>
-  Totals run(Make make, std::span<const Death> deaths, O& observer);
+  Totals run(Make make, std::span<const Death> deaths, O& observer, std::uint64_t seed = 0);
 
   // Of the operation that has run: whether the process was alive to the end.
   bool is_alive(Rank rank) const { return process(rank).dies > last_; }
@@ -115,6 +118,8 @@ class Engine {
   void suspect_dead();
   void start_sends();
   void send(std::size_t count);
+  template <bool is_noisy>
+  void send_all(std::size_t count);
   void look_as(Rank rank);
   template <typename Handle>
   void handle(Rank rank, const Envelope* current, Handle call);
@@ -128,6 +133,8 @@ class Engine {
   Duration overhead_;
   Duration travel_;  // from the start of a send to the arrival
   Duration spacing_;
+  NoiseMean noise_mean_;
+  Noise noise_{0, 0};
   std::int32_t procs_;
   std::optional<Duration> detection_;
   Slab<Process> processes_;
@@ -149,8 +156,10 @@ class Engine {
 
 template <Machine M, Observer O>
 template <typename Make>
-Totals Engine<M, O>::run(Make make, std::span<const Death> deaths, O& observer) {
+Totals Engine<M, O>::run(Make make, std::span<const Death> deaths, O& observer,
+                         std::uint64_t seed) {
   observer_ = &observer;
+  noise_ = Noise(noise_mean_, seed);
   reset(deaths);
   processes_.clear();
   for (std::int32_t rank = 0; rank < procs_; ++rank) processes_.push_back({make(rank_at(rank))});
@@ -328,10 +337,20 @@ template <Machine M, Observer O>
   send(count);
 }
 
-// The first `count` of outbox_. What the loop needs stands in local variables: of those the
-// compiler knows that no write to a process changes them.
+// The first `count` of outbox_.
 template <Machine M, Observer O>
-[[gnu::flatten, gnu::noinline]] void Engine<M, O>::send(std::size_t count) {
+[[gnu::noinline]] void Engine<M, O>::send(std::size_t count) {
+  if (noise_.is_on()) [[unlikely]]
+    send_all<true>(count);
+  else
+    send_all<false>(count);
+}
+
+// What the loop needs stands in local variables: of those the compiler knows that no write to a
+// process changes them.
+template <Machine M, Observer O>
+template <bool is_noisy>
+[[gnu::flatten, gnu::noinline]] void Engine<M, O>::send_all(std::size_t count) {
   Process* const processes = processes_.data();
   O& observer = *observer_;
   const Time now = now_;
@@ -345,13 +364,14 @@ template <Machine M, Observer O>
     digest.add(packed.route());
     Process& receiver = processes[at(packed.to())];
     const Time begin = std::max(arrived, receiver.receive_free);
-    const Time end = begin + overhead;
+    const Duration extra = is_noisy ? noise_.draw() : 0;
+    const Time end = begin + overhead + extra;
     if (end >= receiver.dies) [[unlikely]] {
       totals_.quiescence = std::max(totals_.quiescence, arrived);
       observer.on_send(packed.message(), {now, arrived, never});
       continue;
     }
-    receiver.receive_free = begin + spacing;
+    receiver.receive_free = begin + std::max(spacing, overhead + extra);
     const Envelope envelope{packed, observer.on_send(packed.message(), {now, arrived, end})};
     if (end == uncontended.time())
       uncontended.push(envelope);

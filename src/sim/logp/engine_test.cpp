@@ -1,6 +1,7 @@
 // See engine.hpp: the rules of the LogP machine, with machines made for it.
 #include "sim/logp/engine.hpp"
 
+#include <algorithm>
 #include <tuple>
 
 #include "doctest/doctest.h"
@@ -101,13 +102,13 @@ struct Log {
 using Flights = decltype(Log::flights);
 
 Log run(const LogP& model, const std::vector<std::int32_t>& sends,
-        const std::vector<Death>& deaths = {}, Totals* totals = nullptr) {
+        const std::vector<Death>& deaths = {}, Totals* totals = nullptr, std::uint64_t seed = 0) {
   Engine<Sender, Log> engine(model, static_cast<std::int32_t>(sends.size()));
   Log log;
   const auto make = [&](Rank rank) {
     return Sender{index(rank), sends[static_cast<std::size_t>(index(rank))]};
   };
-  const Totals all = engine.run(make, deaths, log);
+  const Totals all = engine.run(make, deaths, log, seed);
   if (totals != nullptr) *totals = all;
   return log;
 }
@@ -198,6 +199,25 @@ TEST_CASE("what is farther ahead than any wheel is kept in order too") {
   const Log log = run({100000, 1, 7000}, {0, 2, 1});
   CHECK(log.flights == Flights{{1, 0, 100002}, {2, 0, 107002}, {1, 7000, 114002}});
   CHECK(log.receives == decltype(log.receives){{100002, 1}, {107002, 2}, {114002, 1}});
+}
+
+TEST_CASE("with noise a receive holds its port for longer, by chance and by the seed alone") {
+  const std::vector<std::int32_t> sends{0, 400};
+  const Log noisy = run({2, 1, 0, 2000}, sends, {}, nullptr, 5);
+  Duration extra = 0;
+  std::int64_t free = 0;
+  for (const auto& [from, sent, received] : noisy.flights) {
+    const std::int64_t begin = std::max(sent + 3, free);
+    CHECK(received >= begin + 1);
+    extra += received - begin - 1;
+    free = received;
+  }
+  // 400 draws of mean 2 and standard deviation 2.45.
+  CHECK(extra > 600);
+  CHECK(extra < 1000);
+  CHECK(run({2, 1, 0, 2000}, sends, {}, nullptr, 5).flights == noisy.flights);
+  CHECK(run({2, 1, 0, 2000}, sends, {}, nullptr, 6).flights != noisy.flights);
+  CHECK(run({2, 1, 0, 0}, sends, {}, nullptr, 5).flights == run({2, 1, 0}, sends).flights);
 }
 
 TEST_CASE("equal runs have equal digests, others have not") {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/time.hpp"
+#include "sim/logp/noise.hpp"
 
 namespace resprout::sim {
 
@@ -15,6 +16,7 @@ struct LogP {
   Duration latency = 2;   // L, >= 0
   Duration overhead = 1;  // o, >= 1
   Duration gap = 0;       // g, >= 0; <= o means that it never binds
+  NoiseMean noise = 0;    // what a receive takes longer, on average: thousandths of a tick
 
   // A message without contention: from the start of its send to the end of its receive.
   constexpr Duration hop() const { return 2 * overhead + latency; }

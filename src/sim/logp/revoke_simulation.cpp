@@ -39,11 +39,11 @@ class RevokeSimulation final : public Simulation {
   }
 
  private:
-  Result do_run(std::span<const Death> deaths, std::uint64_t) override {
+  Result do_run(std::span<const Death> deaths, std::uint64_t seed) override {
     const std::int32_t procs = config_.revoke.procs;
     RevokeMetrics metrics(procs);
     Result result;
-    result.totals = runner_.run(config_, deaths, metrics, result.trace);
+    result.totals = runner_.run(config_, deaths, metrics, result.trace, seed);
     for (std::int32_t i = 0; i < procs; ++i) {
       const Rank rank = rank_at(i);
       if (!runner_.is_alive(rank)) continue;
@@ -121,10 +121,10 @@ class BenchmarkSimulation final : public Simulation {
   }
 
  private:
-  Result do_run(std::span<const Death> deaths, std::uint64_t) override {
+  Result do_run(std::span<const Death> deaths, std::uint64_t seed) override {
     BenchmarkMetrics metrics(config_.revoke.procs, operation_);
     Result result;
-    result.totals = runner_.run(config_, deaths, metrics, result.trace);
+    result.totals = runner_.run(config_, deaths, metrics, result.trace, seed);
     result.completion_latency = Time{metrics.longest()};
     result.output_spread = metrics.output_spread();
     if (config_.initiators.empty()) return result;

@@ -30,12 +30,15 @@ class Runner {
     if (plain_) plain_->set_detection(delay);
   }
 
-  // One machine a rank, made from `config`. REQUIRES: config lives as long as the runner runs.
+  // One machine a rank, made from `config`; `seed`: of the noise. REQUIRES: config lives as long as
+  // the runner runs.
   template <typename Config>
-  Totals run(const Config& config, std::span<const Death> deaths, Metrics& metrics, Trace& trace) {
-    if (!traced_) return plain_->run([&](Rank rank) { return M(config, rank); }, deaths, metrics);
+  Totals run(const Config& config, std::span<const Death> deaths, Metrics& metrics, Trace& trace,
+             std::uint64_t seed) {
+    if (!traced_)
+      return plain_->run([&](Rank rank) { return M(config, rank); }, deaths, metrics, seed);
     Traced<Metrics> observer(metrics, trace);
-    return traced_->run([&](Rank rank) { return TracedM(config, rank); }, deaths, observer);
+    return traced_->run([&](Rank rank) { return TracedM(config, rank); }, deaths, observer, seed);
   }
 
   bool is_alive(Rank rank) const {
@@ -73,7 +76,7 @@ class BroadcastSimulation final : public Simulation {
     if constexpr (requires { config_.seed; }) config_.seed = seed;
     BroadcastMetrics metrics(procs_, root_);
     Result result;
-    result.totals = runner_.run(config_, deaths, metrics, result.trace);
+    result.totals = runner_.run(config_, deaths, metrics, result.trace, seed);
     result.coloring_latency = Time{0};
     for (std::int32_t rank = 0; rank < procs_; ++rank) {
       if (!runner_.is_alive(rank_at(rank))) continue;

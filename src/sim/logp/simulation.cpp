@@ -10,6 +10,18 @@ namespace {
 
 using registry::ProtocolId;
 
+// One line, or empty. Noise is the LogP engine's: what runs elsewhere has none.
+std::string noise_refusal(const Machinery& machinery) {
+  const ProtocolId protocol = machinery.spec.protocol;
+  const bool is_elsewhere = machinery.spec.detection == registry::Detection::in_band ||
+                            protocol == ProtocolId::membership ||
+                            protocol == ProtocolId::digest_vote ||
+                            protocol == ProtocolId::decision_log;
+  if (machinery.model.noise == 0 || !is_elsewhere) return "";
+  return "noise: there is none of membership, digest-vote and decision-log, and with "
+         "detection=in-band";
+}
+
 // One line, or empty if all is in range.
 std::string out_of_range(const Machinery& machinery) {
   constexpr Duration ticks_max = Duration{1} << 40;
@@ -76,7 +88,7 @@ std::string out_of_range(const Machinery& machinery) {
   if (is_in_band && machinery.model.latency % machinery.model.overhead != 0)
     return wrong("latency", machinery.model.latency,
                  "a multiple of overhead, as detection=in-band needs");
-  return "";
+  return noise_refusal(machinery);
 }
 
 // Dissemination over one tree, which takes a table or may not fit the number of processes.

@@ -71,14 +71,14 @@ class Talk {
 constexpr std::int64_t warm_up_rounds = 50;
 constexpr std::int64_t measured_rounds = 200;
 
-enum class Kind : std::uint8_t { begin, question, answer, arrival, handling };
+enum class Kind : std::uint8_t { begin, question, answer, departure, arrival, handling };
 
 struct Occasion {
   Time at;
   std::int64_t order;
   Kind kind;
   std::int32_t about;                                  // the group, or the receiver
-  std::shared_ptr<const Protocol::Message> message{};  // arrival, handling
+  std::shared_ptr<const Protocol::Message> message{};  // departure, arrival, handling
 };
 struct Later {
   bool operator()(const Occasion& a, const Occasion& b) const {
@@ -173,12 +173,20 @@ class Stabilizing {
   }
 
   void act(const Occasion& occasion) {
-    Protocol& machine = machines_[static_cast<std::size_t>(occasion.about)];
-    if (occasion.kind == Kind::arrival && takes_time(*occasion.message)) {
-      Time& busy = busy_until_[static_cast<std::size_t>(occasion.about)];
-      busy = std::max(busy, now_) + scene_.processing;
-      occasions_.add(busy, Kind::handling, occasion.about, occasion.message);
+    if (occasion.kind == Kind::departure) {
+      if (occasion.message->to != scene_.victim)
+        occasions_.add(arrival_of(*occasion.message), Kind::arrival, index(occasion.message->to),
+                       occasion.message);
       return;
+    }
+    Protocol& machine = machines_[static_cast<std::size_t>(occasion.about)];
+    if (occasion.kind == Kind::arrival) {
+      const Duration cost = cost_of(*occasion.message);
+      if (cost > 0) {
+        occasions_.add(work(occasion.about, cost), Kind::handling, occasion.about,
+                       occasion.message);
+        return;
+      }
     }
     if (occasion.message->kind == MembershipKind::report)
       machine.handle_suspicion(now_, scene_.victim, protocols::Evidence::death);
@@ -187,9 +195,17 @@ class Stabilizing {
     drain(machine);
   }
 
-  // The paper's O_cp: for updating the tree, once at each process.
-  static bool takes_time(const Protocol::Message& message) {
-    return message.kind == MembershipKind::propose;
+  // Of a message that has come: o, and the paper's O_cp for updating the tree, once at each
+  // process.
+  Duration cost_of(const Protocol::Message& message) const {
+    return scene_.overhead + (message.kind == MembershipKind::propose ? scene_.processing : 0);
+  }
+
+  // When `process` has worked for so long, after all that it has to do already.
+  Time work(std::int32_t process, Duration cost) {
+    Time& busy = busy_until_[static_cast<std::size_t>(process)];
+    busy = std::max(busy, now_) + cost;
+    return busy;
   }
 
   void drain(Protocol& machine) {
@@ -201,8 +217,10 @@ class Stabilizing {
     }
     while (const auto message = machine.poll_send()) {
       ++result_.messages;
-      if (message->to == scene_.victim) continue;
-      occasions_.add(arrival_of(*message), Kind::arrival, index(message->to),
+      const std::int32_t from = index(message->from);
+      // What costs nothing does not wait for what else is to be done.
+      const Time departs = scene_.overhead > 0 ? work(from, scene_.overhead) : now_;
+      occasions_.add(departs, Kind::departure, from,
                      std::make_shared<const Protocol::Message>(*message));
     }
   }

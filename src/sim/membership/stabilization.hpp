@@ -31,6 +31,8 @@ struct StabilizationScene {
   // ethernet: all processes talk besides, in groups of so many and one who talks to them as in
   // figure 7, all the time; 0: they are silent.
   std::int32_t talkers = 0;
+  // o: a process takes it for each message that it sends or receives, one after the other.
+  Duration overhead = 0;
 };
 
 struct Stabilization {

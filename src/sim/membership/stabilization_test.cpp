@@ -11,7 +11,7 @@ constexpr Duration L = 4600;
 constexpr Duration O = 2000;
 
 StabilizationScene uniform(std::int32_t procs, std::int32_t radix, std::int32_t victim) {
-  return {procs, radix, rank_at(victim), NetworkKind::uniform, L, O, 0, 0};
+  return {procs, radix, rank_at(victim), NetworkKind::uniform, L, O, 0, 0, 0};
 }
 
 TEST_CASE("in a uniform network T_s is equations 1 and 2: there and back a level, O_cp a level") {
@@ -51,8 +51,20 @@ TEST_CASE("hops in a torus go the short way around, and along z through all midp
 
 TEST_CASE("in the torus each hop costs L") {
   // 0 has the children 1 and 2, one hop and two away; 2 decides, whoever else is there.
-  const StabilizationScene scene{4, 2, rank_at(3), NetworkKind::torus, L, O, 0, 0};
+  const StabilizationScene scene{4, 2, rank_at(3), NetworkKind::torus, L, O, 0, 0, 0};
   CHECK(stabilize(scene).stabilized == 2 * 2 * L + 2 * O);
+}
+
+TEST_CASE("with a cost of messages a process sends and receives one after the other") {
+  // The root tells 1 and 2, one after the other; both answer; 3 is dead.
+  constexpr Duration cost = 700;
+  StabilizationScene scene = uniform(4, 2, 3);
+  scene.overhead = cost;
+  // O at the root, two sends, L, a receive with O, a send, L, and a receive.
+  CHECK(stabilize(scene).stabilized == 2 * O + 2 * L + 5 * cost);
+  scene.latency = 0;
+  scene.processing = 0;
+  CHECK(stabilize(scene).stabilized == 5 * cost);
 }
 
 TEST_CASE("a switch serves one message after the other") {
@@ -82,7 +94,7 @@ TEST_CASE("the more children a parent has the longer a message takes among as ma
 }
 
 TEST_CASE("amid talk a membership takes longer to stabilize than alone") {
-  StabilizationScene scene{31, 2, rank_at(20), NetworkKind::ethernet, 118'000, O, 19'667, 0};
+  StabilizationScene scene{31, 2, rank_at(20), NetworkKind::ethernet, 118'000, O, 19'667, 0, 0};
   const Stabilization alone = stabilize(scene);
   scene.talkers = 2;
   const Stabilization busy = stabilize(scene);

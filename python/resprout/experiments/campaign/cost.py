@@ -68,6 +68,7 @@ def _is_computed(point: Point) -> bool:
         gap=point.gap,
         root=point.root,
         fail_at=point.deaths,
+        noise=point.noise,
     )
 
 

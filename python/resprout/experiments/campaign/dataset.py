@@ -25,7 +25,7 @@ from resprout.experiments.campaign.parts import Part, Piece
 from resprout.experiments.campaign.plan import PARAMETERS, Plan
 from resprout.files import remove_temporaries, replacing
 
-SCHEMA = 2
+SCHEMA = 3
 _PREFIX = "resprout."
 _LOCK = ".lock"
 # A digest of each run would be more bytes than all else; the seed gives the run again.

@@ -105,6 +105,8 @@ def simulate(part: Part, is_stopped: Callable[[], bool] = lambda: False) -> byte
             root=point.root,
             digest=False,  # the results have none
             late=point.late,
+            noise=point.noise,
+            initiators=point.initiators,
         )
         step = max(1, _CALL_NS // run_ns(point))
         for done in range(0, piece.count, step):

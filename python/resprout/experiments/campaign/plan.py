@@ -42,6 +42,8 @@ class Point:
     faults: str = NONE
     fail_at: str = NONE
     late: str = NONE
+    noise: str = NONE
+    initiators: str = native.ROOT
 
     @property
     def deaths(self) -> list[str]:
@@ -49,13 +51,17 @@ class Point:
         return [] if self.fail_at == NONE else self.fail_at.split(",")
 
     def values(self) -> tuple[str | int, ...]:
-        """What tells points apart, `late` only where somebody is: seeds follow from it."""
-        every = tuple(getattr(self, name) for name in PARAMETERS)
-        return every if self.late != NONE else every[:-1]
+        """What tells points apart, and what seeds follow from: parameters from `late` on only up to
+        the last one that is given."""
+        every = [getattr(self, name) for name in PARAMETERS]
+        while len(every) > _ALWAYS and every[-1] == _DEFAULTS[list(PARAMETERS)[len(every) - 1]]:
+            every.pop()
+        return tuple(every)
 
 
 PARAMETERS = {field.name: field.type for field in fields(Point)}
 _NEEDED = ("protocol", "procs")
+_ALWAYS = list(PARAMETERS).index("late")
 _DEFAULTS = {name: getattr(Point("", 1), name) for name in PARAMETERS if name not in _NEEDED}
 
 
@@ -182,6 +188,8 @@ def _check(point: Point) -> None:
         faults=point.faults,
         fail_at=point.deaths,
         late=point.late,
+        noise=point.noise,
+        initiators=point.initiators,
     )
 
 
