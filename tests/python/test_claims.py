@@ -107,3 +107,15 @@ def test_a_claim_that_is_read_twice_counts_once_in_each_reading() -> None:
         "1 of 2 claims hold as printed, 2 of 3 claims hold as their authors ran them; "
         "1 rest on too few runs to tell"
     )
+
+
+def test_circular_claims_are_named_and_count_neither_way() -> None:
+    claims = Claims("figure")
+    claims.equal("may fail", 1, 1, 1)
+    claims.equal("has failed", 1, 2, 1)
+    with claims.circular():
+        claims.equal("chosen so", 1, 1, 1)
+    claims.equal("may fail, too", 1, 1, 1)
+    assert [claim.verdict for claim in claims] == ["within", "outside", "circular", "within"]
+    assert [claim.as_json()["circular"] for claim in claims] == [False, False, True, False]
+    assert summary(claims) == "2 of 3 claims hold; 1 more are circular"

@@ -28,7 +28,7 @@ NAMES = [experiment.name for experiment in papers()["corrected-trees"].experimen
 FTCO_NAMES = [experiment.name for experiment in papers()["ftco"].experiments]
 MEMBERSHIP_NAMES = [experiment.name for experiment in papers()["membership"].experiments]
 REVOKE_NAMES = [experiment.name for experiment in papers()["revoke"].experiments]
-KEYS = {"figure", "claim", "reading", "paper", "ours", "within", "sample_size"}
+KEYS = {"figure", "claim", "reading", "paper", "ours", "within", "circular", "sample_size"}
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,6 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
     assert [name for name in [*NAMES, "all"] if name not in line] == []
     assert "give corrected-trees, ftco, membership, revoke" in refusal(capsys, "corrected-forests")
     assert "docs/explanation/protocols/membership.md" in refusal(capsys, "membership", "fig3")
-    assert "with real processes" in refusal(capsys, "revoke", "fig5")
     assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
     assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")
     assert list(tmp_path.iterdir()) == []
@@ -213,8 +212,12 @@ def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, proc
     )
     every = [claim for _, _, claims in results for claim in claims]
     assert f"**{summary(every)}.**" in " ".join(text.split())
-    verdicts = sum(text.count(f"| {word} |") for word in ("within", "**outside**", "**open**"))
-    assert verdicts == len(every) + (0 if any(claim.reading for claim in every) else 1)
+    words = ("within", "**outside**", "**open**", "circular")
+    verdicts = sum(text.count(f"| {word} |") for word in words)
+    # Headers of columns are words, too.
+    headers = 0 if any(claim.reading for claim in every) else 1
+    headers += any(claim.is_circular for claim in every)
+    assert verdicts == len(every) + headers
     assert "1 min 1 s" in text
     for experiment in paper.experiments:
         assert f"(folder/{experiment.name}.svg)" in text

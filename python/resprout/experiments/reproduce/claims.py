@@ -22,7 +22,7 @@ PRINTED: Reading = "printed"
 RUN: Reading = "run"
 
 # Errors of an estimate within which 99 % of samples are.
-_ERRORS = 2.58
+ERRORS = 2.58
 # How often a deviation that matters may be missed.
 _MISSED = 0.05
 
@@ -41,9 +41,14 @@ class Claim:
     sample_size: int
     """Simulated operations that it rests on."""
     reading: Reading = ""
+    is_circular: bool = False
+    """What is compared was chosen so that it holds, or follows from the paper's own formula. It
+    counts neither as within nor as outside."""
 
     @property
     def verdict(self) -> str:
+        if self.is_circular:
+            return "circular"
         if self.within is None:
             return "open"
         return "within" if self.within else "outside"
@@ -56,6 +61,7 @@ class Claim:
             "paper": self.paper,
             "ours": _plain(self.ours),
             "within": self.within,
+            "circular": self.is_circular,
             "sample_size": self.sample_size,
         }
 
@@ -82,13 +88,18 @@ def summary(claims: Sequence[Claim]) -> str:
     """How many hold, in each reading if there are two."""
     parts = []
     has_two = any(claim.reading for claim in claims)
+    judged = [claim for claim in claims if not claim.is_circular]
     for reading, name in ((PRINTED, "as printed"), (RUN, "as their authors ran them")):
-        own = read_as(claims, reading)
+        own = read_as(judged, reading)
         within = sum(claim.within is True for claim in own)
         parts.append(f"{within} of {len(own)} claims hold{f' {name}' if has_two else ''}")
     text = ", ".join(parts if has_two else parts[:1])
-    undecided = sum(claim.within is None for claim in claims)
-    return f"{text}; {undecided} rest on too few runs to tell" if undecided else text
+    undecided = sum(claim.within is None for claim in judged)
+    if undecided:
+        text += f"; {undecided} rest on too few runs to tell"
+    if len(judged) < len(claims):
+        text += f"; {len(claims) - len(judged)} more are circular"
+    return text
 
 
 class Claims(list[Claim]):
@@ -98,6 +109,16 @@ class Claims(list[Claim]):
         super().__init__()
         self._figure = figure
         self._reading: Reading = ""
+        self._is_circular = False
+
+    @contextmanager
+    def circular(self) -> Iterator[None]:
+        """What is added meanwhile could not have come out otherwise; its rule says why."""
+        self._is_circular = True
+        try:
+            yield
+        finally:
+            self._is_circular = False
 
     @contextmanager
     def read(self, reading: Reading) -> Iterator[None]:
@@ -135,7 +156,7 @@ class Claims(list[Claim]):
         `error`: the standard error of ours. A deviation of `matters`, twice the tolerance if not
         said otherwise, has to be outside.
         """
-        bound = tolerance + _ERRORS * error
+        bound = tolerance + ERRORS * error
         is_blind = error > 0 and bound >= (2 * tolerance if matters is None else matters)
         within = _if_seen(abs(ours - paper) <= bound, is_blind)
         self._add(claim, paper, ours, within, f"±{text_of(bound)}: {why}", runs)
@@ -183,7 +204,7 @@ class Claims(list[Claim]):
 
         A share `factor` times smaller has to be outside.
         """
-        bound = slack * paper + _ERRORS * math.sqrt(paper * (1 - paper) / runs)
+        bound = slack * paper + ERRORS * math.sqrt(paper * (1 - paper) / runs)
         within = _if_seen(abs(hits / runs - paper) <= bound, bound >= paper - paper / factor)
         rule = f"±{text_of(bound)}: {100 * slack:g} % and 2.58 standard errors"
         self._add(claim, paper, hits / runs, within, rule, runs)
@@ -216,8 +237,8 @@ class Claims(list[Claim]):
     def _add(
         self, claim: str, paper: Value, ours: Value, is_so: bool | None, rule: str, runs: int
     ) -> None:
-        reading = self._reading
-        self.append(Claim(self._figure, claim, paper, ours, is_so, rule, runs, reading))
+        kind = (self._reading, self._is_circular)
+        self.append(Claim(self._figure, claim, paper, ours, is_so, rule, runs, *kind))
 
 
 def _if_seen(is_within: bool, is_blind: bool) -> bool | None:

@@ -128,7 +128,8 @@ def _print_table(claims: list[Claim]) -> None:
     table = Table("", "claim", "paper", "ours", "", "runs", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[-1].justify = "right"
     for claim in page.side_by_side(claims):
-        verdict = Text(claim.verdict, style="" if claim.within else "bold red")
+        is_plain = claim.verdict in ("within", "circular")
+        verdict = Text(claim.verdict, style="" if is_plain else "bold red")
         text = f"as {claim.reading}: {claim.claim}" if claim.reading else claim.claim
         cells = (text, text_of(claim.paper), text_of(claim.ours))
         runs = f"{claim.sample_size:,}"

@@ -80,17 +80,21 @@ def _overview(results: list[tuple[Experiment, list[Claim]]]) -> list[str]:
     """A line for each figure; two columns more if something is judged in two readings."""
     has_two = any(claim.reading for _, claims in results for claim in claims)
     readings: list[Reading] = [PRINTED, RUN] if has_two else [PRINTED]
+    has_circular = any(claim.is_circular for _, claims in results for claim in claims)
     names = ["claims", "within", "outside", "open"]
     if has_two:
         names = ["claims", *(f"{name}, as {r}" for r in readings for name in names[1:])]
+    names += ["circular"] if has_circular else []
     lines = [f"| | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
     for experiment, claims in results:
         anchor = "".join(c for c in experiment.title.lower() if c.isalnum() or c in " -_")
         link = f"[{experiment.title}](#{anchor.replace(' ', '-')})"
         cells = [len(read_as(claims, PRINTED))]
         for reading in readings:
-            found = [claim.within for claim in read_as(claims, reading)]
-            cells += [found.count(verdict) for verdict in (True, False, None)]
+            found = [claim.verdict for claim in read_as(claims, reading)]
+            cells += [found.count(verdict) for verdict in ("within", "outside", "open")]
+        if has_circular:
+            cells.append(sum(claim.is_circular for claim in claims))
         lines.append(f"| {link} | {' | '.join(map(str, cells))} |")
     return lines
 
@@ -102,7 +106,8 @@ def side_by_side(claims: list[Claim]) -> list[Claim]:
 
 
 def _row(claim: Claim) -> str:
-    verdict = claim.verdict if claim.within else f"**{claim.verdict}**"
+    is_plain = claim.verdict in ("within", "circular")
+    verdict = claim.verdict if is_plain else f"**{claim.verdict}**"
     runs = f"{claim.sample_size:,}"
     text = f"*as {claim.reading}:* {claim.claim}" if claim.reading else claim.claim
     cells = (text, text_of(claim.paper), text_of(claim.ours), verdict, claim.rule, runs)

@@ -16,5 +16,5 @@ CORRECTED_TREES = Paper(
     "corrected-trees",
     "Corrected Trees for Reliable Group Communication, reproduced",
     (FIG1B, FIG6, FIG7, FIG8, FIG9, FIG10, TABLE1, OPPORTUNISTIC, FIG14, LEMMAS),
-    ("What is outside is explained in [errata.md](../errata.md).",),
+    ("What is outside is explained in [errata.md](../../reference/errata.md).",),
 )

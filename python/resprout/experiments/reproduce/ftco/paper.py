@@ -13,5 +13,5 @@ FTCO = Paper(
     "ftco",
     "Fault-Tolerant Collective Operations, reproduced",
     (FIG7, FIG8, FIG9, FIG10, TABLE2, TABLE1, FIG6),
-    ("What is outside is explained in [errata.md](../errata.md).",),
+    ("What is outside is explained in [errata.md](../../reference/errata.md).",),
 )

@@ -37,14 +37,15 @@ def _rows(study: Study) -> list[Row]:
 def _claims(study: Study, rows: list[Row]) -> Claims:
     claims = Claims("fig7")
     pairs = {row["nodes"]: row["simulated"] for row in rows if row["children"] == 1}
-    claims.holds(
-        "pairs of nodes are handled well by the switch up to twelve nodes",
-        "up to 12",
-        f"{pairs[PAIRS_BEAR]:.0f} µs at 12, {pairs[PAIRS_BEAR + 2]:.0f} µs at 14",
-        pairs[PAIRS_BEAR] <= 1.01 * ETHERNET_L < pairs[PAIRS_BEAR + 2],
-        len(pairs),
-        rule="no longer than L; the switch's time for a message is chosen so",
-    )
+    with claims.circular():
+        claims.holds(
+            "pairs of nodes are handled well by the switch up to twelve nodes",
+            "up to 12",
+            f"{pairs[PAIRS_BEAR]:.0f} µs at 12, {pairs[PAIRS_BEAR + 2]:.0f} µs at 14",
+            pairs[PAIRS_BEAR] <= 1.01 * ETHERNET_L < pairs[PAIRS_BEAR + 2],
+            len(pairs),
+            rule="no longer than L; the switch's time for a message is chosen so",
+        )
     beyond = [nodes for nodes in pairs if nodes > PAIRS_BEAR]
     straight = linearity([float(n) for n in beyond], [pairs[n] for n in beyond])
     claims.holds(
@@ -68,14 +69,15 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         rule="of at most 45 nodes",
     )
     worst = max(abs(row["model"] / row["simulated"] - 1) for row in rows)
-    claims.holds(
-        "serialization in the switch explains it",
-        "explains",
-        f"{100 * worst:.0f} % at most",
-        worst <= 0.1,
-        len(rows),
-        rule="the formula for it is at most 10 % away from what is simulated",
-    )
+    with claims.circular():
+        claims.holds(
+            "serialization in the switch explains it",
+            "explains",
+            f"{100 * worst:.0f} % at most",
+            worst <= 0.1,
+            len(rows),
+            rule="its formula is at most 10 % away from a simulation of just that",
+        )
     return claims
 
 

@@ -23,9 +23,10 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         for one, other in itertools.pairwise(range(2, rows[-1]["procs"] + 1))
         if models.height(one, 4) < models.height(other, 4)
     ]
-    claims.equal(
-        "the base model steps up above 5 and 21 nodes", "5, 21", ", ".join(steps), len(rows)
-    )
+    with claims.circular():
+        claims.equal(
+            "the base model steps up above 5 and 21 nodes", "5, 21", ", ".join(steps), len(rows)
+        )
     before = [row for row in rows if row["procs"] in (5, 21)]
     claims.holds(
         "the contention model resembles the results just before the height increases (5, 21)",
@@ -36,14 +37,15 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         rule="at most 10 % away at both",
     )
     every = deviations(rows)
-    claims.holds(
-        "the refined models show a close resemblance of experiments (section 7, end)",
-        "close",
-        deviation_text(rows),
-        sum(map(abs, every)) / len(every) <= 0.1,
-        runs,
-        rule="10 % away on average at most",
-    )
+    with claims.circular():
+        claims.holds(
+            "the refined models show a close resemblance of experiments (section 7, end)",
+            "close",
+            deviation_text(rows),
+            sum(map(abs, every)) / len(every) <= 0.1,
+            runs,
+            rule="10 % away on average at most; the traffic beside it was chosen after results",
+        )
     above = sum(deviation > 0 for deviation in every) / len(every)
     claims.holds(
         "the contention model tends to overestimate the results",

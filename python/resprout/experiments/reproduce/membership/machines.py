@@ -12,6 +12,9 @@ O_CP = 2.0
 """Microseconds, on both (section 7)."""
 TORUS_L = 4.6
 """Of a hop on BlueGene/L (section 7.1)."""
+TORUS_O = 2.0
+"""Microseconds that a task takes for a message that it sends or receives. The paper does not say;
+it is as long as O_cp here."""
 TORUS_SIZES = tuple(1 << bits for bits in range(2, 11))
 ETHERNET_L = 118.0
 """Of XTORC (section 7.2)."""
@@ -34,7 +37,9 @@ class Spread:
     runs: int
 
 
-def simulate(study: Study, procs: int, radix: int, network: str, talkers: int = 0) -> Spread:
+def simulate(
+    study: Study, procs: int, radix: int, network: str, talkers: int = 0, overhead: float = 0.0
+) -> Spread:
     """T_s of the protocol, for dead members all over the tree but the root.
 
     The models count the dead one, so none is taken that leaves a tree of fewer levels.
@@ -53,6 +58,7 @@ def simulate(study: Study, procs: int, radix: int, network: str, talkers: int = 
             processing=_ns(O_CP),
             service=0 if is_torus else _ns(SERVICE),
             talkers=talkers,
+            overhead=_ns(overhead),
         )["stabilized"]
         / 1e3
         for victim in victims

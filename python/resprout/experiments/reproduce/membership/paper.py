@@ -15,7 +15,8 @@ MEMBERSHIP = Paper(
     (FIG4, FIG5, FIG6, FIG7, FIG8),
     (
         "The paper prints its curves but no numbers, so its models are compared with the protocol "
-        "as it is simulated here. What is outside is explained in [errata.md](../errata.md).",
+        "as it is simulated here. What is outside is explained in "
+        "[errata.md](../../reference/errata.md).",
     ),
     dict.fromkeys(("fig1", "fig2", "fig3"), _NO_DATA),
 )
