@@ -52,6 +52,46 @@ def advise_command(
     return advise(asked, json)
 
 
+PLAN_HELP = """How far correction reaches so that a broadcast misses nobody, on these hosts.
+
+    resprout plan hosts
+    resprout plan hosts --order racks --rack-mtbf 20y --target 1e-12
+    resprout plan hosts --host-mtbf 3y --noticed-after 1min --samples 5000 --json
+
+Ranks, hosts and racks fail each with a probability of its own. A host takes its ranks along, a
+rack its hosts. docs/how-to/plan.md says what is computed."""
+
+
+@foresight_app.command("plan", help=with_examples(PLAN_HELP), no_args_is_help=True)
+def plan_command(
+    hosts: Annotated[Path, typer.Argument(help="The file for --hostfile: NAME slots=N a line.")],
+    order: Annotated[
+        Path | None,
+        typer.Option("--order", metavar="FILE", help="Racks, as `resprout run --order` reads."),
+    ] = None,
+    target: Annotated[float, typer.Option(help="Missed ranks a broadcast, at most.")] = 1e-12,
+    noticed_after: Annotated[
+        str, typer.Option(help="So long a failure is not known, and the tree is as before.")
+    ] = "10s",
+    rank_mtbf: Annotated[str, typer.Option(help="Between failures of one rank alone.")] = "100y",
+    host_mtbf: Annotated[str, typer.Option(help="Of one host.")] = "5y",
+    rack_mtbf: Annotated[str, typer.Option(help="Of one rack.")] = "50y",
+    latency: Annotated[int, typer.Option("--latency", "-L", help="Of the network, ticks.")] = 2,
+    overhead: Annotated[int, typer.Option("--overhead", "-o", help="Of a message, ticks.")] = 1,
+    samples: Annotated[
+        int, typer.Option(min=0, help="Simulated broadcasts that miss somebody; 0: none.")
+    ] = 1000,
+    json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> int:
+    from resprout.plan.command import Asked, plan
+
+    asked = Asked(
+        hosts, order, target, noticed_after, rank_mtbf, host_mtbf, rack_mtbf,
+        latency, overhead, samples,
+    )  # fmt: skip
+    return plan(asked, json)
+
+
 TORTURE_HELP = """Kill every rank of a program at every call of MPI, and look at the others.
 
     resprout torture -n 4 -- ./program
