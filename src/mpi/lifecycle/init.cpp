@@ -30,6 +30,7 @@
 #include "mpi/handles/windows/windows.hpp"
 #include "mpi/lifecycle/abort.hpp"
 #include "mpi/lifecycle/bring_up.hpp"
+#include "mpi/lifecycle/broken_pipes.hpp"
 #include "mpi/lifecycle/leaving.hpp"
 #include "mpi/lifecycle/report/arrival.hpp"
 #include "mpi/lifecycle/report/fatal_signals.hpp"
@@ -233,8 +234,8 @@ void begin() {
   ParsedOptions parsed = parse_environment(environment, size);
   if (parsed.error.empty()) parsed.error = choose_specs(parsed.options);
   if (!parsed.error.empty()) refuse(parsed.error);
-
   watch_for_leaving();
+  bear_broken_pipes();
   runtime::LifelineOptions callbacks;
   callbacks.on_loss = handle_loss;
   callbacks.on_view = handle_view;
