@@ -75,6 +75,12 @@ def all_parts(minutes: float) -> dict[str, Part]:
         ),
         of_python("jobs", "all collectives, in jobs and simulated", "mpi/soak.py", *lasts),
         of_python("repairs", "programs that repair communicators", "mpi/soak_repairs.py"),
+        Part(
+            "hosts",
+            "jobs over several hosts, all carriers",
+            [PYTHON, "tests/mpi/soak_hosts.py"],
+            {"PYTHONPATH": "tests"},
+        ),
         of_python("replicas", "planes that lag, all methods", "mpi/soak_replicas.py"),
         of_python("checkpoints", "planes that go back", "mpi/soak_checkpoints.py"),
         of_python("returns", "planes that come back", "mpi/soak_returns.py"),

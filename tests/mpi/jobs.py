@@ -242,11 +242,13 @@ def resprout_run(
     options: Sequence[str] = (),
     variables: Mapping[str, str] | None = None,
     meanwhile: Callable[[Job], None] = lambda _: None,
+    within: Sequence[str | Path] = (),
 ) -> Ended:
-    """A job under `resprout run`, with its report."""
+    """A job under `resprout run`, with its report; `within`: a command that runs the launcher."""
     with tempfile.TemporaryDirectory(prefix="report-") as directory:
         path = Path(directory) / "report.json"
-        command = [RESPROUT, "run", "-n", str(ranks), "--report", path, *options, "--", *program]
+        words = [RESPROUT, "run", "-n", str(ranks), "--report", path, *options, "--", *program]
+        command = [*within, *words]
         ended = run(command, variables, meanwhile)
         report = json.loads(path.read_text()) if path.exists() and path.stat().st_size else {}
     return Ended(ended.command, ended.status, ended.out, ended.err, report)

@@ -5,7 +5,7 @@ import random
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,15 +123,28 @@ def repeat_command(case: Case) -> str:
 
 
 def run(
-    case: Case, program: Sequence[str | Path], folder: Path, more_options: Sequence[str] = ()
+    case: Case,
+    program: Sequence[str | Path],
+    folder: Path,
+    more_options: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    within: Sequence[str | Path] = (),
 ) -> jobs.Ended:
-    """Run it; exactly the victims are lost, and the survivors' logs hold."""
+    """Run it; exactly the victims are lost, and the survivors' logs hold.
+
+    `within`: a command that runs the launcher, on another host say.
+    """
     options = [f"--inject={fault}" for fault in case.injected]
     options += ["--transport", case.transport, "--collectives", case.collectives, *more_options]
     if any(fault.startswith("stop") for fault in case.faults):
         options += ["--heartbeat-timeout", str(HEARTBEAT_TIMEOUT_MS)]
     ended = jobs.resprout_run(
-        case.ranks, program, options, meanwhile=lambda job: _send_signals(case, folder, job)
+        case.ranks,
+        program,
+        options,
+        variables,
+        meanwhile=lambda job: _send_signals(case, folder, job),
+        within=within,
     )
     assert ended.status == 0, f"{ended}\n{repeat_command(case)}"
     assert ended.lost == case.victims, f"{ended}\n{repeat_command(case)}"

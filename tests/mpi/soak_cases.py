@@ -38,7 +38,7 @@ def a_case(number: int) -> Case:
     victims = dice.sample(range(ranks), min(count, ranks - 1))
     # Faults by the clock, by the calls, or by signals from outside.
     clock = dice.choice(["at", "at", "after", ""])
-    faults = tuple(f"{_kind(dice)}:rank={rank},{_moment(dice, program, clock)}" for rank in victims)
+    faults = tuple(f"{_kind(dice)}:rank={rank},{moment(dice, program, clock)}" for rank in victims)
     return Case(
         number,
         program,
@@ -64,7 +64,7 @@ def _kind(dice: random.Random) -> str:
     return dice.choice(["kill", "kill", "kill", "stop", "exit"])
 
 
-def _moment(dice: random.Random, program: str, clock: str) -> str:
+def moment(dice: random.Random, program: str, clock: str) -> str:
     if clock == "after":
         return f"after={dice.randint(*FAULT_US)}us"
     if clock == "at" and dice.random() < 0.5:

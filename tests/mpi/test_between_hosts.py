@@ -1,0 +1,37 @@
+"""Collectives between hosts, which are left to the MPI library until a loss."""
+
+from collections.abc import Iterator
+
+import covering
+import kills
+import namespaces
+import pytest
+import soak_cases
+import soak_hosts
+
+EACH_HAS = 2
+RANKS = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hosts() -> Iterator[None]:
+    with namespaces.up(soak_hosts.HOSTS):
+        yield
+
+
+@pytest.mark.parametrize("program", ["mixed", "blocks"])
+def test_the_library_carries_them(program: str) -> None:
+    case = kills.Case(3, program, RANKS, "auto", (), 30)
+    operations = soak_hosts.run_case(case, EACH_HAS).report["operations"]
+    names = soak_cases.MIXED if program == "mixed" else soak_cases.BLOCKS
+    assert {name for name in names if operations[name]["native"]} == set(names), operations
+
+
+def small_cases() -> list[int]:
+    """The seeds of jobs with few ranks."""
+    return [seed for seed in range(60) if soak_hosts.a_case("auto", seed)[0].ranks <= RANKS]
+
+
+@pytest.mark.parametrize("seed", covering.a_share(small_cases(), 12))
+def test_survivors_go_on_when_ranks_die_in_what_the_library_carries(seed: int) -> None:
+    soak_hosts.run_case(*soak_hosts.a_case("auto", seed))
