@@ -223,7 +223,11 @@ void Engine::handle_news() {
 void Engine::look_at_links() {
   std::set<int> awaited;
   for (const auto& [id, session] : sessions_)
-    session->for_each_awaited([&](int rank) { awaited.insert(rank); });
+    session->for_each_awaited([&](int rank) { awaited.insert(rank); },
+                              [&, of = id](const Members& members) {
+                                const auto& ranks = links_.one_on_each_host(of, members);
+                                awaited.insert(ranks.begin(), ranks.end());
+                              });
   links_.look(read_clock(), std::move(awaited), [this](int rank) { return is_lost(rank); });
 }
 

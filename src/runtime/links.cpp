@@ -7,6 +7,25 @@ namespace resprout::runtime {
 
 using protocols::LinkWatch;
 
+const std::vector<int>& Links::one_on_each_host(std::uint64_t session, const Members& members) {
+  constexpr std::size_t sessions_max = 64;
+  if (on_other_hosts_.size() > sessions_max) on_other_hosts_.clear();
+  const auto [at, is_new] = on_other_hosts_.try_emplace(session);
+  if (!is_new) return at->second;
+  std::map<int, std::vector<int>> by_host;
+  for (int i = 0; i < members.size(); ++i) {
+    const int rank = members.world_rank(rank_at(i));
+    by_host[host(rank)].push_back(rank);
+  }
+  const std::vector<int>& own = by_host[host(self_)];
+  const auto self = static_cast<std::size_t>(std::ranges::find(own, self_) - own.begin());
+  std::size_t number = 0;
+  for (const auto& [other, ranks] : by_host)
+    if (other != host(self_) && number++ % own.size() == self)
+      at->second.push_back(ranks[self % ranks.size()]);
+  return at->second;
+}
+
 void Links::look(Time now, std::set<int> awaited, const std::function<bool(int)>& is_lost) {
   std::erase_if(doubted_, [&](const auto& doubt) {
     return is_lost(doubt.first) || transport_.heard_of(doubt.first) != doubt.second;

@@ -20,6 +20,7 @@
 
 #include "core/time.hpp"
 #include "protocols/link_watch/link_watch.hpp"
+#include "runtime/members.hpp"
 #include "runtime/transport.hpp"
 
 namespace resprout::runtime {
@@ -44,6 +45,12 @@ class Links {
   void watch(LinkWatching watching) { watching_ = std::move(watching); }
   bool is_watching() const { return watching_.patience_ns != 0; }
   Duration look_period_ns() const { return watching_.patience_ns / 8; }
+
+  // Of the members of a session, which this process is one of, one on each other host, or none on
+  // some: such that of any two hosts some process asks another one if all members ask those that
+  // this gives them. With H hosts of r ranks that is H / r for each process. World ranks, valid
+  // until the next call. REQUIRES: is_watching().
+  const std::vector<int>& one_on_each_host(std::uint64_t session, const Members& members);
 
   // Once per `look_period_ns` or so. `awaited`: world ranks; `is_lost` tells which of all are lost.
   void look(Time now, std::set<int> awaited, const std::function<bool(int)>& is_lost);
@@ -74,6 +81,7 @@ class Links {
   std::map<int, protocols::LinkWatch> watches_;  // of those who are awaited
   // Tried though nobody may wait for them, until something comes: what had been heard before.
   std::map<int, std::uint64_t> doubted_;
+  std::map<std::uint64_t, std::vector<int>> on_other_hosts_;  // by session, of some
   Time looked_at_{};
   std::set<std::pair<int, MessageKind>> unsent_;
   std::map<int, Time> unanswered_;  // questions of the failure detector's, since when

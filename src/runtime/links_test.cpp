@@ -3,8 +3,10 @@
 #include "runtime/links.hpp"
 
 #include <chrono>
+#include <set>
 
 #include "doctest/doctest.h"
+#include "runtime/native_call.hpp"
 #include "runtime/session_test.hpp"
 
 using namespace resprout;
@@ -85,6 +87,63 @@ TEST_CASE("links: while nobody is late nothing is asked") {
   });
   CHECK(watched.sent(MessageKind::keepalive) == 0);
   CHECK(watched.sent(MessageKind::acknowledgment) == 0);
+}
+
+namespace {
+
+// What the library below carries until somebody is lost, or nobody is for very long.
+class Endless final : public NativeCall {
+ public:
+  explicit Endless(const Engine& engine) : engine_(engine) {}
+  bool run() override {
+    const auto end = std::chrono::steady_clock::now() + 20 * long_time;
+    while (engine_.lost_count() == 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return false;
+  }
+  void interrupt() override {}
+  std::span<const std::byte> payload() override { return {}; }
+  void take(std::span<const std::byte>) override {}
+  bool synchronizes() const override { return true; }
+  int root() const override { return -1; }
+
+ private:
+  const Engine& engine_;
+};
+
+}  // namespace
+
+TEST_CASE("links: a cut under a collective of the library below is found") {
+  WatchedJob watched(4);
+  watched.cut(1, 3);
+  watched.run([&](int, Engine& engine, Session& session) {
+    Endless call(engine);
+    Lock lock = engine.lock();
+    CHECK_FALSE(session.run_natively(lock, call).is_delivered);
+  });
+  CHECK(watched.reports > 0);
+  CHECK(watched.is_lost(3));
+}
+
+TEST_CASE("links: of any two hosts one link is watched, and few for each process") {
+  constexpr int hosts = 9;
+  constexpr int ranks_each = 4;
+  constexpr int ranks = hosts * ranks_each;
+  std::vector<Member> all;
+  for (int rank = 0; rank < ranks; ++rank) all.push_back({rank, rank});
+  WatchedJob unused(1);
+  std::set<std::pair<int, int>> asked;
+  for (int self = 0; self < ranks; ++self) {
+    Links links(self, *unused.job.transports[0]);
+    LinkWatching watching;
+    watching.patience_ns = patience_ns;
+    for (int rank = 0; rank < ranks; ++rank) watching.hosts.push_back(rank - rank % ranks_each);
+    links.watch(watching);
+    const std::vector<int> chosen = links.one_on_each_host(1, Members(all, self));
+    CHECK(chosen.size() <= (hosts + ranks_each - 1) / ranks_each);
+    for (const int rank : chosen) asked.insert({self / ranks_each, rank / ranks_each});
+  }
+  CHECK(asked.size() == hosts * (hosts - 1));
 }
 
 TEST_CASE("links: a process that comes late answers, and is not accused") {

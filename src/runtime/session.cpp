@@ -564,8 +564,9 @@ Buffer Session::allocate(std::size_t bytes) {
   return bytes < shared_bytes_min ? Buffer(bytes) : Buffer(bytes, engine_.transport());
 }
 
-// What the library below carries is its business.
-void Session::for_each_awaited(const std::function<void(int)>& function) const {
+void Session::for_each_awaited(const std::function<void(int)>& function,
+                               const std::function<void(const Members&)>& below) const {
+  if (is_below_.load(std::memory_order_relaxed) && !is_on_one_host_) below(*everybody_);
   for (const Kept& kept : operations_) {
     if (kept.operation) {
       kept.operation->for_each_awaited(engine_.now(), function);

@@ -264,8 +264,11 @@ class Session final : public Outlet {
   bool passes_by_reference(int world_rank, std::span<const std::byte> data) const override;
   Buffer allocate(std::size_t bytes) override;
 
-  // Calls `function(world_rank)` for everybody without whom an operation does not go on.
-  void for_each_awaited(const std::function<void(int)>& function) const;
+  // Calls `function(world_rank)` for everybody without whom an operation does not go on. Of one
+  // that the library below carries nobody knows whom it waits for: `below(everybody)` if some of
+  // them are on other hosts.
+  void for_each_awaited(const std::function<void(int)>& function,
+                        const std::function<void(const Members&)>& below) const;
 
   // One line a running operation, for a person who asks what this process waits for.
   std::string describe() const;
