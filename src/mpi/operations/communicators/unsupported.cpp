@@ -29,34 +29,6 @@ extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
   });
 }
 
-extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info,
-                              int root, MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
-  return unless_remade(comm, "comm_spawn", [&] {
-    return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, errcodes);
-  });
-}
-
-extern "C" int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[],
-                                       const int maxprocs[], const MPI_Info infos[], int root,
-                                       MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
-  return unless_remade(comm, "comm_spawn_multiple", [&] {
-    return PMPI_Comm_spawn_multiple(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
-                                    errcodes);
-  });
-}
-
-extern "C" int MPI_Comm_accept(const char* port, MPI_Info info, int root, MPI_Comm comm,
-                               MPI_Comm* newcomm) {
-  return unless_remade(comm, "comm_accept",
-                       [&] { return PMPI_Comm_accept(port, info, root, comm, newcomm); });
-}
-
-extern "C" int MPI_Comm_connect(const char* port, MPI_Info info, int root, MPI_Comm comm,
-                                MPI_Comm* newcomm) {
-  return unless_remade(comm, "comm_connect",
-                       [&] { return PMPI_Comm_connect(port, info, root, comm, newcomm); });
-}
-
 // Open MPI 4.1 has none of these.
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 

@@ -1,0 +1,39 @@
+#include "mpi/operations/communicators/native_twin.hpp"
+
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/failures.hpp"
+#include "openmpi/ulfm.hpp"
+
+namespace resprout::shim {
+namespace {
+
+// The library's way to a communicator after a loss asks all who live.
+bool is_everybody_who_lives(const Communicator& communicator) {
+  int size = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  return communicator.world_ranks.size() + failed_in(MPI_COMM_WORLD).size() ==
+         static_cast<std::size_t>(size);
+}
+
+}  // namespace
+
+NativeTwin::NativeTwin(MPI_Comm comm)
+    : is_possible_(ulfm::is_active() && is_everybody_who_lives(*communicator_of(comm))) {
+  if (!is_possible_) return;
+  const Communicator& communicator = *communicator_of(comm);
+  MPI_Comm living = ulfm::shrink(MPI_COMM_WORLD);
+  if (living == MPI_COMM_NULL) return;
+  PMPI_Comm_set_errhandler(living, MPI_ERRORS_RETURN);
+  int size = 0;
+  PMPI_Comm_size(living, &size);
+  const bool is_same = static_cast<std::size_t>(size) == communicator.world_ranks.size();
+  if (is_same && PMPI_Comm_split(living, 0, communicator.rank, &twin_) != MPI_SUCCESS)
+    twin_ = MPI_COMM_NULL;
+  PMPI_Comm_free(&living);
+}
+
+NativeTwin::~NativeTwin() {
+  if (is_whole()) PMPI_Comm_free(&twin_);
+}
+
+}  // namespace resprout::shim

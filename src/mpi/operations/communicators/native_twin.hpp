@@ -1,0 +1,33 @@
+// A communicator of the MPI library's own with the members of one that was made after a loss, for
+// what only the library can do: start other processes, or reach those of another job.
+//
+// Thread rule: as of collectives.
+#pragma once
+
+#include <mpi.h>
+
+namespace resprout::shim {
+
+class NativeTwin {
+ public:
+  // Collective over `comm`. REQUIRES: `comm` was made after a loss
+  // (handles/communicators/remade.hpp).
+  explicit NativeTwin(MPI_Comm comm);
+  ~NativeTwin();
+  NativeTwin(const NativeTwin&) = delete;
+  NativeTwin& operator=(const NativeTwin&) = delete;
+
+  // False, of all members alike: the MPI library has no ULFM, or somebody who lives is not in
+  // `comm`.
+  bool is_possible() const { return is_possible_; }
+  // False: somebody was lost meanwhile.
+  bool is_whole() const { return twin_ != MPI_COMM_NULL; }
+  // With the ranks of `comm`; its errors are returned. REQUIRES: is_whole().
+  MPI_Comm comm() const { return twin_; }
+
+ private:
+  bool is_possible_;
+  MPI_Comm twin_ = MPI_COMM_NULL;
+};
+
+}  // namespace resprout::shim

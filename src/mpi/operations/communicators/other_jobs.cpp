@@ -1,0 +1,66 @@
+// Processes of other jobs: those that the program starts, and those that it reaches through a port.
+//
+// The MPI library makes the inter-communicator, also for those who are left of a job. Resprout
+// knows nobody on the other side: what becomes of the communicator, and of all that are made of it,
+// after a loss is up to the library. A program that starts others in the place of the lost (shrink,
+// spawn, merge, split) goes on so.
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
+#include "mpi/handles/error_handlers/refusal.hpp"
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/operations/communicators/native_twin.hpp"
+
+using namespace resprout::shim;
+
+namespace {
+
+void inherit_error_handler(MPI_Comm from, MPI_Comm to) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(from, &handler);
+  MPI_Comm_set_errhandler(to, handler);
+  MPI_Errhandler_free(&handler);
+}
+
+// `make`: the library's call on the communicator that it is given.
+template <typename Make>
+int connect_to_others(MPI_Comm comm, const char* name, MPI_Comm* made, Make make) {
+  if (!is_remade(comm)) return make(comm);
+  const NativeTwin twin(comm);
+  if (!twin.is_possible()) return refuse_remade(comm, name);
+  const int code = twin.is_whole() ? make(twin.comm()) : proc_failed();
+  if (code == MPI_SUCCESS) inherit_error_handler(comm, *made);
+  return finish(comm, name, code);
+}
+
+}  // namespace
+
+extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info,
+                              int root, MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
+  return connect_to_others(comm, "comm_spawn", intercomm, [&](MPI_Comm members) {
+    return PMPI_Comm_spawn(command, argv, maxprocs, info, root, members, intercomm, errcodes);
+  });
+}
+
+extern "C" int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[],
+                                       const int maxprocs[], const MPI_Info infos[], int root,
+                                       MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
+  return connect_to_others(comm, "comm_spawn_multiple", intercomm, [&](MPI_Comm members) {
+    return PMPI_Comm_spawn_multiple(count, commands, argvs, maxprocs, infos, root, members,
+                                    intercomm, errcodes);
+  });
+}
+
+extern "C" int MPI_Comm_accept(const char* port, MPI_Info info, int root, MPI_Comm comm,
+                               MPI_Comm* newcomm) {
+  return connect_to_others(comm, "comm_accept", newcomm, [&](MPI_Comm members) {
+    return PMPI_Comm_accept(port, info, root, members, newcomm);
+  });
+}
+
+extern "C" int MPI_Comm_connect(const char* port, MPI_Info info, int root, MPI_Comm comm,
+                                MPI_Comm* newcomm) {
+  return connect_to_others(comm, "comm_connect", newcomm, [&](MPI_Comm members) {
+    return PMPI_Comm_connect(port, info, root, members, newcomm);
+  });
+}

@@ -1,0 +1,36 @@
+"""Programs start others in the place of the lost: shrink, spawn, merge, split."""
+
+import re
+
+import jobs
+import pytest
+
+RESPAWN = jobs.BUILD / "examples" / "ulfm" / "respawn"
+STEPS = "2000"
+RANKS = 6
+RESULT = "the sum is b043695b47bcab60: 6 processes"
+
+
+def respawned(faults: str) -> jobs.Ended:
+    ended = jobs.resprout_run(
+        RANKS, [RESPAWN, STEPS], ["--on-loss", "error"], {"RESPROUT_INJECT": faults}
+    )
+    assert re.search(rf"^{RESULT}$", ended.out, re.MULTILINE), str(ended)
+    assert ended.status == 0, str(ended)
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("faults", "lost"),
+    [
+        ("", set()),
+        ("kill:rank=2,at=sendrecv#700", {2}),
+        ("kill:rank=0,at=sendrecv#333", {0}),
+        ("kill:rank=1,at=0.01s;kill:rank=4,at=0.01s", {1, 4}),
+        # The second one dies among those who were spawned.
+        ("kill:rank=1,at=sendrecv#120;kill:rank=3,at=sendrecv#800", {1, 3}),
+    ],
+    ids=["none", "one", "the leader", "two at once", "one after the other"],
+)
+def test_the_result_is_that_without_a_loss(faults: str, lost: set[int]) -> None:
+    assert respawned(faults).lost == lost
