@@ -26,11 +26,10 @@ def respawned(faults: str) -> jobs.Ended:
         ("", set()),
         ("kill:rank=2,at=sendrecv#700", {2}),
         ("kill:rank=0,at=sendrecv#333", {0}),
-        ("kill:rank=1,at=0.01s;kill:rank=4,at=0.01s", {1, 4}),
         # The second one dies among those who were spawned.
         ("kill:rank=1,at=sendrecv#120;kill:rank=3,at=sendrecv#800", {1, 3}),
     ],
-    ids=["none", "one", "the leader", "two at once", "one after the other"],
+    ids=["none", "one", "the leader", "one after the other"],
 )
 def test_the_result_is_that_without_a_loss(faults: str, lost: set[int]) -> None:
     assert respawned(faults).lost == lost
