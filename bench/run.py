@@ -5,8 +5,9 @@
    ULFM (`alone`). The ratio is to the faster of the two.
 2. Every collective, job by job against a plain mpirun.
 3. The same as 1 where Resprout's own collectives carry all, against the library's in the same job.
-4. How long the survivors of a killed rank stay in the operation that the kill fell into.
-5. The simulator's messages a second, against copies of memory; the transports against pipes.
+4. The same as 2 between hosts, and what losses cost there, where hosts can be made (hosts.py).
+5. How long the survivors of a killed rank stay in the operation that the kill fell into.
+6. The simulator's messages a second, against copies of memory; the transports against pipes.
 """
 
 import argparse
@@ -24,6 +25,8 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median, quantiles
+
+import hosts
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "release" / "bench"
@@ -324,6 +327,7 @@ def page_of(results: dict[str, object]) -> str:
     ]
     for ranks in EVERY_RANKS:
         lines += [f"### P={ranks}", "", *every_table(results["every"], ranks), ""]  # type: ignore[arg-type]
+    lines += hosts.page_of(results["hosts"])  # type: ignore[arg-type]
     lines += [
         "## Resprout's own collectives",
         "The same with `--collectives resprout`, where the MPI library carries none: Resprout's "
@@ -369,6 +373,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=12, help="for each kind of victim")
     parser.add_argument("--json", type=Path, metavar="FILE", help="all figures as JSON")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="what is written")
+    parser.add_argument("--hosts", action="store_true", help="print what is between hosts alone")
     options = parser.parse_args()
     began = time.monotonic()
     if options.every:
@@ -377,10 +382,17 @@ def main() -> None:
             print(f"P={ranks}", *every_table(rows, ranks), "", sep="\n")
         say(f"measured in {time.monotonic() - began:.0f} s")
         return
+    if options.hosts:
+        print(
+            *hosts.page_of(hosts.measure(options.rounds, options.seconds, options.kills)), sep="\n"
+        )
+        say(f"measured in {time.monotonic() - began:.0f} s")
+        return
     results: dict[str, object] = {
         "environment": environment(),
         "collectives": measure_collectives(options.rounds, options.seconds),
         "every": measure_every(options.rounds, options.seconds),
+        "hosts": hosts.measure(options.rounds, options.seconds, options.kills),
         "own": measure_own(options.rounds, options.seconds),
         "kills": measure_kills(options.kills),
         "programs": measure_programs(),

@@ -1,6 +1,6 @@
 // How long each collective takes back to back, of 8 B, 32 KiB and 1 MiB.
 //
-//   all_collectives SECONDS         for each function and size
+//   all_collectives SECONDS [FUNCTION]...       for each function, or these, and size
 //
 // Rank 0 prints a line each: function bytes median, in microseconds a call, of the slowest rank.
 // Bytes are what a rank gives to each other in exchanges, to the root in gathers, what it gets from
@@ -106,6 +106,12 @@ static double measure(void (*call)(void), double seconds) {
   return times[samples / 2];
 }
 
+static int is_wanted(const char* name, int argc, char** argv) {
+  for (int i = 2; i < argc; ++i)
+    if (strcmp(argv[i], name) == 0) return 1;
+  return argc <= 2;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(world, &rank);
@@ -127,6 +133,7 @@ int main(int argc, char** argv) {
       types[r] = MPI_DOUBLE;
     }
     for (size_t f = 0; f < sizeof functions / sizeof *functions; ++f) {
+      if (!is_wanted(functions[f].name, argc, argv)) continue;
       const double time = measure(functions[f].call, seconds);
       if (rank == 0) printf("%s %d %.3f\n", functions[f].name, sizes[i], time);
       fflush(stdout);
