@@ -16,6 +16,12 @@ bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes) {
   return (kind == Kind::reduce || kind == Kind::allreduce) && bytes >= 512 * kib;
 }
 
-bool is_native_faster_between_hosts(Kind, std::size_t) { return true; }
+// Among more than two, what the library carries to one rank or from one ends with a barrier, which
+// small ones of ours do without.
+bool is_native_faster_between_hosts(int ranks, Kind kind, std::size_t bytes) {
+  constexpr std::size_t small_max = 4 << 10;
+  const bool is_rooted = kind == Kind::reduce || kind == Kind::scatter;
+  return ranks <= 2 || !is_rooted || bytes > small_max;
+}
 
 }  // namespace resprout::shim

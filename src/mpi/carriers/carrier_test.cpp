@@ -36,3 +36,15 @@ TEST_CASE("the rule leaves the library only what is large and of few where ranks
     CHECK_FALSE(is_native_faster_mostly(place, Kind::broadcast, mib));
   }
 }
+
+TEST_CASE("the rule leaves all but small reductions and scatters of many to it between hosts") {
+  for (const Kind kind : {Kind::broadcast, Kind::allreduce, Kind::gather, Kind::alltoall})
+    for (const std::size_t bytes : {std::size_t{8}, 64 * kib, mib})
+      CHECK(is_native_faster_between_hosts(8, kind, bytes));
+  for (const Kind kind : {Kind::reduce, Kind::scatter}) {
+    CHECK(is_native_faster_between_hosts(2, kind, 8));
+    CHECK_FALSE(is_native_faster_between_hosts(3, kind, 8));
+    CHECK_FALSE(is_native_faster_between_hosts(8, kind, 4 * kib));
+    CHECK(is_native_faster_between_hosts(8, kind, 4 * kib + 1));
+  }
+}

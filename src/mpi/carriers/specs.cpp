@@ -60,9 +60,10 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
 // What was measured inside a host says nothing of messages between hosts.
 bool is_native_faster(Communicator& communicator, Kind kind, std::size_t bytes) {
   const runtime::Session& session = *communicator.session;
-  if (!session.is_on_one_host()) return is_native_faster_between_hosts(kind, bytes);
+  const int ranks = session.everybody().size();
+  if (!session.is_on_one_host()) return is_native_faster_between_hosts(ranks, kind, bytes);
   const World& world = *World::current();
-  const Place place{session.everybody().size(), world.is_oversubscribed()};
+  const Place place{ranks, world.is_oversubscribed()};
   if (!communicator.calibrated)
     communicator.calibrated = world.options().calibration.row_for(place);
   const Calibration::Row* row = *communicator.calibrated;
