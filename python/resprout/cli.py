@@ -368,6 +368,7 @@ REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, ta
     resprout reproduce ftco table2
     resprout reproduce membership fig6
     resprout reproduce revoke fig3
+    resprout reproduce corrected-trees --against ./flogsim
 
 It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
 What has been simulated is not simulated again. docs/how-to/reproduce.md has more."""
@@ -388,7 +389,7 @@ def reproduce_command(
             help="Of corrected-trees: `fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, "
             "`table1`, `opportunistic`, `lemmas`; of ftco: `fig6`, `fig7`, `fig8`, `fig9`, "
             "`fig10`, `table1`, `table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; "
-            "of revoke: `fig3`, `fig4`, `overlay`; or `all`.",
+            "of revoke: `fig3`, `fig4`, `fig5`, `overlay`; or `all`.",
         ),
     ] = "all",
     output: Annotated[
@@ -399,10 +400,16 @@ def reproduce_command(
     cores: Annotated[
         int | None, typer.Option("--cores", min=1, help="To use. Without it: all.")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="PROGRAM", help="Compare with the authors' simulator, case by case."),
+    ] = None,
 ) -> int:
     need("a reproduction", "plot", "campaign")
-    from resprout.experiments.reproduce.command import reproduce
+    from resprout.experiments.reproduce.command import compare_with, reproduce
 
+    if against is not None:
+        return compare_with(against, paper, figure, format)
     return reproduce(paper, figure, output, full, format, cores)
 
 

@@ -33,6 +33,22 @@ def papers() -> Mapping[str, Paper]:
     return {paper.name: paper for paper in (CORRECTED_TREES, FTCO, MEMBERSHIP, REVOKE)}
 
 
+def compare_with(program: Path, name: str, figure: str, format: str) -> int:
+    """Case by case, with the simulator that the authors of a paper have published."""
+    from resprout.experiments.reproduce.corrected_trees.against import against
+    from resprout.experiments.reproduce.corrected_trees.paper import CORRECTED_TREES
+
+    if name != CORRECTED_TREES.name or figure != ALL:
+        raise UserError(f"--against: only `{CORRECTED_TREES.name}` has it, without a figure")
+    _check_format(format)
+    return against(program, format)
+
+
+def _check_format(format: str) -> None:
+    if format not in FORMATS:
+        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
+
+
 def reproduce(
     name: str, figure: str, output: Path, is_full: bool, format: str, cores: int | None
 ) -> int:
@@ -40,8 +56,7 @@ def reproduce(
         raise UserError(f"{name!r} is no paper that can be reproduced; give {', '.join(papers())}")
     paper = papers()[name]
     experiments = paper.chosen(figure)
-    if format not in FORMATS:
-        raise UserError(f"--format: {format!r} is not valid; give {', '.join(FORMATS)}")
+    _check_format(format)
     folder = output / paper.name
     try:
         with _writable(folder):
