@@ -103,6 +103,7 @@ class Setting:
 PRELOAD = "LD_PRELOAD"
 
 _YIELDS = "waiting ranks leave the cores to others"
+_MANY_CELLS = "who has sent 64 messages that a dead rank never took could send no others"
 _QUIET_ERRORS = Setting(
     "--runtime-options",
     "error-nonzero-status=0",
@@ -249,6 +250,8 @@ def basic_settings_for(mpi: Mpi, ranks: int) -> list[Setting]:
 def _basic_settings(mpi: Mpi, ranks: int) -> list[Setting]:
     if mpi.library is Library.OPEN_MPI:
         return _basic_open_mpi_settings(ranks)
+    if mpi.library is Library.MPICH:
+        return [Setting("MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS", "1024", _MANY_CELLS)]
     if mpi.library is Library.INTEL_MPI and ranks > (os.cpu_count() or 1):
         return [Setting("I_MPI_THREAD_YIELD", "3", _YIELDS)]
     return []
