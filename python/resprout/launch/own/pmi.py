@@ -4,7 +4,7 @@ Each line that a rank sends is a command of words NAME=VALUE, and is answered by
 barrier is for those who live: whoever ends without a word is not waited for any more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 # MPICH has buffers for these.
@@ -26,11 +26,13 @@ class Reply:
 
 @dataclass
 class Server:
-    """Of one job on one host. REQUIRES: `job` is a name that no other job of this host has; MPICH
-    names its shared memory by it."""
+    """Of one job. REQUIRES: `job` is a name that no other job of these hosts has; MPICH names its
+    shared memory by it."""
 
     size: int
     job: str
+    ranks_by_host: Sequence[int] = ()
+    """How many each host has, in the order of ranks. None: all are on one."""
     entered: set[int] = field(default_factory=set)
     """Ranks that have begun MPI_Init."""
     finalized: set[int] = field(default_factory=set)
@@ -98,8 +100,9 @@ class Server:
 
     def _get(self, key: str) -> str:
         value = self._values.get(key)
-        if key == "PMI_process_mapping":  # all on the first host
-            value = f"(vector,(0,1,{self.size}))"
+        if key == "PMI_process_mapping":  # blocks of a first host, a number of hosts, ranks of each
+            hosts = enumerate(self.ranks_by_host or [self.size])
+            value = f"(vector,{','.join(f'({host},1,{count})' for host, count in hosts)})"
         if value is None:
             return f"cmd=get_result rc=-1 msg=key_{key}_not_found value=unknown"
         return f"cmd=get_result rc=0 msg=success value={value}"

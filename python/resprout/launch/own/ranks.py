@@ -1,6 +1,8 @@
-"""A launcher of its own process: starts the ranks of one host, and serves PMI-1 to them.
+"""A launcher of its own process: starts the ranks, and serves PMI-1 to them.
 
-    ranks.py [--alone] -n RANKS PROGRAM [ARG]... [: -n RANKS PROGRAM [ARG]...]...
+    ranks.py [--alone] [--hosts FILE PRTERUN] PART [: PART]...      PART: -n RANKS PROGRAM [ARG]...
+
+With --hosts they run on those that the file names (hosts.py), else on this one.
 
 It is to `resprout run` what mpirun is: signals are passed on, its end is the job's, its status that
 of the first rank that has ended with another one than 0. A rank that dies is none of its business,
@@ -17,115 +19,83 @@ import json
 import os
 import selectors
 import signal
-import socket
-import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from resprout import log
-from resprout.launch import processes
+from resprout.launch.own.hosts import Agents
 from resprout.launch.own.pmi import Reply, Server
+from resprout.launch.own.processes import NearRank, Place, Rank, Segments
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PASSED_ON = (*_ENDING, signal.SIGUSR1, signal.SIGUSR2)
 # So long may a rank go on that was asked to end.
 _LEAVE_SECONDS = 5.0
-# Segments are looked for so often until there is one, and so long.
-_LOOK_SECONDS = 0.05
-_LOOKS_MAX = 200
 _SCHEMA = 1
-
-
-class Rank:
-    """A process, and the connection by which it asks."""
-
-    def __init__(self, job: str, number: int, size: int, words: Sequence[str]) -> None:
-        self.number = number
-        self.started_ns = time.time_ns()
-        self.unread = b""
-        self.connection, theirs = socket.socketpair()
-        environment = {
-            **os.environ,
-            "PMI_FD": str(theirs.fileno()),
-            "PMI_RANK": str(number),
-            "PMI_SIZE": str(size),
-            "PMI_JOBID": job,
-            "MPI_LOCALRANKID": str(number),
-            "MPI_LOCALNRANKS": str(size),
-            "GFORTRAN_UNBUFFERED_PRECONNECTED": "y",
-        }
-
-        def prepare() -> None:
-            processes.end_with_parent(signal.SIGKILL)
-            os.setpgid(0, 0)
-
-        with theirs:
-            self.process = subprocess.Popen(
-                words,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                preexec_fn=prepare,  # noqa: PLW1509 - there are no other threads
-            )
-
-    @property
-    def is_running(self) -> bool:
-        return self.process.poll() is None
-
-    def send(self, what: signal.Signals) -> None:
-        """To it and to what it has started."""
-        if self.is_running:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, what)
-
-    def tell(self, line: str) -> None:
-        with contextlib.suppress(OSError):
-            self.connection.sendall(f"{line}\n".encode())
 
 
 class Launcher:
     """Of one job, until its last rank has ended."""
 
-    def __init__(self, parts: Sequence[tuple[int, Sequence[str]]], is_alone: bool) -> None:
+    def __init__(
+        self,
+        parts: Sequence[tuple[int, Sequence[str]]],
+        is_alone: bool,
+        hosts: tuple[Path, str] | None,
+    ) -> None:
+        """`hosts`: the file that names them, and prterun; none: all ranks are on this one."""
         size = sum(count for count, _ in parts)
         directory = os.environ.get("RESPROUT_RUN_DIR")
         self._directory = None if directory is None else Path(directory)
         self._is_alone = is_alone
         self._is_started_again = os.environ.get("RESPROUT_ON_LOSS") == "restart"
         job = f"resprout_{uuid.uuid4().hex[:16]}"
-        self._server = Server(size, job)
         self._status = 0
-        self._segments: set[str] = set()
-        self._looks = 0
+        self._segments = Segments()
         self._kill_at: float | None = None
         self._selector = selectors.DefaultSelector()
         self._listen_to_signals()
         words = [words for count, words in parts for _ in range(count)]
-        self._ranks = [Rank(job, number, size, each) for number, each in enumerate(words)]
+        self._agents = None if hosts is None else Agents(*hosts, words, job)
+        self._server = Server(size, job, self._agents.ranks_by_host if self._agents else ())
+        self._ranks: list[Rank] = [*self._agents.ranks] if self._agents else []
+        if self._agents is not None:
+            for connection, index in self._agents.sockets():
+                self._selector.register(connection, selectors.EVENT_READ, index)
+        else:
+            self._start_here(job, words)
         self._running = dict(enumerate(self._ranks))
-        for rank in self._ranks:
+
+    def _start_here(self, job: str, words: Sequence[Sequence[str]]) -> None:
+        size = len(words)
+        for number, each in enumerate(words):
+            rank = NearRank(job, Place(number, size, number, size), each, os.environ)
+            self._ranks.append(rank)
             self._selector.register(rank.connection, selectors.EVENT_READ, rank)
 
     def run(self) -> int:
         """The job's status."""
         while self._running:
-            is_looking = not self._segments and self._looks < _LOOKS_MAX
-            for key, _ in self._selector.select(_LOOK_SECONDS if is_looking else 1.0):
-                if isinstance(key.data, Rank):
+            looks = self._segments.is_looking and self._agents is None
+            for key, _ in self._selector.select(Segments.LOOK_SECONDS if looks else 1.0):
+                if isinstance(key.data, NearRank):
                     self._read(key.data)
+                elif isinstance(key.data, int):
+                    self._read_agent(key.data)
                 else:
                     self._take_signals()
-            if is_looking:
-                self._look()
+            if looks:
+                self._segments.look([*self._running.values()])
             self._note_ends()
             if self._kill_at is not None and time.monotonic() > self._kill_at:
                 self._pass_on(signal.SIGKILL)
-        for path in self._segments:
-            with contextlib.suppress(OSError):
-                Path(path).unlink()
+        self._segments.remove()
+        if self._agents is not None:
+            self._agents.end()
         return self._status
 
     def _listen_to_signals(self) -> None:
@@ -149,18 +119,35 @@ class Launcher:
         for rank in self._running.values():
             rank.send(what)
 
-    def _read(self, rank: Rank) -> None:
-        try:
-            data = rank.connection.recv(1 << 16)
-        except OSError:
-            data = b""
-        if not data:
+    def _read(self, rank: NearRank) -> None:
+        lines = rank.hear()
+        if lines is None:
             self._selector.unregister(rank.connection)
             self._say(self._server.handle_gone(rank.number))
             return
-        *lines, rank.unread = (rank.unread + data).split(b"\n")
         for line in lines:
-            self._handle(rank, line.decode(errors="replace"))
+            self._handle(rank, line)
+
+    def _read_agent(self, index: int) -> None:
+        assert self._agents is not None
+        for word in self._agents.hear(index):
+            self._take_word(word)
+        open_ones = {number for _, number in self._agents.sockets()}
+        for key in [*self._selector.get_map().values()]:
+            if isinstance(key.data, int) and key.data not in open_ones:
+                self._selector.unregister(key.fileobj)
+
+    def _take_word(self, word: dict[str, Any]) -> None:
+        assert self._agents is not None
+        rank = self._agents.ranks[word["rank"]]
+        if word["what"] == "started":
+            rank.pid = word["pid"]
+        elif word["what"] == "said":
+            self._handle(rank, word["line"])
+        else:
+            self._say(self._server.handle_gone(rank.number))
+            if word["what"] == "ended":
+                rank.status = word["status"]
 
     def _handle(self, rank: Rank, line: str) -> None:
         replies = self._server.handle(rank.number, line)
@@ -181,19 +168,15 @@ class Launcher:
             self._ranks[reply.rank].tell(reply.line)
 
     def _end_all(self) -> None:
-        self._look()
+        self._segments.look([*self._running.values()])
         self._kill_at = 0.0
         self._pass_on(signal.SIGKILL)
 
-    def _look(self) -> None:
-        self._looks += 1
-        for rank in self._running.values():
-            self._segments |= processes.segments_of(rank.process.pid)
-
     def _note_ends(self) -> None:
-        for rank in [rank for rank in self._running.values() if not rank.is_running]:
+        for rank in [*self._running.values()]:
+            if (status := rank.status) is None:
+                continue
             del self._running[rank.number]
-            status = rank.process.returncode
             self._note_end(rank, status)
             if self._status == 0 and self._kill_at is None:
                 self._status = status if status >= 0 else 128 - status
@@ -205,7 +188,7 @@ class Launcher:
                 self._end_all()
 
     def _note_end(self, rank: Rank, status: int) -> None:
-        number, pid = rank.number, rank.process.pid
+        number, pid = rank.number, rank.pid
         if self._is_alone and status >= 0:
             self._leave(f"exit-{number}", f"{status}\n")
         if self._is_alone and status >= 0 and number in self._server.entered:
@@ -220,28 +203,28 @@ class Launcher:
         return {
             "schema": _SCHEMA,
             "rank": rank.number,
-            "pid": rank.process.pid,
-            "host": socket.gethostname(),
+            "pid": rank.pid,
+            "host": rank.host,
             "started_ns": rank.started_ns,
             "ended_ns": time.time_ns(),
             "finalized": rank.number in self._server.finalized,
-            "exit_status": rank.process.returncode,
+            "exit_status": rank.status,
             "operations": {},
             "losses": [],
             "recoveries": [],
         }
 
     def _has_left_others(self, rank: Rank) -> bool:
-        is_whole = rank.number in self._server.finalized and rank.process.returncode >= 0
+        is_whole = rank.number in self._server.finalized and (rank.status or 0) >= 0
         return rank.number in self._server.entered and not is_whole and bool(self._running)
 
     def _tell_of_loss(self, rank: Rank) -> None:
-        status = rank.process.returncode
+        status = rank.status or 0
         how = f"ended with status {status} before MPI_Finalize"
         if status < 0:
             how = f"was killed by {signal.Signals(-status).name}"
         log.error(
-            f"rank {rank.number} (pid {rank.process.pid}) {how}: the job ends with it, "
+            f"rank {rank.number} (pid {rank.pid}) {how}: the job ends with it, "
             "as it runs without libresprout_mpich.so; --on-loss restart starts it "
             "again"
         )
@@ -268,8 +251,17 @@ def _parts(words: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
 
 def main() -> int:
     words = sys.argv[1:]
-    is_alone = words[0] == "--alone"
-    return Launcher(_parts(words[1:] if is_alone else words), is_alone).run()
+    if is_alone := words[0] == "--alone":
+        words = words[1:]
+    hosts = None
+    if words[0] == "--hosts":
+        hosts, words = (Path(words[1]), words[2]), words[3:]
+    try:
+        launcher = Launcher(_parts(words), is_alone, hosts)
+    except OSError as error:
+        print(f"resprout: {error}", file=sys.stderr)
+        return 1
+    return launcher.run()
 
 
 if __name__ == "__main__":
