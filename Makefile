@@ -58,7 +58,7 @@ soak: build .venv/dev.stamp ## random faults in the simulator, in jobs and among
 sanitize: build .venv/dev.stamp ## unit tests of what runs in every process, with sanitizers
 	@$(BIN)/python tests/soak_all.py sanitized
 
-wheel: .venv/dev.stamp $(BUILD)/build.ninja ## the wheel for pip, of what is built, and the sdist, in dist/
+wheel: .venv/dev.stamp mpis ## the wheel for pip, of what is built, and the sdist, in dist/
 	@$(BIN)/ninja -C $(BUILD) --quiet resprout_package
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
 	@$(BIN)/python packaging/wheel.py --prebuilt python/resprout

@@ -19,6 +19,9 @@ function(resprout_add_package)
   install(TARGETS ${arg_OTHERS} COMPONENT python EXCLUDE_FROM_ALL LIBRARY DESTINATION resprout)
   add_custom_target(resprout_demo DEPENDS ${arg_DEMO} ${arg_PROGRAMS})
   add_custom_target(resprout_package DEPENDS ${arg_DEMO} ${arg_PROGRAMS} ${arg_OTHERS})
+  if(TARGET resprout_mpich)  # where there is an MPICH (mpich.cmake)
+    add_dependencies(resprout_package resprout_mpich)
+  endif()
 endfunction()
 
 # What is not compiled.

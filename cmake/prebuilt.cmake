@@ -5,6 +5,8 @@ include(package)
 install(PROGRAMS ${RESPROUT_PREBUILT}/libresprout.so ${RESPROUT_PREBUILT}/libresprout_launcher.so
                  ${RESPROUT_PREBUILT}/libresprout_sim.so ${RESPROUT_PREBUILT}/resprout_start
         DESTINATION resprout COMPONENT python)
+install(PROGRAMS ${RESPROUT_PREBUILT}/libresprout_mpich.so OPTIONAL
+        DESTINATION resprout COMPONENT python)
 install(PROGRAMS ${RESPROUT_PREBUILT}/demo_programs/pi DESTINATION ${RESPROUT_DEMO_FOLDER}
         COMPONENT python)
 resprout_install_package_files(python)

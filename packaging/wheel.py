@@ -20,8 +20,10 @@ BIN = Path(sys.executable).parent
 # Libraries that are not of the wheel, and are not looked into.
 NOT_CARRIED = ["libmpi.so.*", "libopen-pal.so.*"]
 # What is compiled, and where it looks for the MPI: in lib of a virtual environment.
+FOR_MPICH = "libresprout_mpich.so"  # where there is an MPICH to build it against: `make mpis`
 PARTS = {
     "libresprout.so": "$ORIGIN/../../..",
+    FOR_MPICH: "",
     "libresprout_launcher.so": "",
     "libresprout_sim.so": "",
     "resprout_start": "",
@@ -32,6 +34,8 @@ PARTS = {
 def stage(prebuilt: Path, folder: Path) -> Path:
     """The compiled parts without debug information, and without folders of this machine."""
     for part, search in PARTS.items():
+        if part == FOR_MPICH and not (prebuilt / part).exists():
+            continue
         copy = folder / part
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(prebuilt / part, copy)

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from strangers import IS_COMPILED, ROOT
 
-NATIVE = ("libresprout.so", "libresprout_launcher.so", "libresprout_sim.so", "resprout_start")
+NATIVE = ["libresprout.so", "libresprout_launcher.so", "libresprout_sim.so", "resprout_start"]
+FOR_MPICH = "libresprout_mpich.so"
+MPICH = ROOT / ".venv" / "mpis" / "mpich"
+if (ROOT / "python" / "resprout" / FOR_MPICH).exists():
+    NATIVE.append(FOR_MPICH)
 
 
 def test_the_wheel_is_for_every_python_and_every_linux_with_this_c_library(wheel):
@@ -60,6 +64,19 @@ def test_the_wheel_carries_nothing_but_the_package(unpacked):
     tops = {path.name for path in unpacked.iterdir()}
     assert {top.partition("-")[0] for top in tops} == {"resprout"}
     assert {Path(top).suffix for top in tops} == {"", ".dist-info", ".data"}
+
+
+@pytest.mark.skipif(FOR_MPICH not in NATIVE, reason="`make mpis` builds what it is about")
+def test_a_program_of_mpich_outlives_a_loss_under_the_wheel(fresh, tmp_path):
+    program = tmp_path / "collectives"
+    source = ROOT / "tests" / "mpi" / "other" / "collectives.c"
+    subprocess.run([MPICH / "bin" / "mpicc", "-o", program, source], check=True)
+    fault = "kill:rank=1,at=allreduce#5"
+    done = fresh.resprout(
+        "run", "-n", "3", "--inject", fault, "--", str(program), "allreduce", "50"
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["rank 0 ok", "rank 2 ok"], done.stderr
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="the build's own library has one: EVERY_CASE=1")
