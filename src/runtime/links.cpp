@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/failure_detector/local_health.hpp"
+
 namespace resprout::runtime {
 
 using protocols::LinkWatch;
@@ -33,10 +35,10 @@ void Links::look(Time now, std::set<int> awaited, const std::function<bool(int)>
   for (const auto& [rank, heard] : doubted_) awaited.insert(rank);
   std::erase_if(awaited, [&](int rank) { return is_lost(rank) || host(rank) == host(self_); });
   std::erase_if(watches_, [&](const auto& entry) { return !awaited.contains(entry.first); });
-  Duration late = now - looked_at_ - look_period_ns();
-  looked_at_ = now;
   // As for heartbeats: who looks late was kept from running, and may have been kept from reading.
-  if (late <= look_period_ns() / 2) late = 0;
+  const Duration late =
+      protocols::starved_for(now - looked_at_ - look_period_ns(), look_period_ns());
+  looked_at_ = now;
   for (auto& [rank, since] : unanswered_) since = std::min(now, since + late);
   answer_questions(now);
   for (const int rank : awaited) {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/time.hpp"
 #include "protocols/failure_detector/silence.hpp"
@@ -67,7 +68,7 @@ class LinkWatch {
   void forgive(Time now, Duration late) { silence_.forgive(now, late); }
 
  private:
-  enum class State : std::uint8_t {
+  enum class State : std::uint64_t {  // no bytes of chance: states are compared bytewise
     waiting,
     asked,    // on the link
     doubted,  // the failure detector was asked
@@ -83,5 +84,7 @@ class LinkWatch {
   std::uint64_t heard_;
   State state_ = State::waiting;
 };
+
+static_assert(std::has_unique_object_representations_v<LinkWatch>);
 
 }  // namespace resprout::protocols

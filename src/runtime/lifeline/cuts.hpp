@@ -1,15 +1,6 @@
 // Which data links are silent though both their ends live, and who has to go for it.
 //
-// The two ends cannot both stay: what one sends the other never gets. Of the two hosts, the one
-// goes that has silent links with more hosts; if that is equal, the one with fewer living ranks;
-// then the one with the higher lowest rank. So a host that is cut off loses its ranks, and not all
-// others theirs; and of two halves one goes on.
-//
-// Invariants
-//  1. Of each silent link at most one end is told to go by one decision, and no third process.
-//  2. One process decides on a link: the lowest living rank that is not one of its ends, if there
-//     is one. Should two of them do so (they know of different losses), both ends may go; that both
-//     stay cannot be.
+// Who decides and which end goes is protocols/link_watch/cut_rules.hpp.
 //
 // Thread rule: a value.
 #pragma once
@@ -17,11 +8,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "protocols/link_watch/cut_rules.hpp"
 #include "runtime/lifeline/roster.hpp"
 
 namespace resprout::runtime {
@@ -50,12 +40,16 @@ class Cuts {
   // then the others that are due have been noted, too.
   std::optional<Verdict> verdict(const Roster& roster, std::int64_t now,
                                  std::int64_t window) const {
+    const auto host_of = [this](int rank) { return host(rank); };
+    const auto is_alive = [&roster](int rank) { return roster.is_alive(rank); };
+    const protocols::CutRules rules(roster.size(), links_, host_of, is_alive);
     for (const Link& link : links_) {
-      const bool is_due = roster.is_alive(link.low) && roster.is_alive(link.high) &&
-                          now - link.noted_at >= window && judge_of(link, roster) == roster.self();
+      const protocols::SilentLink ends{link.low, link.high};
+      const bool is_due = rules.is_open(ends) && now - link.noted_at >= window &&
+                          rules.judge_of(ends) == roster.self();
       if (!is_due) continue;
-      const bool low_goes = goes_before(host(link.low), host(link.high), roster);
-      return low_goes ? Verdict{link.low, link.high} : Verdict{link.high, link.low};
+      const int loser = rules.loser_of(ends);
+      return Verdict{loser, link.low + link.high - loser};
     }
     return std::nullopt;
   }
@@ -67,35 +61,6 @@ class Cuts {
   };
 
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
-
-  static int judge_of(const Link& link, const Roster& roster) {
-    for (int rank = 0; rank < roster.size(); ++rank)
-      if (roster.is_alive(rank) && rank != link.low && rank != link.high) return rank;
-    return link.low;
-  }
-
-  bool goes_before(int host, int other, const Roster& roster) const {
-    const auto worth = [&](int of) { return std::tuple(-silent_hosts(of), living(of, roster)); };
-    if (worth(host) != worth(other)) return worth(host) < worth(other);
-    return host > other;
-  }
-
-  // With how many hosts it has, or had, silent links.
-  int silent_hosts(int of) const {
-    std::set<int> others;
-    for (const Link& link : links_) {
-      if (host(link.low) == of) others.insert(host(link.high));
-      if (host(link.high) == of) others.insert(host(link.low));
-    }
-    return static_cast<int>(others.size());
-  }
-
-  int living(int of, const Roster& roster) const {
-    int count = 0;
-    for (int rank = 0; rank < roster.size(); ++rank)
-      if (host(rank) == of && roster.is_alive(rank)) ++count;
-    return count;
-  }
 
   std::vector<int> hosts_;
   std::vector<Link> links_;
