@@ -20,6 +20,7 @@
 #include "sim/checkers/revocation.hpp"
 #include "sim/exhaustive/decision_log_case.hpp"
 #include "sim/exhaustive/digest_vote_case.hpp"
+#include "sim/exhaustive/examine.hpp"
 #include "sim/exhaustive/lanes_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
 #include "sim/revoke/revoker.hpp"
@@ -53,10 +54,7 @@ struct Task {
       const auto check_now = [&](std::span<const Outcome> outcomes) {
         return check(outcomes, dead);
       };
-      add(finding.exploration, explore(start, limits, check_now));
-      if (finding.exploration.violation.empty()) continue;
-      finding.shortest = shortest_way(start, limits, check_now);
-      break;
+      if (!examine(start, given, limits, check_now, finding)) break;
     }
     return finding;
   }

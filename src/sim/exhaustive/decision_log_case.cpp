@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/decision_log/world.hpp"
+#include "sim/exhaustive/examine.hpp"
 
 namespace resprout::sim {
 namespace {
@@ -40,11 +41,7 @@ Finding explore_decision_log(const Case& given, const registry::Spec& spec) {
   const auto check = [&](std::span<const DecisionLogOutcome> outcomes) {
     return check_decision_log(outcomes, config.window);
   };
-  Finding finding;
-  finding.exploration = explore(start, given.limits, check);
-  if (!finding.exploration.violation.empty())
-    finding.shortest = shortest_way(start, given.limits, check);
-  return finding;
+  return examine(start, given, check);
 }
 
 }  // namespace resprout::sim

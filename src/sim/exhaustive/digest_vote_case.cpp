@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/digest_vote/world.hpp"
+#include "sim/exhaustive/examine.hpp"
 
 namespace resprout::sim {
 namespace {
@@ -56,10 +57,7 @@ Finding explore_digest_vote(const Case& given, const registry::Spec& spec) {
   Finding finding;
   for (int corrupted = -1; corrupted <= last; ++corrupted) {
     const DigestVoteWorld start = start_of(given, config, corrupted);
-    add(finding.exploration, explore(start, given.limits, check));
-    if (finding.exploration.violation.empty()) continue;
-    finding.shortest = shortest_way(start, given.limits, check);
-    break;
+    if (!examine(start, given, given.limits, check, finding)) break;
   }
   return finding;
 }

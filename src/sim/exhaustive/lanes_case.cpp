@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "sim/exhaustive/examine.hpp"
 #include "sim/lanes/world.hpp"
 
 namespace resprout::sim {
@@ -62,10 +63,7 @@ Finding explore_lanes(const Case& given, const registry::Spec& spec) {
     scene.program.clear();
     for (const int number : numbers) scene.program.push_back(operation_of(number, given.procs));
     const LanesWorld start(scene);
-    add(finding.exploration, explore(start, given.limits, check_lanes));
-    if (finding.exploration.violation.empty()) continue;
-    finding.shortest = shortest_way(start, given.limits, check_lanes);
-    break;
+    if (!examine(start, given, given.limits, check_lanes, finding)) break;
   } while (maybe_step(numbers, given.procs + 3));
   return finding;
 }

@@ -2,21 +2,29 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "core/invariant.hpp"
 #include "sim/exhaustive/cases.hpp"
+#include "sim/exhaustive/script.hpp"
 
 namespace resprout::sim {
 namespace {
 
 constexpr const char* usage =
     "usage: resprout_explore [--spec SPEC] [--procs P] [--crashes N] [option]...\n"
+    "       resprout_explore --scenario FILE [--rewrite]\n"
     "Goes through every interleaving of one operation of P processes, N of which may die at any\n"
     "moment, and checks every promise. Prints the number of states; of a violation, the shortest "
     "way.\n"
+    "  --scenario FILE     one way, as the file tells it; --rewrite: writes down what happened\n"
     "  --spec SPEC         a protocol and its options, as for `resprout sim`; --root R: its root\n"
     "  --dead N            N others are dead before anything happens; all choices are explored\n"
     "  --slander           those who will die may be suspected while they still run\n"
@@ -117,7 +125,39 @@ Case parse(char** arguments) {
   return given;
 }
 
-int run(const Case& given) {
+// The words of a text as the arguments of a program.
+Case parse_text(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  return parse(arguments.data());
+}
+
+int play(const std::string& path, bool rewrites) {
+  const auto read = read_script(path);
+  if (const auto* wrong = std::get_if<std::string>(&read)) give_up(*wrong);
+  const auto& script = std::get<Script>(read);
+  Case given = parse_text(script.options);
+  given.script = &script;
+  const Played played = explore_case(given).played;
+  const std::string text = text_of(script, played.traces);
+  if (rewrites) std::ofstream(path) << text;
+  const bool is_as_told = rewrites || are_as_told(script, played.traces);
+  if (is_as_told && played.is_possible && played.violation.empty()) return 0;
+  std::cout << text << (is_as_told ? "" : "\nThis is not what the file tells.\n");
+  if (!played.violation.empty()) std::cout << "violation: " << played.violation << '\n';
+  return 1;
+}
+
+int run(char** arguments) {
+  const std::string_view first = *arguments == nullptr ? "" : *arguments;
+  if (first == "--scenario" && arguments[1] != nullptr) {
+    const bool rewrites = arguments[2] != nullptr && std::string_view(arguments[2]) == "--rewrite";
+    return play(arguments[1], rewrites);
+  }
+  const Case given = parse(arguments);
   using Clock = std::chrono::steady_clock;
   const auto began = Clock::now();
   const Finding finding = explore_case(given);
@@ -149,4 +189,4 @@ void resprout::say_broken(const char* condition, const char* file, int line) {
                condition);
 }
 
-int main(int, char** argv) { return resprout::sim::run(resprout::sim::parse(argv + 1)); }
+int main(int, char** argv) { return resprout::sim::run(argv + 1); }

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "sim/exhaustive/examine.hpp"
 #include "sim/membership/world.hpp"
 
 namespace resprout::sim {
@@ -22,11 +23,7 @@ Finding explore_views(const Case& given, const protocols::MembershipConfig& conf
   const auto check = [](std::span<const MembershipOutcome> outcomes) {
     return check_membership(outcomes);
   };
-  Finding finding;
-  finding.exploration = explore(start, given.limits, check);
-  if (!finding.exploration.violation.empty())
-    finding.shortest = shortest_way(start, given.limits, check);
-  return finding;
+  return examine(start, given, check);
 }
 
 }  // namespace

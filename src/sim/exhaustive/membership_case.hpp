@@ -5,7 +5,7 @@
 #include <string>
 
 #include "registry/spec.hpp"
-#include "sim/exhaustive/cases.hpp"
+#include "sim/exhaustive/case.hpp"
 
 namespace resprout::sim {
 
