@@ -67,6 +67,10 @@ void set_broadcasts(Spec& spec, std::int32_t value) { spec.broadcasts = 1 << val
 void set_operations(Spec& spec, std::int32_t value) { spec.operations = value; }
 void set_revoked(Spec& spec, std::int32_t value) { spec.may_be_revoked = value == 1; }
 void set_over(Spec& spec, std::int32_t value) { spec.runs_again = value == 1; }
+void set_cut(Spec& spec, std::int32_t value) { spec.links.cut = static_cast<CutKind>(value); }
+void set_cuts(Spec& spec, std::int32_t value) { spec.links.cuts = value; }
+void set_late_units(Spec& spec, std::int32_t value) { spec.links.late_units = value; }
+void set_hosts(Spec& spec, std::int32_t value) { spec.links.ranks_per_host = 1 + value; }
 void set_operation(Spec& spec, std::int32_t value) { spec.operation = value; }
 
 constexpr std::string_view corrections =
@@ -239,6 +243,15 @@ constexpr Option lanes_options[] = {
      set_over},
 };
 
+constexpr Option link_watch_options[] = {
+    {"cut", "one-way|link|hosts", "one-way",
+     "what is cut: a link one way, both ways, or all links between two hosts", set_cut},
+    {"cuts", "0..4", "1", "so many may come", set_cuts},
+    {"late", "0..16", "2", "half patiences in which somebody has not entered, or is starved",
+     set_late_units},
+    {"hosts", "own|shared", "own", "each process has one, or two share one", set_hosts},
+};
+
 constexpr Protocol all[] = {
     {"corrected-tree", ProtocolId::corrected_tree, "broadcast",
      "down a tree, then corrected on the ring; needs no failure detector", corrected_tree_options},
@@ -281,6 +294,10 @@ constexpr Protocol all[] = {
     {"agree", ProtocolId::agree, "allreduce",
      "up a tree and down again, twice: also who dies afterwards has returned the same",
      agree_options},
+    {"link-watch", ProtocolId::link_watch, "links",
+     "data links that an operation waits on: which are silent, and who goes; explored, not "
+     "simulated",
+     link_watch_options},
 };
 
 }  // namespace

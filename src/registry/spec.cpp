@@ -74,7 +74,8 @@ std::string conflict(const Spec& spec) {
       spec.protocol != ProtocolId::reliable_gossip && spec.protocol != ProtocolId::membership &&
       spec.protocol != ProtocolId::native_until_loss && spec.protocol != ProtocolId::digest_vote &&
       spec.protocol != ProtocolId::decision_log && spec.protocol != ProtocolId::revoke &&
-      spec.protocol != ProtocolId::lanes && spec.protocol != ProtocolId::agree;
+      spec.protocol != ProtocolId::lanes && spec.protocol != ProtocolId::agree &&
+      spec.protocol != ProtocolId::link_watch;
   if (spec.gossip.late == protocols::Late::end && spec.gossip.rounds != 0)
     return "late=end: gossip that ends by rounds has no time to be late for; give time= instead";
   if (!has_tree) return "";

@@ -37,7 +37,11 @@ enum class ProtocolId : std::uint8_t {
   revoke,
   lanes,
   agree,
+  link_watch,
 };
+// Which of the links between processes are cut at once.
+enum class CutKind : std::uint8_t { one_way, link, hosts };
+
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
 // How FTCO learns of failures: from a detector of the process, or in the operation itself.
@@ -57,6 +61,16 @@ struct Gossip {
   protocols::Late late;  // if it ends by time
 
   bool operator==(const Gossip&) const = default;
+};
+
+// What becomes of data links, and of the processes at their ends.
+struct WatchedLinks {
+  CutKind cut;
+  std::int32_t cuts;        // at most
+  std::int32_t late_units;  // so long may processes come late or be starved
+  std::int32_t ranks_per_host;
+
+  bool operator==(const WatchedLinks&) const = default;
 };
 
 // Of the parameters only those have a meaning that the protocol has options for.
@@ -88,6 +102,7 @@ struct Spec {
   std::int32_t operations;            // likewise: so many does a program have
   bool may_be_revoked;                // likewise: the communicator
   bool runs_again;                    // likewise: what is over, and new lanes follow
+  WatchedLinks links;                 // link-watch, explored
 
   bool operator==(const Spec&) const = default;
 };

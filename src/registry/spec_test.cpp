@@ -51,7 +51,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
         "multi-tree, corrected-reduce, reliable-gossip, membership, "
-        "native-until-loss, digest-vote, decision-log, revoke, lanes, agree");
+        "native-until-loss, digest-vote, decision-log, revoke, lanes, agree, link-watch");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -106,6 +106,10 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("lanes:revoked=maybe").may_be_revoked);
   CHECK(good("lanes:over=again").runs_again);
   CHECK(wrong("lanes:broadcasts=3") == "lanes: broadcasts='3' is not one of 1, 2, 4, 8");
+  CHECK(good("link-watch:cut=hosts,hosts=shared").links.cut == CutKind::hosts);
+  CHECK(good("link-watch:cut=hosts,hosts=shared").links.ranks_per_host == 2);
+  CHECK(good("link-watch:cuts=0,late=16").links.cuts == 0);
+  CHECK(good("link-watch:cuts=0,late=16").links.late_units == 16);
   CHECK(wrong("membership:radix=3") == "membership: radix='3' is not one of 2, 4, 8, 16");
 }
 

@@ -232,6 +232,16 @@ LANES = {
     "lanes:operations=2,broadcasts=1,revoked=maybe,over=again": ["--procs 3 --crashes 1"],
     "lanes:operations=1": ["--procs 4 --crashes 2 --slander", "--procs 5 --crashes 1"],
 }
+# Data links that are cut at any moment, processes that come late or are starved: only ends of cut
+# links go, of one cut one side, and all others end.
+LINK_WATCH = {
+    "link-watch:cuts=0,late=2": ["--procs 2", "--procs 3 --crashes 1 --enter-first"],
+    "link-watch:cuts=2,late=3": ["--procs 2"],
+    "link-watch:cut=link,late=3": ["--procs 2 --crashes 1"],
+    "link-watch:late=0": ["--procs 3", "--procs 3 --crashes 1 --enter-first"],
+    "link-watch:late=1": ["--procs 3 --enter-first"],
+    "link-watch:cut=link,late=0": ["--procs 3 --enter-first"],
+}
 ALL_CASES = [
     f"--spec {spec} {options}"
     for spec, cases in [
@@ -250,6 +260,7 @@ ALL_CASES = [
         *DIGEST_VOTE.items(),
         *DECISION_LOG.items(),
         *LANES.items(),
+        *LINK_WATCH.items(),
     ]
     for options in cases
 ]
@@ -382,6 +393,26 @@ def test_a_vote_without_one_of_its_rules_is_found_out(options: str, violation: s
     assert done.returncode == 1
     assert violation in done.stdout
     assert "receives from" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "violation", "way"),
+    [
+        ("late=3 --defect detector", "reports the link with", "is starved"),
+        ("late=9,cuts=0 --defect reading", "which is not silent", "runs again, and looks"),
+        ("late=3,cut=link --defect verdict", "both sides of one cut", "receives from 1: lost 0"),
+        # An answer to an earlier question, read very late, passes for one to the last.
+        ("late=12,cuts=0 --defect answers", "which is not silent", "I am at work"),
+    ],
+)
+def test_a_watch_over_links_without_one_of_its_rules_is_found_out(
+    options: str, violation: str, way: str
+) -> None:
+    done = explore(f"--procs 2 --spec link-watch:{options}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,20 @@ def test_random_programs_over_lanes_with_crashes_keep_all_promises() -> None:
     assert runs / 4 < counts["failures"] < 3 * runs / 4
 
 
+def test_random_cuts_of_data_links_with_late_processes_and_crashes_keep_all_promises() -> None:
+    runs = RUNS // 2
+    done = swarm("--protocol", "link-watch", "--seed", "1", "--runs", str(runs))
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = COUNTS.search(done.stdout)
+    assert found is not None
+    counts = {name: int(count) for name, count in found.groupdict().items()}
+    assert counts["operations"] == runs
+    assert counts["crashes"] > runs / 4
+    # Somebody had to go for a silent link.
+    assert runs / 20 < counts["failures"] < runs
+
+
 def test_one_seed_replays_with_every_step() -> None:
     once = swarm("--protocol", "ftco-allreduce", "--seed", "7", "--runs", "1", "--verbose")
     again = swarm("--protocol", "ftco-allreduce", "--seed", "7", "--runs", "1", "--verbose")
@@ -144,5 +158,6 @@ def test_an_unknown_protocol_is_refused_with_the_valid_names() -> None:
     done = swarm("--protocol", "allreduce")
     assert done.returncode == 2
     assert all(
-        protocol in done.stderr for protocol in [*PROTOCOLS, "digest-vote", "decision-log", "lanes"]
+        protocol in done.stderr
+        for protocol in [*PROTOCOLS, "digest-vote", "decision-log", "lanes", "link-watch"]
     )

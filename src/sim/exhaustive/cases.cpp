@@ -22,6 +22,7 @@
 #include "sim/exhaustive/digest_vote_case.hpp"
 #include "sim/exhaustive/examine.hpp"
 #include "sim/exhaustive/lanes_case.hpp"
+#include "sim/exhaustive/links_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
 #include "sim/revoke/revoker.hpp"
 
@@ -310,6 +311,7 @@ std::string refuse(const Case& given) {
   if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";
   if (spec.protocol == ProtocolId::decision_log) return refuse_decision_log(given, spec);
   if (spec.protocol == ProtocolId::lanes) return refuse_lanes(given, spec);
+  if (spec.protocol == ProtocolId::link_watch) return refuse_links(given, spec);
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (registry::is_allreduce(spec.protocol) && given.root != 0)
     return "--root is 0 for an allreduce";
@@ -365,6 +367,8 @@ Finding explore_case(const Case& given) {
       return explore_decision_log(given, task.spec);
     case ProtocolId::lanes:
       return explore_lanes(given, task.spec);
+    case ProtocolId::link_watch:
+      return explore_links(given, task.spec);
     case ProtocolId::revoke:
       return explore_revoke(task);
     case ProtocolId::corrected_tree:

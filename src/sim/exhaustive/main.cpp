@@ -44,7 +44,7 @@ constexpr const char* usage =
     "                      membership: fence or proof; of digest-vote: origins, shares or\n"
     "                      suspicions; of decision-log: settling, inquiry, promise or\n"
     "                      suspicions; of lanes: silence, finality, slots, meetings, stamp or\n"
-    "                      suspicions\n";
+    "                      suspicions; of link-watch: detector, reading, answers or verdict\n";
 
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "resprout_explore: " << why << '\n' << usage;

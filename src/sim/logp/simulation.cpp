@@ -42,6 +42,8 @@ std::string out_of_range(const Machinery& machinery) {
   if (machinery.spec.protocol == ProtocolId::lanes)
     return "lanes: they have no messages, and no time here; `resprout_explore` and "
            "`resprout_swarm` run them";
+  if (machinery.spec.protocol == ProtocolId::link_watch)
+    return "link-watch: it has a world of its own; `resprout_explore` and `resprout_swarm` run it";
   if (registry::is_allreduce(machinery.spec.protocol) && root != 0)
     return wrong("root", root, "0: an allreduce has no root");
   if (machinery.spec.protocol == ProtocolId::membership) {
@@ -99,7 +101,7 @@ bool has_tree(ProtocolId protocol) {
          protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
          protocol != ProtocolId::digest_vote && protocol != ProtocolId::decision_log &&
          protocol != ProtocolId::revoke && protocol != ProtocolId::lanes &&
-         protocol != ProtocolId::agree;
+         protocol != ProtocolId::agree && protocol != ProtocolId::link_watch;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 18> swarm_protocols{{
+const std::array<SwarmProtocol, 19> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"ftco-broadcast", run_ftco_broadcast},
@@ -33,6 +33,7 @@ const std::array<SwarmProtocol, 18> swarm_protocols{{
     {"revoke", run_revoke},
     {"lanes", run_lanes},
     {"agree", run_agree},
+    {"link-watch", run_links},
 }};
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name) {

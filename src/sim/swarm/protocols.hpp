@@ -26,6 +26,7 @@ RunReport run_digest_vote(std::uint64_t seed, std::ostream* trace);
 RunReport run_decision_log(std::uint64_t seed, std::ostream* trace);
 RunReport run_revoke(std::uint64_t seed, std::ostream* trace);
 RunReport run_lanes(std::uint64_t seed, std::ostream* trace);
+RunReport run_links(std::uint64_t seed, std::ostream* trace);
 RunReport run_agree(std::uint64_t seed, std::ostream* trace);
 
 }  // namespace resprout::sim
