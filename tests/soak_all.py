@@ -61,6 +61,7 @@ def all_parts(minutes: float) -> dict[str, Part]:
         return Part(name, what, [PYTHON, f"tests/{script}", *words])
 
     lasts = ["--minutes", f"{minutes:g}"]
+    goal = ["--goal", "0.8"]
     tests = sorted((ROOT / "tests/mpi").glob("test_*.py"))
     matrices = [str(test) for test in tests if "covering." in test.read_text()]
     matrices.append("tests/exhaustive")
@@ -99,6 +100,7 @@ def all_parts(minutes: float) -> dict[str, Part]:
             [PYTHON, "-m", "pytest", "-q", "tests/install"],
             {"EVERY_CASE": "1"},
         ),
+        of_python("mutants", "protocols with a mistake each", "mutants/run.py", *goal),
         of_python("members", "128 members without MPI", "member/soak.py", *lasts),
         Part(
             "load",
