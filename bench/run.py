@@ -1,4 +1,4 @@
-"""All measurements: prints the tables, writes docs/lab/benchmarks.md and, with --json, JSON.
+"""All measurements: tables on stdout, in docs/lab/benchmarks.md and README.md; JSON with --json.
 
 1. Broadcast and allreduce under `resprout run`, in turns with the MPI library's own: within each
    job call by call (`mpi`), and job by job against a plain mpirun without Resprout and without
@@ -27,6 +27,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import hosts
+import readme
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "release" / "bench"
@@ -403,6 +404,8 @@ def main() -> None:
     }
     page = page_of(results)
     options.page.write_text(page)
+    if options.page == PAGE:
+        readme.main()
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
     print(page)
