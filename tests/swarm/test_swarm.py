@@ -51,6 +51,18 @@ def swarm(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def counted(protocol: str, runs: int) -> dict[str, int]:
+    """What so many random operations had, all of which kept their promises."""
+    done = swarm("--protocol", protocol, "--seed", "1", "--runs", str(runs))
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = COUNTS.search(done.stdout)
+    assert found is not None
+    counts = {name: int(count) for name, count in found.groupdict().items()}
+    assert counts["operations"] == runs
+    return counts
+
+
 # Proposed again for ever, because somebody wanted to join since; a predecessor's proven death that
 # nobody has to remember; removed as the predecessor, and never told; excluded by a message whose
 # sender waits for an answer; a predecessor's proven death that was told as silence; isolated
@@ -68,14 +80,8 @@ def test_what_was_found_in_memberships_with_local_views_stays_mended(seed: int) 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_random_operations_with_random_faults_keep_all_promises(protocol: str) -> None:
     runs = RUNS_OF_LOCAL_MEMBERSHIP if protocol == "local-membership" else RUNS
-    done = swarm("--protocol", protocol, "--seed", "1", "--runs", str(runs))
-    print(done.stdout, done.stderr)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = COUNTS.search(done.stdout)
-    assert found is not None
-    counts = {name: int(count) for name, count in found.groupdict().items()}
+    counts = counted(protocol, runs)
     # The faults did happen.
-    assert counts["operations"] == runs
     assert counts["processes"] > 10 * runs
     assert counts["crashes"] > runs
     assert counts["roots"] > runs / 20
@@ -85,13 +91,7 @@ def test_random_operations_with_random_faults_keep_all_promises(protocol: str) -
 
 def test_random_exchanges_of_replicas_with_corruption_and_crashes_keep_all_promises() -> None:
     runs = 10 * RUNS
-    done = swarm("--protocol", "digest-vote", "--seed", "1", "--runs", str(runs))
-    print(done.stdout, done.stderr)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = COUNTS.search(done.stdout)
-    assert found is not None
-    counts = {name: int(count) for name, count in found.groupdict().items()}
-    assert counts["operations"] == runs
+    counts = counted("digest-vote", runs)
     assert counts["processes"] > 4 * runs
     assert counts["crashes"] > runs / 2
     assert counts["slanders"] > runs / 20
@@ -101,13 +101,7 @@ def test_random_exchanges_of_replicas_with_corruption_and_crashes_keep_all_promi
 
 def test_random_decisions_of_replicas_with_crashes_keep_all_promises() -> None:
     runs = 10 * RUNS
-    done = swarm("--protocol", "decision-log", "--seed", "1", "--runs", str(runs))
-    print(done.stdout, done.stderr)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = COUNTS.search(done.stdout)
-    assert found is not None
-    counts = {name: int(count) for name, count in found.groupdict().items()}
-    assert counts["operations"] == runs
+    counts = counted("decision-log", runs)
     assert counts["crashes"] > runs / 4
     assert counts["roots"] > runs / 8
     assert counts["slanders"] > runs / 20
@@ -116,13 +110,7 @@ def test_random_decisions_of_replicas_with_crashes_keep_all_promises() -> None:
 
 def test_random_programs_over_lanes_with_crashes_keep_all_promises() -> None:
     runs = 3 * RUNS
-    done = swarm("--protocol", "lanes", "--seed", "1", "--runs", str(runs))
-    print(done.stdout, done.stderr)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = COUNTS.search(done.stdout)
-    assert found is not None
-    counts = {name: int(count) for name, count in found.groupdict().items()}
-    assert counts["operations"] == runs
+    counts = counted("lanes", runs)
     assert counts["processes"] > 5 * runs
     assert counts["crashes"] > runs
     assert counts["roots"] > runs / 5
@@ -133,13 +121,7 @@ def test_random_programs_over_lanes_with_crashes_keep_all_promises() -> None:
 
 def test_random_cuts_of_data_links_with_late_processes_and_crashes_keep_all_promises() -> None:
     runs = RUNS // 2
-    done = swarm("--protocol", "link-watch", "--seed", "1", "--runs", str(runs))
-    print(done.stdout, done.stderr)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = COUNTS.search(done.stdout)
-    assert found is not None
-    counts = {name: int(count) for name, count in found.groupdict().items()}
-    assert counts["operations"] == runs
+    counts = counted("link-watch", runs)
     assert counts["crashes"] > runs / 4
     # Somebody had to go for a silent link.
     assert runs / 20 < counts["failures"] < runs
