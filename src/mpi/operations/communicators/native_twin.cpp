@@ -1,5 +1,8 @@
 #include "mpi/operations/communicators/native_twin.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/failures.hpp"
 #include "openmpi/ulfm.hpp"
@@ -7,12 +10,15 @@
 namespace resprout::shim {
 namespace {
 
-// The library's way to a communicator after a loss asks all who live.
+// The library's way to a communicator after a loss asks all who live. A member that has just been
+// lost, as some know already, is no reason to ask nobody.
 bool is_everybody_who_lives(const Communicator& communicator) {
+  const std::vector<int>& members = communicator.world_ranks;
+  const auto is_other = [&](int rank) { return std::ranges::find(members, rank) == members.end(); };
+  const auto others_lost = std::ranges::count_if(failed_in(MPI_COMM_WORLD), is_other);
   int size = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  return communicator.world_ranks.size() + failed_in(MPI_COMM_WORLD).size() ==
-         static_cast<std::size_t>(size);
+  return members.size() + static_cast<std::size_t>(others_lost) == static_cast<std::size_t>(size);
 }
 
 }  // namespace
