@@ -15,7 +15,8 @@ RANKS = 4
 # Counts of one rank and of all others, on the ways that differ by size: slots, one message to each,
 # the root's memory in slices, or read at once.
 COUNTS = [(4, 2), (2, 9), (1000, 500), (70_000, 69_999), (400_000, 300_001)]
-OPTIONS = [(), ("--collectives", "resprout"), ("--transport", "tcp")]
+OWN = ("--collectives", "resprout")
+OPTIONS = [(), OWN, (*OWN, "--transport", "tcp")]
 # These end within seconds under the library, too; what hangs there takes as long as is waited.
 SEEDS = range(1, 31) if covering.is_every_case_wanted() else (1, 4, 15)
 COUNTS_OF_LOST = jobs.PROGRAMS / "counts_of_lost"
