@@ -22,6 +22,14 @@ inline constexpr bool finalizes_after_loss = true;
 inline constexpr bool finalizes_after_loss = false;
 #endif
 
+// A call whose error a handler of the program's has heard of returns that error. In MPICH and Intel
+// MPI it returns MPI_SUCCESS.
+#if defined(OPEN_MPI)
+inline constexpr bool returns_what_handlers_heard = true;
+#else
+inline constexpr bool returns_what_handlers_heard = false;
+#endif
+
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
 
 inline void prepare() {}
@@ -39,6 +47,9 @@ inline bool is_active() {
   }();
   return value;
 }
+
+// Ranks go on after a loss, whether or not this MPI notices it.
+inline bool outlives_losses() { return is_active(); }
 
 // Wildcard receives on `comm` go on among those of whom MPI does not yet know that they are lost.
 inline void acknowledge(MPI_Comm comm) { PMPIX_Comm_failure_ack(comm); }
@@ -93,6 +104,7 @@ inline void prepare() {}
 inline int proc_failed_class() { return MPIX_ERR_PROC_FAILED; }
 inline int proc_failed_pending_class() { return MPIX_ERR_PROC_FAILED_PENDING; }
 inline int revoked_class() { return MPIX_ERR_REVOKED; }
+inline bool outlives_losses() { return true; }  // `resprout run` starts its ranks
 
 #  else
 
@@ -124,6 +136,7 @@ inline void prepare() {
   proc_failed_pending_class();
   revoked_class();
 }
+inline bool outlives_losses() { return false; }
 
 #  endif
 

@@ -12,6 +12,7 @@ MPICH = FOLDER / "mpich"
 INTEL_MPI = FOLDER / "impi-rt"
 PREFIXES = {"MPICH": MPICH, "Intel MPI": INTEL_MPI}
 _SOURCES = jobs.ROOT / "tests" / "mpi" / "other"
+_OF_OPEN_MPI = jobs.ROOT / "tests" / "mpi" / "programs"
 
 
 def need(prefix: Path) -> None:
@@ -28,7 +29,10 @@ def program(name: str, wrapper: str = "mpicc") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f"{name}-{wrapper}"
     source = _SOURCES / f"{name}.c"
-    subprocess.run([MPICH / "bin" / wrapper, "-O1", "-o", made, source], check=True)
+    if not source.exists():  # what Open MPI is tried with, too
+        source = _OF_OPEN_MPI / f"{name}.c"
+    command = [MPICH / "bin" / wrapper, "-O1", "-w", "-I", jobs.ROOT / "include"]
+    subprocess.run([*command, "-o", made, source, "-lpthread"], check=True)
     return made
 
 

@@ -22,8 +22,10 @@
 #include "mpi/handles/communicators/natives.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/communicators/unwanted.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
+#include "mpi/handles/mpich/breaking_off.hpp"
 #include "mpi/handles/openmpi/left_behind.hpp"
 #include "mpi/handles/openmpi/nursery.hpp"
 #include "mpi/handles/openmpi/references.hpp"
@@ -56,7 +58,14 @@ namespace {
 // Messages of the program's own are on their way while it waits in a collective.
 void progress_mpi() {
   int flag = 0;
+#if defined(OPEN_MPI)
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+#else
+  // MPICH does not look for what others say where it is asked for a process's own, nor where it
+  // finds something.
+  constexpr int tag_of_nothing = last_tag_of_drain - 1;
+  PMPI_Iprobe(MPI_ANY_SOURCE, tag_of_nothing, carrier(0), &flag, MPI_STATUS_IGNORE);
+#endif
   take_unwanted();
 }
 
@@ -365,17 +374,18 @@ extern "C" int MPI_Finalize() {
     return MPI_SUCCESS;
   }
   bool can_mpi_finalize = true;
+  std::string run_directory;
   if (const World* world = World::current()) {
     note_phase(Phase::ending);
     entering("finalize");
     can_mpi_finalize = ulfm::finalizes_after_loss || world->lost_count() == 0;
+    run_directory = world->options().run_directory;
     end();
   }
   int code = MPI_SUCCESS;
-  if (can_mpi_finalize)
-    code = PMPI_Finalize();
-  else
-    finalize_without_mpi();
+  const auto finalize = [&code] { code = PMPI_Finalize(); };
+  const bool is_finalized = can_mpi_finalize && unless_killed(run_directory.c_str(), finalize);
+  if (!is_finalized) finalize_without_mpi();
   note_phase(Phase::over);
   return code;
 }

@@ -11,6 +11,7 @@
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
+#include "openmpi/ulfm.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -63,8 +64,11 @@ MPI_Comm GuardedCall::communicator_in_error() const {
 }
 
 int GuardedCall::finish(int code, Lacks lacks) {
-  // Other errors have been with the program's handler already.
-  if (!is_loss(code)) return code;
+  // Other errors have been with the program's handler already, unless the carrier has none.
+  if (!is_loss(code)) {
+    const bool was_told = ulfm::returns_what_handlers_heard || !is_remade(comm_);
+    return was_told ? code : shim::finish(comm_, name_, code, lacks);
+  }
   if (is_ours_) note_code(comm_, peer_, code);
   return shim::finish(comm_ != MPI_COMM_NULL ? comm_ : communicator_in_error(), name_, code, lacks);
 }

@@ -11,6 +11,7 @@
 #include "mpi/handles/communicators/unwanted.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/wrappings.hpp"
+#include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 
@@ -48,12 +49,23 @@ bool may_be_drained_by(const runtime::Session& session, const Spare& spare) {
   });
 }
 
+// All at the same time, yielding meanwhile: MPICH and Intel MPI do not, where one waits for each.
+void duplicate_world() {
+  std::array<MPI_Request, spares_max> requests;
+  for (int i = 0; i < spares_max; ++i)
+    PMPI_Comm_idup(MPI_COMM_WORLD, &spares()[i].comm, &requests[static_cast<std::size_t>(i)]);
+  Patience patience;
+  for (int is_done = 0; is_done == 0; patience.pause())
+    PMPI_Testall(spares_max, requests.data(), &is_done, MPI_STATUSES_IGNORE);
+}
+
 }  // namespace
 
 void open_spares() {
-  if (!ulfm::is_active()) return;  // nobody survives a loss
+  if (!ulfm::outlives_losses()) return;  // nobody survives a loss
+  if (!ulfm::is_active()) duplicate_world();
   for (Spare& spare : spares().all) {
-    PMPI_Comm_dup(MPI_COMM_WORLD, &spare.comm);
+    if (ulfm::is_active()) PMPI_Comm_dup(MPI_COMM_WORLD, &spare.comm);
     hand_on_errors(spare.comm);
     PMPI_Comm_dup(MPI_COMM_SELF, &spare.handle);
     spare.is_in_use = false;

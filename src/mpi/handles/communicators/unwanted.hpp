@@ -16,8 +16,13 @@
 
 namespace resprout::shim {
 
-// The last message of a drain (handles/communicators/drain.hpp) is never taken.
+// The last message of a drain (handles/communicators/drain.hpp) is never taken. MPICH and Intel MPI
+// have tags of 29 bits.
+#if defined(OPEN_MPI)
 inline constexpr int last_tag_of_drain = 0x7ffffffe;
+#else
+inline constexpr int last_tag_of_drain = 0x1ffffffe;
+#endif
 
 // From here on what comes on `comm`, of the MPI library's, is received and thrown away. Where that
 // has begun already nothing happens.

@@ -24,6 +24,14 @@ constexpr const char* error_text =
     "MPIX_ERR_PROC_FAILED: this process was cut off: the others go on without it, or may, and it "
     "cannot come back into this job";
 
+// MPICH has shorter ones, which do not name the error.
+const char* text_of_loss(int code) {
+  if (is_revoked(code)) return "MPIX_ERR_REVOKED: the communicator was revoked";
+  if (is_pending(code))
+    return "MPIX_ERR_PROC_FAILED_PENDING: a process that might have sent this was lost";
+  return "MPIX_ERR_PROC_FAILED: a process was lost";
+}
+
 // What waits inside of MPI, here or at the others for this process, has to be ended there.
 bool can_mpi_let_go() { return !ulfm::is_active() || (can_revoke_locally() && can_fail_locally()); }
 
@@ -64,9 +72,10 @@ void finalize_without_mpi() { has_finalized = true; }
 using namespace resprout::shim;
 
 extern "C" int MPI_Error_string(int errorcode, char* string, int* resultlen) {
-  if (!is_cut_off() || !is_loss(errorcode)) return PMPI_Error_string(errorcode, string, resultlen);
+  const bool has_own_text = is_cut_off() || !ulfm::returns_what_handlers_heard;
+  if (!has_own_text || !is_loss(errorcode)) return PMPI_Error_string(errorcode, string, resultlen);
   static_assert(std::char_traits<char>::length(error_text) < MPI_MAX_ERROR_STRING);
-  std::strcpy(string, error_text);
+  std::strcpy(string, is_cut_off() ? error_text : text_of_loss(errorcode));
   *resultlen = static_cast<int>(std::strlen(string));
   return MPI_SUCCESS;
 }

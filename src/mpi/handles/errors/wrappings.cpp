@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "openmpi/ulfm.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -51,7 +53,9 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
   return handler;
 }
 
+// A library that knows of no losses has nothing to say that its own handlers should not hear.
 MPI_Errhandler wrapped(MPI_Errhandler of_program) {
+  if (!ulfm::returns_what_handlers_heard) return of_program;
   const std::scoped_lock lock(wrappings().mutex);
   for (const Wrapping& wrapping : wrappings().all)
     if (wrapping.of_program == of_program || wrapping.ours == of_program) return wrapping.ours;

@@ -1,8 +1,9 @@
 // What src/mpi/handles/openmpi is asked of the inside of a library, for MPICH and Intel MPI. They
-// know of no losses, so nothing of theirs has to be broken off, and what they make has no steps
-// that a loss could fall into unseen.
+// know of no losses. What of theirs makes a communicator is left where a loss falls into it.
 #include <mpi.h>
 
+#include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/mpich/breaking_off.hpp"
 #include "mpi/handles/openmpi/failed_requests.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/handles/openmpi/numbers.hpp"
@@ -19,15 +20,16 @@ FarNumbers::FarNumbers() : were_wanted_(false) {}
 FarNumbers::~FarNumbers() = default;
 
 bool end_turn() { return true; }
-std::byte end_of_making(int) { return std::byte{0}; }
+std::byte end_of_making(int code) { return is_loss(code) ? making_met_loss : std::byte{0}; }
 int code_without_numbers(MPI_Comm, int code) { return code != MPI_SUCCESS ? code : MPI_ERR_INTERN; }
 
 void open_nursery() {}
 void close_nursery() {}
 void leave_nursery(void*) {}
 int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made) {
-  constexpr int bits_of_tag = 30;
-  return PMPI_Comm_create_group(parent, group, static_cast<int>(name >> (64 - bits_of_tag)), made);
+  constexpr int bits_of_tag = 28;
+  const int tag = static_cast<int>(name >> (64 - bits_of_tag));
+  return unless_lost([&] { return PMPI_Comm_create_group(parent, group, tag, made); });
 }
 
 int start_duplicate(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {

@@ -63,6 +63,8 @@ void note_window(MPI_Win window, std::shared_ptr<FencedWindow> fenced) {
 
 void note_window(MPI_Win window) { note_window(window, nullptr); }
 
+void forget_window(MPI_Win window) { PMPI_Win_delete_attr(window, window_keyval()); }
+
 std::vector<int> members_of(MPI_Win window) {
   const Noted* noted = noted_of(window);
   return noted != nullptr ? noted->members : std::vector<int>();

@@ -110,7 +110,7 @@ extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
   };
   if (World::current() == nullptr || comm == MPI_COMM_NULL || group == MPI_GROUP_NULL || tag < 0)
     return native();
-  if (!ulfm::is_active() || communicator_of(comm)->is_native) return native();
+  if (!ulfm::outlives_losses() || communicator_of(comm)->is_native) return native();
   const std::vector<int> world_ranks = world_ranks_in(comm, group);
   const int self = World::current()->rank();
   if (std::find(world_ranks.begin(), world_ranks.end(), self) == world_ranks.end()) return native();

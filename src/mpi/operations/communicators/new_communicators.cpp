@@ -37,6 +37,7 @@
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
+#include "mpi/handles/mpich/breaking_off.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/operations/communicators/derivation.hpp"
 #include "mpi/operations/communicators/graph_edges.hpp"
@@ -79,7 +80,7 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, const char
   call.lock().unlock();
   {
     const QuietMaking quiet;
-    code = native();
+    code = unless_lost(native);
   }
   // Where it did not end well for some, others may have it nevertheless: then nobody uses it.
   const std::byte here = end_of_making(code);
@@ -128,7 +129,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
       return *code;
   const World& world = *World::current();
   const bool is_told = world.options().on_loss == OnLoss::error && !call_policy().stands_in();
-  if (!ulfm::is_active() || (!call.is_whole() && is_told))
+  if (!ulfm::outlives_losses() || (!call.is_whole() && is_told))
     return call.finish(outcome, proc_failed());
   if (derived.complete) {
     call.lock().unlock();

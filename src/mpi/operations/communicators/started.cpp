@@ -64,8 +64,9 @@ class Remaking final : public Collective {
     const QuietLosses quiet;
     int is_over = 0;
     PMPI_Request_get_status(of_mpi_, &is_over, MPI_STATUS_IGNORE);
-    if (is_over == 0) return false;
-    code_ = end_of_mpi();
+    const bool is_in_vain = !ulfm::is_active() && World::current()->lost_count() != 0;
+    if (is_over == 0 && !is_in_vain) return false;
+    code_ = is_over != 0 ? end_of_mpi() : proc_failed();
     say_whether_made(started);
     return true;
   }
@@ -165,7 +166,7 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
     repair_session_of(comm, lock);
   }
   const auto make = [=](MPI_Comm on, runtime::Session&) -> std::shared_ptr<Collective> {
-    if (!ulfm::is_active()) return nullptr;
+    if (!ulfm::outlives_losses()) return nullptr;
     return std::make_shared<Remaking>(*communicator_of(on)->repair, on, Who::the_living, newcomm);
   };
   // One process alone, or several whom the lifeline does not know, or nobody can be lost.
@@ -180,7 +181,7 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
   const World* world = World::current();
   if (world != nullptr && comm != MPI_COMM_NULL && !is_remade(comm) && is_revoked(comm))
     return finish(comm, "comm_idup", ulfm::revoked_class());
-  const bool is_for_mpi = world == nullptr || !ulfm::is_active() ||
+  const bool is_for_mpi = world == nullptr || !ulfm::outlives_losses() ||
                           (world->options().is_replicated() && !call_policy().stands_in());
   if (is_for_mpi) {
     const int code = PMPI_Comm_idup(comm, newcomm, request);

@@ -30,7 +30,7 @@ extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
 }
 
 // Open MPI 4.1 has none of these.
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#if !defined(OMPI_MAJOR_VERSION) || OMPI_MAJOR_VERSION >= 5
 
 extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                                        MPI_Request* request) {

@@ -82,7 +82,7 @@ bool is_opened_together(CollectiveCall& call, MPI_Info info) {
 bool opens_apart(CollectiveCall& call, MPI_Info info) {
   const Options& options = World::current()->options();
   if (ends_with_first_loss(options)) return false;
-  if (!ulfm::is_active() || is_opened_together(call, info)) return false;
+  if (!ulfm::outlives_losses() || is_opened_together(call, info)) return false;
   return options.on_loss != OnLoss::error || call.is_whole();
 }
 

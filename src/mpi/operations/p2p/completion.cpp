@@ -146,7 +146,7 @@ int without_resumed(const GuardedCall& call, Requests requests, int& outcount, i
 // One call of MPI cannot speak for all of them: it knows too little of a remade communicator. And
 // where several have failed Open MPI 5.0 speaks of one, and takes the handle of another.
 bool has_to_go_in_turn(Requests requests) {
-  return is_any_on_remade(requests) || has_anything_happened();
+  return is_any_on_remade(requests) || (ulfm::is_active() && has_anything_happened());
 }
 
 // MPI_Testany of one request, on a remade communicator.
@@ -272,14 +272,14 @@ Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
 }
 
 int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
-  if (!ulfm::is_active()) return test_remembered(request, flag, status);
   if (const auto pending = recall_on_remade(request))
     return test_remade(call, request, *pending, flag, status);
+  if (!ulfm::is_active()) return test_remembered(request, flag, status);
   return test_noticing(call, request, flag, status);
 }
 
 int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
-  if (!ulfm::is_active()) return wait_remembered(request, status);
+  if (!ulfm::is_active() && !is_on_remade(request)) return wait_remembered(request, status);
   Patience patience;
   while (is_any_under_way() || is_on_remade(request)) {
     int is_done = 0;
@@ -313,8 +313,8 @@ int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
 }
 
 int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
-  if (!ulfm::is_active()) return test_all_patiently(requests, flag, statuses);
   if (is_any_on_remade(requests)) return test_all_in_turn(call, requests, flag, statuses);
+  if (!ulfm::is_active()) return test_all_patiently(requests, flag, statuses);
   for (int i = 0; i < requests.count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
   const int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
   if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
@@ -335,10 +335,10 @@ int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& st
 
 int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
              MPI_Status& status) {
-  if (!ulfm::is_active()) return test_any_patiently(requests, index, flag, status);
   if (requests.count > 1 && has_to_go_in_turn(requests))
     return test_any_in_turn(call, requests, index, flag, status);
   if (is_any_on_remade(requests)) return test_the_one(call, requests[0], index, flag, status);
+  if (!ulfm::is_active()) return test_any_patiently(requests, index, flag, status);
   for (;;) {
     int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);
     if (is_loss(code) && !is_pending(code)) flag = 1;
@@ -374,9 +374,9 @@ int wait_some(const GuardedCall& call, Requests requests, int& outcount, int* in
 
 int test_some(const GuardedCall& call, Requests requests, int& outcount, int* indices,
               Statuses& statuses) {
-  if (!ulfm::is_active()) return test_some_patiently(requests, outcount, indices, statuses);
   if (has_to_go_in_turn(requests))
     return test_some_in_turn(call, requests, outcount, indices, statuses);
+  if (!ulfm::is_active()) return test_some_patiently(requests, outcount, indices, statuses);
   const int code =
       PMPI_Testsome(requests.count, requests.handles, &outcount, indices, statuses.data());
   if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;

@@ -53,10 +53,10 @@ int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Bloc
   MPI_Status status;
   int code = start(&request);
   if (code != MPI_SUCCESS) return code;
-  if (!ulfm::is_active())
-    return wait_patiently(request, Pending{comm, dest, Pending::Kind::send}, status);
-  remember(request, {comm, dest, Pending::Kind::send});
-  code = wait_one(call, request, status);
+  const Pending pending{comm, dest, Pending::Kind::send};
+  if (ulfm::is_active()) remember(request, pending);
+  code = ulfm::is_active() ? wait_one(call, request, status)
+                           : wait_patiently(request, pending, status);
   return code == MPI_SUCCESS && may_be_broken_off(comm) ? code_of_loss(comm) : code;
 }
 
@@ -93,6 +93,7 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
   ClaimedReceive claimed(request);
   int code = ulfm::is_active() ? wait_one(call, request, found)
                                : wait_patiently(request, Pending{r.comm, r.source}, found);
+  if (!ulfm::is_active() && code == MPI_SUCCESS) name_source(r.comm, &found);
   if (code == MPI_SUCCESS)
     code = claimed.complete(request, found);
   else

@@ -312,7 +312,11 @@ extern "C" int MPI_Win_wait(MPI_Win win) {
 extern "C" int MPI_Win_free(MPI_Win* win) {
   const MPI_Win window = win == nullptr ? MPI_WIN_NULL : *win;
   FencedWindow* fenced = fenced_window(window);
-  if (fenced != nullptr) fenced->close();
+  if (fenced != nullptr && !fenced->close()) {
+    forget_window(window);
+    *win = MPI_WIN_NULL;
+    return MPI_SUCCESS;
+  }
   const LoneCall alone(fenced != nullptr ? MPI_WIN_NULL : window, "win_free");
   return PMPI_Win_free(win);
 }

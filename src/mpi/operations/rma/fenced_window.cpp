@@ -5,7 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "mpi/carriers/anybody.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/datatypes/payload.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
 #include "mpi/handles/datatypes/type_recipe.hpp"
@@ -13,6 +15,8 @@
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/own_calls.hpp"
 #include "mpi/process/world.hpp"
+#include "openmpi/ulfm.hpp"
+#include "runtime/engine.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -275,12 +279,20 @@ void FencedWindow::forget_epoch() {
   }
 }
 
-int FencedWindow::close() {
+bool FencedWindow::close() {
   const OwnCalls own;
   const std::lock_guard guard(mutex_);
   MPI_Comm comm = comm_;
-  MPI_Barrier(comm);
-  return MPI_Comm_free(&comm);
+  bool is_whole = true;
+  if (ulfm::is_active()) {
+    MPI_Barrier(comm);
+  } else {
+    runtime::Lock lock = World::current()->engine().lock();
+    runtime::Session& session = *session_of(comm, lock);
+    is_whole = !does_anybody_say(session, lock, !session.is_whole()) && session.is_whole();
+  }
+  MPI_Comm_free(&comm);
+  return is_apart_ || is_whole;
 }
 
 }  // namespace resprout::shim

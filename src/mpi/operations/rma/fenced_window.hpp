@@ -76,8 +76,9 @@ class FencedWindow {
   // MPIX_ERR_PROC_FAILED: this process has read from a lost one, where that is no error.
   int fence(int assertion);
 
-  // Before the window is freed, by all members.
-  int close();
+  // Before the window is freed, by all members. False, at all of them: the library's own must not
+  // be, as it would wait for the lost.
+  bool close();
 
  private:
   // One that has been asked for, until the fence.

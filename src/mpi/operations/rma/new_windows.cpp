@@ -14,6 +14,7 @@
 #include "mpi/handles/error_handlers/refusal.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
+#include "mpi/handles/mpich/breaking_off.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/handles/openmpi/making_windows.hpp"
 #include "mpi/handles/windows/windows.hpp"
@@ -45,7 +46,7 @@ struct Asked {
 
 bool has_own_fences(const Asked& asked) {
   const World* world = World::current();
-  if (world == nullptr || asked.comm == MPI_COMM_NULL || !ulfm::is_active()) return false;
+  if (world == nullptr || asked.comm == MPI_COMM_NULL || !ulfm::outlives_losses()) return false;
   const Options& options = world->options();
   if (ends_with_first_loss(options)) return false;
   // What siblings write in the place of the lost has addresses of their own planes.
@@ -72,7 +73,7 @@ int call_mpi(const Asked& asked, bool is_fenced, Native native) {
   const bool can_do_without = is_fenced && !asked.is_for_loads;
   const LoneCall alone(can_do_without ? MPI_COMM_NULL : asked.comm, asked.name);
   const QuietMaking quiet;
-  const int code = native(asked.comm, is_fenced);
+  const int code = unless_lost([&] { return native(asked.comm, is_fenced); });
   if (code != MPI_SUCCESS) alone.end_if_lost();
   return code;
 }
@@ -117,7 +118,10 @@ std::vector<std::byte*> shared_memory(MPI_Win window, std::size_t size) {
     MPI_Aint bytes = 0;
     int unit = 0;
     void* base = nullptr;
-    if (PMPI_Win_shared_query(window, static_cast<int>(rank), &bytes, &unit, &base) != MPI_SUCCESS)
+    // MPI 4.1 says so of memory that is not shared by giving none.
+    if (PMPI_Win_shared_query(window, static_cast<int>(rank), &bytes, &unit, &base) !=
+            MPI_SUCCESS ||
+        base == nullptr)
       break;
     shared.push_back(static_cast<std::byte*>(base));
   }

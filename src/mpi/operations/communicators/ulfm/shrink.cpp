@@ -49,7 +49,7 @@ int shrink(MPI_Comm comm, MPI_Comm* shrunken) {
   if (repair.is_revoked()) return ulfm::revoked_class();  // cut off
   const std::uint64_t name = repair.next_child();
   const std::vector<int> left = world_ranks_left(repair);
-  if (ulfm::is_active()) return remake(left, roll, name, comm, shrunken, lock);
+  if (ulfm::outlives_losses()) return remake(left, roll, name, comm, shrunken, lock);
   lock.unlock();
   return make_natively(comm, left, name, shrunken);
 }
