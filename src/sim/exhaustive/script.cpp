@@ -45,7 +45,7 @@ std::variant<Script, std::string> read_script(const std::string& path) {
       script.blocks.back().lines.push_back(line);
       if (line.starts_with('#')) continue;
       const auto command = parse_command(line);
-      if (!command) return path + ": cannot read '" + line + "'";
+      if (!command) return std::string(path).append(": cannot read '").append(line).append("'");
       script.blocks.back().commands.push_back(*command);
     }
   }
