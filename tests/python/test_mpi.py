@@ -185,10 +185,12 @@ def test_each_program_of_a_job_gets_what_mpirun_knows_of_one() -> None:
         assert of_one[of_one.index(str(find_shim(START))) + 2 :] == part.program
 
 
-def test_hydra_gets_words_that_it_knows() -> None:
-    words = Plan(MPICH, 4, ["true"], None, {}, "hosts").arguments()
-    assert "-x" not in words
-    assert words[words.index("-f") + 1] == "hosts"
+def test_launchers_get_words_that_they_know() -> None:
+    unknown = Mpi(Path("/opt/mpi/bin/mpirun"), Library.UNKNOWN, "", False)
+    of_hydra = Plan(unknown, 4, ["true"], None, {}, "hosts").arguments()
+    assert of_hydra[of_hydra.index("-f") + 1] == "hosts" and "-x" not in of_hydra
+    ours = Plan(MPICH, 4, ["true"], None, {}, "hosts").arguments()
+    assert ours[ours.index("--hosts") + 1] == str(Path("hosts").resolve()) and "-x" not in ours
 
 
 def test_what_the_user_preloads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
