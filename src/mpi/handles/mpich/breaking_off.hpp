@@ -16,12 +16,12 @@ namespace resprout::shim {
 #if defined(OPEN_MPI)
 
 template <typename Call>
-int unless_lost(Call call) {
+int unless_lost(Call&& call) {
   return call();
 }
 
 template <typename Call>
-bool unless_killed(const char*, Call call) {
+bool unless_killed(const char*, Call&& call) {
   call();
   return true;
 }
@@ -48,7 +48,7 @@ bool run_unless(HasLost has_lost, Call& call) {
 // What the library's call returns; PROC_FAILED: it was left, as somebody in the world is lost.
 // REQUIRES: no objects that have to be destroyed live in `call` while it is in the library.
 template <typename Call>
-int unless_lost(Call call) {
+int unless_lost(Call&& call) {
   int code = MPI_SUCCESS;
   auto run = [&] { code = call(); };
   return detail::run_unless(detail::has_lost_in_world, run) ? code : proc_failed();
@@ -56,9 +56,10 @@ int unless_lost(Call call) {
 
 // The same where the job's losses are not heard of any more: in MPI_Finalize. False: it was left.
 template <typename Call>
-bool unless_killed(const char* run_directory, Call call) {
+bool unless_killed(const char* run_directory, Call&& call) {
   detail::look_for_killed_in(run_directory);
-  return detail::run_unless(detail::has_noted_killed, call);
+  auto run = [&] { call(); };
+  return detail::run_unless(detail::has_noted_killed, run);
 }
 
 #endif
