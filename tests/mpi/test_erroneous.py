@@ -148,7 +148,7 @@ APART = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("right", "other"), APART, ids=str)
+@pytest.mark.parametrize(("right", "other"), covering.a_share(APART, 3), ids=str)
 def test_nobody_waits_for_ever_where_one_rank_goes_another_way(right: Call, other: int) -> None:
     wrong = replace(right, gives=other, takes=other)
     ended = run([step(right), step(right, wrong, right)], "fatal")
