@@ -12,10 +12,10 @@ struct Case {
   std::string spec = "ftco-allreduce";
   int procs = 4;
   int root = 0;
-  int dead = 0;        // so many, whoever they are but the root, are dead before anything happens
-  int joiners = 0;     // membership: so many of the processes join later
-  int returns = 0;     // membership with local views: processes come back so often
-  int initiators = 1;  // revoke: so many revoke, from the root on
+  int dead = 0;             // how many are dead from the start: any of them, but for the root
+  int joiners = 0;          // membership: so many of the processes join later
+  int returns = 0;          // membership with local views: processes come back so often
+  int initiators = 1;       // revoke: so many revoke, from the root on
   bool joins_low = false;   // membership: joiners are the first processes, not the last
   bool proves = false;      // membership: suspicions of the dead are proofs
   bool probes = false;      // membership: time passes for who is isolated
