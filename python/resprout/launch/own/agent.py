@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from resprout.launch.own.lines import Lines
 from resprout.launch.own.processes import NearRank, Place, Segments
 
 SECRET = "RESPROUT_AGENT_SECRET"
@@ -25,33 +26,26 @@ _CONNECT_SECONDS = 20.0
 OF_A_HOST = ("HOSTNAME", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY")
 
 
-class Lines:
+class Objects:
     """Objects of JSON, a line each, over a connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        self._unread = b""
+        self._lines = Lines(connection)
 
     def say(self, **words: Any) -> None:
-        with contextlib.suppress(OSError):
-            self.connection.sendall(json.dumps(words).encode() + b"\n")
+        self._lines.say(json.dumps(words))
 
     def hear(self) -> list[dict[str, Any]] | None:
         """What has come; nothing: the connection is closed."""
-        try:
-            data = self.connection.recv(1 << 16)
-        except OSError:
-            data = b""
-        if not data:
-            return None
-        *lines, self._unread = (self._unread + data).split(b"\n")
-        return [json.loads(line) for line in lines]
+        lines = self._lines.hear()
+        return None if lines is None else [json.loads(line) for line in lines]
 
 
 class Agent:
     """Of one host, until all its ranks have ended or the launcher is gone."""
 
-    def __init__(self, launcher: Lines) -> None:
+    def __init__(self, launcher: Objects) -> None:
         self._launcher = launcher
         self._ranks: dict[int, NearRank] = {}
         self._segments = Segments()
@@ -150,7 +144,7 @@ def _connect(addresses: Sequence[str], port: int) -> socket.socket:
 def main() -> int:
     addresses, port = sys.argv[1].split(","), int(sys.argv[2])
     try:
-        launcher = Lines(_connect(addresses, port))
+        launcher = Objects(_connect(addresses, port))
     except OSError as error:
         host = socket.gethostname()
         print(f"resprout: {host} does not reach the launcher: {error}", file=sys.stderr)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from resprout.launch import processes
-from resprout.launch.own.agent import SECRET, Lines
+from resprout.launch.own.agent import SECRET, Objects
 from resprout.launch.own.processes import FarRank
 
 _START_SECONDS = 60.0
@@ -82,7 +82,7 @@ class Agents:
         counts = deal(hosts, len(words))
         self._hosts = [host.name for host, count in zip(hosts, counts, strict=True) if count > 0]
         self.ranks_by_host = [count for count in counts if count > 0]
-        self._lines: list[Lines | None] = [None] * len(self._hosts)
+        self._lines: list[Objects | None] = [None] * len(self._hosts)
         self.ranks: list[FarRank] = []
         for index, count in enumerate(self.ranks_by_host):
             for _ in range(count):
@@ -202,7 +202,7 @@ class Agents:
             return
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._lines[index] = Lines(connection)
+        self._lines[index] = Objects(connection)
 
 
 def own_addresses() -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from resprout.launch import processes
+from resprout.launch.own.lines import Lines
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class NearRank:
     ) -> None:
         self.number = place.number
         self.started_ns = time.time_ns()
-        self.unread = b""
         self.connection, theirs = socket.socketpair()
+        self._lines = Lines(self.connection)
         variables = {
             **environment,
             "PMI_FD": str(theirs.fileno()),
@@ -81,19 +82,11 @@ class NearRank:
                 os.killpg(self.pid, what)
 
     def tell(self, line: str) -> None:
-        with contextlib.suppress(OSError):
-            self.connection.sendall(f"{line}\n".encode())
+        self._lines.say(line)
 
     def hear(self) -> list[str] | None:
         """The lines that have come; nothing: it has closed the connection."""
-        try:
-            data = self.connection.recv(1 << 16)
-        except OSError:
-            data = b""
-        if not data:
-            return None
-        *lines, self.unread = (self.unread + data).split(b"\n")
-        return [line.decode(errors="replace") for line in lines]
+        return self._lines.hear()
 
 
 class FarRank:

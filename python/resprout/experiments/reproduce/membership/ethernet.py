@@ -115,3 +115,17 @@ def draw(figure: "Figure", rows: list[Row]) -> None:
     axes.set_ylabel("T_s, ms")
     axes.grid(visible=True, linewidth=0.3)
     axes.legend(frameon=False)
+
+
+def claim_closeness(claims: Claims, claim: str, printed: str, rows: list[Row], runs: int) -> None:
+    """That the contention model comes close; circular, as its traffic was chosen so."""
+    every = deviations(rows)
+    with claims.circular():
+        claims.holds(
+            claim,
+            printed,
+            deviation_text(rows),
+            sum(map(abs, every)) / len(every) <= 0.1,
+            runs,
+            rule="10 % away on average at most; the traffic beside it was chosen after results",
+        )

@@ -5,9 +5,8 @@ import math
 from resprout.experiments.reproduce.claims import Claims
 from resprout.experiments.reproduce.experiment import Experiment, Row, Study
 from resprout.experiments.reproduce.membership.ethernet import (
+    claim_closeness,
     claim_models,
-    deviation_text,
-    deviations,
     draw,
     ethernet_rows,
 )
@@ -28,16 +27,13 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         sum(row["runs"] for segment in segments for row in segment),
         rule="R² of straight lines through 16 to 31 and 32 to 47 nodes is 0.95 at least",
     )
-    every = deviations(rows)
-    with claims.circular():
-        claims.holds(
-            "the contention-based model resembles the results very closely",
-            "very closely",
-            deviation_text(rows),
-            sum(map(abs, every)) / len(every) <= 0.1,
-            runs,
-            rule="10 % away on average at most; the traffic beside it was chosen after results",
-        )
+    claim_closeness(
+        claims,
+        "the contention-based model resembles the results very closely",
+        "very closely",
+        rows,
+        runs,
+    )
     full = [row for row in rows if (row["procs"] + 1).bit_count() == 1]
     straight_log = linearity(
         [math.log2(row["procs"] + 1) for row in full], [row["simulated"] for row in full]

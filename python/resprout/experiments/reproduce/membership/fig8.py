@@ -6,8 +6,8 @@ from resprout.experiments.reproduce.claims import Claims
 from resprout.experiments.reproduce.experiment import Experiment, Row, Study
 from resprout.experiments.reproduce.membership import models
 from resprout.experiments.reproduce.membership.ethernet import (
+    claim_closeness,
     claim_models,
-    deviation_text,
     deviations,
     draw,
     ethernet_rows,
@@ -37,15 +37,13 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
         rule="at most 10 % away at both",
     )
     every = deviations(rows)
-    with claims.circular():
-        claims.holds(
-            "the refined models show a close resemblance of experiments (section 7, end)",
-            "close",
-            deviation_text(rows),
-            sum(map(abs, every)) / len(every) <= 0.1,
-            runs,
-            rule="10 % away on average at most; the traffic beside it was chosen after results",
-        )
+    claim_closeness(
+        claims,
+        "the refined models show a close resemblance of experiments (section 7, end)",
+        "close",
+        rows,
+        runs,
+    )
     above = sum(deviation > 0 for deviation in every) / len(every)
     claims.holds(
         "the contention model tends to overestimate the results",
