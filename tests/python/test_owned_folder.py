@@ -18,6 +18,13 @@ with owned_folder(Path(sys.argv[1]), clears=False) as folder:
     print(folder, flush=True)
     sys.stdin.read()
 """
+_CLEARS = """
+import sys
+from pathlib import Path
+from resprout.launch.owned_folder import clear_left
+while True:
+    clear_left(Path(sys.argv[1]))
+"""
 
 
 @contextmanager
@@ -56,3 +63,15 @@ def test_what_has_no_owner_is_left_alone(tmp_path: Path) -> None:
     with owned_folder(tmp_path) as own:
         assert own.is_dir() and other.is_dir()
     assert not own.exists()
+
+
+def test_no_folder_is_cleared_in_the_moment_when_it_is_made(tmp_path: Path) -> None:
+    clearing = subprocess.Popen([sys.executable, "-c", _CLEARS, str(tmp_path)])
+    try:
+        for _ in range(500):
+            with owned_folder(tmp_path, clears=False) as own:
+                (own / "data").write_text("of an owner")
+        assert clearing.poll() is None
+    finally:
+        clearing.kill()
+        clearing.wait()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 PREFIX = "resprout-"
 _OWNER = ".owner"
+_CLAIM = ".claim"
 
 
 @contextlib.contextmanager
@@ -25,7 +26,9 @@ def owned_folder(parent: Path, *, clears: bool = True) -> Iterator[Path]:
         folder = Path(stack.enter_context(made))
         # Without a lock it is never cleared by others.
         with contextlib.suppress(OSError):
-            stack.enter_context(_locked(folder / _OWNER, os.O_CREAT))
+            stack.enter_context(_locked(folder / _CLAIM, os.O_CREAT))
+            # Others find it only now that it is locked.
+            (folder / _CLAIM).rename(folder / _OWNER)
         yield folder
 
 
