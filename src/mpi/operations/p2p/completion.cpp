@@ -1,12 +1,16 @@
 #include "mpi/operations/p2p/completion.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/failures.hpp"
 #include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/requests/broken_sends.hpp"
+#include "mpi/handles/requests/kept_ends.hpp"
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/process/call_policy.hpp"
@@ -73,6 +77,29 @@ int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
   return -1;
 }
 
+// MPI calls a request complete that waited for `was`: how it has ended.
+int end_of(const std::optional<Pending>& was, int code) {
+  if (code != MPI_SUCCESS || !was || !was->needs_receiver || !may_be_broken_off(was->comm))
+    return code;
+  return code_of_loss(was->comm);
+}
+
+// What of an MPI_Testall was completed to see whether a loss has ended it, and has ended well. As
+// long as others are open, and none of them has failed, the call says nothing of it.
+class EndedWell {
+ public:
+  // The i-th request, which waited for `was`.
+  void note(int i, const std::optional<Pending>& was) {
+    if (was && !was->is_persistent) indices_.push_back(i);
+  }
+  void keep(Requests requests, Statuses& statuses) const {
+    for (const int i : indices_) keep_end(requests[i], statuses[i]);
+  }
+
+ private:
+  std::vector<int> indices_;
+};
+
 int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
   const Recalled recalled(requests.count, requests.handles);
   int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
@@ -81,16 +108,20 @@ int test_all_patiently(Requests requests, int& flag, Statuses& statuses) {
   for (int i = 0; i < requests.count; ++i)
     statuses[i].MPI_ERROR = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_ERR_PENDING;
   bool has_error = false;
+  EndedWell ended_well;
   MPI_Status status;
   for (int i = end_lost(requests, 0, status, code); i >= 0;
        i = end_lost(requests, i + 1, status, code)) {
+    code = end_of(recalled[i], code);
     statuses[i] = status;
     statuses[i].MPI_ERROR = code;
     has_error |= code != MPI_SUCCESS;
+    if (code == MPI_SUCCESS) ended_well.note(i, recalled[i]);
   }
   flag = 1;
   for (int i = 0; i < requests.count; ++i)
     if (statuses[i].MPI_ERROR == MPI_ERR_PENDING) flag = 0;
+  if (flag == 0 && !has_error) ended_well.keep(requests, statuses);
   return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
@@ -201,6 +232,7 @@ int test_some_in_turn(const GuardedCall& call, Requests requests, int& outcount,
 // None is completed before all can be, but for those that a loss ends.
 int test_all_in_turn(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
   bool has_error = false;
+  EndedWell ended_well;
   flag = 1;
   for (int i = 0; i < requests.count; ++i) {
     int is_done = 1;
@@ -214,13 +246,17 @@ int test_all_in_turn(const GuardedCall& call, Requests requests, int& flag, Stat
     const auto pending = recall(requests[i]);
     const bool is_lost = is_done == 0 && pending && pending->is_started &&
                          has_anything_happened() && is_hopeless(pending->comm, pending->peer);
-    if (code != MPI_SUCCESS || is_lost) code = test_one(call, requests[i], is_done, statuses[i]);
+    if (code != MPI_SUCCESS || is_lost) {
+      code = end_of(pending, test_one(call, requests[i], is_done, statuses[i]));
+      if (code == MPI_SUCCESS && is_done != 0) ended_well.note(i, pending);
+    }
     has_error |= code != MPI_SUCCESS;
     if (is_done == 0) flag = 0;
     statuses[i].MPI_ERROR = code != MPI_SUCCESS || is_done != 0 ? code : MPI_ERR_PENDING;
   }
-  if (flag != 0 && !has_error) return wait_all(call, requests, statuses);
-  return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+  if (has_error) return MPI_ERR_IN_STATUS;
+  ended_well.keep(requests, statuses);
+  return flag != 0 ? wait_all(call, requests, statuses) : MPI_SUCCESS;
 }
 
 // As test_one, where MPI notices losses.
