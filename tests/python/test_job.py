@@ -196,6 +196,23 @@ def test_stopped_ranks_are_ended_when_all_others_have_come_to_their_end(
     assert here.are_gone()
 
 
+def test_a_rank_that_neither_who_aborts_nor_mpirun_has_ended_goes_with_the_job(
+    fake_mpi: Path, tmp_path: Path, here: Here
+) -> None:
+    program = make_program(
+        tmp_path / "abort",
+        f"""\
+        #!/bin/sh
+        touch {here.path}/$$
+        if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then exec sleep 600; fi
+        echo '{{"schema":1,"rank":1,"status":7}}' > "$RESPROUT_RUN_DIR/abort.json"
+        """,
+    )
+    with launched(fake_mpi, 2, program) as job:
+        assert job.wait(WATCHDOG_SECONDS) == 7
+    assert here.are_gone()
+
+
 def test_the_run_directory_is_gone_afterwards(fake_mpi: Path) -> None:
     with launched(
         fake_mpi, 1, "sh", "-c", 'echo "$RESPROUT_RUN_DIR"; ls "$RESPROUT_RUN_DIR"'

@@ -181,6 +181,7 @@ class _Launch:
         self.without_ranks_since: float | None = None
         self.all_stopped_since: float | None = None
         self.lost_since: float | None = None
+        self.aborted_since: float | None = None
         is_local = not start.plan.is_on_several_hosts
         self.watch = StartWatch(start.directory, processes.is_running if is_local else None)
         expect_start(start.directory)
@@ -384,6 +385,12 @@ class _Job:
             launch.lost_since = launch.lost_since or time.monotonic()
             if time.monotonic() - launch.lost_since > _MPIRUN_LEAVES_SECONDS:
                 self._end_mpirun(launch)
+                return
+        if (launch.start.directory / "abort.json").exists():
+            # Who aborts ends mpirun and all ranks; but another who does so too may end it first.
+            launch.aborted_since = launch.aborted_since or time.monotonic()
+            if time.monotonic() - launch.aborted_since > _LEAVE_SECONDS:
+                self._kill_launches([launch])
                 return
         if launch.start.judges_start and (early_end := launch.watch()):
             self._note_early_end(launch, early_end)
