@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/lifeline/lifeline.hpp"
+#include "runtime/lifeline/loss.hpp"
 
 namespace resprout::runtime {
 

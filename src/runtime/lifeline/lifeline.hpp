@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "runtime/auth/secret.hpp"
+#include "runtime/lifeline/loss.hpp"
 #include "runtime/lifeline/peer_address.hpp"
 #include "runtime/lifeline/view_tree.hpp"
 #include "runtime/pulses/pulses.hpp"
@@ -45,25 +46,6 @@ inline constexpr int cut_off_exit_status = 70;
 
 // Of a job with views.
 inline constexpr int views_ranks_max = 4096;
-
-enum class LossKind : std::uint8_t {
-  exited,       // it died or ended without a goodbye
-  hung,         // it was alive but stopped or stuck, and was ended
-  unreachable,  // nothing is heard of it, and nobody on its host answers
-  cut_off,      // it lives, but a data link of it is silent
-};
-
-// A kernel has seen the end of the process.
-constexpr bool is_proven(LossKind kind) {
-  return kind == LossKind::exited || kind == LossKind::hung;
-}
-
-struct Loss {
-  int rank = -1;
-  LossKind kind = LossKind::exited;
-  int found_by = -1;             // world rank
-  std::int64_t detected_ns = 0;  // CLOCK_REALTIME, at the finder
-};
 
 // A view of the job that this process has installed.
 struct InstalledView {

@@ -15,7 +15,7 @@
 #include "sim/logp/faults.hpp"
 #include "sim/logp/model.hpp"
 #include "sim/logp/trace.hpp"
-#include "sim/steps/entries.hpp"
+#include "sim/logp/entries.hpp"
 
 namespace resprout::sim {
 

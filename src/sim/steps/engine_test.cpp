@@ -7,7 +7,7 @@
 #include "protocols/ftco_in_band/ftco_in_band.hpp"
 #include "sim/checkers/outcome.hpp"
 #include "sim/logp/reduction_metrics.hpp"
-#include "sim/steps/entries.hpp"
+#include "sim/logp/entries.hpp"
 
 namespace resprout::sim {
 namespace {

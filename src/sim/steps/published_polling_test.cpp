@@ -2,7 +2,7 @@
 #include "sim/steps/published_polling.hpp"
 
 #include "doctest/doctest.h"
-#include "sim/steps/entries.hpp"
+#include "sim/logp/entries.hpp"
 
 namespace resprout::sim {
 namespace {

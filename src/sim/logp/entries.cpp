@@ -1,4 +1,4 @@
-#include "sim/steps/entries.hpp"
+#include "sim/logp/entries.hpp"
 
 #include <bit>
 #include <charconv>
