@@ -27,10 +27,12 @@ void Overlay::start(std::vector<PeerAddress> peers, std::int64_t now) {
   });
   if (!is_needed_) return;
   heal_at_ = now;
+  std::map<HostId, int> lowest;  // rank on each host
   std::vector<int> hosts;
+  hosts.reserve(peers_.size());
   for (const PeerAddress& peer : peers_) {
-    const auto same = [&](const PeerAddress& other) { return other.is_same_host(peer); };
-    hosts.push_back(static_cast<int>(std::ranges::find_if(peers_, same) - peers_.begin()));
+    const int rank = static_cast<int>(hosts.size());
+    hosts.push_back(lowest.try_emplace(peer.host_id, rank).first->second);
   }
   cuts_ = Cuts(std::move(hosts));
 }
