@@ -48,7 +48,8 @@ typedef struct {
  * founds a group of its own; the event is founding. */
 resprout_member* resprout_member_new(const resprout_member_options* options);
 
-/* Of the last resprout_member_new of this thread; valid until the next one. */
+/* Of the last resprout_member_new or resprout_member_send of this thread that refused; valid until
+ * the next one. */
 const char* resprout_member_refusal(void);
 
 /* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
@@ -62,8 +63,22 @@ const char* resprout_member_refusal(void);
  * process at
  * "peer" does not come in, because of its "reason" secret (it has another one) or version (it
  * speaks "peer_version" of the protocol and not "version"). It is said once for each of them;
- * "rejected" in the statistics counts all. */
+ * "rejected" in the statistics counts all. With whole views the event may also be message: the
+ * member "from" has said so many "bytes" to this one, which resprout_member_data has. */
 const char* resprout_member_run(resprout_member* member, int timeout_ms);
+
+/* What was said, if the last resprout_member_run has returned a message; valid until the next one.
+ * Else `bytes` is 0. */
+const uint8_t* resprout_member_data(const resprout_member* member, size_t* bytes);
+
+/* Says `size` bytes to the member `to`, or, if `to` is -1, to all other members of its view; at
+ * most 1,000,000 bytes. Every member that receives it is then in the view in which it was said
+ * (same-view delivery), and receives it once, and in order with all else that this member says to
+ * it. A member that dies, is suspected, or installs the next view before it comes does not receive
+ * it. Returns the epoch of that view. 0: it was not said, and resprout_member_refusal() says why:
+ * this process is in no view, or a receiver has not taken what was said before. With local views
+ * nothing can be said. */
+uint64_t resprout_member_send(resprout_member* member, int to, const void* bytes, size_t size);
 
 /* What the member has cost since it was made, as one line of JSON, valid until the next call:
  * "event" is statistics; "bytes_sent", "messages_sent" and "heartbeats_sent", which are messages,

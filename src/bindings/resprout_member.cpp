@@ -44,6 +44,7 @@ struct resprout_member {
       member = std::make_unique<Member>(options);
   }
   std::unique_ptr<Service> member;
+  resprout::runtime::member::Bytes data;
   std::string line;
   std::string statistics;
 };
@@ -182,12 +183,17 @@ std::string view_in(const MemberEvent& event) {
 }
 
 std::string as_json(const MemberEvent& event, const Service& member) {
-  static constexpr const char* kinds[] = {"joining",  "view",     "suspected", "decided",
-                                          "excluded", "isolated", "rejected",  "founding"};
+  static constexpr const char* kinds[] = {"joining",  "view",     "suspected",
+                                          "decided",  "excluded", "isolated",
+                                          "rejected", "founding", "message"};
   std::string line = head(kinds[static_cast<int>(event.kind)], event.time_ns) +
                      ",\"epoch\":" + std::to_string(event.epoch) + view_in(event) +
                      ",\"self\":" + id_or_null(event.self) + place_in(member);
-  if (event.about >= 0) line += ",\"about\":" + std::to_string(event.about);
+  if (event.kind == MemberEvent::Kind::message)
+    line += ",\"from\":" + std::to_string(event.about) +
+            ",\"bytes\":" + std::to_string(event.data.size());
+  else if (event.about >= 0)
+    line += ",\"about\":" + std::to_string(event.about);
   if (event.kind == MemberEvent::Kind::rejected) line += reason_in(event);
   return line + ",\"address\":\"" + member.address().text() + "\"}";
 }
@@ -226,10 +232,45 @@ resprout_member* resprout_member_new(const resprout_member_options* options) {
 const char* resprout_member_refusal(void) { return last_member_refusal.c_str(); }
 
 const char* resprout_member_run(resprout_member* member, int timeout_ms) {
-  const auto event = member->member->run(timeout_ms);
+  auto event = member->member->run(timeout_ms);
+  member->data.clear();
   if (!event) return nullptr;
   member->line = as_json(*event, *member->member);
+  member->data = std::move(event->data);
   return member->line.c_str();
+}
+
+const uint8_t* resprout_member_data(const resprout_member* member, size_t* bytes) {
+  *bytes = member->data.size();
+  return member->data.data();
+}
+
+uint64_t resprout_member_send(resprout_member* member, int to, const void* bytes, size_t size) {
+  using Refusal = Service::Refusal;
+  const auto* const first = static_cast<const std::uint8_t*>(bytes);
+  const Service::Said said = member->member->say_to(to, {first, size});
+  switch (said.refusal) {
+    case Refusal::none:
+      break;
+    case Refusal::no_views:
+      last_member_refusal = "send: a member with local views does not know who is a member";
+      break;
+    case Refusal::no_member:
+      last_member_refusal = "send: this process is in no view";
+      break;
+    case Refusal::nobody:
+      last_member_refusal =
+          "send: " + std::to_string(to) + " is no other member of this view that is heard";
+      break;
+    case Refusal::too_long:
+      last_member_refusal = "send: " + std::to_string(size) + " bytes are more than " +
+                            std::to_string(resprout::runtime::member::said_bytes_max);
+      break;
+    case Refusal::too_much:
+      last_member_refusal = "send: a receiver has not taken what was said before; try again later";
+      break;
+  }
+  return said.epoch;
 }
 
 const char* resprout_member_statistics(resprout_member* member) {

@@ -366,11 +366,19 @@ def test_a_membership_without_one_of_its_rules_is_found_out(options: str, violat
     assert "which still runs" in done.stdout
 
 
+@pytest.mark.parametrize("views", ["whole", "local"])
+def test_what_is_received_in_any_view_is_found_out(views: str) -> None:
+    done = explore(f"--spec membership:views={views} --procs 3 --crashes 1 --defect view")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert "what was said in another view, of epoch 1" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
         ("--procs 4 --joiners 4", "--joiners is from 0 to less than --procs"),
-        ("--procs 4 --defect fence", "--defect is proof with views=local"),
+        ("--procs 4 --defect fence", "--defect is proof or view with views=local"),
     ],
 )
 def test_what_local_views_do_not_have_is_refused(options: str, complaint: str) -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
-from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from resprout.errors import UserError
 
 LIBRARY = Path(__file__).resolve().parent.parent / "libresprout_sim.so"
 SECRET_BYTES = 32
+EVERYBODY = -1
 
 
 class _COptions(Structure):
@@ -38,6 +39,10 @@ def _library() -> Any:
     library.resprout_member_refusal.restype = c_char_p
     library.resprout_member_run.restype = c_char_p
     library.resprout_member_run.argtypes = [c_void_p, c_int]
+    library.resprout_member_data.restype = c_void_p
+    library.resprout_member_data.argtypes = [c_void_p, POINTER(c_size_t)]
+    library.resprout_member_send.restype = c_uint64
+    library.resprout_member_send.argtypes = [c_void_p, c_int, c_char_p, c_size_t]
     library.resprout_member_statistics.restype = c_char_p
     library.resprout_member_statistics.argtypes = [c_void_p]
     library.resprout_member_free.restype = None
@@ -108,16 +113,37 @@ class Member:
         line = self._library.resprout_member_run(self._handle, timeout_ms)
         return None if line is None else str(line.decode())
 
+    def data(self) -> bytes:
+        """What was said, if the last `poll` has returned an event `message`."""
+        size = c_size_t()
+        start = self._library.resprout_member_data(self._handle, ctypes.byref(size))
+        return ctypes.string_at(start, size.value) if size.value else b""
+
+    def send(self, data: bytes, to: int = EVERYBODY) -> int:
+        """Says it to the member `to`, or to all others of the view; the epoch of that view.
+
+        Whoever receives it is in this view then, or does not receive it. UserError: it was not
+        said.
+        """
+        epoch = self._library.resprout_member_send(self._handle, to, data, len(data))
+        if epoch == 0:
+            raise UserError(self._library.resprout_member_refusal().decode(errors="replace"))
+        return int(epoch)
+
     def statistics(self) -> str:
         """What it has cost since it was made, as one line of JSON; see resprout/member.h."""
         return str(self._library.resprout_member_statistics(self._handle).decode())
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """All that happens, for ever; each has the keys that resprout/member.h names."""
+        """All that happens, for ever; each has the keys that resprout/member.h names.
+
+        A `message` has also `data`, what was said.
+        """
         while True:
             line = self.poll(1000)
             if line is not None:
-                yield json.loads(line)
+                event = json.loads(line)
+                yield event | {"data": self.data()} if event["event"] == "message" else event
 
     def close(self) -> None:
         if getattr(self, "_handle", None) is not None:

@@ -76,6 +76,10 @@ def state_file(listen: str) -> Path | None:
     return folder / listen.replace("/", "_")
 
 
+# Of events of which there is not more to say; the others say their names.
+_SAYINGS = {"suspected": "suspects {about}", "message": "hears {bytes} bytes of {from}"}
+
+
 def describe(line: str) -> str:
     """An event for people."""
     event = json.loads(line)
@@ -96,9 +100,7 @@ def describe(line: str) -> str:
             f"{who}: nobody of the group that it was in before answers; it founds another one. "
             "If that group lives elsewhere, start this member with --join"
         )
-    if event["event"] == "suspected":
-        return f"{who}: suspects {event['about']}"
-    return f"{who}: {event['event']}"
+    return f"{who}: {_SAYINGS.get(event['event'], '{event}').format(**event)}"
 
 
 def _members(view: dict[str, Any]) -> str:

@@ -37,6 +37,7 @@ class Link {
   // Says it as soon as the link is open and there is room.
   void say(const Frame& frame);
   void close() { stream_.end(); }
+  std::size_t unsent_bytes() const { return stream_.unsent_bytes(); }
   // Whether it was closed for what the peer has said.
   bool is_malformed() const { return is_malformed_; }
   const Traffic& sent() const { return sent_; }

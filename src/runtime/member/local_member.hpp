@@ -27,6 +27,9 @@ class LocalMember final : public Service {
   // the addresses. REQUIRES: there are addresses; as for Service.
   explicit LocalMember(const MemberOptions& options);
 
+  // It does not know who is a member.
+  Said say_to(std::int32_t, std::span<const std::uint8_t>) override { return {Refusal::no_views}; }
+
  private:
   struct Peer {
     std::uint64_t incarnation = 0;  // that has said hello last; 0: none

@@ -3,11 +3,23 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "runtime/member/places.hpp"
 #include "runtime/net/clock.hpp"
 
 namespace resprout::runtime::member {
+namespace {
+
+// So much may wait for one receiver, below what ends a connection; and for views that are to come.
+constexpr std::size_t backlog_bytes_max = std::size_t{8} << 20;
+constexpr std::size_t early_bytes_max = std::size_t{16} << 20;
+// Of each of them, besides what was said.
+constexpr std::size_t early_bytes_each = 64;
+
+}  // namespace
+
 Member::Member(const MemberOptions& options) : Service(options) {
   find_place();
   if (options.join == own_.address)
@@ -108,6 +120,9 @@ void Member::handle(std::uint64_t key, const Frame& frame) {
       return;
     case FrameKind::message:
       handle_message(frame);
+      return;
+    case FrameKind::said:
+      handle_said(connection, frame);
       return;
     default:
       return;
@@ -222,6 +237,65 @@ void Member::handle_message(const Frame& frame) {
   drain();
 }
 
+Service::Said Member::say_to(std::int32_t to, std::span<const std::uint8_t> bytes) {
+  if (bytes.size() > said_bytes_max) return {Refusal::too_long};
+  if (!machine_ || !machine_->is_member()) return {Refusal::no_member};
+  Ids receivers = machine_->view().members - machine_->fenced();
+  receivers.remove(machine_->self());
+  if (to != everybody) {
+    if (!Ids::is_id(rank_at(to)) || !receivers.contains(rank_at(to))) return {Refusal::nobody};
+    receivers = Ids::only(rank_at(to));
+  }
+  std::vector<Place> places;
+  bool is_room = true;
+  receivers.for_each([&](Rank id) {
+    const auto place = book_.find(index(id));
+    if (place == book_.end()) return;
+    is_room = is_room && unsent_bytes(place->second.address) < backlog_bytes_max;
+    places.push_back(place->second);
+  });
+  if (!is_room) return {Refusal::too_much};
+  Frame frame = frame_of(FrameKind::said);
+  frame.epoch = machine_->view().epoch;
+  frame.data.assign(bytes.begin(), bytes.end());
+  for (const Place& place : places) {
+    frame.meant = place.incarnation;
+    send(place, frame);
+  }
+  return {Refusal::none, frame.epoch};
+}
+
+// Whoever is in a later view gets nothing of an earlier one. What is said in a view that is still
+// to come waits for it: the sender may have installed it first.
+void Member::handle_said(const Connection& connection, const Frame& frame) {
+  if (frame.meant != own_.incarnation) return;
+  const auto from = id_of(connection.peer);
+  if (machine_ && from && machine_->may_receive(rank_at(*from), frame.epoch)) {
+    note_message(*from, frame.data);
+  } else if (!machine_ || frame.epoch > machine_->view().epoch) {
+    const std::size_t bytes = frame.data.size() + early_bytes_each;
+    if (early_bytes_ + bytes > early_bytes_max) return;
+    early_bytes_ += bytes;
+    early_.push_back({connection.peer, frame.epoch, frame.data});
+  }
+}
+
+// What was said in the view that has just been installed; what was said before it never comes.
+void Member::receive_early() {
+  std::deque<Early> later;
+  early_bytes_ = 0;
+  for (Early& early : early_) {
+    const auto from = id_of(early.from);
+    if (early.epoch > machine_->view().epoch) {
+      early_bytes_ += early.data.size() + early_bytes_each;
+      later.push_back(std::move(early));
+    } else if (from && machine_->may_receive(rank_at(*from), early.epoch)) {
+      note_message(*from, std::move(early.data));
+    }
+  }
+  early_ = std::move(later);
+}
+
 void Member::send_message(const Machine::Message& message) {
   const auto place = book_.find(index(message.to));
   if (place == book_.end()) return;
@@ -265,6 +339,7 @@ void Member::drain() {
       case MembershipEventKind::install:
         note(MemberEvent::Kind::view);
         keep_others();
+        receive_early();
         break;
       case MembershipEventKind::exclude:
         note(MemberEvent::Kind::excluded);
@@ -295,6 +370,8 @@ void Member::become_joining() {
     const Ids members = machine_->view().members;
     machine_.reset();
     silences_.clear();
+    early_.clear();
+    early_bytes_ = 0;
     own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
     contacts_.clear();
     for (const auto& [id, place] : book_) {

@@ -19,6 +19,8 @@ class Member final : public Service {
   // Throws std::system_error: cannot listen. REQUIRES: the radix is valid; 0 < period < timeout.
   explicit Member(const MemberOptions& options);
 
+  Said say_to(std::int32_t to, std::span<const std::uint8_t> bytes) override;
+
  private:
   void handle(std::uint64_t key, const Frame& frame) override;
   void handle_end(const Connection& connection) override;
@@ -31,6 +33,8 @@ class Member final : public Service {
 
   void handle_join(const Frame& frame);
   void handle_message(const Frame& frame);
+  void handle_said(const Connection& connection, const Frame& frame);
+  void receive_early();
   void learn(const Frame& frame);
 
   void found();
@@ -56,6 +60,14 @@ class Member final : public Service {
   std::int32_t old_id_ = -1;
   Ids reserved_;  // of all members in the order
   std::int64_t ask_at_ = 0;
+  // Said in views that are still to come here.
+  struct Early {
+    Place from;
+    std::uint64_t epoch;
+    Bytes data;
+  };
+  std::deque<Early> early_;
+  std::size_t early_bytes_ = 0;
 };
 
 }  // namespace resprout::runtime::member

@@ -179,6 +179,16 @@ void Service::say(std::uint64_t key, const Frame& frame) {
     poller_.modify(connection.link.socket(), key, connection.link.events());
 }
 
+std::size_t Service::unsent_bytes(const Address& address) const {
+  const auto key = own_connections_.find(address);
+  return key == own_connections_.end() ? 0 : connections_.at(key->second)->link.unsent_bytes();
+}
+
+void Service::note_message(std::int32_t from, Bytes data) {
+  note(MemberEvent::Kind::message, from);
+  events_.back().data = std::move(data);
+}
+
 // Before anything is given up: in the time that this process was kept from running nobody could be
 // heard, nor could a connection open.
 void Service::note_health(std::int64_t now) {

@@ -50,7 +50,8 @@ struct MemberEvent {
     excluded,
     isolated,
     rejected,
-    founding  // nobody of the group that was kept answers: it founds another one
+    founding,  // nobody of the group that was kept answers: it founds another one
+    message    // another member has said something to it in this view
   };
   // Of a local view: its name, whom this member watches, and what is different from the last one.
   struct Local {
@@ -71,6 +72,7 @@ struct MemberEvent {
   auth::Failure failure = auth::Failure::none;
   int peer_version = -1;
   std::string peer;
+  Bytes data;  // of a message: what `about` has said
 };
 
 class Service {
@@ -89,6 +91,18 @@ class Service {
   std::int32_t place() const { return place_; }
   // Since it was made.
   Statistics statistics() const;
+
+  enum class Refusal : std::uint8_t { none, no_views, no_member, nobody, too_long, too_much };
+  struct Said {
+    Refusal refusal = Refusal::none;
+    std::uint64_t epoch = 0;  // of the view in which it was said
+  };
+  // Says `bytes` to the member `to`, or, with `everybody`, to all others of its view. A member gets
+  // it while it is in the view in which it was said, or not at all (same-view delivery), once, and
+  // in order with all else that this one says to it. Not said if a receiver has not taken what was
+  // said before.
+  static constexpr std::int32_t everybody = -1;
+  virtual Said say_to(std::int32_t to, std::span<const std::uint8_t> bytes) = 0;
 
  protected:
   struct Connection {
@@ -120,6 +134,9 @@ class Service {
   Connection& connect(const Place& place, bool is_second_try, std::int32_t id = -1,
                       std::uint64_t since = 0);
   void say(std::uint64_t key, const Frame& frame);
+  // So much waits for there to be room.
+  std::size_t unsent_bytes(const Address& address) const;
+  void note_message(std::int32_t from, Bytes data);
   // Of a member of a view: where the others are, for when it is started again.
   void keep(std::vector<Address> others);
   // It asks those who were kept, but not for ever.

@@ -31,6 +31,8 @@ class Reader : public ByteReader {
   }
 };
 
+constexpr std::ptrdiff_t said_head_bytes = 1 + 8 + 8;
+
 // Of identifiers that have no upper limit but that of their type.
 class LocalWriter {
  public:
@@ -183,6 +185,11 @@ Bytes encode(const Frame& frame) {
     case FrameKind::local_message:
       LocalWriter(writer).message(frame.local);
       break;
+    case FrameKind::said:
+      writer.number(frame.meant, 8);
+      writer.number(frame.epoch, 8);
+      writer.bytes.insert(writer.bytes.end(), frame.data.begin(), frame.data.end());
+      break;
   }
   const std::size_t length = writer.bytes.size() - 4;
   for (std::size_t i = 0; i < 4; ++i)
@@ -233,6 +240,12 @@ std::optional<Frame> decode(std::span<const std::uint8_t> body) {
     case FrameKind::local_message:
       if (!LocalReader(reader).message(frame.local)) return std::nullopt;
       break;
+    case FrameKind::said:
+      frame.meant = reader.number(8);
+      frame.epoch = reader.number(8);
+      if (!reader.is_good() || body.size() > said_head_bytes + said_bytes_max) return std::nullopt;
+      frame.data.assign(body.begin() + said_head_bytes, body.end());
+      return frame;
     default:
       return std::nullopt;
   }

@@ -10,6 +10,7 @@
 //   message    8 incarnation of the receiver, 2 radix of the group's tree, the machine's message
 //              (net/membership_bytes.hpp), the addresses of those in it; the first on a connection:
 //              of all whom the sender knows to be or have been members
+//   said       8 incarnation of the receiver, 8 epoch of the sender's view, what its program says
 //
 // and where views are local
 //
@@ -40,6 +41,7 @@ using Ids = Machine::Ids;
 using Bytes = std::vector<std::uint8_t>;
 
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
+inline constexpr std::size_t said_bytes_max = 1'000'000;
 
 struct Address {
   std::string host;  // numeric
@@ -66,7 +68,8 @@ enum class FrameKind : std::uint8_t {
   redirect,
   message,
   local_hello,
-  local_message
+  local_message,
+  said
 };
 
 struct Frame {
@@ -79,6 +82,8 @@ struct Frame {
   Machine::Message message;
   Book places;  // of a message
   LocalMachine::Message local;
+  std::uint64_t epoch = 0;  // of what is said
+  Bytes data;               // of what is said: at most said_bytes_max
 };
 
 Bytes encode(const Frame& frame);  // with its length

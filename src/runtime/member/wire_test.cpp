@@ -54,6 +54,26 @@ TEST_CASE("a message arrives as it was sent, with the places of those in it") {
   CHECK(read->places.at(7).incarnation == 99);
 }
 
+TEST_CASE("what a program says arrives as it was said, and not if it is too long") {
+  Frame frame;
+  frame.kind = FrameKind::said;
+  frame.meant = 77;
+  frame.epoch = 12;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, said_bytes_max}) {
+    frame.data.assign(size, 0xab);
+    const auto read = decode(body_of(encode(frame)));
+    REQUIRE(read);
+    CHECK(read->kind == FrameKind::said);
+    CHECK(read->meant == 77);
+    CHECK(read->epoch == 12);
+    CHECK(read->data == frame.data);
+  }
+  frame.data.push_back(0);
+  CHECK_FALSE(decode(body_of(encode(frame))));
+  const Bytes bytes = encode(frame);
+  CHECK_FALSE(decode(std::span(bytes).subspan(4, 16)));
+}
+
 TEST_CASE("a message of a local view arrives as it was sent, whatever its identifiers are") {
   const auto read = decode(body_of(encode(local_sample())));
   REQUIRE(read);

@@ -67,6 +67,7 @@ class ProvenStream {
   // As soon as it is open and there is room.
   void say(std::span<const std::uint8_t> bytes);
   bool has_unsent() const { return !unsent_.empty(); }
+  std::size_t unsent_bytes() const { return unsent_.size(); }
   // The other end closed it before it was open, so it has read nothing of what was said.
   bool was_given_up() const {
     return state_ == State::rejected && failure() == auth::Failure::lost;

@@ -41,8 +41,8 @@ constexpr const char* usage =
     "  --corruption        digest-vote: one thing may be silently corrupted, at any moment\n"
     "  --defect WORD       break a rule on purpose: promise, memory, suspicions or forwarding; of\n"
     "                      agree also: confirmation or acknowledgment; of\n"
-    "                      membership: fence or proof; of digest-vote: origins, shares or\n"
-    "                      suspicions; of decision-log: settling, inquiry, promise or\n"
+    "                      membership: fence, proof or view; of digest-vote: origins, shares\n"
+    "                      or suspicions; of decision-log: settling, inquiry, promise or\n"
     "                      suspicions; of lanes: silence, finality, slots, meetings, stamp or\n"
     "                      suspicions; of link-watch: detector, reading, answers or verdict\n";
 

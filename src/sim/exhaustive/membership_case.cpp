@@ -13,6 +13,7 @@ std::optional<MembershipDefect> membership_defect_of(const std::string& word) {
   if (word.empty()) return MembershipDefect::none;
   if (word == "fence") return MembershipDefect::fence;
   if (word == "proof") return MembershipDefect::proof;
+  if (word == "view") return MembershipDefect::view;
   return std::nullopt;
 }
 
@@ -38,8 +39,10 @@ std::string refuse_membership(const Case& given, const registry::Spec& spec) {
   if (given.offers) return "--offers is for protocols with payloads";
   if (!given.enters_late) return "--enter-first: the members of a membership are all there";
   // Without fences local views have no tree to go over.
-  if (spec.has_local_views && given.defect == "fence") return "--defect is proof with views=local";
-  if (!membership_defect_of(given.defect)) return "--defect is fence or proof for a membership";
+  if (spec.has_local_views && given.defect == "fence")
+    return "--defect is proof or view with views=local";
+  if (!membership_defect_of(given.defect))
+    return "--defect is fence, proof or view for a membership";
   return "";
 }
 

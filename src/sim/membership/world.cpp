@@ -344,6 +344,10 @@ void MembershipWorldOf<V>::drain(int rank) {
         own(index(event->about)).unaware.remove(rank_at(rank));
     if (V::follow(process.machine, *event, process.view, *book_)) note_install(rank);
   }
+  for (int other = 0; other < procs(); ++other) {
+    check_same_view(rank, other);
+    check_same_view(other, rank);
+  }
   const auto wants_to_send = [&process] {
     Machine copy = process.machine;
     return copy.poll_send().has_value();
@@ -377,6 +381,23 @@ void MembershipWorldOf<V>::note_install(int rank) {
         complain(rank, "and process " + std::to_string(other) + " have different views in epoch " +
                            std::to_string(view.epoch));
   installed.push_back(view);
+}
+
+template <typename V>
+bool MembershipWorldOf<V>::would_receive(int rank, int from, std::uint64_t epoch) const {
+  if (scene_.defect == MembershipDefect::view)
+    return at(rank).machine.is_member() && at(rank).view.members.contains(rank_at(from));
+  return at(rank).machine.may_receive(rank_at(from), epoch);
+}
+
+template <typename V>
+void MembershipWorldOf<V>::check_same_view(int receiver, int sender) {
+  if (sender == receiver || at(receiver).installed.empty()) return;
+  for (const protocols::View<1>& said_in : at(sender).installed)
+    if (said_in != at(receiver).view && would_receive(receiver, sender, said_in.epoch))
+      complain(receiver, "would receive from process " + std::to_string(sender) +
+                             " what was said in another view, of epoch " +
+                             std::to_string(said_in.epoch));
 }
 
 template <typename V>

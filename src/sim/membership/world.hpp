@@ -19,7 +19,9 @@
 //     Who is suspected because of its probe is doomed.
 //
 // While it runs the world itself checks what can only be seen on the way: who installs a view is in
-// it, epochs grow, and no two live processes are, or have been, in different views of one epoch.
+// it, epochs grow, no two live processes are, or have been, in different views of one epoch, and no
+// process would receive a message of the application in another view than it was sent in: whatever
+// those that live have ever been able to say counts as being on its way, to everybody, for ever.
 // Thread rule: a value; a copy is a fork.
 #pragma once
 
@@ -41,6 +43,7 @@ enum class MembershipDefect : std::uint8_t {
   none,
   fence,  // proposals do not say whom nobody shall listen to
   proof,  // every silence counts as the proof of a death
+  view,   // a message of the application is received in any view
 };
 
 struct MembershipScene {
@@ -120,6 +123,8 @@ class MembershipWorldOf {
   void crash(int rank);
   void drain(int rank);
   void note_install(int rank);
+  bool would_receive(int rank, int from, std::uint64_t epoch) const;
+  void check_same_view(int receiver, int sender);
   void complain(int rank, const std::string& what) {
     if (violation_.empty()) violation_ = "process " + std::to_string(rank) + " " + what;
   }
