@@ -18,7 +18,7 @@ VERMILION, SKY, YELLOW, BLACK = "#d55e00", "#56b4e9", "#f0e442", "#000000"
 TEXT, FAINT_TEXT = "#222222", "#666666"
 GRAY, FAINT_GRAY = "#808080", "#d9d9d9"
 
-FORMATS = ("svg", "png")
+FORMATS = ("svg", "png", "pdf")
 
 _SETTINGS = {
     "svg.hashsalt": "resprout",
@@ -27,6 +27,10 @@ _SETTINGS = {
     "font.size": 8.5,
     "text.color": TEXT,
     "hatch.linewidth": 0.6,
+    # Letters as outlines of their fonts, in the file itself: what printers ask for.
+    "pdf.fonttype": 42,
+    # So long that dashes and dots can be told apart.
+    "legend.handlelength": 3.2,
 }
 _PNG_DPI, _PNG_PIXELS_MAX = 160, 30000
 
@@ -46,12 +50,13 @@ def encode(figure: "Figure", format: str, title: str, description: str) -> bytes
     """The file's bytes. REQUIRES: one of FORMATS; called within settings()."""
     about_svg = {"Date": None, "Creator": "resprout", "Title": title, "Description": description}
     about_png = {"Software": "resprout", "Title": title}
+    about_pdf = {"CreationDate": None, "Creator": "resprout", "Producer": None, "Title": title}
     inches = max(figure.get_size_inches())
     buffer = io.BytesIO()
     figure.savefig(
         buffer,
         format=format,
         dpi=min(_PNG_DPI, int(_PNG_PIXELS_MAX / inches)),
-        metadata=about_svg if format == "svg" else about_png,
+        metadata={"svg": about_svg, "png": about_png, "pdf": about_pdf}[format],
     )
     return buffer.getvalue()

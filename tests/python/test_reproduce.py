@@ -111,6 +111,7 @@ def test_a_figure_leaves_pictures_data_and_one_json_object_a_claim(
     folder = tmp_path / "out" / "corrected-trees"
     assert sorted(path.name for path in folder.iterdir()) == [
         "lemmas.parquet",
+        "lemmas.pdf",
         "lemmas.png",
         "lemmas.svg",
         "runs",
@@ -119,6 +120,7 @@ def test_a_figure_leaves_pictures_data_and_one_json_object_a_claim(
     assert (folder / "lemmas.svg").read_text().rstrip().endswith("</svg>")
     assert (folder / "lemmas.svg").stat().st_size < 150_000
     assert (folder / "lemmas.png").read_bytes().startswith(b"\x89PNG")
+    assert b"/FontFile2" in (folder / "lemmas.pdf").read_bytes()
 
 
 def test_the_table_says_of_each_claim_whether_it_is_within(
@@ -200,7 +202,7 @@ def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, proc
         assert len({(claim.claim, claim.reading) for claim in claims}) == len(claims)
         as_printed, as_run = ({c.claim for c in claims if c.reading == r} for r in (PRINTED, RUN))
         assert as_printed == as_run
-        for ending in ("svg", "png", "parquet"):
+        for ending in ("svg", "png", "pdf", "parquet"):
             assert (tmp_path / f"{experiment.name}.{ending}").stat().st_size > 0
     text = command_module.page.markdown(
         paper.title,
@@ -284,3 +286,35 @@ def test_the_optimal_latency_is_that_of_the_optimal_tree() -> None:
         spec = "corrected-tree:tree=optimal,correction=none"
         run = native.Simulation(spec, procs=procs).run()
         assert run["coloring_latency"] == optimal_latency(procs)
+
+
+def test_bars_of_the_mean_and_of_shares_are_wider_for_fewer_runs() -> None:
+    from resprout.experiments.reproduce.corrected_trees.opportunistic import probable
+    from resprout.experiments.reproduce.ftco.inactive import error_of_mean
+
+    assert error_of_mean({"deviation": 10.0, "runs": 100}) == pytest.approx(1.96)
+    assert error_of_mean({"deviation": 10.0, "runs": 400}) == pytest.approx(0.98)
+    few, many = probable(1, 10), probable(100, 1000)
+    assert few[0] < many[0] < 0.1 < many[1] < few[1]
+    # Wilson (1927): 1 of 10.
+    assert few == pytest.approx((0.0179, 0.4042), abs=5e-4)
+
+
+def test_figures_with_chance_in_them_have_bars() -> None:
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.figure import Figure
+    from resprout.experiments.reproduce.ftco.fig8 import FIG8
+    from resprout.experiments.reproduce.ftco.fig10 import FIG10
+
+    rows = [
+        {"procs": procs, "faults": dying, "penalty": 9.0, "deviation": 2.0, "runs": 4}
+        | {"inactive": dead, "dying": dying, "latency": 90.0}
+        for procs in (1024, 4096)
+        for dead in (0, 1, 10, 100)
+        for dying in (0, 1, 10, 100)
+    ]
+    for experiment, bars in ((FIG8, 3), (FIG10, 16)):
+        figure = Figure()
+        experiment.draw(figure, rows)
+        drawn = [c for c in figure.axes[0].containers if isinstance(c, ErrorbarContainer)]
+        assert len(drawn) == bars

@@ -232,7 +232,7 @@ def test_more_ranks_than_a_picture_can_hold_are_refused() -> None:
         parse_ranks("0-99999999", 100000000)
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     arguments = ["timeline", "corrected-tree", "-P", "80", "--faults", "5%", "-o"]
     here, elsewhere = tmp_path / f"here.{ending}", tmp_path / f"elsewhere.{ending}"
@@ -241,7 +241,16 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     command = [sys.executable, "-m", "resprout", *arguments, str(elsewhere)]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert here.read_bytes() == elsewhere.read_bytes()
-    assert here.read_bytes().startswith(b"\x89PNG" if ending == "png" else b"<?xml")
+    heads = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+    assert here.read_bytes().startswith(heads[ending])
+
+
+def test_a_pdf_has_its_fonts_in_it(tmp_path: Path) -> None:
+    picture = tmp_path / "run.pdf"
+    assert main(["timeline", "corrected-tree", "-P", "8", "-o", str(picture)]) == 0
+    written = picture.read_bytes()
+    assert b"/FontFile2" in written
+    assert b"/Type3" not in written
 
 
 def test_settings_of_the_user_s_own_matplotlib_are_neither_used_nor_changed(draw: Draw) -> None:
@@ -267,7 +276,7 @@ def test_settings_of_the_user_s_own_matplotlib_are_neither_used_nor_changed(draw
         (["corrected-tree", "-P", "4", "--root", "4"], "root=4"),
         (["corrected-tree", "-P", "4", "--overhead", "0"], "overhead=0"),
         (["corrected-tree", "-P", "4", "--ranks", "2-9"], "--ranks: 9"),
-        (["corrected-tree", "-P", "4", "-o", "picture.pdf"], "picture.pdf"),
+        (["corrected-tree", "-P", "4", "-o", "picture.jpg"], "picture.jpg"),
         (["corrected-tree", "-P", "4", "-o", "1"], "'1'"),
         (["corrected-tree", "-P", "4", "-o", "no/such/folder.svg"], "no/such/folder.svg"),
     ],

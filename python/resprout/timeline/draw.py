@@ -27,7 +27,7 @@ _LEGEND_ROW, _CAPTION_ROW = 0.21, 0.17
 
 
 def render(layout: Layout, title: str, caption: str, format: str) -> bytes:
-    """The picture's bytes. REQUIRES: format is svg or png."""
+    """The picture's bytes. REQUIRES: format is one of pictures.FORMATS."""
     with pictures.settings():
         figure = _Picture(layout, title, caption).figure
         return pictures.encode(figure, format, title, caption)

@@ -13,6 +13,7 @@ from resprout.launch.mpi import Mpi, find_mpi
 from resprout.launch.shim import check_fits, find_shim
 from resprout.machine import about_this_machine
 from resprout.options import BY_FLAG, check_environment, check_value
+from resprout.pictures import FORMATS
 from resprout.progress import progress_bar
 
 
@@ -66,7 +67,7 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     pictures = {}
     for dead in dict.fromkeys(row.dead for row in rows):
         name = "bcast" if dead == 0 else f"bcast-{dead}-killed"
-        for picture_format in ("svg", "png"):
+        for picture_format in FORMATS:
             shown = [row for row in rows if row.dead == dead]
             pictures[f"{name}.{picture_format}"] = render(shown, picture_format)
     write_rows(rows, about, "bcast", show.as_markdown(rows), pictures, folder)

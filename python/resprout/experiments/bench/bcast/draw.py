@@ -32,7 +32,7 @@ _COLUMNS, _PANEL, _LEGEND = 3, (3.1, 2.5), 1.7
 
 
 def render(rows: Sequence[Row], format: str) -> bytes:
-    """The picture's bytes. REQUIRES: rows, with one number of dead ranks; format is svg or png."""
+    """The bytes. REQUIRES: rows, with one number of dead ranks; one of pictures.FORMATS."""
     sizes = list(dict.fromkeys(row.bytes for row in rows))
     columns = min(len(sizes), _COLUMNS)
     lines = ceil(len(sizes) / columns)

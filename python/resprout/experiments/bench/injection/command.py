@@ -14,6 +14,7 @@ from resprout.experiments.bench.output import check_output, print_rows, write_ro
 from resprout.experiments.bench.replicated import DEGREES, choose
 from resprout.machine import about_this_machine
 from resprout.options import check_environment
+from resprout.pictures import FORMATS
 from resprout.progress import progress_bar
 
 _RANKS = (2, 4, 8, 16)
@@ -64,5 +65,5 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     # Slow to import.
     from resprout.experiments.bench.injection.draw import render
 
-    pictures = {f"injection.{format}": render(rows, format) for format in ("svg", "png")}
+    pictures = {f"injection.{format}": render(rows, format) for format in FORMATS}
     write_rows(rows, about, "injection", show.as_markdown(rows), pictures, folder)

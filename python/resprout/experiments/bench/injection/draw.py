@@ -15,7 +15,7 @@ _PARTS = (
 
 
 def render(rows: Sequence[Row], format: str) -> bytes:
-    """The picture's bytes. REQUIRES: something was injected; format is svg or png."""
+    """The picture's bytes. REQUIRES: something was injected; format is one of pictures.FORMATS."""
     injected = [row for row in rows if not row.is_control]
     cases = list(dict.fromkeys((row.degree, row.method) for row in injected))
     with pictures.settings():

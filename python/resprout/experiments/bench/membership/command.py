@@ -10,6 +10,7 @@ from resprout.experiments.bench.membership.figures import Row, rows_of
 from resprout.experiments.bench.membership.measure import Apart, Plan, measure, work_of
 from resprout.experiments.bench.output import check_output, print_rows, write_rows
 from resprout.machine import about_this_machine
+from resprout.pictures import FORMATS
 from resprout.progress import progress_bar
 
 MEMBERS_MIN, MEMBERS_MAX = 3, 400
@@ -64,5 +65,5 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     # Slow to import.
     from resprout.experiments.bench.membership.draw import render
 
-    pictures = {f"membership.{format}": render(rows, format) for format in ("svg", "png")}
+    pictures = {f"membership.{format}": render(rows, format) for format in FORMATS}
     write_rows(rows, about, "membership", show.as_markdown(rows), pictures, folder)

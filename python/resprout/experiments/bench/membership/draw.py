@@ -12,7 +12,7 @@ _MARKERS = ("o", "^", "s", "D", "v")
 
 
 def render(rows: Sequence[Row], format: str) -> bytes:
-    """The picture's bytes. REQUIRES: there are rows; format is svg or png."""
+    """The picture's bytes. REQUIRES: there are rows; format is one of pictures.FORMATS."""
     victims = list(dict.fromkeys(row.victim for row in rows))
     radixes = sorted({row.radix for row in rows})
     with pictures.settings():

@@ -13,6 +13,7 @@ from resprout.experiments.bench.recovery.figures import Row, rows_of
 from resprout.experiments.bench.recovery.measure import RANKS_MIN, Bench, jobs, measure
 from resprout.machine import about_this_machine
 from resprout.options import check_environment
+from resprout.pictures import FORMATS
 from resprout.progress import progress_bar
 
 RANKS_MAX = 64
@@ -56,5 +57,5 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     # Slow to import.
     from resprout.experiments.bench.recovery.draw import render
 
-    pictures = {f"recovery.{format}": render(rows, format) for format in ("svg", "png")}
+    pictures = {f"recovery.{format}": render(rows, format) for format in FORMATS}
     write_rows(rows, about, "recovery", show.as_markdown(rows), pictures, folder)

@@ -20,7 +20,7 @@ _PANELS = (
 
 
 def render(rows: Sequence[Row], format: str, faults: str = "one") -> bytes:
-    """The picture's bytes. REQUIRES: rows of such faults; format is svg or png."""
+    """The picture's bytes. REQUIRES: rows of such faults; format is one of pictures.FORMATS."""
     with pictures.settings():
         figure = Figure(figsize=(7.4, 2.9), layout="constrained")
         for axes, (name, title) in zip(figure.subplots(1, 2), _PANELS, strict=True):

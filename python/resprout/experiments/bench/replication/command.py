@@ -14,6 +14,7 @@ from resprout.experiments.bench.replication.kernels import SIZES
 from resprout.experiments.bench.replication.measure import Bench, Measurement, measure
 from resprout.machine import about_this_machine
 from resprout.options import check_environment
+from resprout.pictures import FORMATS
 from resprout.progress import progress_bar
 
 RANKS_MAX = 16
@@ -80,7 +81,7 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     degrees = sorted({row.degree for row in rows if row.degree > 1})
     others = {"replication-memory.csv": histories_as_csv(rows).encode()}
     for degree in degrees:
-        for format in ("svg", "png"):
+        for format in FORMATS:
             others[f"replication-{degree}.{format}"] = render(rows, degree, format)
             histories = render_histories(rows, degree, format)
             others[f"replication-memory-{degree}.{format}"] = histories

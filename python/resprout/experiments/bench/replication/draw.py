@@ -21,7 +21,7 @@ _WIDTH = 0.8 / len(_LOOKS)
 
 
 def render(rows: Sequence[Row], degree: int, format: str) -> bytes:
-    """The picture's bytes. REQUIRES: rows of this degree; format is svg or png."""
+    """The picture's bytes. REQUIRES: rows of this degree; format is one of pictures.FORMATS."""
     with pictures.settings():
         figure = Figure(figsize=(8.4, 5.2), layout="constrained")
         upper, lower = figure.subplots(2, 1)
@@ -44,7 +44,7 @@ def render(rows: Sequence[Row], degree: int, format: str) -> bytes:
 def render_histories(rows: Sequence[Row], degree: int, format: str) -> bytes:
     """Figure 5.5: the mean number of incomplete requests of a process over time, by kernel.
 
-    REQUIRES: rows of this degree; format is svg or png.
+    REQUIRES: rows of this degree; format is one of pictures.FORMATS.
     """
     with pictures.settings():
         kernels = list(dict.fromkeys(row.kernel for row in rows))

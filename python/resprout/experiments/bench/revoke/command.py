@@ -11,6 +11,7 @@ from resprout.experiments.bench.revoke.measure import find_ulfm, measure
 from resprout.experiments.bench.revoke.plan import Measurement
 from resprout.machine import about_this_machine
 from resprout.options import BY_FLAG, check_environment, check_value
+from resprout.pictures import FORMATS
 from resprout.progress import progress_bar
 
 
@@ -46,5 +47,5 @@ def _write(rows: Sequence[Row], about: Mapping[str, object], folder: Path) -> No
     # Slow to import.
     from resprout.experiments.bench.revoke.draw import render
 
-    pictures = {f"revoke.{format}": render(rows, format) for format in ("svg", "png")}
+    pictures = {f"revoke.{format}": render(rows, format) for format in FORMATS}
     write_rows(rows, about, "revoke", show.as_markdown(rows), pictures, folder)

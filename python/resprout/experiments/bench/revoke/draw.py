@@ -19,7 +19,7 @@ _LINES: tuple[tuple[str, str, str, Callable[[Row], float]], ...] = (
 
 
 def render(rows: Sequence[Row], format: str) -> bytes:
-    """The picture's bytes. REQUIRES: the rows of a measurement; format is svg or png."""
+    """The picture's bytes. REQUIRES: the rows of a measurement; one of pictures.FORMATS."""
     most = max(row.ranks for row in rows)
     largest = [row for row in rows if row.ranks == most]
     barriers = [row for row in rows if row.operation == "barrier" and row.initiator == 0]

@@ -144,8 +144,8 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
     reach = [0, longest]
     axes.plot(reach, [lower_bound(g) for g in reach], color=pictures.GRAY, label="Lemma 3")
     axes.plot(reach, [upper_bound(g) for g in reach], color=pictures.GRAY)
-    axes.set_xlabel("g_max")
-    axes.set_ylabel("L_SCC in ticks")
+    axes.set_xlabel("longest gap (g_max), processes")
+    axes.set_ylabel("time of correction (L_SCC), ticks")
     axes.legend(frameon=False)
 
 

@@ -215,6 +215,7 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
                     for r in rows
                     if (r["numbering"], r["procs"], r["is_rate"]) == (numbering, procs, is_rate)
                     and r["faults"].rstrip("%").replace(".", "").isdigit()
+                    and float(r["faults"].rstrip("%")) > 0
                 ]
                 own.sort(key=lambda point: point[1])
                 label = f"{numbering}, P = {procs}"

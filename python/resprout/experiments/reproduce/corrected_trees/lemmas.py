@@ -345,8 +345,8 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
         axes.plot(_LATENCIES, corrected, color=color, linewidth=0.9)
     axes.plot([], [], color=pictures.GRAY, linestyle="dotted", label="Lemma 2 as printed, floor")
     axes.plot([], [], color=pictures.GRAY, label="with ceil")
-    axes.set_xlabel("L in ticks")
-    axes.set_ylabel("L_SCC without faults in ticks")
+    axes.set_xlabel("time of a message in the network (L), ticks")
+    axes.set_ylabel("time of correction without faults (L_SCC), ticks")
     axes.legend(frameon=False)
 
 

@@ -86,6 +86,12 @@ def _claims(study: Study, rows: list[Row]) -> Claims:
     return claims
 
 
+_AXES = {
+    "g_max": "longest gap (g_max), processes",
+    "L_SCC": "time of correction (L_SCC), ticks",
+}
+
+
 def _draw(figure: "Figure", rows: list[Row]) -> None:
     colors = (pictures.BLUE, pictures.GREEN, pictures.VERMILION)
     for axes, column in zip(figure.subplots(1, 2), COLUMNS, strict=True):
@@ -101,7 +107,7 @@ def _draw(figure: "Figure", rows: list[Row]) -> None:
         axes.set_yscale("log")
         axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
         axes.set_xlabel("failed processes in %")
-        axes.set_ylabel("g_max" if column == "g_max" else "L_SCC in ticks")
+        axes.set_ylabel(_AXES[column])
         axes.legend(fontsize=6.5, frameon=False)
 
 

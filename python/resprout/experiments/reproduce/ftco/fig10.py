@@ -16,6 +16,7 @@ from resprout.experiments.reproduce.ftco.allreduces import (
     point,
     sizes,
 )
+from resprout.experiments.reproduce.ftco.inactive import error_of_mean
 from resprout.experiments.reproduce.store import Campaign, campaign
 
 if TYPE_CHECKING:
@@ -148,16 +149,20 @@ def _claim_public(claims: Claims, rows: list[Row]) -> None:
 
 
 def _draw(figure: "Figure", rows: list[Row]) -> None:
-    found = {(row["procs"], row["inactive"], row["dying"]): row["latency"] for row in rows}
+    found = {(row["procs"], row["inactive"], row["dying"]): row for row in rows}
     procs = sorted({row["procs"] for row in rows})
     colors = (pictures.BLACK, pictures.BLUE, pictures.GREEN, pictures.VERMILION)
     styles = ("solid", "dashed", "dashdot", "dotted")
     axes = figure.subplots()
     for dying, style in zip((0, *FAULTS), styles, strict=True):
         for dead, color in zip((0, *FAULTS), colors, strict=True):
-            axes.plot(
+            axes.errorbar(
                 procs,
-                [found[p, dead, dying] for p in procs],
+                [found[p, dead, dying]["latency"] for p in procs],
+                yerr=[error_of_mean(found[p, dead, dying]) for p in procs],
+                elinewidth=0.7,
+                capsize=1.5,
+                linewidth=1.1,
                 color=color,
                 linestyle=style,
                 marker="o",
@@ -176,7 +181,7 @@ FIG10 = Experiment(
     "Figure 10: inactive processes and run-time faults",
     "Mean latency of an allreduce with inactive processes (colors) and others that die on the way "
     "(lines), at random before 40 steps, from 16K processes on 50. Several roots, k-nomial, "
-    "best k, L = 10, o = 1.",
+    "best k, L = 10, o = 1. Bars hold the true mean 95 times in a hundred.",
     _all_campaigns,
     _rows,
     _claims,

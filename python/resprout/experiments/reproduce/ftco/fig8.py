@@ -88,7 +88,8 @@ FIG8 = Experiment(
     "fig8",
     "Figure 8: latency penalty per fault",
     "By how much an allreduce takes longer for each inactive process, mean of random placements. "
-    "Several roots, k-nomial, best k, L = 10, o = 1.",
+    "Several roots, k-nomial, best k, L = 10, o = 1. Whiskers hold the true mean 95 times in a "
+    "hundred.",
     campaigns,
     lambda study: penalties(study, "completion_latency"),
     _claims,

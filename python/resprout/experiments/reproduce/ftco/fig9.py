@@ -43,7 +43,8 @@ FIG9 = Experiment(
     "fig9",
     "Figure 9: work penalty per fault",
     "By how many messages a process sends more for each inactive process, mean of random "
-    "placements. Several roots, k-nomial, best k, L = 10, o = 1.",
+    "placements. Several roots, k-nomial, best k, L = 10, o = 1. Whiskers hold the true mean 95 "
+    "times in a hundred.",
     campaigns,
     lambda study: penalties(study, "messages_per_process"),
     _claims,

@@ -1,5 +1,6 @@
 """What figures 8 and 9 have in common: more than without faults, per inactive process."""
 
+import math
 from typing import TYPE_CHECKING
 
 from resprout import pictures
@@ -21,6 +22,12 @@ PUBLIC = {
 }
 """By number of processes, for 1, 10 and 100 inactive ones: the mean latency of 100 placements that
 the authors have published (alex--m/sim_allreduce, test.csv). The paper only draws bars."""
+
+
+def error_of_mean(row: Row) -> float:
+    """Of the `mean`, or of the `latency`: within so much of it the true one lies, 95 % of times."""
+    return float(1.96 * row["deviation"] / math.sqrt(row["runs"]))
+
 
 COLORS = dict(zip(FAULTS, (pictures.BLUE, pictures.GREEN, pictures.VERMILION), strict=True))
 
@@ -58,6 +65,8 @@ def draw_bars(axes: "Axes", rows: list[Row], name: str) -> None:
         axes.bar(
             [i + (place - 1) * 0.27 for i in range(len(sizes))],
             [found[procs, faults]["penalty"] for procs in sizes],
+            yerr=[error_of_mean(found[procs, faults]) / faults for procs in sizes],
+            error_kw={"linewidth": 0.8, "capsize": 1.5},
             width=0.25,
             color=COLORS[faults],
             label=f"{faults} inactive",

@@ -112,7 +112,7 @@ def draw(figure: "Figure", rows: list[Row]) -> None:
               label="real members, this machine")  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlabel("nodes")
-    axes.set_ylabel("T_s, ms")
+    axes.set_ylabel("time of stabilization (T_s), ms")
     axes.grid(visible=True, linewidth=0.3)
     axes.legend(frameon=False)
 

@@ -96,6 +96,6 @@ def draw(figure: "Figure", rows: list[Row]) -> None:
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("nodes")
-    axes.set_ylabel("T_s, µs")
+    axes.set_ylabel("time of stabilization (T_s), µs")
     axes.grid(visible=True, linewidth=0.3)
     axes.legend(frameon=False)
