@@ -319,12 +319,11 @@ void Engine::wait_until(Lock& lock, Predicate is_done) {
   note_waiting(+1);
   Idle idle(idle_);
   unsigned idle_rounds = 0;
-  std::int64_t ask_at = 0;  // unless nothing moves before
+  std::int64_t ask_at = 0;  // also if something moves: that may be what the others ask
   while (!is_done()) {
     const std::uint32_t rings = bell_.rings();
     if (progress()) {
       idle.reset();
-      ask_at = 0;
       continue;
     }
     if (idle.is_spinning()) {
