@@ -240,7 +240,7 @@ def timeline_command(
         str | None, typer.Option(metavar="0-5,9", help="Which processes to show.")
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.svg|.png", help="The picture.")
+        Path, typer.Option("--output", "-o", metavar="FILE.svg|.png|.pdf", help="The picture.")
     ] = Path("timeline.svg"),
 ) -> int:
     need("a timeline", "plot")
@@ -387,9 +387,9 @@ def reproduce_command(
         typer.Argument(
             metavar="FIGURE",
             help="Of corrected-trees: `fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, "
-            "`table1`, `opportunistic`, `lemmas`; of ftco: `fig6`, `fig7`, `fig8`, `fig9`, "
-            "`fig10`, `table1`, `table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, `fig8`; "
-            "of revoke: `fig3`, `fig4`, `fig5`, `overlay`; or `all`.",
+            "`table1`, `opportunistic`, `overlapped`, `lemmas`; of ftco: `fig6`, `fig7`, `fig8`, "
+            "`fig9`, `fig10`, `table1`, `table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, "
+            "`fig8`; of revoke: `fig3`, `fig4`, `fig5`, `overlay`; or `all`.",
         ),
     ] = "all",
     output: Annotated[
