@@ -428,7 +428,8 @@ def doctor_command(
 ) -> int:
     """Say what MPI there is, whether it can lose ranks, and what will not work here.
 
-    It tries: it starts small programs and kills one of their processes. Status 0: all is well.
+    It tries: it starts small programs and kills one of their processes. A table has all MPI
+    libraries of this machine. Status 0: all is well.
     """
     from resprout.doctor.command import doctor
 

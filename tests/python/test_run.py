@@ -179,6 +179,7 @@ def test_the_doctor_says_for_programs_what_it_says_for_people() -> None:
     assert value["ok"] == (status == 0)
     assert value["mpi"]["library"] == "Open MPI"
     assert all(setting["reason"] for setting in value["settings"])
+    assert "Open MPI" in [row["library"] for row in value["mpis"]]
     verdicts = {check["name"]: check["verdict"] for check in value["checks"]}
     assert {"MPI", "compiler", "start", "reading memory", "loss, with Resprout"} <= set(verdicts)
     assert set(verdicts.values()) <= {"ok", "note", "bad"}

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from resprout import __version__
@@ -12,6 +12,7 @@ from resprout.doctor.calibration import check_calibration
 from resprout.doctor.check import Check, Verdict
 from resprout.doctor.machine import check_machine
 from resprout.doctor.probes import check_by_trying
+from resprout.doctor.table import Row, all_rows, show
 from resprout.errors import UserError
 from resprout.launch.mpi import (
     Library,
@@ -48,7 +49,7 @@ def doctor(prefix: str | None, wants_json: bool) -> int:
         mpi = find_mpi(prefix, os.environ)
     except UserError as error:
         checks = [Check("MPI", Verdict.BAD, str(error))]
-        return _conclude(None, [], checks, wants_json)
+        return _conclude(None, [], checks, [], wants_json)
     settings = settings_for(mpi, _RANKS)
     settings += [] if names_hosts(mpi, os.environ) else one_host_settings(mpi)
     checks = []
@@ -56,7 +57,7 @@ def doctor(prefix: str | None, wants_json: bool) -> int:
         checks.append(check)
         if not wants_json:
             _print(check)
-    return _conclude(mpi, settings, checks, wants_json)
+    return _conclude(mpi, settings, checks, all_rows(prefix), wants_json)
 
 
 def _examine(mpi: Mpi) -> Iterator[Check]:
@@ -134,15 +135,22 @@ def _print(check: Check) -> None:
 
 
 def _conclude(
-    mpi: Mpi | None, settings: Iterable[Setting], checks: list[Check], wants_json: bool
+    mpi: Mpi | None,
+    settings: Iterable[Setting],
+    checks: list[Check],
+    rows: Sequence[Row],
+    wants_json: bool,
 ) -> int:
     is_well = all(check.verdict is not Verdict.BAD for check in checks)
     if wants_json:
-        print(json.dumps(_to_json(mpi, settings, checks, is_well), indent=2))
+        said = _to_json(mpi, settings, checks, is_well)
+        print(json.dumps({**said, "mpis": [row.to_json() for row in rows]}, indent=2))
     else:
         if mpi is None:
             for check in checks:
                 _print(check)
+        if rows:
+            show(rows)
         print(f"\nset by `resprout run` for {_RANKS} ranks; your own value of a variable stays:")
         for setting in settings:
             print(f"      {setting}\n          {setting.reason}")

