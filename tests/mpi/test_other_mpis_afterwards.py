@@ -13,6 +13,8 @@ import pytest
 from test_other_mpis_kills import with_shim
 
 IS_EVERY_CASE = covering.is_every_case_wanted()
+# Of MPI_Finalize, which takes some milliseconds, on busy cores more.
+MOMENTS = [0, 100, 300, 500, 800, 1200, 1700, 2300, 3000, 4000, 6000, 9000, 14000, 20000, 40000]
 REVOKED = ["recv_any", "ssend", "sends_waitall", "probe", "allreduce", "create_group", "win_create"]
 
 
@@ -83,10 +85,18 @@ def test_a_job_goes_on_from_its_checkpoints_in_memory(prefix: Path) -> None:
     assert [life["how"] for life in ended.report["lives"]] == ["lost", "whole"], str(ended)
 
 
-# Intel MPI does not bear it (docs/reference/mpi-libraries.md).
-def test_a_death_in_mpi_finalize_of_mpich_keeps_nobody() -> None:
-    ended = run(with_shim("MPICH"), 3, ["finalize"])
+@pytest.mark.parametrize("library", other_mpis.PREFIXES)
+def test_a_death_in_mpi_finalize_keeps_nobody(library: str) -> None:
+    ended = run(with_shim(library), 3, ["finalize"])
     assert sorted(ended.out.splitlines()) == ["rank 0 is through", "rank 2 is through"], str(ended)
+
+
+@pytest.mark.parametrize("time_us", MOMENTS if IS_EVERY_CASE else MOMENTS[::7])
+@pytest.mark.parametrize("library", other_mpis.PREFIXES)
+def test_a_death_at_any_moment_of_mpi_finalize_keeps_nobody(library: str, time_us: int) -> None:
+    ended = run(with_shim(library), 3, ["finalize", str(time_us)])
+    through = {int(line.split()[1]) for line in ended.out.splitlines()}
+    assert through - {1} == {0, 2}, str(ended)
 
 
 def test_messages_to_who_waits_in_a_collective_do_not_stop_their_sender(prefix: Path) -> None:

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "mpi/handles/mpich/spinning.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/net/clock.hpp"
@@ -103,6 +104,13 @@ bool run_unless(HasLost has_lost, void (*run)(void*), void* of) {
   }
   current = outer;
   return is_whole;
+}
+
+bool run_unless_killed(void (*run)(void*), void* of) {
+  const SpinWatch watch(reinterpret_cast<void*>(&PMPI_Init), [] {
+    if (current != nullptr && current->has_lost()) _longjmp(current->begin, 1);
+  });
+  return run_unless(has_noted_killed, run, of);
 }
 
 }  // namespace detail

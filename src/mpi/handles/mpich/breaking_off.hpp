@@ -2,8 +2,9 @@
 //
 // MPICH and Intel MPI know of no losses: what waits inside of them for a lost process waits for
 // ever. But meanwhile they yield the processor again and again, by functions of the C library, and
-// these are ours (breaking_off.cpp). What was called stays half done in the library, so it must be
-// something that nobody needs any more. In Open MPI all is as if there were none of this.
+// these are ours (breaking_off.cpp). MPI_Finalize of Intel MPI does not yield: a timer interrupts
+// it (spinning.hpp). What was called stays half done in the library, so it must be something that
+// nobody needs any more. In Open MPI all is as if there were none of this.
 // Thread rule: from any thread.
 #pragma once
 
@@ -34,6 +35,8 @@ using HasLost = bool (*)();
 bool has_lost_in_world();
 // False: `run(of)` was left in its midst.
 bool run_unless(HasLost has_lost, void (*run)(void*), void* of);
+// The same, and it is left where it spins without yielding, too.
+bool run_unless_killed(void (*run)(void*), void* of);
 
 // `run_directory`: where the launcher notes how processes have ended; empty: nobody does.
 void look_for_killed_in(const char* run_directory);
@@ -59,7 +62,7 @@ template <typename Call>
 bool unless_killed(const char* run_directory, Call&& call) {
   detail::look_for_killed_in(run_directory);
   auto run = [&] { call(); };
-  return detail::run_unless(detail::has_noted_killed, run);
+  return detail::run_unless_killed([](void* of) { (*static_cast<decltype(run)*>(of))(); }, &run);
 }
 
 #endif
