@@ -1,11 +1,12 @@
 // Resprout stands directly in front of the MPI library, wherever that was loaded. Calls of MPI_X
 // come to Resprout first, and so do the calls of PMPI_X that a tool makes. A program that is no
-// tool and calls PMPI_X reaches the library. So two more kinds of programs are protected:
+// tool and calls PMPI_X reaches the library. So three more kinds of programs are protected:
 //
 // 1. Programs that look up MPI's functions in the library itself (dlopen with RTLD_LOCAL and dlsym,
 //    as Julia and ctypes do, RTLD_DEEPBIND): its symbol table names ours.
 // 2. Tools that stand in for MPI_X and call PMPI_X, preloaded in any order or linked: the program's
 //    calls go to the tool, and the tool's to ours.
+// 3. Programs in Fortran that `use mpi_f08` of MPICH: half of that module calls PMPI_X.
 //
 // The loader's order alone has a preloaded library of ours come before a tool that is linked, and
 // has the tool's PMPI_X go past us. It is put right once, when this library is loaded. Where it
@@ -38,6 +39,14 @@ bool is_of_mpi(const LoadedObject& object) {
   const std::string_view path = object.path();
   return path.substr(path.rfind('/') + 1).starts_with("libmpi");
 }
+
+// Whether forms for Fortran call PMPI_X where the program means MPI_X. Those of Open MPI all do,
+// but Resprout has forms of its own in front of them.
+#if defined(OPEN_MPI)
+constexpr bool do_forms_pass_us = false;
+#else
+constexpr bool do_forms_pass_us = true;
+#endif
 
 struct Rewiring {
   std::vector<LoadedObject> objects = LoadedObject::all();
@@ -109,7 +118,10 @@ struct Rewiring {
       object.redirect_calls(past_us);
     } else {
       const Functions defined = object.functions();
-      object.redirect_calls([&](std::string_view name) { return wiring.above(name, defined); });
+      const bool is_of_forms = do_forms_pass_us && is_of_mpi(object);
+      object.redirect_calls([&](std::string_view name) {
+        return is_of_forms ? wiring.below(name) : wiring.above(name, defined);
+      });
     }
   }
   for (LoadedObject& object : wiring.objects)
