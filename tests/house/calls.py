@@ -9,6 +9,7 @@ import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sources import ROOT
 
@@ -20,6 +21,7 @@ else:
 TABLE = ROOT / "src" / "mpi" / "operations" / "calls.toml"
 FORTRAN = ROOT / "src" / "mpi" / "operations" / "fortran"
 DOCUMENT = ROOT / "docs" / "reference" / "calls.md"
+NOT_EVERYWHERE = "#not-everywhere"
 TREATMENTS = {
     "fault-tolerant": "goes on among the survivors; all of them get the same",
     "guarded": "never waits for the lost, and says so if one is needed",
@@ -27,10 +29,11 @@ TREATMENTS = {
     "passes through": "the MPI library's own, untouched",
 }
 HEAD = """\
-Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them. Made from
-`src/mpi/operations/calls.toml` by `tests/house/calls.py`. What is said here of lost processes holds
-with `--on-loss continue`; with `--on-loss error` collectives that a loss has touched return
-`MPIX_ERR_PROC_FAILED` too ([run.md](../how-to/run.md)). Collectives on inter-communicators pass
+Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them, on Open MPI 5,
+MPICH 5 and Intel MPI 2021. Made from `src/mpi/operations/calls.toml` by `tests/house/calls.py`.
+What is said here of lost processes holds with `--on-loss continue`; with `--on-loss error`
+collectives that a loss has touched return `MPIX_ERR_PROC_FAILED` too
+([run.md](../how-to/run.md)). Collectives on inter-communicators pass
 through, as do calls with arguments that are not valid: the MPI library knows what to say.
 
 Ranks whose arguments do not fit together are a mistake of the program. In what Resprout carries
@@ -57,7 +60,8 @@ they wait until one of them calls something else there. So they do where it was 
 library's first call on that communicator, for before that they agree on it.
 
 Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
-through has its Fortran form ([adr/013](../explanation/adr/013-fortran-forms.md)).
+through has its Fortran form ([adr/013](../explanation/adr/013-fortran-forms.md)). On MPICH the
+forms of the library come to Resprout ([mpi-libraries.md](mpi-libraries.md#fortran)).
 """
 
 
@@ -79,14 +83,70 @@ class Group:
     treatment: str
     why: str
     calls: tuple[str, ...]
+    elsewhere: tuple[str, str]
+    """Its treatment on MPICH and on Intel MPI."""
+    tried: tuple[str, ...]
+    """Calls that are made there after a loss."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What differs on MPICH and Intel MPI from call to call."""
+
+    ours_alone: tuple[str, ...]
+    absent: tuple[str, ...]
+    large_counts_of_the_library: tuple[str, ...]
 
 
 def read_table() -> list[Group]:
-    groups = tomllib.loads(TABLE.read_text())["group"]
-    return [Group(g["title"], g["treatment"], g["why"], tuple(g["calls"])) for g in groups]
+    return [_group(entry) for entry in tomllib.loads(TABLE.read_text())["group"]]
 
 
-def document(groups: list[Group]) -> str:
+def _group(entry: dict[str, Any]) -> Group:
+    there = [entry.get(name, entry["treatment"]) for name in ("mpich", "intel_mpi")]
+    calls, tried = tuple(entry["calls"]), tuple(entry.get("tried", ()))
+    return Group(entry["title"], entry["treatment"], entry["why"], calls, (*there,), tried)
+
+
+def read_elsewhere() -> Elsewhere:
+    entry = tomllib.loads(TABLE.read_text())["elsewhere"]
+    return Elsewhere(**{name: tuple(calls) for name, calls in entry.items()})
+
+
+def by_library(groups: list[Group], elsewhere: Elsewhere) -> list[str]:
+    """A table: what becomes of each group on each library."""
+    lines = ["| calls | Open MPI | MPICH | Intel MPI |", "|---|---|---|---|"]
+    for group in groups:
+        alone = len({*group.calls} & {*elsewhere.ours_alone})
+        more = f", {alone} of {len(group.calls)} [only here]({NOT_EVERYWHERE})" if alone else ""
+        there = [f"{treatment}{more}" for treatment in group.elsewhere]
+        lines.append(f"| {' | '.join([group.title, group.treatment, *there])} |")
+    return lines
+
+
+def on_other_libraries(groups: list[Group], elsewhere: Elsewhere) -> list[str]:
+    count = sum(len(group.calls) for group in groups) - len(elsewhere.absent)
+    names = ", ".join(elsewhere.ours_alone), ", ".join(elsewhere.absent)
+    return [
+        "\n## Not everywhere",
+        filled(f"MPICH 5.0.2 and Intel MPI 2021.18 have {count} of these functions, or get them:"),
+        "",
+        "| functions | on MPICH and Intel MPI |",
+        "|---|---|",
+        f"| {names[0]} | Resprout's alone: the library has none |",
+        f"| {names[1]} | absent |",
+        "",
+        filled(
+            "**Forms with large counts** (`MPI_Bcast_c`). On MPICH and Intel MPI such a form is "
+            "treated as its call is, if all counts fit into an `int`. Larger counts are the "
+            "library's own. So are the forms of these calls, whatever their counts:"
+        ),
+        "",
+        filled(", ".join(f"{name}_c" for name in elsewhere.large_counts_of_the_library)),
+    ]
+
+
+def document(groups: list[Group], elsewhere: Elsewhere) -> str:
     lines = [
         "# What becomes of each MPI call",
         "\n\n".join(filled(paragraph) for paragraph in HEAD.split("\n\n")),
@@ -98,11 +158,12 @@ def document(groups: list[Group]) -> str:
         count = sum(len(g.calls) for g in groups if g.treatment == treatment)
         lines.append(f"| [{treatment}](#{treatment.replace(' ', '-')}) | {meaning} | {count} |")
     for treatment in TREATMENTS:
-        lines.append(f"\n## {treatment.capitalize()}")
-        for group in groups:
-            if group.treatment == treatment:
-                lines += ["", filled(f"**{group.title}.** {group.why}")]
-                lines += ["", filled(", ".join(group.calls))]
+        these = [group for group in groups if group.treatment == treatment]
+        lines += [f"\n## {treatment.capitalize()}", *by_library(these, elsewhere)]
+        for group in these:
+            lines += ["", filled(f"**{group.title}.** {group.why}")]
+            lines += ["", filled(", ".join(group.calls))]
+    lines += on_other_libraries(groups, elsewhere)
     return "\n".join(lines) + "\n"
 
 
@@ -120,4 +181,4 @@ def declared() -> set[str]:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(document(read_table()))
+    DOCUMENT.write_text(document(read_table(), read_elsewhere()))

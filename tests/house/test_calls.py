@@ -1,9 +1,11 @@
 """The table of all MPI calls is complete, and tells the truth about what libresprout.so defines."""
 
 import subprocess
+from pathlib import Path
 
 import calls
-from sources import BUILD
+import pytest
+from sources import BUILD, ROOT
 
 # Of MPI-1: today's headers no longer declare them, but old programs may call them.
 UNDECLARED = {
@@ -12,12 +14,21 @@ UNDECLARED = {
     "MPIX_Comm_ishrink",
 }
 GROUPS = calls.read_table()
+ELSEWHERE = calls.read_elsewhere()
 NAMES = [name for group in GROUPS for name in group.calls]
 OURS = {name for g in GROUPS for name in g.calls if g.treatment != "passes through"}
 
 
-def defined() -> set[str]:
-    command = ["nm", "-D", "--defined-only", "-P", str(BUILD / "lib" / "libresprout.so")]
+LIBRARY = BUILD / "lib" / "libresprout.so"
+FOR_MPICH = BUILD / "lib" / "libresprout_mpich.so"
+WHEELS = ROOT / ".venv" / "mpis"
+OTHER_MPIS = [WHEELS / name / "lib" / "libmpi.so.12" for name in ("mpich", "impi-rt")]
+
+
+def defined(library: Path = LIBRARY) -> set[str]:
+    if not library.exists():
+        pytest.skip(f"there is no {library.name}; `make mpis` gets it")
+    command = ["nm", "-D", "--defined-only", "-P", str(library)]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {line.split()[0] for line in listing.splitlines()}
 
@@ -34,6 +45,7 @@ def fortran_names(name: str) -> set[str]:
 
 def test_every_treatment_is_one_of_the_four():
     assert {group.treatment for group in GROUPS} == set(calls.TREATMENTS)
+    assert {there for group in GROUPS for there in group.elsewhere} <= set(calls.TREATMENTS)
 
 
 def test_no_call_stands_there_twice():
@@ -62,6 +74,24 @@ def test_the_library_defines_every_name_that_open_mpi_s_fortran_library_has_for_
     assert expected <= defined()
 
 
+def test_what_is_for_mpich_stands_in_for_the_same_calls():
+    in_c = {name for name in defined(FOR_MPICH) if name.startswith(("MPI_", "MPIX_"))}
+    assert {name for name in in_c if not name.endswith("_c")} == OURS
+
+
+@pytest.mark.parametrize("library", OTHER_MPIS, ids=["MPICH", "Intel MPI"])
+def test_of_other_mpis_the_table_says_what_they_do_not_have(library):
+    theirs, ours = defined(library), defined(FOR_MPICH)
+    # Conversions of handles are macros there, whether or not there are functions, too.
+    wanted = {name for name in NAMES if not name.endswith(("_c2f", "_f2c"))}
+    assert wanted - theirs - ours == {*ELSEWHERE.absent}
+    assert (wanted & ours) - theirs == {*ELSEWHERE.ours_alone}
+    large = {name for name in OURS if f"{name}_c" in theirs}
+    assert {name for name in large if f"{name}_c" not in ours} == {
+        *ELSEWHERE.large_counts_of_the_library
+    }
+
+
 def test_the_document_says_what_the_table_says():
-    written = calls.DOCUMENT.read_text()
-    assert written == calls.document(GROUPS), "run: .venv/bin/python tests/house/calls.py"
+    expected = calls.document(GROUPS, ELSEWHERE)
+    assert calls.DOCUMENT.read_text() == expected, "run: .venv/bin/python tests/house/calls.py"

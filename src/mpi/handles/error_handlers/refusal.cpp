@@ -20,4 +20,12 @@ int refuse_remade(MPI_Comm comm, const char* name) {
   return finish(comm, name, MPI_ERR_COMM);
 }
 
+int refuse_start(MPI_Comm comm, const char* name) {
+  std::fprintf(stderr,
+               "resprout: rank %d: MPI_%c%s does not work here: what starts the ranks of MPICH and "
+               "Intel MPI starts no others (docs/reference/mpi-libraries.md)\n",
+               World::current()->rank(), std::toupper(name[0]), name + 1);
+  return finish(comm, name, MPI_ERR_SPAWN);
+}
+
 }  // namespace resprout::shim

@@ -9,4 +9,8 @@ namespace resprout::shim {
 // and returns MPI_ERR_COMM through the error handler. `name`: the lower-case MPI name.
 int refuse_remade(MPI_Comm comm, const char* name);
 
+// For a call that starts processes, where there is nobody to start them: the same with
+// MPI_ERR_SPAWN.
+int refuse_start(MPI_Comm comm, const char* name);
+
 }  // namespace resprout::shim

@@ -30,6 +30,7 @@
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
+#include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
 
 using namespace resprout;
@@ -79,8 +80,10 @@ bool is_carried(MPI_Comm comm) {
   if (world == nullptr || comm == MPI_COMM_NULL || call_policy().stands_in()) return false;
   if (is_remade(comm)) return true;
   const Communicator& communicator = *communicator_of(comm);
-  return are_own(communicator.collectives.value_or(world->options().collectives)) &&
-         !communicator.is_inter && !communicator.is_native;
+  const bool is_own = are_own(communicator.collectives.value_or(world->options().collectives));
+  // MPICH and Intel MPI go on after a loss, of which they know nothing.
+  const bool is_unaware = ulfm::outlives_losses() && !ulfm::is_active();
+  return (is_own || is_unaware) && !communicator.is_inter && !communicator.is_native;
 }
 
 // Null: it has no topology, or the arguments mean nothing.

@@ -3,13 +3,16 @@
 // The MPI library makes the inter-communicator, also for those who are left of a job. Resprout
 // knows nobody on the other side: what becomes of the communicator, and of all that are made of it,
 // after a loss is up to the library. A program that starts others in the place of the lost (shrink,
-// spawn, merge, split) goes on so.
+// spawn, merge, split) goes on so. What starts ranks of MPICH and Intel MPI (launch/own) starts no
+// others, so all members are refused alike.
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/refusal.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/operations/communicators/native_twin.hpp"
+#include "mpi/process/world.hpp"
+#include "openmpi/ulfm.hpp"
 
 using namespace resprout::shim;
 
@@ -20,6 +23,11 @@ void inherit_error_handler(MPI_Comm from, MPI_Comm to) {
   MPI_Comm_get_errhandler(from, &handler);
   MPI_Comm_set_errhandler(to, handler);
   MPI_Errhandler_free(&handler);
+}
+
+// The launcher of these ranks starts no others: it is ours, as the library's knows of no losses.
+bool are_all_started() {
+  return World::current() != nullptr && ulfm::outlives_losses() && !ulfm::is_active();
 }
 
 // `make`: the library's call on the communicator that it is given.
@@ -37,6 +45,7 @@ int connect_to_others(MPI_Comm comm, const char* name, MPI_Comm* made, Make make
 
 extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info,
                               int root, MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
+  if (are_all_started()) return refuse_start(comm, "comm_spawn");
   return connect_to_others(comm, "comm_spawn", intercomm, [&](MPI_Comm members) {
     return PMPI_Comm_spawn(command, argv, maxprocs, info, root, members, intercomm, errcodes);
   });
@@ -45,6 +54,7 @@ extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, M
 extern "C" int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[],
                                        const int maxprocs[], const MPI_Info infos[], int root,
                                        MPI_Comm comm, MPI_Comm* intercomm, int errcodes[]) {
+  if (are_all_started()) return refuse_start(comm, "comm_spawn_multiple");
   return connect_to_others(comm, "comm_spawn_multiple", intercomm, [&](MPI_Comm members) {
     return PMPI_Comm_spawn_multiple(count, commands, argvs, maxprocs, infos, root, members,
                                     intercomm, errcodes);
