@@ -191,6 +191,7 @@ def test_planes_have_no_tree_of_views(
         "bench recovery",
         "bench membership",
         "bench revoke",
+        "bench returns",
         "bench replication",
         "bench injection",
         "reproduce",

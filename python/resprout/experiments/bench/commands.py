@@ -153,6 +153,39 @@ def bench_membership_command(
     return bench_membership(members, radix, groups, repetitions, format, output)
 
 
+RETURNS_HELP = """Measure what checkpoints in memory cost, and how soon a job computes again.
+
+    resprout bench returns
+    resprout bench returns -n 8 --mib 256 --repetitions 7 --output results
+    resprout bench returns --work 0 --format json
+
+A checkpoint is measured beside a plain copy of the same memory and an exchange of as many bytes
+with a neighbor; a job with one every so many seconds beside one without. Then a rank is killed: the
+job starts again from memory, from files, by hand under the MPI's own launcher, or has two replicas.
+docs/lab/returns.md has the figures."""
+
+
+@bench_app.command("returns", help=with_examples(RETURNS_HELP))
+def bench_returns_command(
+    ranks: Annotated[int, typer.Option("--ranks", "-n", metavar="N", help="Of the job.")] = 4,
+    mib: Annotated[int, typer.Option(help="What each rank protects, in MiB.")] = 64,
+    checkpoints: Annotated[int, typer.Option(min=1, help="In a job, each one measured.")] = 10,
+    every: Annotated[float, typer.Option(help="Seconds from one to the next in a job.")] = 10,
+    work: Annotated[
+        float, typer.Option(help="Seconds that a job works, with or without them. 0: none does.")
+    ] = 21,
+    repetitions: Annotated[int, typer.Option(min=1, help="Jobs of each kind, in turns.")] = 3,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+) -> int:
+    from resprout.experiments.bench.returns.command import bench_returns
+    from resprout.experiments.bench.returns.measure import Measurement
+
+    measurement = Measurement(ranks, mib, checkpoints, repetitions, every, work)
+    return bench_returns(measurement, format, output, mpi)
+
+
 REPLICATION_HELP = """Measure what comparing replicas costs: kernels plain, as copies, by method.
 
     resprout bench replication --output results

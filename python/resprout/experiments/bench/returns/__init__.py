@@ -1,0 +1,1 @@
+"""`resprout bench returns`: what checkpoints cost, and how soon a job computes again."""
