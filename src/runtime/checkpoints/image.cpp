@@ -127,13 +127,19 @@ void spoil_image(std::span<std::byte> into) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-std::optional<Image> read_image(std::span<const std::byte> from, BlockDigest digest) {
+std::optional<Image> read_head(std::span<const std::byte> from, BlockDigest digest) {
   const std::optional<Image> image = find_parts(from);
   if (!image) return std::nullopt;
   ImageHeader header;
   std::memcpy(&header, from.data(), sizeof header);
   const auto table = from.subspan(sizeof header, table_bytes(header.regions, header.data_bytes));
   if (digest_of_head(header, table, digest) != header.digest) return std::nullopt;
+  return image;
+}
+
+std::optional<Image> read_image(std::span<const std::byte> from, BlockDigest digest) {
+  const std::optional<Image> image = read_head(from, digest);
+  if (!image) return std::nullopt;
   auto rest = image->data;
   for (const std::uint64_t expected : image->digests) {
     const auto block = rest.first(std::min(rest.size(), image_block_bytes));

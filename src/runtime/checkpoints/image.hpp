@@ -49,6 +49,9 @@ void write_image(std::span<std::byte> into, const ImageName& name, ConstRegions 
 // Nothing: there is none. The spans are parts of `from`. REQUIRES: `from` lies on 8 bytes.
 std::optional<Image> read_image(std::span<const std::byte> from, BlockDigest digest);
 
+// As read_image(), but nobody looks at the data: they may be damaged.
+std::optional<Image> read_head(std::span<const std::byte> from, BlockDigest digest);
+
 // As read_image(), without a look whether anything is damaged. REQUIRES: an image, or its head()
 // with as much room behind it as there are data.
 Image view_image(std::span<const std::byte> from);

@@ -56,8 +56,10 @@ MemoryStore::MemoryStore(const std::string& folder, const std::string& name, Blo
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].path = std::string(folder).append("/").append(name).append(i == 0 ? "-a" : "-b");
     if (!slots_[i].file.open_existing(slots_[i].path)) continue;
-    if (const auto image = read_image(slots_[i].file.memory(), digest_))
+    // Its data are looked at when they are needed: that takes as long as a copy of them.
+    if (const auto image = read_head(slots_[i].file.memory(), digest_))
       slots_[i].generation = image->name.generation;
+    slots_[i].is_checked = false;
   }
 }
 
@@ -70,9 +72,12 @@ std::vector<Image> MemoryStore::find() const {
 }
 
 int MemoryStore::begin(std::size_t bytes, std::uint64_t needed, std::span<std::byte>& into) {
-  newest_ = needed > 0 && slots_[0].generation == needed ? 1 : 0;
+  const bool has_in_first = needed > 0 && slots_[0].generation == needed;
+  const bool has_both = has_in_first && slots_[1].generation == needed;
+  newest_ = has_both ? 1 - newest_ : (has_in_first ? 1 : 0);
   Slot& slot = slots_[newest_];
   slot.generation = 0;
+  slot.is_checked = true;  // it will be this process that has written it
   if (const int error = slot.file.make_room(slot.path, bytes)) return error;
   into = slot.file.memory().first(bytes);
   spoil_image(into);
@@ -97,9 +102,16 @@ void MemoryStore::choose(std::uint64_t generation) {
   newest_ = slots_[0].generation == generation ? 0 : 1;
 }
 
-std::optional<Image> MemoryStore::find(std::uint64_t generation) const {
-  for (const Slot& slot : slots_)
-    if (slot.generation == generation) return view_image(slot.file.memory());
+std::optional<Image> MemoryStore::find(std::uint64_t generation) {
+  for (Slot& slot : slots_) {
+    if (slot.generation != generation) continue;
+    if (!slot.is_checked && !read_image(slot.file.memory(), digest_)) {
+      slot.generation = 0;
+      continue;
+    }
+    slot.is_checked = true;
+    return view_image(slot.file.memory());
+  }
   return std::nullopt;
 }
 

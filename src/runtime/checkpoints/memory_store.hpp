@@ -49,7 +49,7 @@ class MemoryStore {
   // Those that are whole, of this process and of those before it.
   std::vector<Image> find() const;
   // Keeps what the regions have. 0; or errno, nothing was kept: there is no room. What find() has
-  // given of `needed`, a generation, stays as it is, and nothing else.
+  // given of `needed`, a generation, stays as it is, and nothing else; of two of them the newest.
   int keep(const ImageName& name, ConstRegions regions, std::uint64_t needed);
   // What was kept last, not looked at anew. REQUIRES: keep() or finish() has done so.
   Image newest() const { return view_image(slots_[newest_].file.memory()); }
@@ -61,14 +61,15 @@ class MemoryStore {
   void finish(std::span<const std::byte> head);
   // It is the newest from here on. REQUIRES: find() has it.
   void choose(std::uint64_t generation);
-  // Nothing: it is not here. Not looked at anew.
-  std::optional<Image> find(std::uint64_t generation) const;
+  // Nothing: it is not here. What an earlier process has written is looked at for the first time.
+  std::optional<Image> find(std::uint64_t generation);
 
  private:
   struct Slot {
     std::string path;
     MappedFile file;
     std::uint64_t generation = 0;  // 0: nothing, or it is not known what
+    bool is_checked = true;        // that it is not damaged
   };
 
   const BlockDigest digest_;

@@ -124,6 +124,20 @@ TEST_CASE("what is damaged in memory is not found") {
   }
 }
 
+TEST_CASE("what was damaged between two processes is nothing to build on") {
+  const StoreFolder folder;
+  REQUIRE(Keeper(folder.path()).keep(5, 4) == 0);
+  Keeper before(folder.path());
+  CHECK(before.store.find(5).has_value());
+  std::fstream file(folder.path() + "/rank-3-a", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(200'000);
+  file.put('!');
+  file.close();
+  Keeper next(folder.path());
+  CHECK_FALSE(next.store.find(5).has_value());
+  CHECK(next.found().empty());
+}
+
 TEST_CASE("an image from elsewhere is there when it is finished, and not before") {
   const StoreFolder folder;
   Keeper here(folder.path());
@@ -140,6 +154,23 @@ TEST_CASE("an image from elsewhere is there when it is finished, and not before"
   const auto found = MemoryStore(folder.path(), "copy-3", sum_of_bytes).find();
   REQUIRE(found.size() == 1);
   CHECK(found.front().name.generation == 7);
+}
+
+TEST_CASE("what is kept twice under one generation is there in its newest form until the next") {
+  const StoreFolder folder;
+  Keeper keeper(folder.path());
+  REQUIRE(keeper.keep(4, 3, 100'000) == 0);
+  for (std::size_t bytes : {200'000, 300'000, 250'000}) {
+    REQUIRE(keeper.keep(4, 4, bytes) == 0);
+    std::vector<std::size_t> sizes;
+    for (const Image& image : Keeper(folder.path()).store.find())
+      sizes.push_back(image.data.size());
+    CHECK(std::find(sizes.begin(), sizes.end(), bytes) != sizes.end());
+  }
+  // The next one is written over the older one of the two.
+  REQUIRE(keeper.keep(5, 4) == 0);
+  REQUIRE(keeper.store.find(4).has_value());
+  CHECK(keeper.store.find(4)->data.size() == 250'000);
 }
 
 TEST_CASE("where there is no room nothing is kept, and what is needed stays") {
