@@ -87,6 +87,7 @@ def run_command(
     short_life: Annotated[str | None, table_option("--short-life")] = None,
     spares: Annotated[str | None, table_option("--spares")] = None,
     spare_hosts: Annotated[str | None, table_option("--spare-hosts")] = None,
+    checkpoint_code: Annotated[str | None, table_option("--checkpoint-code")] = None,
     checkpoint_dir: Annotated[Path | None, table_option("--checkpoint-dir")] = None,
     files_every: Annotated[str | None, table_option("--files-every")] = None,
     resume: Annotated[Path | None, table_option("--resume")] = None,
@@ -127,8 +128,8 @@ def run_command(
         ranks, program, texts, inject or [], report, strict, calibration, mpi, order, hostfile,
         replica_hosts, mpirun_arg or [], run_dir, verbose=verbose, max_restarts=max_restarts,
         restart_command=restart_command, short_life=short_life, spares=spares,
-        spare_hosts=spare_hosts, files=Files(checkpoint_dir, files_every, resume),
-        metrics=metrics, log_level=log_level, config=config,
+        spare_hosts=spare_hosts, metrics=metrics, log_level=log_level, config=config,
+        files=Files(checkpoint_dir, files_every, resume, checkpoint_code),
     )  # fmt: skip
     return run(request)
 

@@ -101,6 +101,7 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "--short-life": _is_seconds,
     "--spares": _is_count,
     "--spare-hosts": _is_count,
+    "--checkpoint-code": lambda text: re.fullmatch(r"copy|xor:([2-9]|1[0-6])", text) is not None,
     "--files-every": lambda text: _is_count(text) and int(text) > 0,
     "--on-unanswered": _one_of("handler", "ignore", "abort"),
     "--missing": _is_missing,

@@ -259,6 +259,16 @@ OPTIONS = (
         reaches_ranks=False,
     ),
     Option(
+        "--checkpoint-code",
+        "RESPROUT_CHECKPOINT_CODE",
+        "copy|xor:RANKS",
+        "copy, or xor: and a number of ranks from 2 to 16",
+        "copy",
+        "With --on-loss restart: what other hosts keep of a checkpoint in memory. A copy of each "
+        "rank's part; or, in groups of so many ranks, an XOR from which the part of one rank of a "
+        "group is made again (docs/how-to/checkpoints.md).",
+    ),
+    Option(
         "--checkpoint-dir",
         "RESPROUT_CHECKPOINT_DIR",
         "FOLDER",

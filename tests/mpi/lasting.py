@@ -107,6 +107,20 @@ def parts_of(folder: Path, rank: int) -> list[tuple[int, Path]]:
     return sorted(found, reverse=True)
 
 
+def lose(job: jobs.Job, *ranks: int) -> None:
+    """Kills these, and takes away what they have in memory, as if each were on a host of its own
+    that dies. Until nobody of this life is left; then the next one begins."""
+    memory = memory_of(job)
+    held = HeldLauncher(job)
+    with held:
+        kill(job, *ranks)
+        held.wait_until_no_rank_is_left()
+        for rank in ranks:
+            for kind in ("rank", "parity"):
+                for path in memory.glob(f"{kind}-{rank}-*"):
+                    path.unlink()
+
+
 def damage(path: Path) -> None:
     """A bit of it."""
     with path.open("r+b") as file:

@@ -26,10 +26,11 @@ def run(
     *options: str,
     meanwhile: Callable[[jobs.Job], None] = lambda _: None,
     hosts: str = "".join(f"node{host} slots=2\n" for host in HOSTS),
+    ranks: int = RANKS,
 ) -> jobs.Ended:
     hostfile = folder / "hosts"
     hostfile.write_text(hosts)
-    words: list[str | Path] = [namespaces.TOOL, "in", "A", jobs.RESPROUT, "run", "-n", str(RANKS)]
+    words: list[str | Path] = [namespaces.TOOL, "in", "A", jobs.RESPROUT, "run", "-n", str(ranks)]
     words += ["--hostfile", hostfile, "--on-loss", "restart", "--run-dir", folder, *options, "--"]
     return jobs.run([*words, PROGRAM, str(steps), str(KIB), folder], variables(folder), meanwhile)
 
@@ -100,6 +101,22 @@ def lose_two_hosts(folder: Path, *options: str) -> jobs.Ended:
 
     hosts = "nodeB slots=1\nnodeC slots=1\nnodeD slots=2\n"
     return run(folder, 6, *options, meanwhile=lose, hosts=hosts)
+
+
+def test_a_host_dies_and_its_ranks_are_rebuilt_from_a_code(folder: Path) -> None:
+    # Each of the two groups has a rank on each host.
+    gate = folder / "wait-3"
+    gate.touch()
+
+    def lose(job: jobs.Job) -> None:
+        wait_for_step(job, folder, 3, 6)
+        kill("C")
+        gate.unlink()
+
+    ended = run(folder, 6, "--checkpoint-code", "xor:3", meanwhile=lose, ranks=6)
+    assert result_of(ended) == undisturbed(6, 6, KIB), str(ended)
+    assert begun(ended) == [0, 3], str(ended)
+    assert "resprout: checkpoint 4: the part of ranks 2, 3 was lost, and rebuilt\n" in ended.err
 
 
 def test_what_has_not_changed_does_not_cross_hosts(folder: Path) -> None:

@@ -164,6 +164,10 @@ def test_options_of_checkpoint_files_are_checked(tmp_path: Path) -> None:
     assert Files(tmp_path, every="3").variables(2) == {
         "RESPROUT_CHECKPOINT_DIR": str(tmp_path), "RESPROUT_FILES_EVERY": "3"
     }  # fmt: skip
+    assert Files(code="xor:4").variables(2) == {"RESPROUT_CHECKPOINT_CODE": "xor:4"}
+    for wrong in ("xor", "xor:1", "xor:17", "raid"):
+        with pytest.raises(UserError, match="give copy, or xor: and a number of ranks"):
+            Files(code=wrong).variables(2)
     (tmp_path / "checkpoint-40.rank-0-of-4").touch()
     with pytest.raises(UserError, match="has checkpoints of an earlier job"):
         Files(tmp_path).variables(4)

@@ -30,6 +30,7 @@ constexpr string_view fault_forms =
 // stand in its environment and so in ours.
 constexpr std::array launcher_names{"RESPROUT_CALIBRATION",
                                     "RESPROUT_CALL_TIMEOUT",
+                                    "RESPROUT_CHECKPOINT_CODE",
                                     "RESPROUT_CHECKPOINT_DIR",
                                     "RESPROUT_CHECKPOINT_MEMORY",
                                     "RESPROUT_COMMIT_OUTPUT",

@@ -1,4 +1,4 @@
-"""Checkpoints in files: in which folders, and what is refused."""
+"""What becomes of checkpoints: in which folders they are written, and what is refused."""
 
 import os
 import re
@@ -20,12 +20,14 @@ class Files:
     folder: Path | None = None
     every: str | None = None
     resume: Path | None = None
+    code: str | None = None
 
     @property
     def flags(self) -> list[str]:
         """Of the options that were given."""
         given = {
-            "--checkpoint-dir": self.folder, "--files-every": self.every, "--resume": self.resume
+            "--checkpoint-dir": self.folder, "--files-every": self.every, "--resume": self.resume,
+            "--checkpoint-code": self.code,
         }  # fmt: skip
         return [flag for flag, value in given.items() if value is not None]
 
@@ -34,6 +36,8 @@ class Files:
         if self.every is not None and self.folder is None and self.resume is None:
             raise UserError("--files-every needs --checkpoint-dir or --resume")
         found: dict[str, str] = {}
+        if self.code is not None:
+            found["--checkpoint-code"] = check_value("--checkpoint-code", self.code)
         if self.every is not None:
             found["--files-every"] = check_value("--files-every", self.every)
         if self.resume is not None:

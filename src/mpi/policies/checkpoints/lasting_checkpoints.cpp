@@ -46,6 +46,16 @@ std::string setting(std::string_view name) {
   return {};
 }
 
+// Ranks of a group, of `xor:RANKS`; else 0.
+int read_code(std::string_view text) {
+  constexpr std::string_view head = "xor:";
+  int size = 0;
+  if (!text.starts_with(head)) return 0;
+  text.remove_prefix(head.size());
+  std::from_chars(text.data(), text.data() + text.size(), size);
+  return size < 2 || size > runtime::code_members_max ? 0 : size;
+}
+
 std::string list(const std::vector<int>& ranks) {
   constexpr std::size_t shown_max = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -69,6 +79,24 @@ std::vector<int> find_hosts(MPI_Comm comm, int rank, int ranks) {
   std::vector<int> hosts(static_cast<std::size_t>(ranks));
   PMPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm);
   return hosts;
+}
+
+// What all have, in the order of ranks.
+template <typename Item>
+std::vector<Item> gather(const std::vector<Item>& mine, int ranks, MPI_Comm comm) {
+  const int bytes = static_cast<int>(mine.size() * sizeof(Item));
+  std::vector<int> sizes(static_cast<std::size_t>(ranks));
+  PMPI_Allgather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm);
+  std::vector<int> offsets;
+  int sum = 0;
+  for (const int size : sizes) {
+    offsets.push_back(sum);
+    sum += size;
+  }
+  std::vector<Item> all(static_cast<std::size_t>(sum) / sizeof(Item));
+  PMPI_Allgatherv(mine.data(), bytes, MPI_BYTE, all.data(), sizes.data(), offsets.data(), MPI_BYTE,
+                  comm);
+  return all;
 }
 
 // Whether all ranks have a folder in memory that will be removed. If not one of them says why.
@@ -110,6 +138,7 @@ LastingCheckpoints* make() {
   int given = files_every_default;
   std::from_chars(every.data(), every.data() + every.size(), given);
   setup.files_every = std::max(1, given);
+  setup.code_size = read_code(setting("RESPROUT_CHECKPOINT_CODE"));
   PMPI_Comm_dup(MPI_COMM_WORLD, &setup.comm);
   setup.hosts = find_hosts(setup.comm, setup.rank, world.size());
   if (!make_folders(setup, is_for_several_hosts(pattern))) return nullptr;
@@ -132,8 +161,12 @@ LastingCheckpoints* LastingCheckpoints::if_any() { return made_here; }
 
 LastingCheckpoints::LastingCheckpoints(Setup setup)
     : setup_(std::move(setup)),
-      store_(setup_.folder, "rank-" + std::to_string(setup_.rank), digest_of_block),
-      copies_(setup_.folder, setup_.hosts, setup_.rank, setup_.comm, digest_of_block) {
+      store_(setup_.folder, "rank-" + std::to_string(setup_.rank), digest_of_block) {
+  if (setup_.code_size > 0)
+    code_.emplace(setup_.folder, setup_.hosts, setup_.code_size, setup_.rank, setup_.comm,
+                  digest_of_block);
+  else
+    copies_.emplace(setup_.folder, setup_.hosts, setup_.rank, setup_.comm, digest_of_block);
   if (!setup_.files.empty())
     files_.emplace(setup_.files, setup_.files_every, setup_.rank, ranks(), digest_of_block);
 }
@@ -141,16 +174,17 @@ LastingCheckpoints::LastingCheckpoints(Setup setup)
 int LastingCheckpoints::take(const Regions& regions) {
   const bool may_go_back = setup_.is_later_life || setup_.resumes;
   if (!std::exchange(has_begun_, true) && may_go_back && go_back(regions)) return MPI_SUCCESS;
-  copies_.finish();
+  if (copies_) copies_->finish();
   settle();
   return keep(regions);
 }
 
 void LastingCheckpoints::finish() {
-  copies_.finish();
+  if (copies_) copies_->finish();
   if (files_) files_->wait();
   settle();
-  const PartnerCopies::Figures& figures = copies_.figures();
+  if (!copies_) return;
+  const PartnerCopies::Figures& figures = copies_->figures();
   if (setup_.rank == 0 && World::current()->options().verbose && figures.whole_bytes > 0)
     std::fprintf(stderr,
                  "resprout: rank 0: copies of checkpoints on other hosts: %llu of %llu bytes had "
@@ -179,15 +213,21 @@ int LastingCheckpoints::keep(const Regions& regions) {
   std::optional<Image> image;
   if (own_error == 0) image = store_.newest();
   if (image && files_) files_->take(*image);
-  const int error = copies_.start(image ? &*image : nullptr, whole_);
+  const int error = protect_part(image ? &*image : nullptr, newest_);
   if (error != 0) say_no_room(error, regions.bytes(), -1);
   const bool is_kept = own_error == 0 && error == 0;
   own_ = is_kept ? newest_ : whole_;
   return is_kept ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+int LastingCheckpoints::protect_part(const Image* image, std::uint64_t generation) {
+  return code_ ? code_->keep(image, generation, whole_) : copies_->start(image, whole_);
+}
+
 void LastingCheckpoints::say_no_room(int error, std::size_t bytes, int of) const {
-  const char* what = of == setup_.rank ? "a checkpoint" : "the copy of another rank's checkpoint";
+  const char* what = of == setup_.rank ? "a checkpoint"
+                     : code_           ? "a share of the code"
+                                       : "the copy of another rank's checkpoint";
   std::fprintf(stderr,
                "resprout: rank %d: no room for %s in %s (%zu bytes are protected here, and two are "
                "kept at a time): %s\n",
@@ -215,6 +255,7 @@ bool LastingCheckpoints::go_back(const Regions& regions) {
   newest_ = recovery.newest;
   if (begins_anew(recovery)) return false;
   pass_on(recovery);
+  rebuild(recovery);
   const Image image = store_.newest();
   end_job_unless(fits(image, regions.parts()),
                  "rank " + std::to_string(setup_.rank) + " protects " +
@@ -224,10 +265,11 @@ bool LastingCheckpoints::go_back(const Regions& regions) {
   whole_ = recovery.generation;
   if (recovery.of_owners.front().place == Held::file) files_->set_written(whole_);
   // Partners may be others than before.
-  copies_.set_base(image);
+  if (copies_) copies_->set_base(image);
   own_ = whole_;
-  if (const int error = copies_.start(&image, whole_)) say_no_room(error, regions.bytes(), -1);
+  if (const int error = protect_part(&image, whole_)) say_no_room(error, regions.bytes(), -1);
   found_.clear();
+  shares_.clear();
   read_.clear();
   return true;
 }
@@ -265,16 +307,20 @@ void LastingCheckpoints::look_into_memory() {
     int owner = -1;
     std::from_chars(name.data() + digits, name.data() + name.size(), owner);
     if (owner < 0 || owner >= ranks()) continue;
+    const bool is_own = name.starts_with("rank-");
     const bool is_copy = name.starts_with("copy-");
     const bool is_here = std::binary_search(beside.begin(), beside.end(), owner);
-    if (is_here && !is_copy) continue;
+    if (is_here && is_own) continue;
     const int reader = beside[static_cast<std::size_t>(owner) % beside.size()];
     if ((is_here ? owner : reader) != setup_.rank) continue;
     auto file = std::make_unique<runtime::MappedFile>();
     if (!file->open_to_read(entry.path())) continue;
     const auto image = runtime::read_image(file->memory(), digest_of_block);
     if (!image) continue;
-    add(*image, Held::other_memory);
+    if (is_own || is_copy)
+      add(*image, Held::other_memory);
+    else if (const auto share = CodeParts::read(*image, setup_.rank, ranks()))
+      shares_.push_back(*share);
     read_.push_back(std::move(file));
   }
 }
@@ -286,19 +332,10 @@ void LastingCheckpoints::look_into_files() {
 runtime::Recovery LastingCheckpoints::find_common() {
   std::vector<Holding> mine;
   for (const Found& found : found_) mine.push_back(found.holding);
-  const int bytes = static_cast<int>(mine.size() * sizeof(Holding));
-  std::vector<int> sizes(setup_.hosts.size());
-  PMPI_Allgather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, setup_.comm);
-  std::vector<int> offsets;
-  int sum = 0;
-  for (const int size : sizes) {
-    offsets.push_back(sum);
-    sum += size;
-  }
-  std::vector<Holding> all(static_cast<std::size_t>(sum) / sizeof(Holding));
-  PMPI_Allgatherv(mine.data(), bytes, MPI_BYTE, all.data(), sizes.data(), offsets.data(), MPI_BYTE,
-                  setup_.comm);
-  return find_recovery(all, ranks());
+  std::vector<runtime::CodeHolding> shares;
+  for (const FoundShare& found : shares_) shares.push_back(found.holding);
+  return find_recovery(gather(mine, ranks(), setup_.comm), gather(shares, ranks(), setup_.comm),
+                       ranks());
 }
 
 const Image* LastingCheckpoints::find(int owner, std::uint64_t generation) const {
@@ -315,7 +352,7 @@ void LastingCheckpoints::pass_on(const runtime::Recovery& recovery) {
       each(done, static_cast<int>(std::min(passed_on_at_once, bytes - done)));
   };
   for (const Holding& part : recovery.of_owners) {
-    if (part.holder != setup_.rank || part.owner == setup_.rank) continue;
+    if (part.holder != setup_.rank || part.owner == setup_.rank) continue;  // no rebuilt one's
     const Image& image = *find(part.owner, part.generation);
     in_pieces(part.bytes, [&](std::size_t at, int bytes) {
       requests.emplace_back();
@@ -332,16 +369,59 @@ void LastingCheckpoints::pass_on(const runtime::Recovery& recovery) {
   end_job_unless(error == 0, "rank " + std::to_string(setup_.rank) +
                                  " has no room for its checkpoint in " + setup_.folder + ": " +
                                  std::strerror(error));
-  if (!has_it && own.holder == setup_.rank) {
+  const bool is_rebuilt = own.place == Held::code;
+  if (!has_it && !is_rebuilt && own.holder == setup_.rank) {
     const Image& image = *find(setup_.rank, own.generation);
     std::copy(image.all.begin(), image.all.end(), into.begin());
-  } else if (!has_it) {
+  } else if (!has_it && !is_rebuilt) {
     in_pieces(own.bytes, [&](std::size_t at, int bytes) {
       PMPI_Recv(into.data() + at, bytes, MPI_BYTE, own.holder, 0, setup_.comm, MPI_STATUS_IGNORE);
     });
   }
-  if (!has_it) store_.finish({});
+  if (!has_it && !is_rebuilt) store_.finish({});
   PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
+// After the parts that there are have come to their owners: those that follow from them.
+void LastingCheckpoints::rebuild(const runtime::Recovery& recovery) {
+  std::span<std::byte> into;
+  bool is_right = true;
+  for (const runtime::Rebuilt& it : recovery.rebuilt) {
+    const bool is_mine = it.owner == setup_.rank;
+    const auto members = it.group.ranks();
+    const bool is_member =
+        !is_mine && std::find(members.begin(), members.end(), setup_.rank) != members.end();
+    const Holding& part = recovery.of_owners[static_cast<std::size_t>(it.owner)];
+    // pass_on() has made sure that there is room.
+    if (is_mine) store_.begin(part.bytes, 0, into);
+    const std::optional<Image> own = is_member ? std::optional(store_.newest()) : std::nullopt;
+    CodeParts::rebuild(
+        it, setup_.rank, setup_.comm, own ? &*own : nullptr,
+        [&](int keeper) { return find_share(keeper, part.generation, it.group); }, into);
+    if (!is_mine) continue;
+    const auto image = runtime::read_image(into, digest_of_block);
+    is_right =
+        image && image->name.generation == part.generation && image->name.rank == setup_.rank;
+    if (is_right) store_.finish({});
+  }
+  if (recovery.rebuilt.empty()) return;
+  end_job_unless(is_right, "checkpoint " + std::to_string(recovery.generation) +
+                               " is lost: the part of rank " + std::to_string(setup_.rank) +
+                               " does not follow from those of its group");
+  if (setup_.rank != recovery.rebuilt.front().owner) return;
+  std::vector<int> owners;
+  for (const runtime::Rebuilt& it : recovery.rebuilt) owners.push_back(it.owner);
+  std::fprintf(stderr, "resprout: checkpoint %llu: the part of %s was lost, and rebuilt\n",
+               static_cast<unsigned long long>(recovery.generation), list(owners).c_str());
+}
+
+const FoundShare* LastingCheckpoints::find_share(int keeper, std::uint64_t generation,
+                                                 const runtime::CodeGroup& group) const {
+  for (const FoundShare& found : shares_)
+    if (found.holding.keeper == keeper && found.holding.generation == generation &&
+        found.holding.group == group)
+      return &found;
+  return nullptr;
 }
 
 void LastingCheckpoints::end_job_unless(bool may_go_on, const std::string& why) {

@@ -2,12 +2,13 @@
 // loss (--on-loss restart). The life that follows goes on from the newest one that is whole.
 //
 // Each rank keeps its part in the memory of its host; where there are several hosts its partner has
-// a copy (partner_copies.hpp); and every so many are written to files, if the user wants that.
+// a copy (partner_copies.hpp), or the ranks of a group have a code (code_parts.hpp); and every so
+// many are written to files, if the user wants that.
 //
 // Invariants
 //  1. There is always one whole checkpoint, once there was one: a rank writes over its part of the
-//     one before the last, and over the copy of another's, only when all ranks have the last and
-//     all copies of it have come.
+//     one before the last, and over the copy of another's or its share of a code, only when all
+//     ranks have the last, and all copies or shares of it.
 //  2. All ranks go back to the same one, or begin anew, or the job ends.
 //  3. Generations are numbered through all lives: no number is given twice.
 //
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "mpi/policies/checkpoints/checkpoint_files.hpp"
+#include "mpi/policies/checkpoints/code_parts.hpp"
 #include "mpi/policies/checkpoints/partner_copies.hpp"
 #include "mpi/policies/regions.hpp"
 #include "runtime/checkpoints/memory_store.hpp"
@@ -43,6 +45,7 @@ class LastingCheckpoints {
     std::string run_directory;  // of this life
     std::string files;          // a folder; empty: there are none
     int files_every = 1;
+    int code_size = 0;  // ranks of a group of the code; 0: partners have copies
     int rank = 0;
     std::vector<int> hosts;  // of each rank
     bool is_later_life = false;
@@ -72,11 +75,16 @@ class LastingCheckpoints {
   bool go_back(const Regions& regions);
   bool begins_anew(const runtime::Recovery& recovery);
   void add(const runtime::Image& image, runtime::Held place);
+  // For what other ranks may need, after a checkpoint was kept or put back. 0 or errno.
+  int protect_part(const runtime::Image* image, std::uint64_t generation);
   void look_into_memory();
   void look_into_files();
   runtime::Recovery find_common();
   void pass_on(const runtime::Recovery& recovery);
+  void rebuild(const runtime::Recovery& recovery);
   const runtime::Image* find(int owner, std::uint64_t generation) const;
+  const FoundShare* find_share(int keeper, std::uint64_t generation,
+                               const runtime::CodeGroup& group) const;
   // By the lowest rank that says why not.
   void end_job_unless(bool may_go_on, const std::string& why);
   void say_no_room(int error, std::size_t bytes, int of) const;
@@ -84,7 +92,8 @@ class LastingCheckpoints {
 
   const Setup setup_;
   runtime::MemoryStore store_;
-  PartnerCopies copies_;
+  std::optional<PartnerCopies> copies_;
+  std::optional<CodeParts> code_;
   std::optional<CheckpointFiles> files_;
   bool has_begun_ = false;
   bool has_said_ = false;
@@ -93,6 +102,7 @@ class LastingCheckpoints {
   std::uint64_t own_ = 0;     // this rank has done its share in it
   // While it goes back.
   std::vector<Found> found_;
+  std::vector<FoundShare> shares_;
   std::vector<std::unique_ptr<runtime::MappedFile>> read_;
 };
 
