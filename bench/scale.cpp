@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/lifeline/lifeline.hpp"
@@ -111,6 +112,8 @@ struct Board {
   Counted counted[procs_max];
 };
 
+int number(const char* text) { return static_cast<int>(std::strtol(text, nullptr, 10)); }
+
 // What this process has sent over each of its connections, by the inode of the socket.
 std::map<std::string, std::int64_t> sent_by_connection() {
   std::map<std::string, std::int64_t> sent;
@@ -118,7 +121,7 @@ std::map<std::string, std::int64_t> sent_by_connection() {
     std::error_code gone;
     const std::string name = std::filesystem::read_symlink(entry.path(), gone);
     if (gone || !name.starts_with("socket:")) continue;
-    const int fd = std::atoi(entry.path().filename().c_str());
+    const int fd = number(entry.path().filename().c_str());
     tcp_info info{};
     socklen_t size = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state == established)
@@ -140,13 +143,13 @@ std::int64_t own_memory_bytes() {
   std::FILE* const file = std::fopen("/proc/self/smaps_rollup", "r");
   if (file == nullptr) return 0;
   char line[256];
-  long long kib = 0, sum = 0;
+  long long sum = 0;
   while (std::fgets(line, sizeof line, file) != nullptr)
-    if (std::sscanf(line, "Private_Clean: %lld", &kib) == 1 ||
-        std::sscanf(line, "Private_Dirty: %lld", &kib) == 1)
-      sum += kib;
+    for (const std::string_view key : {"Private_Clean:", "Private_Dirty:"})
+      if (std::string_view(line).starts_with(key))
+        sum += std::strtoll(line + key.size(), nullptr, 10);
   std::fclose(file);
-  return sum * 1024;
+  return sum * 1024;  // of KiB
 }
 
 void wait_for(const Board& board, int stage) {
@@ -261,8 +264,8 @@ int print_processes(int procs, int host, int lost) {
 
 int main(int argc, char** argv) {
   const std::string what = argc == 4 ? argv[1] : "";
-  const int procs = argc == 4 ? std::atoi(argv[2]) : 0;
-  const int host = argc == 4 ? std::atoi(argv[3]) : 0;
+  const int procs = argc == 4 ? number(argv[2]) : 0;
+  const int host = argc == 4 ? number(argv[3]) : 0;
   if (what == "tables" && procs > 0 && host > 0) return print_tables(procs, host);
   const bool is_possible = procs > host && procs <= procs_max && host > 0;
   if (what == "process" && is_possible) return print_processes(procs, host, 1);
