@@ -1,11 +1,13 @@
-"""Ranks of MPICH on two hosts, which PRRTE's prterun reaches: who is left goes on without a killed
-one, and nobody is left when the launcher is killed.
+"""Ranks of MPICH on several hosts, which PRRTE's prterun reaches: who is left goes on without a
+killed one, or without a whole host, and nobody is left when the launcher is killed.
 
-The launcher is on A, and so are ranks 0 and 1; the others are on B.
+The launcher is on A, and so are ranks 0 and 1; rank 2 is on B, and rank 3 on C.
 """
 
+import json
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,15 +21,15 @@ from test_other_mpis_kills import with_shim
 
 
 @pytest.fixture(scope="module", autouse=True)
-def two_hosts() -> Iterator[None]:
+def three_hosts() -> Iterator[None]:
     with_shim("MPICH")
-    with namespaces.up(2):
+    with namespaces.up(3):
         yield
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    (tmp_path / "hosts").write_text("nodeA slots=2\nnodeB slots=2\n")
+    (tmp_path / "hosts").write_text("nodeA slots=2\nnodeB\nnodeC\n")
     with remote_shell.serving(namespaces.TOOL, tmp_path):
         yield tmp_path
 
@@ -44,6 +46,25 @@ def test_who_is_on_either_host_goes_on_without_a_killed_rank(folder: Path) -> No
     assert done.status == 0, str(done)
     assert sorted(done.out.splitlines()) == ["rank 0 ok", "rank 1 ok", "rank 2 ok"], str(done)
     assert "rank 3" in done.err and "was killed (injected)" in done.err, str(done)
+
+
+def test_a_job_goes_on_when_a_host_dies(folder: Path) -> None:
+    program = [other_mpis.program("collectives"), "allreduce", "8000"]
+    report = folder / "report.json"
+    options = ["--run-dir", str(folder), "--report", str(report)]
+    with jobs.started(command(folder, options, *program), whole_hosts.variables(folder)) as job:
+        entered = jobs.becomes_true(lambda: len([*folder.glob("resprout-*/entered-*")]) == 4, 60.0)
+        assert entered, job.seen()
+        starting = [path.parent / "starting" for path in folder.glob("resprout-*/entered-0")]
+        assert jobs.becomes_true(lambda: not any(path.exists() for path in starting)), job.seen()
+        time.sleep(0.5)
+        whole_hosts.kill("C")
+        ended = job.wait()
+    assert ended.status == 0, str(ended)
+    assert sorted(ended.out.splitlines()) == ["rank 0 ok", "rank 1 ok", "rank 2 ok"], str(ended)
+    assert "resprout: host nodeC is lost, with ranks 3" in ended.err, str(ended)
+    losses = json.loads(report.read_text())["losses"]
+    assert {loss["rank"] for loss in losses} == {3}, str(ended)
 
 
 def test_if_the_launcher_is_killed_no_rank_is_left_on_any_host(folder: Path) -> None:

@@ -1,10 +1,10 @@
 """What starts the ranks of one host, for the launcher on another one (hosts.py).
 
-    agent.py ADDRESS[,ADDRESS]... PORT        secret: in RESPROUT_AGENT_SECRET
+    agent.py ADDRESS[,ADDRESS]... PORT NUMBER        secret: in RESPROUT_AGENT_SECRET
 
-It connects to the launcher, says the job's secret, its number and its host, and is told what to
-start. Then both say lines of JSON: it passes on what the ranks say and how they end, and tells them
-what the launcher says. When the launcher is gone, it ends the ranks.
+It connects to the launcher, says the job's secret and its number, and is told what to start. Then
+both say lines of JSON: it passes on what the ranks say and how they end, and tells them what the
+launcher says. When the launcher is gone, it ends the ranks.
 """
 
 import contextlib
@@ -136,9 +136,19 @@ def _connect(addresses: Sequence[str], port: int) -> socket.socket:
             errors.append(error)
             continue
         connection.settimeout(None)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        notice_silence(connection)
         return connection
     raise errors[-1]
+
+
+def notice_silence(connection: socket.socket) -> None:
+    """It counts as closed when the other host has not answered for 10 s; nothing is delayed."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 5)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 10_000)
 
 
 def main() -> int:
@@ -149,8 +159,7 @@ def main() -> int:
         host = socket.gethostname()
         print(f"resprout: {host} does not reach the launcher: {error}", file=sys.stderr)
         return 1
-    number = os.environ.get("PMIX_RANK", "0")
-    greeting = f"{os.environ.pop(SECRET, '')} {number} {socket.gethostname()}\n"
+    greeting = f"{os.environ.pop(SECRET, '')} {sys.argv[3]}\n"
     launcher.connection.sendall(greeting.encode())
     Agent(launcher).run()
     return 0

@@ -1,7 +1,8 @@
 """Ranks on several hosts: PRRTE's prterun starts an agent on each (agent.py), which starts the
 ranks there and passes on what they ask and are told.
 
-An agent that is gone has lost its host: its ranks count as killed.
+An agent that is gone has lost its host: its ranks count as killed, and the others go on. A prterun
+ends with any of its hosts, so each host has one of its own.
 """
 
 import array
@@ -22,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from resprout import log
 from resprout.launch import processes
-from resprout.launch.own.agent import SECRET, Objects
+from resprout.launch.own.agent import SECRET, Objects, notice_silence
 from resprout.launch.own.processes import FarRank
 
 _START_SECONDS = 60.0
@@ -90,7 +92,9 @@ class Agents:
         self._secret = secrets.token_hex(16)
         listener = socket.create_server(("", 0))
         with listener:
-            self._prterun = self._start(prterun, listener.getsockname()[1])
+            port = listener.getsockname()[1]
+            numbers = range(len(self._hosts))
+            self._prteruns = [self._start(prterun, number, port) for number in numbers]
             self._greet(listener)
         for index in range(len(self._hosts)):
             self._say(index, **self._order(index, words, job))
@@ -105,23 +109,24 @@ class Agents:
         """What that agent says of its ranks. Of one that is gone: that they were killed."""
         lines = self._lines[index]
         heard = None if lines is None else lines.hear()
-        if heard is None:
-            self._lines[index] = None
-            return [
-                {"what": "ended", "rank": rank.number, "status": -signal.SIGKILL}
-                for rank in self._ranks_of(index)
-                if rank.status is None
-            ]
-        return heard
+        if heard is not None:
+            return heard
+        self._lines[index] = None
+        lost = [rank.number for rank in self._ranks_of(index) if rank.status is None]
+        if lost:
+            numbers = ", ".join(map(str, lost))
+            log.warn(f"host {self._hosts[index]} is lost, with ranks {numbers}")
+        return [{"what": "ended", "rank": rank, "status": -signal.SIGKILL} for rank in lost]
 
     def end(self) -> None:
         """Agents leave when they are let go."""
         for lines in self._lines:
             if lines is not None:
                 lines.connection.close()
-        if not processes.wait_for(lambda: self._prterun.poll() is not None, 5.0):
-            self._prterun.kill()
-            self._prterun.wait()
+        processes.wait_for(lambda: all(one.poll() is not None for one in self._prteruns), 5.0)
+        for one in self._prteruns:
+            one.kill()
+            one.wait()
 
     def _far_rank(self, number: int, index: int) -> FarRank:
         def say(**words: Any) -> None:
@@ -149,19 +154,18 @@ class Agents:
             "ranks": [(number, list(words[number])) for number in numbers],
         }
 
-    def _start(self, prterun: str, port: int) -> subprocess.Popen[bytes]:
+    def _start(self, prterun: str, index: int, port: int) -> subprocess.Popen[bytes]:
         package = Path(__file__).resolve().parents[3]
         # A wheel's is not where it was built to be.
         command = [prterun, "--prefix", str(Path(prterun).parent.parent)]
-        command += ["--host", ",".join(f"{host}:1" for host in self._hosts)]
-        command += ["--map-by", "ppr:1:node", "--bind-to", "none", "-n", str(len(self._hosts))]
+        command += ["--host", f"{self._hosts[index]}:1", "--bind-to", "none", "-n", "1"]
         command += ["-x", SECRET, sys.executable, "-I", "-S", "-c", _RUN, str(package)]
         environment = {**os.environ, SECRET: self._secret}
         for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"):
             if f"OMPI_{name}" in os.environ:
                 environment[f"PRTE_{name}"] = os.environ[f"OMPI_{name}"]
         return subprocess.Popen(
-            [*command, ",".join(own_addresses()), str(port)],
+            [*command, ",".join(own_addresses()), str(port), str(index)],
             env=environment,
             stdin=subprocess.DEVNULL,
             preexec_fn=lambda: processes.end_with_parent(signal.SIGTERM),  # noqa: PLW1509
@@ -172,9 +176,10 @@ class Agents:
         deadline = time.monotonic() + _START_SECONDS
         listener.settimeout(0.2)
         while None in self._lines:
-            if self._prterun.poll() is not None or time.monotonic() > deadline:
-                there = dict(zip(self._hosts, self._lines, strict=True))
-                missing = [host for host, lines in there.items() if lines is None]
+            there = [*zip(self._hosts, self._lines, self._prteruns, strict=True)]
+            has_failed = any(lines is None and one.poll() is not None for _, lines, one in there)
+            if has_failed or time.monotonic() > deadline:
+                missing = [host for host, lines, _ in there if lines is None]
                 self.end()
                 raise OSError(f"nothing can be started on {', '.join(missing)}")
             with contextlib.suppress(TimeoutError):
@@ -189,19 +194,16 @@ class Agents:
                 if not (data := connection.recv(_GREETING_BYTES_MAX)):
                     break
                 greeting += data
-        secret, _, rest = greeting.strip().partition(b" ")
-        number, _, host = rest.partition(b" ")
+        secret, _, number = greeting.strip().partition(b" ")
         if not hmac.compare_digest(secret, self._secret.encode()) or not number.isdigit():
             connection.close()
             return
-        # A host file may have other names than hosts have themselves.
-        name = host.decode(errors="replace")
-        index = self._hosts.index(name) if name in self._hosts else int(number)
+        index = int(number)
         if index >= len(self._lines) or self._lines[index] is not None:
             connection.close()
             return
         connection.settimeout(None)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        notice_silence(connection)
         self._lines[index] = Objects(connection)
 
 
