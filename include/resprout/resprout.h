@@ -23,7 +23,8 @@ extern "C" {
  * What makes communicators of `comm` is one, too; of MPI_COMM_WORLD so is MPI_Init. Empty if that
  * operation had no result, or if there was none yet; where there is one process it is always that.
  * The group is the caller's to free. All processes that an operation gave a result to (of a gather
- * or a reduction to one its root alone) are told the same. Call it from the thread that called the
+ * or a reduction to one its root alone) are told the same; but of a scan a process is told of a
+ * loss only if it should have got data of the lost one. Call it from the thread that called the
  * operation, or after it. MPI_ERR_COMM if `comm` is of two groups. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 

@@ -66,7 +66,10 @@ void set_plan(Spec& spec, std::int32_t value) { spec.plan = static_cast<Plan>(va
 void set_broadcasts(Spec& spec, std::int32_t value) { spec.broadcasts = 1 << value; }
 void set_operations(Spec& spec, std::int32_t value) { spec.operations = value; }
 void set_revoked(Spec& spec, std::int32_t value) { spec.may_be_revoked = value == 1; }
-void set_over(Spec& spec, std::int32_t value) { spec.runs_again = value == 1; }
+void set_gathers(Spec& spec, std::int32_t value) {
+  spec.lanes.gathers = static_cast<Gathers>(value);
+}
+void set_over(Spec& spec, std::int32_t value) { spec.lanes.runs_again = value == 1; }
 void set_cut(Spec& spec, std::int32_t value) { spec.links.cut = static_cast<CutKind>(value); }
 void set_cuts(Spec& spec, std::int32_t value) { spec.links.cuts = value; }
 void set_late_units(Spec& spec, std::int32_t value) { spec.links.late_units = value; }
@@ -241,6 +244,11 @@ constexpr Option lanes_options[] = {
     {"over", "end|again", "end",
      "explored: what is over ends the program, or is run again, and who is left has new lanes",
      set_over},
+    {"gathers", "none|fresh|met|lacking", "none",
+     "explored: programs with gathers, in fresh lanes, among members that have met, or with one "
+     "that "
+     "takes no part",
+     set_gathers},
 };
 
 constexpr Option link_watch_options[] = {

@@ -54,6 +54,18 @@ enum class Polling : std::uint8_t { written, simulated };
 // What the program does beside revoking, again and again: its plans A and B.
 enum class Plan : std::uint8_t { none, barrier, allreduce };
 
+// Whether programs over lanes have gathers, and who takes part in these lanes: nobody is known to
+// before the first meeting, all are, or the last member does not.
+enum class Gathers : std::uint8_t { none, fresh, met, lacking };
+
+// What else is explored of programs over lanes.
+struct LaneProgram {
+  bool runs_again;  // what is over, and new lanes follow
+  Gathers gathers;
+
+  bool operator==(const LaneProgram&) const = default;
+};
+
 // How gossip ends.
 struct Gossip {
   std::int32_t time;     // when, if it has no rounds
@@ -101,7 +113,7 @@ struct Spec {
   std::int32_t broadcasts;            // lanes: slots for them
   std::int32_t operations;            // likewise: so many does a program have
   bool may_be_revoked;                // likewise: the communicator
-  bool runs_again;                    // likewise: what is over, and new lanes follow
+  LaneProgram lanes;                  // likewise
   WatchedLinks links;                 // link-watch, explored
 
   bool operator==(const Spec&) const = default;

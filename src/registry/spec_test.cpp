@@ -104,7 +104,8 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("lanes:broadcasts=4,operations=5").broadcasts == 4);
   CHECK(good("lanes:broadcasts=4,operations=5").operations == 5);
   CHECK(good("lanes:revoked=maybe").may_be_revoked);
-  CHECK(good("lanes:over=again").runs_again);
+  CHECK(good("lanes:over=again").lanes.runs_again);
+  CHECK(good("lanes:gathers=met").lanes.gathers == Gathers::met);
   CHECK(wrong("lanes:broadcasts=3") == "lanes: broadcasts='3' is not one of 1, 2, 4, 8");
   CHECK(good("link-watch:cut=hosts,hosts=shared").links.cut == CutKind::hosts);
   CHECK(good("link-watch:cut=hosts,hosts=shared").links.ranks_per_host == 2);

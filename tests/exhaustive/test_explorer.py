@@ -231,6 +231,17 @@ LANES = {
     "lanes:operations=2,broadcasts=1,over=again": ["--procs 4 --crashes 1"],
     "lanes:operations=2,broadcasts=1,revoked=maybe,over=again": ["--procs 3 --crashes 1"],
     "lanes:operations=1": ["--procs 4 --crashes 2 --slander", "--procs 5 --crashes 1"],
+    # With gathers and scans: all members are known to take part, or not yet, or one does not.
+    "lanes:operations=3,gathers=met,over=again": ["--procs 2 --crashes 2 --slander"],
+    "lanes:operations=2,gathers=met,over=again": ["--procs 3 --crashes 2 --slander"],
+    "lanes:operations=2,broadcasts=1,gathers=met,over=again": ["--procs 4 --crashes 1"],
+    "lanes:operations=1,gathers=met": ["--procs 4 --crashes 2 --slander"],
+    "lanes:operations=3,broadcasts=1,gathers=met,over=again": ["--procs 3 --crashes 1 --slander"],
+    "lanes:operations=2,broadcasts=1,gathers=met,revoked=maybe,over=again": [
+        "--procs 3 --crashes 1"
+    ],
+    "lanes:operations=2,gathers=fresh,over=again": ["--procs 3 --crashes 1 --slander"],
+    "lanes:operations=2,gathers=lacking,over=again": ["--procs 3 --crashes 1 --slander"],
 }
 # Data links that are cut at any moment, processes that come late or are starved: only ends of cut
 # links go, of one cut one side, and all others end.
@@ -467,6 +478,30 @@ def test_lanes_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
     done = explore(f"--crashes 1 --slander --spec lanes:operations=2{options}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "violation", "way"),
+    [
+        (" --procs 3 --defect areas", "over at the other", "for operation 1 left"),
+        (
+            " --procs 2 --defect finality",
+            "what a gather has left out",
+            "operation 1 empty for ever",
+        ),
+        (" --procs 2 --defect stamp", "what is not of its operation", "0 for operation 1 full"),
+        (" --procs 2 --defect suspicions", "waits for ever", "a gather to 0"),
+        (",broadcasts=1 --procs 3 --defect meetings", "waits for ever", "2, a gather to 0"),
+    ],
+)
+def test_gathers_over_lanes_without_one_of_their_rules_are_found_out(
+    options: str, violation: str, way: str
+) -> None:
+    done = explore(f"--crashes 1 --slander --spec lanes:operations=2,gathers=met{options}")
     print(done.stdout, done.stderr)
     assert done.returncode == 1
     assert violation in done.stdout

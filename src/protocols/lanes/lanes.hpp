@@ -10,16 +10,23 @@
 //   over    it is not done here nor anywhere, and so are the lanes
 // What poll_write and poll_read return counts as done: the driver does it before anything else.
 // A broadcast is done where its root's slot is full, a meeting where the slots of all members are.
-// Behind so many broadcasts a meeting without payload is due: that of the broadcast is done then,
-// and the machine is at `write` again.
+// In a gather each member writes its slot and is done; who wants the payloads reads those of a
+// range of members, as they come. A member that has ended without writing is left out: its slot
+// stays empty for all who look. A gather is never over for a loss: who gave something is gone by
+// then. So a member that knows of a loss writes its slot all the same. Behind so many broadcasts
+// and gathers a meeting without payload is due: that of the last of them is done then, and the
+// machine is at `write` again.
 //
 // Invariants
-//  1. A member writes one slot in a meeting, in a broadcast only as its root; and each once.
+//  1. A member writes one slot in a meeting, in a broadcast only as its root, in a gather if
+//  anybody
+//     else reads it; and each once.
 //  2. Who is over never writes again.
 //  3. Whether an operation is done is a function of its slots, when they change no more.
 //  4. A slot is used again when nobody still reads it: who has done a meeting knows that all have
-//     entered it, and so have done what was before; and there is one among as many broadcasts as
-//     have slots, and one between two meetings that share a slot.
+//     entered it, and so have done what was before; and there is one among as many broadcasts and
+//     gathers as have slots, and one between two meetings that share a slot.
+//  5. There is no gather before the first meeting: who has done that knows that all members write.
 // Thread rule: a value.
 #pragma once
 
@@ -60,6 +67,10 @@ class Lanes {
   LaneSlot meeting_slot() const {
     return {LaneKind::meeting, static_cast<std::uint32_t>(meetings_) & meeting_mask_, meetings_};
   }
+  // All members are known to write their slots; else a meeting goes before a gather, at all alike.
+  bool can_gather() const { return meetings_ != 0; }
+  // The operation under way is a gather.
+  bool is_gathering() const { return is_gather_; }
   // REQUIRES: it is at `look`, or at `read` in a broadcast.
   Rank awaited() const { return rank_at(cursor_); }
 
@@ -69,9 +80,28 @@ class Lanes {
   void start_broadcast(Rank root, bool knows_of_loss) {
     RESPROUT_INVARIANT(step_ == Step::none);
     kind_ = LaneKind::broadcast;
+    is_gather_ = false;
+    end_ = 0;
     cursor_ = index(root);
     word_ = word_for(knows_of_loss);
     step_ = cursor_ != self_ ? Step::look : Step::write;
+  }
+  // This member reads the slots of [first, end) but its own. `gives`: others read its own.
+  // REQUIRES: can_gather(); all say of the same members that somebody reads them.
+  void start_gather(Rank first, Rank end, bool gives) {
+    RESPROUT_INVARIANT(step_ == Step::none && can_gather());
+    kind_ = LaneKind::broadcast;
+    is_gather_ = true;
+    cursor_ = index(first);
+    end_ = index(end);
+    word_ = LaneWord::full;
+    if (cursor_ == self_) ++cursor_;
+    if (gives)
+      step_ = Step::write;
+    else if (cursor_ < end_)
+      step_ = Step::look;
+    else
+      end_broadcast();
   }
   void start_meeting(bool knows_of_loss) {
     RESPROUT_INVARIANT(step_ == Step::none);
@@ -92,26 +122,30 @@ class Lanes {
       return {slot(), LaneWord::left};
     }
     const LaneSlot written = slot();
-    if (kind_ == LaneKind::broadcast)
+    if (kind_ == LaneKind::broadcast && cursor_ >= end_)
       end_broadcast();
     else
-      look_from(0);
+      look_on();
     return {written, LaneWord::full};
   }
   // `seen`: what the awaited member's slot says of this operation. `has_ended`: it was known
   // already before the look that its owner writes nothing any more. Else an empty slot changes
   // nothing.
   void handle_look(LaneWord seen, bool has_ended) {
-    if (seen == LaneWord::full) [[likely]] {
-      if (kind_ == LaneKind::broadcast)
+    const bool is_left_out = is_gather_ && seen == LaneWord::empty && has_ended;
+    if (seen == LaneWord::full || is_left_out) [[likely]] {
+      if (kind_ == LaneKind::broadcast && !is_gather_) {
         step_ = Step::read;
-      else
-        look_from(cursor_ + 1);
+      } else {
+        ++cursor_;
+        look_on();
+      }
     } else if (seen == LaneWord::left || has_ended) {
       step_ = Step::over;
     }
   }
-  // Of a broadcast the slot of its root, of a meeting those of all. REQUIRES: it is at `read`.
+  // Of a broadcast the slot of its root, of a meeting those of all, of a gather those of the range:
+  // of them those that are full. REQUIRES: it is at `read`.
   LaneSlot poll_read() {
     const LaneSlot seen = slot();
     if (kind_ == LaneKind::broadcast) {
@@ -132,6 +166,9 @@ class Lanes {
   }
   void become_meeting(LaneWord word) {
     kind_ = LaneKind::meeting;
+    is_gather_ = false;
+    cursor_ = 0;
+    end_ = members_;
     word_ = word;
     step_ = Step::write;
   }
@@ -141,9 +178,10 @@ class Lanes {
     step_ = Step::none;
     if (--until_meeting_ == 0) become_meeting(LaneWord::full);
   }
-  void look_from(std::int32_t member) {
-    cursor_ = member == self_ ? member + 1 : member;
-    step_ = cursor_ == members_ ? Step::read : Step::look;
+  // At the next of those whose slots are read.
+  void look_on() {
+    if (cursor_ == self_) ++cursor_;
+    step_ = cursor_ < end_ ? Step::look : Step::read;
   }
 
   std::uint64_t broadcasts_ = 0;  // that are done
@@ -154,10 +192,11 @@ class Lanes {
   std::int32_t members_;
   std::int32_t self_;
   std::int32_t cursor_ = 0;  // whose slot is looked at
+  std::int32_t end_ = 0;     // behind the last one
   LaneKind kind_ = LaneKind::broadcast;
   Step step_ = Step::none;
-  LaneWord word_ = LaneWord::full;                          // that it has to write
-  [[maybe_unused]] std::array<std::uint8_t, 5> padding_{};  // no bytes of chance
+  LaneWord word_ = LaneWord::full;  // that it has to write
+  bool is_gather_ = false;
 };
 
 static_assert(std::is_trivially_copyable_v<Lanes>);

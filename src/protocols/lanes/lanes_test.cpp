@@ -180,6 +180,92 @@ TEST_CASE("lanes: meetings take turns with their slots") {
   }
 }
 
+Lanes member_that_has_met(std::int32_t self, std::uint32_t broadcast_slots = 4) {
+  Lanes lanes = member(self, 3, broadcast_slots);
+  lanes.start_meeting(false);
+  meet(lanes);
+  return lanes;
+}
+
+TEST_CASE("lanes: there is no gather before the first meeting") {
+  CHECK(!member(0).can_gather());
+  CHECK(member_that_has_met(0).can_gather());
+}
+
+TEST_CASE("lanes: who only gives to a gather is done when it has written") {
+  Lanes lanes = member_that_has_met(1);
+  lanes.start_gather(rank_at(0), rank_at(0), true);
+  CHECK(write(lanes).kind == LaneKind::broadcast);
+  CHECK(lanes.step() == Step::none);
+  CHECK(lanes.broadcast_slot().number == 1);
+}
+
+TEST_CASE("lanes: who neither gives to a gather nor takes is done with it") {
+  Lanes lanes = member_that_has_met(0);
+  lanes.start_gather(rank_at(0), rank_at(0), false);
+  CHECK(lanes.step() == Step::none);
+  CHECK(lanes.broadcast_slot().number == 1);
+}
+
+TEST_CASE("lanes: the root of a gather waits for the slots of all others") {
+  for (const std::int32_t self : {0, 1, 2}) {
+    Lanes lanes = member_that_has_met(self);
+    lanes.start_gather(rank_at(0), rank_at(3), false);
+    for (const std::int32_t other : {0, 1, 2}) {
+      if (other == self) continue;
+      CHECK(lanes.awaited() == rank_at(other));
+      see(lanes, LaneWord::empty);
+      CHECK(lanes.awaited() == rank_at(other));
+      see(lanes, LaneWord::full);
+    }
+    CHECK(read(lanes).number == 0);
+    CHECK(lanes.step() == Step::none);
+  }
+}
+
+TEST_CASE("lanes: a member of a scan gives, then waits for those below it") {
+  Lanes lanes = member_that_has_met(2);
+  lanes.start_gather(rank_at(0), rank_at(2), true);
+  write(lanes);
+  see(lanes, LaneWord::full);
+  CHECK(lanes.awaited() == rank_at(1));
+  see(lanes, LaneWord::full);
+  CHECK(read(lanes).kind == LaneKind::broadcast);
+  CHECK(lanes.step() == Step::none);
+}
+
+TEST_CASE("lanes: a gather leaves out who has ended without writing, and goes on") {
+  Lanes lanes = member_that_has_met(0);
+  lanes.start_gather(rank_at(0), rank_at(3), false);
+  see(lanes, LaneWord::empty, true);
+  CHECK(lanes.awaited() == rank_at(2));
+  see(lanes, LaneWord::full, true);
+  read(lanes);
+  CHECK(lanes.step() == Step::none);
+  lanes.start_broadcast(rank_at(0), true);
+  write(lanes, LaneWord::left);
+  CHECK(lanes.is_over());
+}
+
+TEST_CASE("lanes: a gather in which somebody has left is over: the program is wrong") {
+  Lanes lanes = member_that_has_met(0);
+  lanes.start_gather(rank_at(0), rank_at(3), false);
+  see(lanes, LaneWord::left);
+  CHECK(lanes.is_over());
+}
+
+TEST_CASE("lanes: a meeting is due behind gathers as behind broadcasts") {
+  Lanes lanes = member_that_has_met(0, 2);
+  lanes.start_gather(rank_at(0), rank_at(0), true);
+  write(lanes);
+  lanes.start_gather(rank_at(1), rank_at(2), false);
+  see(lanes, LaneWord::full);
+  CHECK(read(lanes).index == 1);
+  CHECK(meet(lanes).kind == LaneKind::meeting);
+  CHECK(lanes.step() == Step::none);
+  CHECK(lanes.broadcast_slot().index == 0);
+}
+
 TEST_CASE("lanes: who is told that they have ended waits no longer") {
   Lanes lanes = member(0);
   lanes.start_broadcast(rank_at(1), false);

@@ -21,7 +21,28 @@ std::optional<LanesDefect> lanes_defect_of(const std::string& word) {
   if (word == "suspicions") return LanesDefect::suspicions;
   if (word == "lives") return LanesDefect::lives;
   if (word == "names") return LanesDefect::names;
+  if (word == "areas") return LanesDefect::areas;
   return std::nullopt;
+}
+
+// With gathers: less of the others.
+constexpr int kinds_with_gathers = 6;
+
+LaneOperation gathering_operation_of(int number, int procs) {
+  switch (number) {
+    case 0:
+      return {Kind::gather, 0};
+    case 1:
+      return {Kind::gather, static_cast<std::uint8_t>(procs - 1)};
+    case 2:
+      return {Kind::scan};
+    case 3:
+      return {Kind::broadcast, 0};
+    case 4:
+      return {Kind::native};
+    default:
+      return {Kind::meeting};
+  }
 }
 
 // Operation `number` of those that there are: the broadcasts, by root, then the others.
@@ -46,8 +67,8 @@ std::string refuse_lanes(const Case& given, const registry::Spec&) {
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for reliable broadcasts";
   if (!lanes_defect_of(given.defect))
-    return "--defect is silence, finality, slots, meetings, stamp, suspicions, lives or names for "
-           "lanes";
+    return "--defect is silence, finality, slots, meetings, stamp, suspicions, lives, names or "
+           "areas for lanes";
   return "";
 }
 
@@ -55,16 +76,23 @@ Finding explore_lanes(const Case& given, const registry::Spec& spec) {
   LanesScene scene;
   scene.config = {given.procs, static_cast<std::uint32_t>(spec.broadcasts), 2};
   scene.may_be_revoked = spec.may_be_revoked;
-  scene.runs_again = spec.runs_again;
+  scene.runs_again = spec.lanes.runs_again;
   scene.defect = *lanes_defect_of(given.defect);
+  scene.have_met = spec.lanes.gathers == registry::Gathers::met;
+  scene.lacks_area = spec.lanes.gathers == registry::Gathers::lacking;
+  if (scene.defect == LanesDefect::areas) scene.have_met = scene.lacks_area = true;
+  const bool has_gathers = spec.lanes.gathers != registry::Gathers::none;
+  const int kinds = has_gathers ? kinds_with_gathers : given.procs + 3;
   std::vector<int> numbers(static_cast<std::size_t>(spec.operations));
   Finding finding;
   do {
     scene.program.clear();
-    for (const int number : numbers) scene.program.push_back(operation_of(number, given.procs));
+    for (const int number : numbers)
+      scene.program.push_back(has_gathers ? gathering_operation_of(number, given.procs)
+                                          : operation_of(number, given.procs));
     const LanesWorld start(scene);
     if (!examine(start, given, given.limits, check_lanes, finding)) break;
-  } while (maybe_step(numbers, given.procs + 3));
+  } while (maybe_step(numbers, kinds));
   return finding;
 }
 

@@ -43,8 +43,9 @@ constexpr const char* usage =
     "                      agree also: confirmation or acknowledgment; of\n"
     "                      membership: fence, proof or view; of digest-vote: origins, shares\n"
     "                      or suspicions; of decision-log: settling, inquiry, promise or\n"
-    "                      suspicions; of lanes: silence, finality, slots, meetings, stamp or\n"
-    "                      suspicions; of link-watch: detector, reading, answers or verdict\n";
+    "                      suspicions; of lanes: silence, finality, slots, meetings, stamp,\n"
+    "                      suspicions, lives, names or areas; of link-watch: detector, reading,\n"
+    "                      answers or verdict\n";
 
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "resprout_explore: " << why << '\n' << usage;

@@ -16,8 +16,6 @@ using Kind = LaneOperation::Kind;
 
 namespace {
 
-// The one action of kind `interrupt` that is no call of the library's.
-constexpr std::uint8_t by_revocation = 1;
 // What is decided of a call that somebody was through before.
 constexpr std::uint32_t valid = 0xffffffff;
 
@@ -29,12 +27,33 @@ LanesConfig config_of(const LanesScene& scene, int members) {
   return config;
 }
 
+// Of somebody who has done one meeting with all others.
+LanesWorld::Machine after_meeting(LanesWorld::Machine machine) {
+  machine.start_meeting(false);
+  machine.poll_write();
+  while (machine.step() == Step::look) machine.handle_look(LaneWord::full, false);
+  machine.poll_read();
+  return machine;
+}
+
+// Whose payloads a gather or a scan among `members` brings to `rank`: a bit of each.
+std::uint32_t givers_to(int rank, const LaneOperation& operation, std::uint32_t members) {
+  if (operation.kind == Kind::scan) return members & ((1U << rank) - 1);
+  return operation.root == rank ? members & ~(1U << rank) : 0;
+}
+
+bool has_area(int rank, const LanesScene& scene) {
+  return !scene.lacks_area || rank + 1 != scene.config.members;
+}
+
 }  // namespace
 
 LanesWorld::LanesWorld(const LanesScene& scene) : scene_(&scene) {
   const int members = scene.config.members;
-  for (int rank = 0; rank < members; ++rank)
-    processes_.emplace_back(Machine(config_of(scene, members), rank_at(rank)));
+  for (int rank = 0; rank < members; ++rank) {
+    const Machine fresh(config_of(scene, members), rank_at(rank));
+    processes_.emplace_back(scene.have_met ? after_meeting(fresh) : fresh);
+  }
   const std::uint32_t everybody = members == 32 ? ~0U : (1U << members) - 1;
   lives_.push_back(everybody);
   slots_.resize(processes_.size() * slots_each());
@@ -65,6 +84,7 @@ std::size_t LanesWorld::place(int life, int owner, const protocols::LaneSlot& sl
 }
 
 LaneWord LanesWorld::seen_by(const Process& process) const {
+  if (!has_area(awaited(process), *scene_)) return LaneWord::left;
   const Slot& slot = slots_[place(process.life, awaited(process), process.machine.slot())];
   const bool is_of_it = slot.number == process.machine.slot().number;
   return is_of_it ? slot.word : LaneWord::empty;
@@ -105,6 +125,7 @@ bool LanesWorld::has_to_run_again(const Process& process) const {
 }
 
 bool LanesWorld::leaves_out(const LaneOperation& operation) const {
+  if (operation.kind == Kind::gather || operation.kind == Kind::scan) return false;
   return operation.kind != Kind::broadcast || scene_->broadcasts_leave_out;
 }
 
@@ -113,8 +134,14 @@ bool LanesWorld::may_settle(int rank) const {
   const LaneOperation& operation = operation_of(process);
   if (process.is_left_out) return false;
   if (scene_->runs_again && !leaves_out(operation)) {
-    const int root = operation.root;
-    return root == rank || (process.told >> root & 1) != 0 || has_come(at(root), process.operation);
+    const bool is_broadcast = operation.kind == Kind::broadcast;
+    const std::uint32_t awaited =
+        is_broadcast ? 1U << operation.root : givers_to(rank, operation, lives_[process.life]);
+    for (int other = 0; other < procs(); ++other)
+      if (other != rank && ((awaited & ~process.told) >> other & 1) != 0 &&
+          !has_come(at(other), process.operation))
+        return false;
+    return true;
   }
   if (scene_->runs_again && decided_[process.operation] != 0)
     return (decided_[process.operation] >> rank & 1) != 0;
@@ -219,11 +246,16 @@ void LanesWorld::go_on(int rank) {
   switch (process.machine.step()) {
     case Step::write:  // due behind a broadcast, without a payload
       begin_write(rank);
-      end_write(rank);
+      if (process.is_writing) end_write(rank);
       return;
     case Step::look: {
+      const LaneWord seen = seen_by(process);
       const bool is_final = has_ended(process, awaited(process));
-      process.machine.handle_look(seen_by(process), is_final);
+      const protocols::LaneSlot slot = process.machine.slot();
+      if (process.machine.is_gathering() && seen == LaneWord::empty && is_final)
+        slots_[place(process.life, awaited(process), slot)].left_out_before =
+            static_cast<std::uint16_t>(slot.number + 1);
+      process.machine.handle_look(seen, is_final);
       break;
     }
     case Step::read:
@@ -239,8 +271,8 @@ void LanesWorld::go_on(int rank) {
 void LanesWorld::begin(int rank) {
   Process& process = own(rank);
   const LaneOperation& operation = operation_of(process);
-  const bool knows = knows_of_loss(process);
-  if (operation.kind == Kind::broadcast && (process.agreed >> operation.root & 1) == 0) {
+  const bool has_root = operation.kind == Kind::broadcast || operation.kind == Kind::gather;
+  if (has_root && (process.agreed >> operation.root & 1) == 0) {
     pass(process);  // nobody has anything of it
     return;
   }
@@ -248,6 +280,15 @@ void LanesWorld::begin(int rank) {
     process.is_settling = true;
     return;
   }
+  if (operation.kind == Kind::native) {
+    pass(process);
+    return;
+  }
+  process.is_in_lanes = true;
+  const bool knows = knows_of_loss(process);
+  const auto end = rank_at(std::popcount(lives_[process.life]));
+  const Rank self = member_of(process.life, rank);
+  const bool is_scan = operation.kind == Kind::scan;
   switch (operation.kind) {
     case Kind::broadcast:
       process.machine.start_broadcast(member_of(process.life, operation.root), knows);
@@ -256,19 +297,34 @@ void LanesWorld::begin(int rank) {
       process.machine.start_meeting(knows);
       break;
     case Kind::native:
-      pass(process);
-      return;
     case Kind::native_meet:
       process.machine.start_meeting(false);
       break;
+    case Kind::gather:
+    case Kind::scan: {
+      const bool is_root = !is_scan && operation.root == rank;
+      if (!process.machine.can_gather())
+        process.machine.start_meeting(knows);
+      else
+        process.machine.start_gather(rank_at(0),
+                                     is_scan   ? self
+                                     : is_root ? end
+                                               : rank_at(0),
+                                     is_scan ? index(self) + 1 < index(end) : !is_root);
+      break;
+    }
   }
-  process.is_in_lanes = true;
   if (process.machine.step() == Step::write) begin_write(rank);
 }
 
 // The payload and its stamp are two steps.
 void LanesWorld::begin_write(int rank) {
   Process& process = own(rank);
+  if (!has_area(rank, *scene_)) {
+    process.machine.end();
+    note_step(rank);
+    return;
+  }
   process.write = process.machine.poll_write();
   process.is_writing = true;
   if (process.write.word == LaneWord::full)
@@ -290,18 +346,26 @@ void LanesWorld::end_write(int rank) {
 void LanesWorld::put_payload(int rank) { written_by(rank).payload = name_of(at(rank)); }
 
 void LanesWorld::show(int rank) {
+  if (written_by(rank).left_out_before == at(rank).write.slot.number + 1)
+    complain(rank, "writes what a gather has left out");
   written_by(rank).number = static_cast<std::uint32_t>(at(rank).write.slot.number);
   written_by(rank).word = at(rank).write.word;
 }
 
-// Of a broadcast one payload, of a meeting those of all.
+// Of a broadcast one payload, of a meeting those of all, of a gather those that were not left out.
 void LanesWorld::read(int rank) {
   Process& process = own(rank);
   const bool is_broadcast = process.machine.slot().kind == LaneKind::broadcast;
-  const std::uint32_t owners = is_broadcast ? 1U << awaited(process) : lives_[process.life];
+  const bool is_gather = is_broadcast && process.machine.is_gathering();
+  const std::uint32_t owners = is_gather
+                                   ? givers_to(rank, operation_of(process), lives_[process.life])
+                               : is_broadcast ? 1U << awaited(process)
+                                              : lives_[process.life];
   const protocols::LaneSlot slot = process.machine.poll_read();
   for (int owner = 0; owner < procs(); ++owner) {
     if ((owners >> owner & 1) == 0) continue;
+    if (is_gather && slots_[place(process.life, owner, slot)].left_out_before == slot.number + 1)
+      continue;
     if (slots_[place(process.life, owner, slot)].payload != name_of(process))
       complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
                          std::to_string(process.operation + 1));
@@ -316,9 +380,7 @@ void LanesWorld::note_step(int rank) {
   const Step step = process.machine.step();
   process.lives[process.operation] = process.life;
   LaneResult& result = process.results[process.operation][process.is_behind ? 1 : 0];
-  const bool is_due = step == Step::write && !process.is_behind &&
-                      operation_of(process).kind == Kind::broadcast &&
-                      process.machine.slot().kind == LaneKind::meeting;
+  const bool is_due = step == Step::write && !process.is_behind;
   if (step == Step::over) {
     result = LaneResult::over;
     end_lanes(process);
@@ -444,74 +506,14 @@ std::vector<LanesOutcome> LanesWorld::outcomes() const {
     for (std::size_t i = 0; i < lane_operations_bound; ++i)
       if (process.results[i][0] != LaneResult::none) outcome.lanes[i] = lives_[process.lives[i]];
     for (const auto& parts : process.results)
-      for (const LaneResult result : parts) outcome.failed |= result == LaneResult::over;
+      for (const LaneResult result : parts)
+        outcome.failed |= result == LaneResult::over && !scene_->lacks_area;
   }
   return outcomes;
 }
 
 // --- for the explorer
 // -----------------------------------------------------------------------------
-
-std::string LanesWorld::describe(const Action& action) const {
-  const std::string a = std::to_string(action.a);
-  switch (action.kind) {
-    case ActionKind::wake:
-      return a + " " + describe_step(action.a);
-    case ActionKind::interrupt:
-      if (action.b == by_revocation) return a + " hears that the communicator is revoked";
-      return a + " is interrupted in operation " + std::to_string(at(action.a).operation + 1) +
-             ", of the library";
-    case ActionKind::suspect:
-      return a + " suspects " + std::to_string(action.b) +
-             (at(action.b).is_alive ? ", which still runs" : "");
-    case ActionKind::crash:
-      return a + " dies";
-    default:
-      return "?";
-  }
-}
-
-std::string LanesWorld::describe_step(int rank) const {
-  const Process& process = at(rank);
-  const std::string operation = "operation " + std::to_string(process.operation + 1);
-  if (process.is_settling)
-    return (scene_->runs_again ? "runs again " : "settles ") + operation + " with the others";
-  const std::string which = (process.is_behind ? "the meeting behind " : "") + operation;
-  if (process.is_writing)
-    return process.write.word == LaneWord::left ? "leaves " + which
-                                                : "has written its slot of " + which;
-  static constexpr const char* words[] = {"empty for ever", "full", "left"};
-  if (!process.is_in_lanes && has_to_run_again(process))
-    return "comes to " + operation + ", for which there are no lanes";
-  if (!process.is_in_lanes) {
-    switch (operation_of(process).kind) {
-      case Kind::broadcast:
-        return "begins " + operation + ", a broadcast of " +
-               std::to_string(operation_of(process).root);
-      case Kind::meeting:
-        return "begins " + operation + ", a meeting";
-      case Kind::native:
-        return "is through " + operation + ", of the library";
-      case Kind::native_meet:
-        return "comes to the meeting at the end of " + operation + ", of the library";
-    }
-  }
-  switch (process.machine.step()) {
-    case Step::write:
-      return "has written its slot of " + which;
-    case Step::look: {
-      const int other = awaited(process);
-      return "finds the slot of " + std::to_string(other) + " for " + which + " " +
-             words[static_cast<int>(seen_by(process))];
-    }
-    case Step::read:
-      return "reads the result of " + which;
-    case Step::none:
-    case Step::over:
-      break;
-  }
-  return "?";
-}
 
 std::pair<std::uint64_t, std::uint64_t> LanesWorld::digest() const {
   StateDigest digest;

@@ -2,9 +2,10 @@
 // messages. Everything that may happen next is an action, and somebody else chooses, as in
 // sim/adversary/world.hpp, whose rules of crashes and suspicions hold here as well. The others:
 //
-//  1. All run the same program: broadcasts from any root, meetings, and calls that the library
-//     below carries. Each step of a member is an action: it puts a payload into its slot, shows it
-//     by the slot's stamp, looks at the slot of another member, reads what it has seen to be there.
+//  1. All run the same program: broadcasts from any root, gathers to any root, scans, meetings, and
+//     calls that the library below carries. A gather before the first meeting is a meeting. Each
+//     step of a member is an action: it puts a payload into its slot, shows it by the slot's stamp,
+//     looks at the slot of another member, reads what it has seen to be there.
 //  2. What was written stays, whatever becomes of who wrote it. A payload without its stamp stands
 //     where an earlier one stood, under that one's stamp.
 //  3. Who is suspected may still run, and write. That it has ended is known to whom it was told
@@ -20,10 +21,11 @@
 //     waits for its root only. Who has left somebody out goes on in new lanes, whose name tells who
 //     takes part. Who was left out and still runs goes on where it is, until it would have to run
 //     something again: nobody speaks with it there, and what it concludes is about other lanes.
+//  7. If an area is lacking, the last member writes nothing, and all its slots are left.
 //
 // While it runs the world itself checks that what is read was written for the operation that reads
-// it, by the member that it was looked for at.
-// Thread rule: a value; a copy is a fork.
+// it, by the member that it was looked for at; and that what a gather has left out is never
+// written. Thread rule: a value; a copy is a fork.
 #pragma once
 
 #include <array>
@@ -50,6 +52,7 @@ enum class LanesDefect : std::uint8_t {
   suspicions,  // nobody is told of a suspicion
   lives,       // who has not been told of those who were left out stays in the old lanes
   names,       // new lanes have the slots of the old ones
+  areas,       // gathers do not wait for the first meeting, and a member has no area
 };
 
 struct LaneOperation {
@@ -58,9 +61,11 @@ struct LaneOperation {
     meeting,
     native,       // carried by the library below
     native_meet,  // likewise, and it ends with a meeting
+    gather,       // its root reads the slots of all others
+    scan,         // each member reads the slots of those below it
   };
   Kind kind;
-  std::uint8_t root = 0;  // of a broadcast
+  std::uint8_t root = 0;  // of a broadcast or a gather
 };
 
 struct LanesScene {
@@ -69,6 +74,8 @@ struct LanesScene {
   bool may_be_revoked = false;
   bool runs_again = false;            // what is over; else it ends the program
   bool broadcasts_leave_out = false;  // when they are run again: they synchronize then
+  bool have_met = false;              // all, before the program
+  bool lacks_area = false;
   LanesDefect defect = LanesDefect::none;
 };
 
@@ -94,6 +101,9 @@ class LanesWorld {
   std::pair<std::uint64_t, std::uint64_t> digest() const;
 
  private:
+  // The one action of kind `interrupt` that is no call of the library's.
+  static constexpr std::uint8_t by_revocation = 1;
+
   struct Process {
     explicit Process(const Machine& fresh) : machine(fresh) {}
     Machine machine;
@@ -119,8 +129,8 @@ class LanesWorld {
   struct Slot {
     std::uint32_t number = 0;
     protocols::LaneWord word = protocols::LaneWord::empty;
-    std::uint8_t payload = 0;  // name_of
-    std::uint16_t nothing = 0;
+    std::uint8_t payload = 0;           // name_of
+    std::uint16_t left_out_before = 0;  // a gather has left it out: the number behind that one's
   };
   static_assert(std::has_unique_object_representations_v<Slot>);
 

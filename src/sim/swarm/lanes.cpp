@@ -1,4 +1,6 @@
 // Random programs over lanes, and what they promise.
+#include <numeric>
+
 #include "sim/lanes/world.hpp"
 #include "sim/swarm/draw.hpp"
 #include "sim/swarm/protocols.hpp"
@@ -10,9 +12,9 @@ using Kind = LaneOperation::Kind;
 
 // Most programs have much of one kind and little of others.
 std::vector<LaneOperation> draw_program(Random& random, int procs) {
-  std::array<std::uint64_t, 4> weights{};
+  std::array<std::uint64_t, 6> weights{};
   for (auto& weight : weights) weight = std::uint64_t{1} << (2 * random.below(4));
-  const std::uint64_t total = weights[0] + weights[1] + weights[2] + weights[3];
+  const std::uint64_t total = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
   std::vector<LaneOperation> program(1 + random.below(lane_operations_bound - 1));
   for (LaneOperation& operation : program) {
     std::uint64_t drawn = random.below(total);
@@ -36,6 +38,7 @@ RunReport run_lanes(std::uint64_t seed, std::ostream* trace) {
   scene.may_be_revoked = random.chance(1, 8);
   scene.runs_again = random.chance(1, 2);
   scene.broadcasts_leave_out = random.chance(1, 2);
+  scene.lacks_area = random.chance(1, 16);
   const FaultPlan plan = draw_fault_plan(random, procs);
   if (trace != nullptr)
     *trace << procs << " members, " << scene.config.broadcast_slots << " slots for broadcasts, "

@@ -15,50 +15,14 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "mpi/carriers/call.hpp"
-#include "protocols/lanes/lanes.hpp"
-#include "runtime/lane_memory.hpp"
-#include "runtime/lane_pool.hpp"
+#include "mpi/carriers/lanes/communicator_lanes.hpp"
 
 namespace resprout::shim {
-
-struct CommunicatorLanes {
-  // REQUIRES: can_have_lanes(communicator).
-  explicit CommunicatorLanes(const Communicator& communicator);
-  ~CommunicatorLanes();
-  CommunicatorLanes(const CommunicatorLanes&) = delete;
-  CommunicatorLanes& operator=(const CommunicatorLanes&) = delete;
-
-  // Else it leaves at the first slot that it would have to write.
-  bool takes_part() const { return ticket.area.has_value(); }
-  // Of a rank of the communicator; no_rank: it has no part in them.
-  Rank member(int comm_rank) const {
-    if (!is_whole) return members->index_of_comm_rank(comm_rank);
-    return comm_rank >= 0 && comm_rank < slots.size() ? rank_at(comm_rank) : no_rank;
-  }
-
-  const runtime::LanePool::MembersPtr members;  // who takes part
-  const bool is_whole;                          // the whole communicator
-  const std::uint64_t name;
-  const runtime::LanePool::Ticket ticket;
-  runtime::LaneMemory slots;
-  protocols::Lanes machine;
-  bool is_passed_by = false;        // over, as a member has gone on without it
-  bool carries_broadcasts = false;  // and so on: nobody has said how they are to be carried
-  bool carries_reductions = false;
-  int last_root = -1;  // of the last call that they carried, if it was a broadcast; in communicator
-  int losses = -1;     // so many has the world had, and no member of these among them
-};
-
-// The same answer at all members. REQUIRES: it has a session.
-bool can_have_lanes(const Communicator& communicator);
-// Nothing is called on it any more.
-void leave_lanes(Communicator& communicator);
 
 enum class Taken {
   no,    // nothing has happened
@@ -74,6 +38,11 @@ Taken maybe_broadcast_by_lanes(void* buffer, int count, MPI_Datatype datatype, i
 Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm, int& code);
 Taken maybe_barrier_by_lanes(MPI_Comm comm);
+// A broadcast of what all ranks get. REQUIRES: the arguments are valid as far as they are the
+// call's.
+Taken maybe_scatter_by_lanes(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                             MPI_Comm comm, int& code);
 
 // The same answer at all members, who open them for it. REQUIRES: call.is_ours().
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op = MPI_OP_NULL);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "mpi/carriers/lanes/gathers.hpp"
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 
@@ -27,6 +28,20 @@ int take_part(std::span<const std::byte> row, int ranks, int rank, std::size_t b
   return take_block(row.subspan(bytes * static_cast<std::size_t>(rank), bytes), into);
 }
 
+// `row`: what the root gives to all, if this is it.
+std::optional<int> scatter_in_broadcast(CollectiveCall& call, int root, std::size_t row_bytes,
+                                        std::vector<std::byte> row, const Piece& into) {
+  const bool is_right = call.rank() != root || row.size() == row_bytes;
+  row.resize(row_bytes);
+  int code = MPI_SUCCESS;
+  const Layout layout = layout_of(MPI_BYTE, static_cast<std::int64_t>(row_bytes));
+  if (!broadcast_by_lanes(call, row.data(), layout, root, code)) return std::nullopt;
+  const bool is_wanted = into.layout.packed_bytes != 0 && code == MPI_SUCCESS;
+  const std::size_t each = row_bytes / static_cast<std::size_t>(call.size());
+  if (is_wanted) code = take_part(row, call.size(), call.rank(), each, into);
+  return call.finish(delivered(), is_right ? code : MPI_ERR_TRUNCATE);
+}
+
 }  // namespace
 
 std::optional<int> gather_in_meeting(CollectiveCall& call, Kind kind, std::size_t largest,
@@ -48,8 +63,10 @@ std::optional<int> gather_in_meeting(CollectiveCall& call, Kind kind, std::size_
 
 std::optional<int> scatter_in_meeting(CollectiveCall& call, int root, std::size_t bytes,
                                       const std::vector<Piece>& row, const Piece& into) {
-  if (!goes_by_lanes(call, Kind::scatter, bytes * static_cast<std::size_t>(call.size())))
-    return std::nullopt;
+  const std::size_t row_bytes = bytes * static_cast<std::size_t>(call.size());
+  if (!goes_by_lanes(call, Kind::scatter, row_bytes)) return std::nullopt;
+  if (row_bytes <= runtime::LaneMemory::broadcast_bytes_max)
+    return scatter_in_broadcast(call, root, row_bytes, row_of_pieces(row), into);
   std::vector<Brought> all;
   auto code = meet_by_lanes(call, row_of_pieces(row), all);
   if (!code) return std::nullopt;
@@ -62,6 +79,27 @@ std::optional<int> scatter_in_meeting(CollectiveCall& call, int root, std::size_
     if (is_wanted) code = take_part(of_root->data, call.size(), call.rank(), bytes, into);
   }
   return call.finish(delivered(), *code);
+}
+
+std::optional<int> gather_small(CollectiveCall& call, std::size_t bytes, int root,
+                                const Piece& mine, const std::vector<Piece>& into, int except) {
+  if (!goes_by_lanes(call, Kind::gather, bytes)) return std::nullopt;
+  const bool has_root = call.communicator().lanes->member(root) != no_rank;
+  if (!has_root || !goes_by_gather(call, bytes))
+    return gather_in_meeting(call, Kind::gather, bytes, mine, into, except);
+  std::vector<std::byte> row = row_of_pieces({mine});
+  const bool is_right = row.size() == bytes || except >= 0;
+  row.resize(bytes);
+  Given given;
+  std::vector<Brought> all;
+  runtime::Outcome outcome;
+  auto code = gather_by_lanes(call, share_of_gather(call, root), row, given, all, outcome);
+  if (!code) return std::nullopt;
+  for (const auto& [rank, data] : all) {
+    if (into.empty() || rank == except || *code != MPI_SUCCESS) continue;
+    code = take_block(data, into[static_cast<std::size_t>(rank)]);
+  }
+  return call.finish(outcome, is_right ? *code : MPI_ERR_TRUNCATE);
 }
 
 std::optional<int> exchange_in_meeting(CollectiveCall& call, std::size_t bytes,

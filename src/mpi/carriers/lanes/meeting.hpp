@@ -1,5 +1,6 @@
 // Gathers, scatters and exchanges of few bytes: a meeting over lanes, to which each member brings
-// what it gives (lanes.hpp). Nothing is written into a receive buffer unless everybody has all.
+// what it gives (lanes.hpp), or less than that. Nothing is written into a receive buffer unless
+// everybody has all.
 //
 // Each of these returns what the call returns, or nothing: it is for somebody else to carry. All
 // members get the same answer. REQUIRES: call.is_ours().
@@ -19,6 +20,10 @@ namespace resprout::shim {
 // whose elements are there already, or -1.
 std::optional<int> gather_in_meeting(CollectiveCall& call, Kind kind, std::size_t largest,
                                      const Piece& mine, const std::vector<Piece>& into, int except);
+// The same to a root, of `bytes` each: read on demand once all are known to take part, if they fit
+// into slots (gathers.hpp).
+std::optional<int> gather_small(CollectiveCall& call, std::size_t bytes, int root,
+                                const Piece& mine, const std::vector<Piece>& into, int except);
 // `row`: where what the root gives to each rank is, one behind the other, of `bytes` each; only at
 // the root. `into`: without elements where nothing is received.
 std::optional<int> scatter_in_meeting(CollectiveCall& call, int root, std::size_t bytes,

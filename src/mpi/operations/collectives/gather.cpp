@@ -4,6 +4,7 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
+#include "mpi/carriers/lanes/gathers.hpp"
 #include "mpi/carriers/lanes/meeting.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
@@ -68,7 +69,11 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
   const Compared compared(
       comm, "gather",
       sides_of::gather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype), root));
-  CollectiveCall call(comm, "gather");
+  int code = MPI_SUCCESS;
+  const Taken taken = maybe_gather_by_lanes(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, root, comm, code);
+  if (taken == Taken::done) return code;
+  CollectiveCall call(comm, "gather", CollectiveCall::Lock::at_once, entry_after(taken));
   const Pieces all(recvbuf, recvcount, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))
     return call.leave_to([&] {
@@ -82,8 +87,7 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
   const bool is_root = call.rank() == root;
   const auto into = is_root ? all.all(call.size()) : std::vector<Piece>();
   const int except = is_in_place ? root : -1;
-  if (const auto met = gather_in_meeting(call, Kind::gather, bytes, given, into, except))
-    return *met;
+  if (const auto met = gather_small(call, bytes, root, given, into, except)) return *met;
   const auto ended =
       leave_gather(call, bytes, mine, all, root, recvbuf,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {

@@ -1,5 +1,6 @@
 // MPI_Reduce over ftco_allreduce, of which only the root keeps the result.
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/lanes/gathers.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
@@ -24,12 +25,17 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
                           sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root));
   const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
   if (!is_valid_reduction(count, datatype, op)) return leave();
-  CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later);
+  int code = MPI_SUCCESS;
+  const Taken taken =
+      maybe_reduce_by_lanes(sendbuf, recvbuf, count, datatype, op, root, comm, code);
+  if (taken == Taken::done) return code;
+  CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   Reduction reduction(op, datatype, count);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
+  if (const auto met = reduce_by_lanes(call, reduction, sendbuf, recvbuf, root)) return *met;
   if (const auto stand_ins = stand_ins_of(call.communicator())) {
     const runtime::Outcome outcome =
         allreduce_with(*stand_ins, call, reduction, comm, input, {is_root ? recvbuf : nullptr});
@@ -39,10 +45,10 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const MPI_Comm native = call.native(Kind::reduce, reduction.bytes());
   if (native != MPI_COMM_NULL) {
     const SavedInput saved(sendbuf, recvbuf, reduction.layout());
-    const auto code = call.run(NativeCollective(
+    const auto ended = call.run(NativeCollective(
         {.communicator = &call.communicator(), .comm = native, .may_keep = false},
         [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, native); }));
-    if (code) return *code;
+    if (ended) return *ended;
     saved.restore();
   }
   const auto consume = [&](std::span<const std::byte> result) {

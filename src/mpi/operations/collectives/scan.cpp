@@ -12,6 +12,7 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
+#include "mpi/carriers/lanes/gathers.hpp"
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
@@ -221,7 +222,12 @@ std::optional<int> scan_in_meeting(CollectiveCall& call, const Arguments& argume
   if (!goes_by_lanes(call, Kind::scan, layout.spread_bytes, op)) return std::nullopt;
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   std::vector<Brought> all;
-  auto code = meet_by_lanes(call, spread(input, layout), all);
+  Given given;
+  runtime::Outcome outcome = delivered();
+  auto code = goes_by_gather(call, layout.spread_bytes)
+                  ? gather_by_lanes(call, share_of_scan(call, is_inclusive), spread(input, layout),
+                                    given, all, outcome)
+                  : meet_by_lanes(call, spread(input, layout), all);
   if (!code) return std::nullopt;
   Fold fold(op, layout);
   const int end = call.rank() + (is_inclusive ? 1 : 0);
@@ -235,7 +241,14 @@ std::optional<int> scan_in_meeting(CollectiveCall& call, const Arguments& argume
     fold.append_to(sum);
     unpack(sum, recvbuf, layout);
   }
-  return call.finish(delivered(), *code);
+  return call.finish(outcome, *code);
+}
+
+// The whole call, over lanes if they are there and nothing is in the way.
+Taken maybe_scan_at_head(const Arguments& arguments, MPI_Comm comm, int& code) {
+  if (!arguments.are_valid()) return Taken::no;
+  return maybe_scan_by_lanes(arguments.sendbuf, arguments.recvbuf, arguments.count,
+                             arguments.datatype, arguments.op, arguments.is_inclusive, comm, code);
 }
 
 Startable scan(const Arguments& arguments) {
@@ -256,8 +269,11 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   const Compared compared(
       comm, "scan",
       sides_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix));
-  CollectiveCall call(comm, "scan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
+  int code = MPI_SUCCESS;
+  const Taken taken = maybe_scan_at_head(arguments, comm, code);
+  if (taken == Taken::done) return code;
+  CollectiveCall call(comm, "scan", CollectiveCall::Lock::at_once, entry_after(taken));
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
   auto ended = scan_in_meeting(call, arguments);
@@ -268,8 +284,11 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm) {
   const Compared compared(comm, "exscan", sides_of::exscan(sendbuf, recvbuf, count, datatype, op));
-  CollectiveCall call(comm, "exscan");
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
+  int code = MPI_SUCCESS;
+  const Taken taken = maybe_scan_at_head(arguments, comm, code);
+  if (taken == Taken::done) return code;
+  CollectiveCall call(comm, "exscan", CollectiveCall::Lock::at_once, entry_after(taken));
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
   auto ended = scan_in_meeting(call, arguments);

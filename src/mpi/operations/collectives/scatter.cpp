@@ -3,9 +3,11 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
+#include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/carriers/lanes/meeting.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 
@@ -116,7 +118,11 @@ extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype send
   const Compared compared(
       comm, "scatter",
       sides_of::scatter(Pieces(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root));
-  CollectiveCall call(comm, "scatter");
+  int code = MPI_SUCCESS;
+  const Taken taken = maybe_scatter_by_lanes(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, root, comm, code);
+  if (taken == Taken::done) return code == MPI_SUCCESS ? code : finish(comm, "scatter", code);
+  CollectiveCall call(comm, "scatter", CollectiveCall::Lock::at_once, entry_after(taken));
   const Pieces all(sendbuf, sendcount, sendtype);
   if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
     return call.leave_to([&] {

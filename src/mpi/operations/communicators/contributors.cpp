@@ -27,13 +27,14 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   if (last == nullptr) last = communicator->session;
   if (!is_native && !is_by_lanes && last != nullptr) return last->contributors();
   // The MPI library's own collectives contain everybody, or fail; those over lanes all who have
-  // them.
+  // them, but for those whom a gather has missed.
   std::vector<int> everybody;
   if (is_native) everybody.resize(communicator->world_ranks.size());
   std::iota(everybody.begin(), everybody.end(), 0);
   if (is_by_lanes)
     for (int i = 0; i < lanes->members->size(); ++i)
-      everybody.push_back(lanes->members->comm_rank(rank_at(i)));
+      if ((lanes->missing.in_last >> i & 1) == 0)
+        everybody.push_back(lanes->members->comm_rank(rank_at(i)));
   return everybody;
 }
 
