@@ -9,6 +9,7 @@ Each case is chosen by its number alone.
 import random
 from pathlib import Path
 
+import covering
 import jobs
 import kills
 import pytest
@@ -76,3 +77,21 @@ def test_survivors_results_are_right(case: Case, tmp_path: Path) -> None:
     functions = ["all"] if case.program.startswith("blocks") else []
     program = [jobs.PROGRAMS / case.program, *case.arguments(tmp_path, *functions)]
     kills.run(case, program, tmp_path)
+
+
+@pytest.mark.parametrize("number", covering.a_share(range(24), of_one=4))
+def test_large_exchanges_are_whole_though_ranks_die_while_others_read_them(
+    number: int, tmp_path: Path
+) -> None:
+    """Each rank reads its blocks out of the memory of the others."""
+    dice = random.Random(f"read {number}")
+    function = ["alltoall", "alltoallv", "alltoallw"][number % 3]
+    ranks = dice.choice([3, 4, 6])
+    faults = [
+        f"kill:rank={rank},at={dice.randint(*FAULT_US)}us"
+        for rank in dice.sample(range(ranks), dice.choice([1, 2]))
+    ]
+    transport = "tcp" if number % 4 > 1 else "auto"
+    program = f"blocks_{dice.choice(FORMS)}"
+    case = Case(300 + number, program, ranks, transport, tuple(faults), large_percent=60)
+    kills.run(case, [jobs.PROGRAMS / program, *case.arguments(tmp_path, function)], tmp_path)

@@ -34,7 +34,7 @@ NeighborExchange::NeighborExchange(runtime::Session& session, const Neighbors& n
 }
 
 // What is given is one for all, or one for each way.
-std::vector<std::byte> NeighborExchange::row_for(const Neighbors& neighbors) const {
+runtime::Buffer NeighborExchange::row_for(const Neighbors& neighbors) const {
   std::vector<std::vector<std::byte>> blocks(static_cast<std::size_t>(size()));
   const auto put = [&](const Way& way, const Piece& piece) {
     std::vector<std::byte> storage;
@@ -48,8 +48,8 @@ std::vector<std::byte> NeighborExchange::row_for(const Neighbors& neighbors) con
       if (rank != MPI_PROC_NULL) put({rank, 0}, sides_.given()[0]);
   std::size_t bytes = 0;
   for (const auto& block : blocks) bytes += runtime::block_bytes(block.size());
-  std::vector<std::byte> row(bytes);
-  runtime::BlockWriter writer(row);
+  runtime::Buffer row(bytes);
+  runtime::BlockWriter writer({row.data(), row.size()});
   for (int rank = 0; rank < size(); ++rank)
     writer.put(rank, blocks[static_cast<std::size_t>(rank)]);
   return row;

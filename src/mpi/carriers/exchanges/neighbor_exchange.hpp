@@ -22,7 +22,7 @@ class NeighborExchange final : public BlockExchange {
 
  private:
   void take_from(int rank, std::span<const std::byte> block) override;
-  std::vector<std::byte> row_for(const Neighbors& neighbors) const;
+  runtime::Buffer row_for(const Neighbors& neighbors) const;
 
   const Sides sides_;
 };
