@@ -41,6 +41,19 @@ def test_the_exit_status_is_the_program_s(status: int) -> None:
     assert ended.status == status, str(ended)
 
 
+def test_a_line_says_that_all_ranks_were_killed() -> None:
+    faults = [word for rank in range(3) for word in ("--inject", f"kill:rank={rank},at=barrier#9")]
+    ended = jobs.resprout_run(3, [ENDINGS, "forever"], faults)
+    assert ended.status == 128 + signal.SIGKILL, str(ended)
+    assert "rank" in ended.err and " the job ended after " in ended.err, str(ended)
+
+
+def test_a_rank_whose_error_is_fatal_is_not_said_to_have_called_abort() -> None:
+    ended = jobs.resprout_run(2, [jobs.PROGRAMS / "erroneous", "fatal", "Bcast,4,4,0,0,9,0"])
+    assert ended.status != 0 and "error handler is fatal" in ended.err, str(ended)
+    assert "MPI_Abort" not in ended.err, str(ended)
+
+
 def test_a_job_of_which_every_rank_crashes_fails() -> None:
     ended = jobs.resprout_run(3, [ENDINGS, "crash"])
     assert ended.status not in (0, 3), str(ended)

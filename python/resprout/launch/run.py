@@ -135,7 +135,8 @@ def is_worth_a_word(report: Report) -> bool:
     has_lost_plane = any(plane.has_lost or plane.returns for plane in report.planes)
     is_flipped = bool(report.flipped or report.faults_left or report.corruptions)
     is_odd = bool(stragglers(report.planes) or different(report.planes))
-    return bool(report.losses or report.unprotected) or is_flipped or has_lost_plane or is_odd
+    is_lost = bool(report.losses or report.missing or report.unprotected)
+    return is_lost or is_flipped or has_lost_plane or is_odd
 
 
 def make_plan(request: Request, shim: Path | None) -> Plan:

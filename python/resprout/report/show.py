@@ -53,6 +53,14 @@ def _headline(report: Report) -> str:
         restarts = len(report.lives) - 1
         times = "once" if restarts == 1 else f"{restarts} times"
         return f"the job of {report.ranks} ranks was started again {times} after losses; it {ended}"
+    if not report.losses and report.missing:
+        whole = len(report.missing) == report.ranks
+        ranks = (
+            f"all {report.ranks} ranks"
+            if whole
+            else f"{len(report.missing)} of {report.ranks} ranks"
+        )
+        return f"{ranks} ended without a word; the job {ended}"
     if not report.losses:
         return f"no rank of {report.ranks} was lost; the job {ended}"
     count = len(report.losses)

@@ -192,13 +192,15 @@ static int forget(MPI_Comm from, int key, void* value, void* extra) {
 
 static void it_has_attributes_and_a_name(void) {
   MPI_Comm dup;
-  int key, flag, length, compared;
+  int key, flag, length, compared, *tag_max;
   char *value, base[2], name[MPI_MAX_OBJECT_NAME];
   MPI_Comm_create_keyval(copy, forget, &key, NULL);
   MPI_Comm_set_attr(comm, key, base);
   MPI_Comm_dup(comm, &dup);
   MPI_Comm_get_attr(dup, key, &value, &flag);
   check(flag && value == base + 1 && copies == 1, "a copied attribute");
+  MPI_Comm_get_attr(dup, MPI_TAG_UB, &tag_max, &flag);
+  check(flag && *tag_max >= 32767, "MPI_TAG_UB");
   MPI_Comm_set_name(dup, "copy");
   MPI_Comm_compare(comm, dup, &compared);
   check(compared == MPI_CONGRUENT, "a duplicate is congruent");
@@ -214,6 +216,26 @@ static void it_has_attributes_and_a_name(void) {
   MPI_Comm_free(&dup);
   MPI_Comm_delete_attr(comm, key);
   MPI_Comm_free_keyval(&key);
+}
+
+static int heard;
+
+static void hear(MPI_Comm* of, int* code, ...) {
+  (void)of, (void)code;
+  ++heard;
+}
+
+static void it_keeps_a_handler_that_the_program_has_freed(void) {
+  MPI_Comm dup;
+  MPI_Errhandler handler;
+  MPI_Comm_dup(comm, &dup);
+  MPI_Comm_create_errhandler(hear, &handler);
+  MPI_Comm_set_errhandler(dup, handler);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_call_errhandler(dup, MPI_ERR_ARG);
+  MPI_Comm_call_errhandler(dup, MPI_ERR_ARG);
+  check(heard == 2, "a handler that the program has freed");
+  MPI_Comm_free(&dup);
 }
 
 static void the_sum_of(MPI_Comm of, int due) {
@@ -376,6 +398,7 @@ int main(int argc, char** argv) {
   every_way_to_complete_names_ranks();
   persistent_requests_name_ranks();
   it_has_attributes_and_a_name();
+  it_keeps_a_handler_that_the_program_has_freed();
   communicators_are_made_of_it();
   it_can_be_made_often();
   a_wrong_exchange_leaves_nothing_to_wait_for();

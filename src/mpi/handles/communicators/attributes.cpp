@@ -1,12 +1,14 @@
 #include "mpi/handles/communicators/attributes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {
@@ -54,6 +56,13 @@ int copy_attribute(MPI_Comm_copy_attr_function* copy, void* extra, MPI_Comm from
 }
 
 }  // namespace
+
+MPI_Comm bearer_of(MPI_Comm comm, int key) {
+  constexpr std::array of_mpi{MPI_TAG_UB,        MPI_HOST,   MPI_IO,          MPI_WTIME_IS_GLOBAL,
+                              MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE};
+  const bool is_of_mpi = std::find(of_mpi.begin(), of_mpi.end(), key) != of_mpi.end();
+  return is_of_mpi && is_remade(comm) ? MPI_COMM_WORLD : comm;
+}
 
 void note_key(int key, CopyAttribute copy) {
   const std::scoped_lock lock(tables().mutex);
@@ -116,6 +125,10 @@ extern "C" int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
   return code;
 }
 
+extern "C" int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* is_set) {
+  return PMPI_Comm_get_attr(bearer_of(comm, keyval), keyval, value, is_set);
+}
+
 extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
   const int code = PMPI_Comm_set_attr(comm, keyval, value);
   if (code == MPI_SUCCESS) note_attribute(comm, keyval);
@@ -124,13 +137,16 @@ extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
 
 // The names of MPI-1, which newer libraries and headers no longer have.
 #undef MPI_Keyval_create
+#undef MPI_Attr_get
 #undef MPI_Attr_put
 #undef PMPI_Keyval_create
+#undef PMPI_Attr_get
 #undef PMPI_Attr_put
 extern "C" {
 [[gnu::weak]] int PMPI_Keyval_create(MPI_Comm_copy_attr_function* copy,
                                      MPI_Comm_delete_attr_function* remove, int* keyval,
                                      void* extra_state);
+[[gnu::weak]] int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* is_set);
 [[gnu::weak]] int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value);
 }
 
@@ -140,6 +156,12 @@ extern "C" int MPI_Keyval_create(MPI_Comm_copy_attr_function* copy,
   if (World::current() == nullptr && PMPI_Keyval_create != nullptr)
     return PMPI_Keyval_create(copy, remove, keyval, extra_state);
   return MPI_Comm_create_keyval(copy, remove, keyval, extra_state);
+}
+
+extern "C" int MPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* is_set) {
+  if (World::current() == nullptr && PMPI_Attr_get != nullptr)
+    return PMPI_Attr_get(comm, keyval, value, is_set);
+  return MPI_Comm_get_attr(comm, keyval, value, is_set);
 }
 
 extern "C" int MPI_Attr_put(MPI_Comm comm, int keyval, void* value) {

@@ -19,6 +19,10 @@ using CopyAttribute = std::function<int(MPI_Comm from, MPI_Comm to, int key)>;
 void note_key(int key, CopyAttribute copy);
 void note_attribute(MPI_Comm comm, int key);
 
+// Who has the attribute of `key` that `comm` has. Those of MPI itself (MPI_TAG_UB) are the world's:
+// no handle of a remade communicator bears them, and programs look for them on their duplicates.
+MPI_Comm bearer_of(MPI_Comm comm, int key);
+
 // A library has made a duplicate of `of` for itself: its handle stands in what it has hung on `of`
 // as an attribute. So the program waits for nobody there who has not called the library's function,
 // too. `handle`: where that was to be written.

@@ -47,13 +47,15 @@ bool pass_on(MPI_Comm comm, int code, const char* call = nullptr) {
                 befallen(comm, code, call));
     return false;
   }
-  PMPI_Comm_set_errhandler(comm, of_program);
+  // MPICH frees one that is set again, if the program has freed its own handle.
+  const bool is_wrapped = ours != of_program;
+  if (is_wrapped) PMPI_Comm_set_errhandler(comm, of_program);
   {
     const LoudLosses loud;  // what the handler calls is not ours
     PMPI_Comm_call_errhandler(comm, code);
   }
   // Unless the handler has set another one.
-  if (handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
+  if (is_wrapped && handler_of(comm) == of_program) PMPI_Comm_set_errhandler(comm, ours);
   return false;
 }
 
@@ -96,7 +98,9 @@ void end_job_for(int code, const std::string& on, const std::string& before) {
   PMPI_Error_string(code, text, &length);
   std::fprintf(stderr, "resprout: rank %d: %s%s, on %s, whose error handler is fatal\n", rank,
                before.c_str(), text, on.c_str());
-  MPI_Abort(MPI_COMM_WORLD, code);
+  if (is_cut_off()) end_cut_off("its error handler is fatal");
+  if (World* world = World::current()) world->end_job(code, "");
+  PMPI_Abort(MPI_COMM_WORLD, code);
 }
 
 bool is_for_program(int code) {

@@ -59,6 +59,16 @@ int set(const Names& names, const MPI_Fint* comm, const MPI_Fint* key, const Val
 }
 
 template <typename Value>
+int get(const Names& names, const MPI_Fint* comm, const MPI_Fint* key, Value* value,
+        MPI_Fint* flag) {
+  const MPI_Fint bearer = PMPI_Comm_c2f(bearer_of(PMPI_Comm_f2c(*comm), *key));
+  MPI_Fint code = MPI_ERR_UNSUPPORTED_OPERATION;
+  if (auto* const native = in_library<Get<Value>>(names.get); native != nullptr)
+    native(&bearer, key, value, flag, &code);
+  return code;
+}
+
+template <typename Value>
 int copy(const Names& names, Copy<Value>* function, Value extra, MPI_Comm from, MPI_Comm to,
          MPI_Fint key) {
   auto* const get = in_library<Get<Value>>(names.get);
@@ -98,6 +108,12 @@ extern "C" void mpi_comm_create_keyval_(Copy<MPI_Aint>* function, Delete* remove
 }
 RESPROUT_FORTRAN_NAMES(mpi_comm_create_keyval, MPI_COMM_CREATE_KEYVAL, MPI_Comm_create_keyval)
 
+extern "C" void mpi_comm_get_attr_(const MPI_Fint* comm, const MPI_Fint* key, MPI_Aint* value,
+                                   MPI_Fint* flag, MPI_Fint* ierror) {
+  give(ierror, get(mpi_2, comm, key, value, flag));
+}
+RESPROUT_FORTRAN_NAMES(mpi_comm_get_attr, MPI_COMM_GET_ATTR, MPI_Comm_get_attr)
+
 extern "C" void mpi_comm_set_attr_(const MPI_Fint* comm, const MPI_Fint* key, const MPI_Aint* value,
                                    MPI_Fint* ierror) {
   give(ierror, set(mpi_2, comm, key, value));
@@ -109,6 +125,12 @@ extern "C" void mpi_keyval_create_(Copy<MPI_Fint>* function, Delete* remove, MPI
   give(ierror, create_key(mpi_1, function, remove, key, extra));
 }
 RESPROUT_FORTRAN_NAMES(mpi_keyval_create, MPI_KEYVAL_CREATE, MPI_Keyval_create)
+
+extern "C" void mpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* key, MPI_Fint* value,
+                              MPI_Fint* flag, MPI_Fint* ierror) {
+  give(ierror, get(mpi_1, comm, key, value, flag));
+}
+RESPROUT_FORTRAN_NAMES(mpi_attr_get, MPI_ATTR_GET, MPI_Attr_get)
 
 extern "C" void mpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* key, const MPI_Fint* value,
                               MPI_Fint* ierror) {

@@ -49,7 +49,7 @@ void refuse_call(const char* call, const char* why, const char* remedy) {
     dprintf(file, "rank %d: %s %s, %s\n", world.rank(), call, why, remedy);
     close(file);
   }
-  MPI_Abort(MPI_COMM_WORLD, 2);
+  World::current()->end_job(2, "");
   for (;;) pause();
 }
 
