@@ -1,10 +1,12 @@
-"""Stencils that are started again (--on-loss restart) while their ranks are killed at any moment.
+"""Programs that are started again (--on-loss restart) while their ranks are killed at any moment.
 
-Each run is a stencil in C, or in Python, with checkpoints in files of its own or in our memory,
-with a number of ranks, and three or four blows, all drawn from its seed. A blow falls at any
-moment, and may be one rank, two at once, one of a life that has just begun, or one while others are
-in MPI_Init. Whatever falls, the result has the same bits as an undisturbed run, and nothing of any
-life is left. `make soak` runs it; --runs 1 --first SEED makes one run again.
+Each run is a stencil in C, or in Python, with checkpoints in files of its own or in our memory; a
+program that takes a checkpoint in each step, with copies or a code; or a kernel or a rod of heat
+without checkpoints, which begins anew. The number of ranks is drawn from its seed, and so are three
+or four blows. A blow falls at any moment, and may be one rank, two at once, one of a life that has
+just begun, or one while others are in MPI_Init. Whatever falls, the result has the same bits as an
+undisturbed run, and nothing of any life is left. `make soak` runs it; --runs 1 --first SEED makes
+one run again.
 """
 
 import os
@@ -14,8 +16,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -23,42 +26,80 @@ from pathlib import Path
 import jobs
 import soak_kinds
 
-STENCIL = {
-    "c": [jobs.BUILD / "examples" / "stencil" / "stencil"],
-    "python": [sys.executable, jobs.ROOT / "examples" / "stencil" / "stencil.py"],
-    "memory": [jobs.BUILD / "examples" / "stencil" / "memory"],
-    "memory-python": [sys.executable, jobs.ROOT / "examples" / "stencil" / "memory.py"],
-}
-SIZE = {
-    "c": ["1000", "20", "2000"],
-    "python": ["400", "20", "0.005"],
-    "memory": ["1000", "20", "2000"],
-    "memory-python": ["400", "20", "0.005"],
-}
 BLOWS = ["one", "two", "in the restart", "in MPI_Init"]
 OPTIONS = ["--on-loss", "restart", "--short-life", "0", "--max-restarts", "100"]
+EXAMPLES = jobs.BUILD / "examples"
+_STENCIL, _KERNEL = r"after \d+ steps: .*", r"digest=[0-9a-f]{16}"
 _results: dict[tuple[str, int], str] = {}
 
 
-def program_of(kind: str, folder: str, size: list[str]) -> list[str | Path]:
-    """`folder`: for those that write files."""
-    is_in_memory = kind.startswith("memory")
-    return [*STENCIL[kind], *([] if is_in_memory else [Path(folder)]), *size]
+@dataclass(frozen=True)
+class Kind:
+    """A program: its words, of which `{folder}` is one of its own, and what its result looks like.
+
+    `quick`: with the same result, but without pauses.
+    """
+
+    words: Sequence[str | Path]
+    quick: Sequence[str | Path]
+    result: str
+    options: Sequence[str] = ()
+    ranks: Sequence[int] = (2, 4, 6)
+
+    def program(self, folder: str, is_quick: bool) -> list[str | Path]:
+        words = self.quick if is_quick else self.words
+        return [folder if word == "{folder}" else word for word in words]
 
 
-def result_of(kind: str, ranks: int) -> str:
+def _stencil(program: Sequence[str | Path], size: Sequence[str], pause: str) -> Kind:
+    return Kind([*program, *size, pause], [*program, *size, "0"], _STENCIL)
+
+
+def _lasting(*options: str) -> Kind:
+    words = [jobs.PROGRAMS / "lasting", "40", "2048"]
+    return Kind(words, words, r"result \w+", options)
+
+
+def _anew(result: str, name: str, *words: str) -> Kind:
+    program = [EXAMPLES / name, *words]
+    return Kind(program, program, result, ranks=(2, 4))
+
+
+PROGRAMS = {
+    "c": _stencil([EXAMPLES / "stencil" / "stencil", "{folder}"], ["1000", "20"], "2000"),
+    "python": _stencil(
+        [sys.executable, jobs.ROOT / "examples" / "stencil" / "stencil.py", "{folder}"],
+        ["400", "20"], "0.005",
+    ),
+    "memory": _stencil([EXAMPLES / "stencil" / "memory"], ["1000", "20"], "2000"),
+    "memory-python": _stencil(
+        [sys.executable, jobs.ROOT / "examples" / "stencil" / "memory.py"], ["400", "20"], "0.005"
+    ),
+    "lasting": _lasting(),
+    "lasting-code": _lasting("--checkpoint-code", "xor:3"),
+    "cg": _anew(_KERNEL, "kernels/cg", "A", "2"),
+    "ep": _anew(_KERNEL, "kernels/ep", "A", "5"),
+    "ft": _anew(_KERNEL, "kernels/ft", "A", "2"),
+    "is": _anew(_KERNEL, "kernels/is", "A", "2"),
+    "lu": _anew(_KERNEL, "kernels/lu", "A", "2"),
+    "mg": _anew(_KERNEL, "kernels/mg", "A", "2"),
+    "heat": _anew(r"\S+ units of heat in \d+ cells", "heat/heat", "1500"),
+}  # fmt: skip
+
+
+def result_of(name: str, ranks: int) -> str:
     """Of an undisturbed run."""
-    if (kind, ranks) not in _results:
+    kind = PROGRAMS[name]
+    if (name, ranks) not in _results:
         with tempfile.TemporaryDirectory(prefix="stencil-") as folder:
-            size = [*SIZE[kind][:2], "0"]
-            ended = jobs.resprout_run(ranks, program_of(kind, folder, size))
-        _results[kind, ranks] = find_result(ended)
-    return _results[kind, ranks]
+            ended = jobs.resprout_run(ranks, kind.program(folder, is_quick=True))
+        _results[name, ranks] = find_result(kind, ended)
+    return _results[name, ranks]
 
 
-def find_result(ended: jobs.Ended) -> str:
+def find_result(kind: Kind, ended: jobs.Ended) -> str:
     """That of each life that came to it: the last rank may be killed behind the last line."""
-    found = set(re.findall(r"after \d+ steps: .*", ended.out))
+    found = set(re.findall(kind.result, ended.out))
     assert ended.status == 0 and len(found) == 1, str(ended)
     return str(found.pop())
 
@@ -119,15 +160,16 @@ class Blows:
         jobs.becomes_true(lambda: condition() or job.process.poll() is not None, 5.0)
 
 
-def run(kind: str, seed: int) -> int:
-    draw = random.Random(f"{kind} {seed}")
-    ranks = draw.choice([2, 4, 6])
+def run(name: str, seed: int) -> int:
+    kind = PROGRAMS[name]
+    draw = random.Random(f"{name} {seed}")
+    ranks = draw.choice(kind.ranks)
     blows = Blows(draw, ranks)
-    expected = result_of(kind, ranks)
+    expected = result_of(name, ranks)
     with tempfile.TemporaryDirectory(prefix="stencil-") as folder:
-        program = program_of(kind, folder, SIZE[kind])
-        ended = jobs.resprout_run(ranks, program, OPTIONS, meanwhile=blows.fall)
-    assert find_result(ended) == expected, str(ended)
+        program = kind.program(folder, is_quick=False)
+        ended = jobs.resprout_run(ranks, program, [*OPTIONS, *kind.options], meanwhile=blows.fall)
+    assert find_result(kind, ended) == expected, str(ended)
     lives = ended.report["lives"]
     for before, after in pairwise(lives):
         assert before["how"] == "lost" and before["ended_ns"] <= after["started_ns"], str(ended)
@@ -135,7 +177,7 @@ def run(kind: str, seed: int) -> int:
     return len(lives) - 1
 
 
-KINDS = {kind: partial(run, kind) for kind in STENCIL}
+KINDS = {name: partial(run, name) for name in PROGRAMS}
 
 if __name__ == "__main__":
-    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 30, "restarts"))
+    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 24, "restarts"))
