@@ -8,15 +8,17 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jobs
+import lives
 import namespaces
 import other_mpis
 import pytest
 import remote_shell
 import whole_hosts
+from lives import Scene
 from test_other_mpis_kills import with_shim
 
 
@@ -65,6 +67,34 @@ def test_a_job_goes_on_when_a_host_dies(folder: Path) -> None:
     assert "resprout: host nodeC is lost, with ranks 3" in ended.err, str(ended)
     losses = json.loads(report.read_text())["losses"]
     assert {loss["rank"] for loss in losses} == {3}, str(ended)
+
+
+def started_again(folder: Path, faults: Callable[[Scene], None]) -> jobs.Ended:
+    """A job into whose first life `faults` fall, and whose second one is left in peace."""
+    lives.close(folder, "in", 0, *range(4))
+    options = ["--on-loss", "restart", "--run-dir", str(folder)]
+    options += ["--report", str(folder / "report.json")]
+    words = command(folder, options, other_mpis.program("lives"), folder)
+    with jobs.started(words, whole_hosts.variables(folder)) as job:
+        scene = Scene(folder, job)
+        scene.wait_for("in", 0, range(4))
+        faults(scene)
+        return scene.end()
+
+
+def test_a_job_that_has_lost_a_rank_starts_again(folder: Path) -> None:
+    ended = started_again(folder, lambda scene: scene.kill(0, 3))
+    assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
+    assert ended.lost == {3}, str(ended)
+    assert [life["lost_hosts"] for life in ended.report["lives"]] == [[], []], str(ended)
+
+
+def test_a_job_that_has_lost_a_host_starts_again_without_it(folder: Path) -> None:
+    ended = started_again(folder, lambda _: whole_hosts.kill("C"))
+    assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
+    assert [life["lost_hosts"] for life in ended.report["lives"]] == [["nodeC"], []], str(ended)
+    hosts = [(folder / f"pid-1-{rank}").read_text().split()[1] for rank in range(4)]
+    assert {*hosts} == {"nodeA", "nodeB"}, str(ended)
 
 
 def test_if_the_launcher_is_killed_no_rank_is_left_on_any_host(folder: Path) -> None:

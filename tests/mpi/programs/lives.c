@@ -68,7 +68,8 @@ int main(int count, char** words) {
   const int status = count > 2 ? atoi(words[2]) : 0;
   const char* fault = count > 3 ? words[3] : "none";
   life = atoi(getenv("RESPROUT_RESTART"));
-  rank = atoi(getenv("OMPI_COMM_WORLD_RANK"));
+  const char* number = getenv("OMPI_COMM_WORLD_RANK");
+  rank = atoi(number != NULL ? number : getenv("PMI_RANK"));
   look_for_earlier();
   touch("pid", (int)getpid());
   wait_at("before");

@@ -86,6 +86,8 @@ class Agents:
         self.ranks_by_host = [count for count in counts if count > 0]
         self._lines: list[Objects | None] = [None] * len(self._hosts)
         self.ranks: list[FarRank] = []
+        self.lost: list[str] = []
+        """Hosts whose agents were gone before their ranks had ended."""
         for index, count in enumerate(self.ranks_by_host):
             for _ in range(count):
                 self.ranks.append(self._far_rank(len(self.ranks), index))
@@ -114,6 +116,7 @@ class Agents:
         self._lines[index] = None
         lost = [rank.number for rank in self._ranks_of(index) if rank.status is None]
         if lost:
+            self.lost.append(self._hosts[index])
             numbers = ", ".join(map(str, lost))
             log.warn(f"host {self._hosts[index]} is lost, with ranks {numbers}")
         return [{"what": "ended", "rank": rank, "status": -signal.SIGKILL} for rank in lost]

@@ -25,8 +25,6 @@ def check_own(
             f"--hostfile: ranks of {mpi} can be started on this host only; on several its MPI_Init "
             "fails (docs/reference/mpi-libraries.md)"
         )
-    if hostfile is not None and texts.get("--on-loss") == "restart":
-        raise UserError(f"--on-loss restart: a job of {mpi} can start again on one host only")
     if mpirun_args:
         raise UserError(f"--mpirun-arg: ranks of {mpi} are not started by its mpirun")
     if texts.get("--replicas") not in (None, "1"):

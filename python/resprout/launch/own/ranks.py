@@ -7,7 +7,8 @@ With --hosts they run on those that the file names (hosts.py), else on this one.
 It is to `resprout run` what mpirun is: signals are passed on, its end is the job's, its status that
 of the first rank that has ended with another one than 0. A rank that dies is none of its business,
 but for `--alone`: ranks that run without libresprout.so cannot go on then, and the job ends; unless
-it is started again (RESPROUT_ON_LOSS=restart), where `resprout run` sees the loss and ends it.
+it is started again (RESPROUT_ON_LOSS=restart), where `resprout run` sees the loss and ends it; on
+several hosts it cannot see all ranks, and the launcher ends them.
 
 1. Each end is a line of the file `ended` (report/ends.py).
 2. With `--alone` it leaves what else a rank would (early_end.py, report/ranks.py), before that.
@@ -132,6 +133,9 @@ class Launcher:
         assert self._agents is not None
         for word in self._agents.hear(index):
             self._take_word(word)
+        if self._is_started_again and self._kill_at is None:
+            for host in self._agents.lost:
+                self._leave(f"lost-host-{host}", "")
         open_ones = {number for _, number in self._agents.sockets()}
         for key in [*self._selector.get_map().values()]:
             if isinstance(key.data, int) and key.data not in open_ones:
@@ -180,6 +184,8 @@ class Launcher:
             self._note_end(rank, status)
             if self._status == 0 and self._kill_at is None:
                 self._status = status if status >= 0 else 128 - status
+            if self._agents is not None and self._is_started_again and status < 0:
+                self._end_all()
             if not self._is_alone or self._is_started_again or self._kill_at is not None:
                 continue
             if self._has_left_others(rank):
