@@ -7,8 +7,10 @@ The launcher is on A, and so are ranks 0 and 1; rank 2 is on B, and rank 3 on C.
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import jobs
@@ -50,7 +52,8 @@ def test_who_is_on_either_host_goes_on_without_a_killed_rank(folder: Path) -> No
     assert "rank 3" in done.err and "was killed (injected)" in done.err, str(done)
 
 
-def test_a_job_goes_on_when_a_host_dies(folder: Path) -> None:
+@pytest.mark.parametrize("lose", [whole_hosts.kill, whole_hosts.cut], ids=["dies", "is cut off"])
+def test_a_job_goes_on_when_a_host(lose: Callable[[str], None], folder: Path) -> None:
     program = [other_mpis.program("collectives"), "allreduce", "8000"]
     report = folder / "report.json"
     options = ["--run-dir", str(folder), "--report", str(report)]
@@ -60,7 +63,10 @@ def test_a_job_goes_on_when_a_host_dies(folder: Path) -> None:
         starting = [path.parent / "starting" for path in folder.glob("resprout-*/entered-0")]
         assert jobs.becomes_true(lambda: not any(path.exists() for path in starting)), job.seen()
         time.sleep(0.5)
-        whole_hosts.kill("C")
+        lose("C")
+        with suppress(subprocess.TimeoutExpired):
+            job.process.wait(jobs.WATCHDOG_SECONDS)
+        whole_hosts.heal("C")
         ended = job.wait()
     assert ended.status == 0, str(ended)
     assert sorted(ended.out.splitlines()) == ["rank 0 ok", "rank 1 ok", "rank 2 ok"], str(ended)
