@@ -14,8 +14,9 @@ def test_what_came_from_the_dead_long_before_the_rest_is_told_with_it(on: str) -
 
 
 @pytest.mark.parametrize("on", ON)
-def test_the_same_on_mpich(on: str) -> None:
-    prefix = with_shim("MPICH")
+@pytest.mark.parametrize("name", other_mpis.PREFIXES)
+def test_the_same_on_other_mpi_libraries(name: str, on: str) -> None:
+    prefix = with_shim(name)
     program = [other_mpis.program("testall_late"), on]
     check(jobs.resprout_run(4, program, other_mpis.options(prefix)), on)
 
