@@ -86,6 +86,7 @@ def all_parts(minutes: float) -> dict[str, Part]:
         of_python("checkpoints", "planes that go back", "mpi/soak_checkpoints.py"),
         of_python("returns", "planes that come back", "mpi/soak_returns.py"),
         of_python("restarts", "jobs that are started again", "mpi/soak_restarts.py"),
+        of_python("other-mpis", "ranks of MPICH and Intel MPI", "mpi/soak_other_mpis.py"),
         of_python("erroneous", "programs that are wrong", "mpi/soak_erroneous.py"),
         of_python("stand-in", "siblings of the lost", "mpi/soak_stand_in.py"),
         Part(
