@@ -13,10 +13,9 @@
 //  1. The round never decreases; the word of a lower round is ignored for ever.
 //  2. The cursor never goes back within a part: each rank is counted once or passed over because it
 //     is suspected, in ascending order.
-//  3. Of each round there is one proposal at most. What is in the accumulator is a partial result,
-//  or
-//     a proposal together with the round that it was made in: the latest that this process has
-//     seen. It takes part in later rounds with that, never with its input again.
+//  3. Of each round there is one proposal at most. What is in the accumulator is a partial
+//     result, or a proposal together with the round that it was made in: the latest that this
+//     process has seen. It takes part in later rounds with that, never with its input again.
 //  4. Nobody confirms a proposal of a round but in that round.
 //  5. `deliver` is said once.
 //

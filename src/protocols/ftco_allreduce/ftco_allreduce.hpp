@@ -16,8 +16,7 @@
 //  3. A contribution does not change once it was sent; the same one is sent again to the next
 //     ancestor when the one before is suspected.
 //  4. `deliver` is said once. What this process reports later is what it delivered, and the round
-//  of
-//     that, never a mixture.
+//     of that, never a mixture.
 //  5. In a round's result everybody forwards the same bytes, also who had delivered before.
 //
 // With several roots, round 0 is theirs together: each sends its partial result to all others and

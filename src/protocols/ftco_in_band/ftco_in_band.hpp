@@ -8,8 +8,7 @@
 //
 // Invariants
 //  1. Who is asked answers when it is its turn, entered or not, and before all else when the
-//  patience
-//     of who asks runs out: DATA and KEEPALIVE are answered by DATA or ACK.
+//     patience of who asks runs out: DATA and KEEPALIVE are answered by DATA or ACK.
 //  2. A process is suspected only if it was asked, did not answer for `patience_with` it, and no
 //     message of its distance lies unread (the driver: see below), or if others suspect it.
 //  3. Who waits for something asks for it again and again, so nobody waits for the dead.

@@ -19,8 +19,7 @@
 //
 // Invariants
 //  1. A member writes one slot in a meeting, in a broadcast only as its root, in a gather if
-//  anybody
-//     else reads it; and each once.
+//     anybody else reads it; and each once.
 //  2. Who is over never writes again.
 //  3. Whether an operation is done is a function of its slots, when they change no more.
 //  4. A slot is used again when nobody still reads it: who has done a meeting knows that all have

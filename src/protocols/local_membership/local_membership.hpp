@@ -15,14 +15,12 @@
 //  2. A wave goes to every identifier that is neither a hole nor fenced by it; who has answered is
 //     counted once.
 //  3. A proposal is made only if it is known exactly who is left without the fenced: each of them
-//  is
-//     a member for sure, or those who are left have been counted (a survey). What has then accepted
-//     it is what it says.
+//     is a member for sure, or those who are left have been counted (a survey). What has then
+//     accepted it is what it says.
 //  4. As in protocols/membership, 1 to 6.
 //
 //  5. A proposal admits only who is then asked for it, and says how many there are without them,
-//  who
-//     ever they were before. Only the root of the view makes such a proposal.
+//     who ever they were before. Only the root of the view makes such a proposal.
 //
 // Who asks a member for admission is answered for by this member until it is in: nobody is
 // redirected. Who has no room for one change more ends as a member.

@@ -17,8 +17,7 @@
 //  2. The epochs that it installs grow.
 //  3. Within an epoch the ballots that it accepts grow.
 //  4. Whom it has fenced it hears no more, unless to learn that it is excluded itself; that ends
-//  only
-//     with a view without him.
+//     only with a view without him.
 //  5. It accepts for itself and all below it in the proposal's tree, when these have accepted it.
 //  6. The proposals of one coordinator for one epoch differ only if all earlier ones are given up:
 //     only acceptances of the latest are counted.

@@ -13,8 +13,7 @@
 //     listens to nobody, and is told of nothing. It says so on stderr and ends, unless the caller
 //     lets it live on (on_cut_off).
 //  4. A watcher that was itself kept from running accuses nobody for the time it missed, and is
-//  more
-//     patient with all until it has been on time again.
+//     more patient with all until it has been on time again.
 //  5. Of a data link between hosts that is silent though both ends live, one end at most goes on.
 //  6. Of two sides that do not hear each other the one goes on that has a quorum of the last view
 //     (quorum.hpp). The processes of the other one are told of no loss that is not proven, and are

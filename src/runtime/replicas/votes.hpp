@@ -10,18 +10,16 @@
 //  1. A machine, and the bytes that it may be asked for, stay until every living receiver has said
 //     that it is over and asks no more. So no question comes to nobody.
 //  2. Frames that come before the call that they belong to wait for it.
-//  3. Who is lost is told nothing, and not heard: a plane as a whole (docs/explanation/adr/010), or
-//  single
-//     processes, where siblings stand in for them (docs/explanation/adr/025). There a stream of
-//     which a process is lost is *careful*: nothing of it is the program's before it is verified,
-//     whatever the method, as what comes from another plane would take corruption with it. What is
-//     compared only is so from the start.
+//  3. Who is lost is told nothing, and not heard: a plane as a whole (docs/explanation/adr/010),
+//     or single processes, where siblings stand in for them (docs/explanation/adr/025). There a
+//     stream of which a process is lost is *careful*: nothing of it is the program's before it is
+//     verified, whatever the method, as what comes from another plane would take corruption with
+//     it. What is compared only is so from the start.
 //  4. Of a lazy method most messages are *plain* where one sender of another plane owes this
-//  process
-//     something, a digest or, with two replicas, its copy: this process has its own copy and has
-//     heard, or waits for, that share, and it is equal. They have no machine. When anything else
-//     happens to one, a machine is made and told what has happened. Of a stream of which a process
-//     is lost nothing is plain but what is over.
+//     process something, a digest or, with two replicas, its copy: this process has its own copy
+//     and has heard, or waits for, that share, and it is equal. They have no machine. When
+//     anything else happens to one, a machine is made and told what has happened. Of a stream of
+//     which a process is lost nothing is plain but what is over.
 //  5. Who has ended, and sends and receives nothing more, says so to who asks, behind all that it
 //     has sent; and who is asked about a message that it does not have, says that. So what never
 //     comes is known not to come: its receiver goes on as if the sender in that plane, and the

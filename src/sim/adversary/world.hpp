@@ -5,8 +5,7 @@
 //  1. Messages between two processes arrive in order; between different pairs, in any order and as
 //     late as the chooser likes. A machine's sends are actions of their own.
 //  2. A crash may happen between any two actions. What was sent before may still arrive; from the
-//  end
-//     of each channel, any part of it may be lost.
+//     end of each channel, any part of it may be lost.
 //  3. A suspicion is told to each process at any later time. A process may also be suspected while
 //     it still runs; it is *doomed* then: it goes on until its crash, which comes.
 //  4. A process enters the operation at any time. Messages for it wait until then.

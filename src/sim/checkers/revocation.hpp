@@ -21,8 +21,7 @@ enum class Reach : std::uint8_t {
 //  1. Nobody is revoked twice, or by its own word without its program's.
 //  2. Survivors whose programs revoke are revoked.
 //  3. If a survivor is revoked, so are all survivors that it reaches: over survivors that are
-//  linked
-//     in the binomial graph; with a detector all of them.
+//     linked in the binomial graph; with a detector all of them.
 Verdict check_revocation(std::span<const Outcome> outcomes, std::uint64_t initiators, Reach reach);
 
 }  // namespace resprout::sim

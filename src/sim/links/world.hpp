@@ -3,9 +3,8 @@
 // next is an action, and somebody else chooses, as in sim/adversary/world.hpp. What is different:
 //
 //  1. There is time, in units, and it passes for all at once: as an action. Before it does, what
-//  was
-//     on its way when the last unit began has arrived, and everybody has looked at its links once.
-//     This is what the watch relies on: a message takes less than a patience.
+//     was on its way when the last unit began has arrived, and everybody has looked at its links
+//     once. This is what the watch relies on: a message takes less than a patience.
 //  2. But a process may be starved: it neither looks nor reads, for some units. Then it reads what
 //     was on its way when the last of them began, from its data links and then from the lifeline,
 //     and looks, late. And a process comes to the operation at any time; until then it looks and

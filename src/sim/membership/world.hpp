@@ -3,8 +3,7 @@
 //
 //  1. Messages carry sets of processes; there are no payloads.
 //  2. Suspicions are told one by one, as long as they would change anything, and say whether a
-//  death
-//     is proven: of who is dead, if `proves`; never of who still runs.
+//     death is proven: of who is dead, if `proves`; never of who still runs.
 //  3. Founders are members from the start; joiners enter later.
 //  4. Doomed is who has died or was suspected by anybody; a doomed process may go on for ever.
 //     With local views, drivers say of an identifier that nobody has that nobody answers.
