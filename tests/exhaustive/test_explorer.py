@@ -460,7 +460,7 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
         (" --procs 3 --defect silence", "waits for ever", "0 is interrupted in operation 1"),
         (" --procs 3 --defect finality", "over at the other", "operation 1 empty for ever"),
         (" --procs 3 --defect slots", "waits for ever", "0 begins operation 2, a meeting"),
-        (" --procs 2 --defect stamp", "what is not of its operation", "1 for operation 1 full"),
+        (" --procs 2 --defect stamp", "what is not of its operation", "0 for operation 1 full"),
         (" --procs 2 --defect suspicions", "waits for ever", "0 dies"),
         (
             ",over=again --procs 3 --defect lives",

@@ -32,9 +32,7 @@ class Scene:
         assert jobs.becomes_true(condition, jobs.WATCHDOG_SECONDS), self.job.seen()
 
     def kill(self, life: int, *ranks: int) -> None:
-        """At once, as far as that goes."""
-        for pid in [self.find(life, rank)[0] for rank in ranks]:
-            os.kill(pid, signal.SIGKILL)
+        jobs.kill_together([self.find(life, rank)[0] for rank in ranks])
 
     def stop(self, life: int, rank: int) -> None:
         os.kill(self.find(life, rank)[0], signal.SIGSTOP)

@@ -1,6 +1,5 @@
 """Jobs that are started again after a loss: real ranks are killed, the results stay the same."""
 
-import os
 import re
 import signal
 import subprocess
@@ -30,8 +29,7 @@ def stencil(kind: str, folder: Path, victims: tuple[int, ...]) -> jobs.Ended:
         seen = jobs.becomes_true(lambda: any(folder.glob("part-*-40*")), jobs.WATCHDOG_SECONDS)
         assert seen, job.seen()
         pids = job.processes_by_rank()
-        for rank in victims:
-            os.kill(pids[rank], signal.SIGKILL)
+        jobs.kill_together(pids[rank] for rank in victims)
 
     program = [*STENCIL[kind], folder, *SIZE[kind]]
     return jobs.resprout_run(4, program, ["--on-loss", "restart"], meanwhile=kill)

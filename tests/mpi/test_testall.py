@@ -1,4 +1,4 @@
-"""MPI_Testall says of all its requests how they ended, also if a loss is known before the last has."""
+"""MPI_Testall says how all its requests ended, also if a loss was known before the last has."""
 
 import jobs
 import other_mpis

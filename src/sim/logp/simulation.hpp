@@ -12,10 +12,10 @@
 
 #include "registry/spec.hpp"
 #include "sim/logp/engine.hpp"
+#include "sim/logp/entries.hpp"
 #include "sim/logp/faults.hpp"
 #include "sim/logp/model.hpp"
 #include "sim/logp/trace.hpp"
-#include "sim/logp/entries.hpp"
 
 namespace resprout::sim {
 

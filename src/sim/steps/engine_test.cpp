@@ -6,8 +6,8 @@
 #include "doctest/doctest.h"
 #include "protocols/ftco_in_band/ftco_in_band.hpp"
 #include "sim/checkers/outcome.hpp"
-#include "sim/logp/reduction_metrics.hpp"
 #include "sim/logp/entries.hpp"
+#include "sim/logp/reduction_metrics.hpp"
 
 namespace resprout::sim {
 namespace {
