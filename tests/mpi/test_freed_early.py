@@ -26,3 +26,8 @@ def test_a_handler_of_the_program_hears_once_of_each_request_on_a_freed_communic
     ended = jobs.resprout_run(RANKS, [PROGRAM, "own", "all"])
     assert ended.status == 0 and "WRONG" not in ended.err, ended
     assert ended.out.count("is through") == RANKS - 1, ended
+
+
+def test_keys_that_are_freed_with_their_communicators_raise_no_error_later() -> None:
+    ended = jobs.resprout_run(2, [jobs.PROGRAMS / "reused_keys"])
+    assert (ended.status, ended.out) == (0, "nobody heard of an error\n"), str(ended)

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {
@@ -38,16 +40,23 @@ CopyAttribute copy_of(int key) {
   return it != tables().keys.end() ? it->second : nullptr;
 }
 
-int copy_attribute(MPI_Comm_copy_attr_function* copy, void* extra, MPI_Comm from, MPI_Comm to,
-                   int key) {
+// Nothing: there is no such attribute, or its key was freed, of which the program shall not hear.
+std::optional<void*> value_of(MPI_Comm comm, int key) {
+  const QuietErrors quiet;
   void* value = nullptr;
   int is_set = 0;
-  PMPI_Comm_get_attr(from, key, &value, &is_set);
-  if (is_set == 0 || copy == MPI_COMM_NULL_COPY_FN) return MPI_SUCCESS;
-  void* copied = value;
+  const int code = PMPI_Comm_get_attr(comm, key, &value, &is_set);
+  return code == MPI_SUCCESS && is_set != 0 ? std::optional(value) : std::nullopt;
+}
+
+int copy_attribute(MPI_Comm_copy_attr_function* copy, void* extra, MPI_Comm from, MPI_Comm to,
+                   int key) {
+  const auto value = value_of(from, key);
+  if (!value || copy == MPI_COMM_NULL_COPY_FN) return MPI_SUCCESS;
+  void* copied = *value;
   int is_copied = 1;
   if (copy != MPI_COMM_DUP_FN) {
-    const int code = copy(from, key, extra, value, &copied, &is_copied);
+    const int code = copy(from, key, extra, *value, &copied, &is_copied);
     if (code != MPI_SUCCESS) return code;
   }
   if (is_copied == 0) return MPI_SUCCESS;
@@ -78,12 +87,10 @@ void note_attribute(MPI_Comm comm, int key) {
 bool is_made_for_library(MPI_Comm of, const MPI_Comm* handle) {
   constexpr std::uintptr_t bytes_looked_at = 64;  // of what an attribute points to
   for (const int key : keys_of(of)) {
-    void* value = nullptr;
-    int is_set = 0;
-    PMPI_Comm_get_attr(of, key, &value, &is_set);
-    const auto begin = reinterpret_cast<std::uintptr_t>(value);
+    const auto value = value_of(of, key);
+    const auto begin = reinterpret_cast<std::uintptr_t>(value.value_or(nullptr));
     const auto at = reinterpret_cast<std::uintptr_t>(handle);
-    if (is_set != 0 && at >= begin && at - begin < bytes_looked_at) return true;
+    if (value && at >= begin && at - begin < bytes_looked_at) return true;
   }
   return false;
 }
@@ -99,15 +106,17 @@ int copy_attributes(MPI_Comm from, MPI_Comm to) {
 int delete_attributes(MPI_Comm comm) {
   std::vector<int> keys = keys_of(comm);
   for (; !keys.empty(); keys.pop_back()) {
-    void* value = nullptr;
-    int is_set = 0;
-    PMPI_Comm_get_attr(comm, keys.back(), &value, &is_set);
-    if (is_set == 0) continue;
+    if (!value_of(comm, keys.back())) continue;
     if (const int code = PMPI_Comm_delete_attr(comm, keys.back()); code != MPI_SUCCESS) return code;
   }
-  const std::scoped_lock lock(tables().mutex);
-  tables().set.erase(comm);
+  forget_attributes(comm);
   return MPI_SUCCESS;
+}
+
+std::vector<int> forget_attributes(MPI_Comm comm) {
+  const std::scoped_lock lock(tables().mutex);
+  const auto kept = tables().set.extract(comm);
+  return kept.empty() ? std::vector<int>() : kept.mapped();
 }
 
 }  // namespace resprout::shim

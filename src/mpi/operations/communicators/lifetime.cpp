@@ -114,7 +114,10 @@ int end(MPI_Comm* comm, PartingWaits waits, Native native) {
     code = keep(handle);
   } else {
     forget_requests_of(handle);
+    const std::vector<int> keys = forget_attributes(handle);
     code = native();
+    for (std::size_t i = 0; code != MPI_SUCCESS && i < keys.size(); ++i)
+      note_attribute(handle, keys[i]);
   }
   if (code == MPI_SUCCESS)
     *comm = MPI_COMM_NULL;
