@@ -326,8 +326,8 @@ def page_of(results: dict[str, object]) -> str:
         "## Every collective without a loss",
         "Microseconds a call, back to back, of the slowest rank. *Alone* is the same program under "
         "a plain `mpirun`, in turns.",
-        "The **ratio** is the median over the turns. An `i...` is started and waited for at "
-        "once; an `..._init` is made once, and then started and waited for again and again.",
+        "The **ratio** is the median over the turns. An `i...` is started and waited for at once.",
+        "An `..._init` is made once, and then started and waited for again and again.",
         "",
     ]
     for ranks in EVERY_RANKS:
