@@ -147,7 +147,7 @@ TEST_CASE("ranks of different groups are rebuilt at once") {
 
 // Of each generation a rank writes its part, then its share of the code, for which the others of
 // its group have to have their parts. The next one begins when all ranks have both.
-TEST_CASE("wherever ranks stop and whoever is lost, what counts is rebuilt") {
+TEST_CASE("a checkpoint that counts is rebuilt, wherever three ranks stop and one is lost") {
   constexpr int ranks = 3;
   constexpr int steps_of_one = 4;  // is writing, has the part, is writing the code, has both
   constexpr int steps_max = 3 * steps_of_one;
