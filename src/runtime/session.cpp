@@ -5,7 +5,6 @@
 #include "core/invariant.hpp"
 #include "core/random.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/engine.hpp"
 #include "runtime/operation_label.hpp"
 
 namespace resprout::runtime {
@@ -28,15 +27,15 @@ Message direct_message(Rank root, int i, int procs) {
 
 }  // namespace
 
-Session::Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members,
+Session::Session(Progress& progress, std::uint64_t id, std::shared_ptr<const Members> members,
                  bool is_on_one_host)
-    : engine_(engine),
+    : progress_(progress),
       id_(id),
       everybody_(members),
       members_(std::move(members)),
       is_on_one_host_(is_on_one_host),
       prefers_star_(is_on_one_host && everybody_->size() <= star_ranks_max),
-      log_(engine.transport(), log_bytes),
+      log_(progress.transport(), log_bytes),
       revocation_({everybody_->size()}, everybody_->self()) {
   revocation_.start(revocation_context());
 }
@@ -176,7 +175,7 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
   if (goes_directly(spec, is_root, payload.size())) {
     outcome = broadcast_directly(lock, spec, root_member, payload, take);
   } else {
-    if (spec.needs_clock()) engine_.need_clock();
+    if (spec.needs_clock()) progress_.need_clock();
     Operation::Setup with = setup();
     if (is_root) with.input = payload;
     const After after = payload.size() >= large_bytes ? After::leave : After::archive;
@@ -204,7 +203,7 @@ std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
   if (members_->self() == root) kept.payload = log_.append(payload);
   if (is_revoked()) return number;
   if (!early_.empty()) handle_early_frames(number);
-  for (const Rank rank : engine_.lost_members(*members_)) handle_suspicion(kept, number, rank);
+  for (const Rank rank : progress_.losses().among(*members_)) handle_suspicion(kept, number, rank);
   return number;
 }
 
@@ -212,7 +211,7 @@ Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank 
                                     std::span<const std::byte> payload, ResultConsumer consume) {
   const std::uint64_t number = start_directly(spec, root, payload);
   Kept& kept = *find_kept(number);
-  engine_.wait_until(lock, [&] { return advance(kept, number); });
+  progress_.wait_until(lock, [&] { return advance(kept, number); });
   return finish_kept(kept, consume, After::archive);
 }
 
@@ -281,17 +280,17 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
   if (is_root) with.input = kept.payload;
   kept.operation = make_broadcast(std::move(with), kept.spec, kept.root);
   Operation& operation = *kept.operation;
-  operation.start(engine_.now(), {});
+  operation.start(progress_.now(), {});
   if (!is_root && kept.payload) {
     Message message = direct_message(kept.root, 0, members_->size());
     message.to = members_->self();
     const bool lies_elsewhere = kept.owned.data() == nullptr;
-    operation.handle_frame(engine_.now(), message, {},
+    operation.handle_frame(progress_.now(), message, {},
                            {*kept.payload, std::move(kept.owned), lies_elsewhere});
   }
-  operation.skip_sends(engine_.now(), kept.sent);
-  for (const Rank rank : engine_.lost_members(*members_))
-    operation.handle_suspicion(engine_.now(), rank);
+  operation.skip_sends(progress_.now(), kept.sent);
+  for (const Rank rank : progress_.losses().among(*members_))
+    operation.handle_suspicion(progress_.now(), rank);
   return operation;
 }
 
@@ -307,7 +306,7 @@ Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultCon
   Operation& running = *operation;
   operations_.emplace_back().operation = std::move(operation);
   start(running);
-  engine_.wait_until(lock, [&] {
+  progress_.wait_until(lock, [&] {
     return running.state() != Operation::State::running && !running.uses_caller_memory();
   });
   return finish(running, consume, after);
@@ -319,7 +318,7 @@ Outcome Session::finish(Operation& running, ResultConsumer consume, After after)
   outcome.is_delivered = running.state() == Operation::State::delivered && !is_left_out;
   outcome.is_touched = running.is_touched();
   if (outcome.is_touched) {
-    outcome.recovery_ns = engine_.now() - running.touched_since();
+    outcome.recovery_ns = progress_.now() - running.touched_since();
     for (const Rank rank : running.suspects())
       outcome.lost.push_back(running.members().world_rank(rank));
   }
@@ -345,7 +344,7 @@ bool Session::maybe_give_up(const Operation& operation) {
   const std::vector<Rank>& excluded = operation.excluded();
   if (!std::binary_search(excluded.begin(), excluded.end(), operation.members().self()))
     return false;
-  engine_.cut_off();
+  progress_.cut_off();
   cut_off();
   return true;
 }
@@ -387,7 +386,7 @@ std::vector<int> Session::contributors() const {
 
 void Session::start(Operation& operation) {
   if (is_revoked()) return operation.abandon();
-  operation.start(engine_.now(), engine_.lost_members(operation.members()));
+  operation.start(progress_.now(), progress_.losses().among(operation.members()));
   if (!early_.empty()) handle_early_frames(operation.number());
   flush(operation);
 }
@@ -407,7 +406,7 @@ void Session::forget_before(std::uint64_t number) {
     if (is_revoked() && first < revoked_at_)
       buried_.push_back(std::move(*it));
     else if (it->operation && it->operation->is_being_sent())
-      engine_.linger(std::move(it->operation));
+      progress_.agenda().linger(std::move(it->operation));
   }
   operations_.erase(operations_.begin(), keep);
   if (!is_revoked()) log_.forget();
@@ -424,12 +423,13 @@ Operation* Session::find(std::uint64_t number) {
 }
 
 void Session::flush(Operation& operation) {
-  if (engine_.is_lifelines() && operation.is_for_program()) {
-    engine_.come_back(*this, operation.number());
+  if (progress_.is_lifelines() && operation.is_for_program()) {
+    progress_.agenda().flush_later(*this, operation.number());
     return;
   }
-  if (!operation.flush(engine_.now())) engine_.come_back(*this, operation.number());
-  if (operation.deadline().at != never) engine_.wake_at_deadline(*this, operation.number());
+  if (!operation.flush(progress_.now())) progress_.agenda().flush_later(*this, operation.number());
+  if (operation.deadline().at != never)
+    progress_.agenda().wake_at_deadline(*this, operation.number());
 }
 
 void Session::flush(std::uint64_t number) {
@@ -452,7 +452,7 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
   if (kept == nullptr) return;  // forgotten: every live member has completed it
   if (has_to_wait(*kept)) {
     early_[number].emplace_back(peer, header, prefix, std::move(arrival));
-    engine_.catch_up_later(*this, number);
+    progress_.agenda().catch_up_later(*this, number);
     return;
   }
   handle_due_frame(peer, header, prefix, std::move(arrival));
@@ -472,8 +472,8 @@ void Session::handle_due_frame(int peer, const FrameHeader& header,
   if (!is_among_us(kept, peer, header)) return;
   if (maybe_take(kept, header.message, arrival)) return;
   Operation& operation = kept.operation ? *kept.operation : revive(kept, number);
-  operation.handle_frame(engine_.now(), header.message, prefix, std::move(arrival));
-  engine_.come_back(*this, number);  // the transport that delivers must not be called
+  operation.handle_frame(progress_.now(), header.message, prefix, std::move(arrival));
+  progress_.agenda().flush_later(*this, number);  // the transport that delivers must not be called
 }
 
 void Session::handle_loss(int world_rank) {
@@ -493,17 +493,17 @@ void Session::handle_loss(int world_rank) {
 // be so for others.
 void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
   if (!kept.operation && is_over(kept)) {
-    if (kept.is_native() || rank == kept.root) engine_.settle_later(*this, number);
+    if (kept.is_native() || rank == kept.root) progress_.agenda().settle_later(*this, number);
     return;
   }
   if (!kept.operation) revive(kept, number);
-  if (has_to_wait(kept)) return engine_.catch_up_later(*this, number);
-  kept.operation->handle_suspicion(engine_.now(), rank);
+  if (has_to_wait(kept)) return progress_.agenda().catch_up_later(*this, number);
+  kept.operation->handle_suspicion(progress_.now(), rank);
   flush(*kept.operation);
 }
 
 bool Session::has_to_wait(const Kept& kept) const {
-  return kept.operation && engine_.is_lifelines() && kept.operation->is_for_program();
+  return kept.operation && progress_.is_lifelines() && kept.operation->is_for_program();
 }
 
 void Session::catch_up(std::uint64_t number) {
@@ -511,8 +511,8 @@ void Session::catch_up(std::uint64_t number) {
   if (kept == nullptr || !kept->operation || is_revoked()) return;
   handle_early_frames(number);
   Operation& operation = *kept->operation;
-  for (const Rank rank : engine_.lost_members(operation.members()))
-    operation.handle_suspicion(engine_.now(), rank);
+  for (const Rank rank : progress_.losses().among(operation.members()))
+    operation.handle_suspicion(progress_.now(), rank);
   flush(operation);
 }
 
@@ -521,7 +521,7 @@ void Session::enqueue(std::shared_ptr<Task> task) {
   has_tasks_.store(true, std::memory_order_release);
   if (tasks_.size() > 1) return;
   advance_tasks();
-  if (has_tasks()) engine_.attend_to(*this);
+  if (has_tasks()) progress_.agenda().attend_to(*this);
 }
 
 // The task that ends may be the last that holds what it refers to: it goes when nothing is done
@@ -530,7 +530,7 @@ bool Session::advance_tasks() {
   bool has_ended = false;
   while (!tasks_.empty()) {
     const std::shared_ptr<Task> task = tasks_.front();
-    if ((engine_.is_lifelines() && task->is_for_program()) || !task->advance()) break;
+    if ((progress_.is_lifelines() && task->is_for_program()) || !task->advance()) break;
     tasks_.pop_front();
     has_ended = true;
   }
@@ -539,7 +539,7 @@ bool Session::advance_tasks() {
 }
 
 void Session::finish_tasks(Lock& lock) {
-  engine_.wait_until(lock, [&] { return tasks_.empty(); });
+  progress_.wait_until(lock, [&] { return tasks_.empty(); });
 }
 
 void Session::settle(std::uint64_t number) {
@@ -552,16 +552,16 @@ bool Session::try_send(const Members& members, std::uint64_t operation, const Me
                        Transfer& transfer) {
   if (is_revoked()) return true;
   const FrameHeader header{id_, label_of(operation, members.view()), message};
-  return engine_.transport().try_send(members.world_rank(message.to), header, prefix, data,
-                                      transfer);
+  return progress_.transport().try_send(members.world_rank(message.to), header, prefix, data,
+                                        transfer);
 }
 
 bool Session::passes_by_reference(int world_rank, std::span<const std::byte> data) const {
-  return engine_.transport().passes_by_reference(world_rank, data);
+  return progress_.transport().passes_by_reference(world_rank, data);
 }
 
 Buffer Session::allocate(std::size_t bytes) {
-  return bytes < shared_bytes_min ? Buffer(bytes) : Buffer(bytes, engine_.transport());
+  return bytes < shared_bytes_min ? Buffer(bytes) : Buffer(bytes, progress_.transport());
 }
 
 void Session::for_each_awaited(const std::function<void(int)>& function,
@@ -569,7 +569,7 @@ void Session::for_each_awaited(const std::function<void(int)>& function,
   if (is_below_.load(std::memory_order_relaxed) && !is_on_one_host_) below(*everybody_);
   for (const Kept& kept : operations_) {
     if (kept.operation) {
-      kept.operation->for_each_awaited(engine_.now(), function);
+      kept.operation->for_each_awaited(progress_.now(), function);
     } else if (kept.is_direct() && !is_over(kept)) {
       const Rank rank = members_->self() == kept.root
                             ? direct_message(kept.root, kept.sent, members_->size()).to

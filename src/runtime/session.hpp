@@ -35,7 +35,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -46,17 +45,16 @@
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/progress.hpp"
 #include "runtime/protocols.hpp"
 #include "runtime/task.hpp"
 
 namespace resprout::runtime {
 
-class Engine;
 class MemoryReader;
 enum class MemoryRead : std::uint8_t;
 struct MemoryOffer;
 class NativeCall;
-using Lock = std::unique_lock<std::mutex>;
 
 inline constexpr int unsynchronized_max = 256;
 inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
@@ -65,8 +63,6 @@ inline constexpr std::size_t large_bytes = std::size_t{1} << 20;
 inline constexpr std::uint64_t revocation_number = ~std::uint64_t{0};
 // Likewise: it asks or says where a process is (session_standstill.cpp).
 inline constexpr std::uint64_t standstill_number = revocation_number - 1;
-// Who has waited for so long in one call asks those for whom it waits.
-inline constexpr std::int64_t standstill_ns = 200'000'000;
 
 // How an operation ended.
 struct Outcome {
@@ -145,7 +141,7 @@ class Standstill {
 
 class Session final : public Outlet {
  public:
-  Session(Engine& engine, std::uint64_t id, std::shared_ptr<const Members> members,
+  Session(Progress& progress, std::uint64_t id, std::shared_ptr<const Members> members,
           bool is_on_one_host);
 
   Outcome allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
@@ -253,7 +249,7 @@ class Session final : public Outlet {
   // The operation with this number, if it is neither forgotten nor still to come, and if a machine
   // carries it.
   Operation* find(std::uint64_t number);
-  // Sends what the operation has to say; asks the engine to come back when it could not.
+  // Sends what the operation has to say, and comes back to it if it could not.
   void flush(Operation& operation);
   // The same for what has this number, if it is still there.
   void flush(std::uint64_t number);
@@ -352,7 +348,7 @@ class Session final : public Outlet {
   }
   Outcome synchronize(Lock& lock);
 
-  Engine& engine_;
+  Progress& progress_;
   const std::uint64_t id_;
   std::shared_ptr<const Members> everybody_;
   std::shared_ptr<const Members> members_;

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "runtime/announcement.hpp"
-#include "runtime/engine.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::runtime {
@@ -79,9 +78,9 @@ MemoryRead Session::read_offer(Lock& lock, MemoryReader& reader, const MemoryOff
     const auto part = into.subspan(done, std::min(read_at_once_max, into.size() - done));
     read = is_revoked() ? MemoryRead::gone : reader.read(offer, done, part);
     done += part.size();
-    if (!engine_.has_notice()) continue;
+    if (!progress_.notices().has_unread()) continue;
     lock.lock();
-    engine_.read_notices(lock);
+    progress_.read_notices(lock);
     lock.unlock();
   }
   if (read == MemoryRead::done) read = reader.confirm(offer);

@@ -1,6 +1,5 @@
 // Operations that the library below carries until a loss: see docs/explanation/protocols/native.md.
 #include "core/invariant.hpp"
-#include "runtime/engine.hpp"
 #include "runtime/native_call.hpp"
 #include "runtime/session.hpp"
 
@@ -27,7 +26,7 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
 // Mostly nobody is lost, and there is nothing to lock for. Who has given it up then, because of a
 // loss of which nothing is known here, has interrupted it before.
 bool Session::is_given_up(Lock& lock) {
-  if (engine_.lost_count() == 0 && !is_revoked()) return false;
+  if (progress_.losses().count() == 0 && !is_revoked()) return false;
   if (!lock.owns_lock()) lock.lock();
   return has_lost_members() || early_.contains(next_);
 }
@@ -56,7 +55,7 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
     kept.payload = kept.owned.view();
   }
   if (!early_.empty()) handle_early_frames(number);
-  if (has_lost_members()) engine_.settle_later(*this, number);
+  if (has_lost_members()) progress_.agenda().settle_later(*this, number);
   if (!call.synchronizes()) synchronize_if_due(lock, payload.size());
   Outcome outcome;
   outcome.is_delivered = true;
@@ -70,7 +69,7 @@ Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
   Operation& settlement = revive_native(kept, number);
   if (!early_.empty()) handle_early_frames(number);
   flush(settlement);
-  engine_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
+  progress_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
   const bool is_valid = settlement.result().has_value();
   const auto take = [&](std::span<const std::byte> payload) { call.take(payload); };
   Outcome outcome = finish(settlement, take, is_valid ? After::archive : After::synchronize);
@@ -97,7 +96,7 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
   }
   const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
   kept.operation = make_allreduce(std::move(with), spec);
-  kept.operation->start(engine_.now(), engine_.lost_members(*members_));
+  kept.operation->start(progress_.now(), progress_.losses().among(*members_));
   return *kept.operation;
 }
 
@@ -110,7 +109,8 @@ bool Session::is_behind(int world_rank) const {
 }
 
 bool Session::has_lost_members() const {
-  return is_revoked() || (engine_.lost_count() != 0 && !engine_.lost_members(*members_).empty());
+  return is_revoked() ||
+         (progress_.losses().count() != 0 && !progress_.losses().among(*members_).empty());
 }
 
 }  // namespace resprout::runtime

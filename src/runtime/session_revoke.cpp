@@ -8,7 +8,6 @@
 // made without the others.
 #include <algorithm>
 
-#include "runtime/engine.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::runtime {
@@ -34,7 +33,7 @@ void Session::handle_notice(int peer, const Message& message) {
   const Context context = revocation_context();
   revocation_.handle_message(context, message);
   fall_silent(context);
-  engine_.come_back(*this, revocation_number);  // when all that has arrived is read
+  progress_.agenda().flush_later(*this, revocation_number);  // when all that has arrived is read
 }
 
 void Session::handle_notice_of_host() {
@@ -57,7 +56,7 @@ void Session::follow_revocation() {
   const Context context = revocation_context();
   revocation_.revoke(context);
   fall_silent(context);
-  engine_.come_back(*this, revocation_number);
+  progress_.agenda().flush_later(*this, revocation_number);
 }
 
 // What its members got no longer matters to any of them, so nothing is made of what is called now.
@@ -67,19 +66,20 @@ Outcome Session::give_up() {
 }
 
 Context Session::revocation_context() {
-  lost_to_revocation_ = engine_.lost_members(*everybody_);
-  return {engine_.now(),
+  lost_to_revocation_ = progress_.losses().among(*everybody_);
+  return {progress_.now(),
           {lost_to_revocation_.data(), static_cast<std::uint32_t>(lost_to_revocation_.size())},
           {}};
 }
 
 bool Session::is_told(Rank rank) const {
-  return (is_host_told_ && engine_.transport().shares_memory_with(everybody_->world_rank(rank))) ||
+  return (is_host_told_ &&
+          progress_.transport().shares_memory_with(everybody_->world_rank(rank))) ||
          std::find(told_by_.begin(), told_by_.end(), rank) != told_by_.end();
 }
 
 void Session::flush_revocation() {
-  if (!is_host_told_) is_host_told_ = engine_.post(*this);
+  if (!is_host_told_) is_host_told_ = progress_.notices().post_revocation(id_);
   if (is_host_told_ && is_on_one_host_) return;
   const Context context = revocation_context();
   for (;;) {
@@ -90,10 +90,10 @@ void Session::flush_revocation() {
       continue;
     }
     Transfer nothing;
-    if (!engine_.transport().try_send(everybody_->world_rank(unsent_notice_->to),
-                                      {id_, revocation_number, *unsent_notice_}, {}, {}, nothing))
-      return engine_.come_back(*this, revocation_number);
-    if (!is_host_told_) engine_.ring();
+    if (!progress_.transport().try_send(everybody_->world_rank(unsent_notice_->to),
+                                        {id_, revocation_number, *unsent_notice_}, {}, {}, nothing))
+      return progress_.agenda().flush_later(*this, revocation_number);
+    if (!is_host_told_) progress_.notices().bell().ring();
     unsent_notice_.reset();
   }
 }
@@ -107,16 +107,16 @@ void Session::fall_silent(const Context& context) {
   early_.clear();
   for (Kept& kept : operations_)
     if (kept.operation) kept.operation->abandon();
-  engine_.tell_of_revocation(*this);
+  progress_.tell_of_revocation(*this);
   for (Session* other : bound_) other->follow_revocation();
-  if (is_closed_) engine_.bid_farewell(*this);
+  if (is_closed_) progress_.bid_farewell(*this);
 }
 
 void Session::give_back_memory() {
   for (std::vector<Kept>* all : {&operations_, &buried_}) {
     for (Kept& kept : *all)
       if (kept.operation && kept.operation->is_being_sent())
-        engine_.linger(std::move(kept.operation));
+        progress_.agenda().linger(std::move(kept.operation));
     all->clear();
   }
   log_.release();

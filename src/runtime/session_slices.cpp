@@ -1,7 +1,6 @@
 // An allreduce in slices: see docs/explanation/protocols/slices.md.
 #include <algorithm>
 
-#include "runtime/engine.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::runtime {
@@ -34,9 +33,9 @@ Outcome Session::allreduce_in_slices(Lock& lock, const ReduceSpec& spec,
     kept.operation = make_allreduce(std::move(with), spec, root);
     parts.push_back(kept.operation.get());
     start(*kept.operation);
-    engine_.give_way(lock);
+    progress_.give_way(lock);
   }
-  engine_.wait_until(lock, [&] {
+  progress_.wait_until(lock, [&] {
     return std::all_of(parts.begin(), parts.end(), [](const Operation* part) {
       return part->state() != Operation::State::running && !part->uses_caller_memory();
     });

@@ -14,7 +14,6 @@
 // The asker revokes the session, so that nobody waits in it any more.
 #include <cstdint>
 
-#include "runtime/engine.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::runtime {
@@ -52,7 +51,7 @@ void Standstill::ask_awaited() {
   for (const Kept& kept : session.operations_) {
     const bool is_ours = kept.carrier != Kept::Carrier::native;
     if (kept.operation && is_ours && kept.operation->state() == Operation::State::running)
-      kept.operation->for_each_awaited(session.engine_.now(),
+      kept.operation->for_each_awaited(session.progress_.now(),
                                        [&](int rank) { ask(rank, number, 0); });
     else if (kept.is_direct() && !session.is_over(kept) && session.members_->self() != kept.root)
       ask(session.members_->world_rank(kept.root), number, 0);
@@ -85,7 +84,7 @@ bool Standstill::is_past(std::uint32_t round, bool is_about_lanes) const {
 
 void Standstill::handle_answer(int peer, std::uint32_t round, bool is_about_lanes) {
   const std::int64_t ahead = distance(session_.next_, round);
-  if (session_.engine_.is_lost(peer)) return;
+  if (session_.progress_.losses().is_lost(peer)) return;
   if (is_about_lanes) {
     if (ahead == 0) past_[peer] = session_.next_;
     return;
@@ -115,18 +114,18 @@ void Standstill::say(int world_rank, Message message) {
   message.from = session_.everybody_->self();
   message.to = session_.everybody_->index_of_world_rank(world_rank);
   unsaid_.emplace_back(world_rank, message);
-  session_.engine_.come_back(session_, standstill_number);
+  session_.progress_.agenda().flush_later(session_, standstill_number);
 }
 
 void Standstill::flush() {
   while (!unsaid_.empty() && !session_.is_revoked()) {
     const auto& [world_rank, message] = unsaid_.back();
     Transfer nothing;
-    Engine& engine = session_.engine_;
-    if (!engine.is_lost(world_rank) &&
-        !engine.transport().try_send(world_rank, {session_.id_, standstill_number, message}, {}, {},
-                                     nothing))
-      return engine.come_back(session_, standstill_number);
+    Progress& progress = session_.progress_;
+    if (!progress.losses().is_lost(world_rank) &&
+        !progress.transport().try_send(world_rank, {session_.id_, standstill_number, message}, {},
+                                       {}, nothing))
+      return progress.agenda().flush_later(session_, standstill_number);
     unsaid_.pop_back();
   }
   unsaid_.clear();

@@ -1,7 +1,6 @@
 #include "runtime/started.hpp"
 
 #include "core/invariant.hpp"
-#include "runtime/engine.hpp"
 
 namespace resprout::runtime {
 
@@ -72,7 +71,7 @@ void Started::broadcast(const BroadcastSpec& spec, int root, std::span<const std
     outcome_ = {};
     stage_ = Stage::operation;
   } else {
-    if (spec.needs_clock()) session_.engine_.need_clock();
+    if (spec.needs_clock()) session_.progress_.need_clock();
     Operation::Setup with = session_.setup();
     if (is_root) with.input = payload;
     begin(make_broadcast(std::move(with), spec, root_member),

@@ -57,7 +57,7 @@ class LibraryCall final : public NativeCall {
                : parts.size() == static_cast<std::size_t>(session_.everybody().size());
   }
   bool is_interrupted() const { return library_.is_interrupted || session_.is_revoked(); }
-  bool knows_of_loss() const { return !engine_.lost_members(session_.everybody()).empty(); }
+  bool knows_of_loss() const { return !engine_.losses().among(session_.everybody()).empty(); }
 
   Turns& turns_;
   Engine& engine_;

@@ -1,0 +1,49 @@
+#include "runtime/progress.hpp"
+
+namespace resprout::runtime {
+
+Progress::Progress(int self, int world_size, Transport& transport, IdleStrategy idle)
+    : self_(self),
+      transport_(transport),
+      idle_(idle),
+      notices_(transport.bell(), transport.board()),
+      losses_(world_size) {}
+
+void Progress::note_loss(int rank) {
+  if (losses_.note(rank)) note_news();
+}
+
+void Progress::note_end(int rank) {
+  if (losses_.note_end(rank)) note_news();
+}
+
+void Progress::post_loss(int rank) {
+  if (losses_.is_lost(rank)) return;
+  const bool is_posted = notices_.post_loss(rank);
+  note_end(rank);
+  if (is_posted) notices_.bell().ring();
+}
+
+void Progress::note_stops() {
+  const PulseWatch::Look look = pulses_.look(losses_);
+  for (const int rank : look.dead) post_loss(rank);
+  pulses_.take(look);
+}
+
+bool Progress::cut_off() {
+  if (!transport_.withdraw()) return false;
+  is_cut_off_.store(true, std::memory_order_release);
+  note_news();
+  return true;
+}
+
+void Progress::give_way(Lock& lock) {
+  if (idle_.is_crowded()) {
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  }
+  read_notices(lock);
+}
+
+}  // namespace resprout::runtime
