@@ -12,8 +12,6 @@ namespace resprout::runtime {
 namespace {
 // Payloads of less travel inside of frames; others lie where the receivers can read them.
 constexpr std::size_t inline_bytes_max = 1024;
-// What is kept before a barrier is due, one payload more, and what rounding up takes.
-constexpr std::size_t log_bytes = kept_bytes_max + large_bytes + unsynchronized_max * 64;
 
 // How the root of a star reaches everybody: in this order, as its machine would.
 Message direct_message(Rank root, int i, int procs) {
@@ -35,10 +33,8 @@ Session::Session(Progress& progress, std::uint64_t id, std::shared_ptr<const Mem
       members_(std::move(members)),
       is_on_one_host_(is_on_one_host),
       prefers_star_(is_on_one_host && everybody_->size() <= star_ranks_max),
-      log_(progress.transport(), log_bytes),
-      revocation_({everybody_->size()}, everybody_->self()) {
-  revocation_.start(revocation_context());
-}
+      log_(progress.transport(), progress.agenda()),
+      revocation_(progress, id, everybody_, is_on_one_host) {}
 
 std::uint64_t Session::child(std::uint64_t key) const {
   std::uint64_t state = id_ ^ (key * 0x9e3779b97f4a7c15);
@@ -47,7 +43,7 @@ std::uint64_t Session::child(std::uint64_t key) const {
 
 Operation::Setup Session::setup() {
   Operation::Setup setup;
-  setup.number = next_++;
+  setup.number = log_.take_number();
   setup.members = members_;
   setup.outlet = this;
   return setup;
@@ -190,19 +186,20 @@ Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
 
 bool Session::goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes) {
   return prefers_star_ && spec.is_star(members_->size()) && bytes < large_bytes &&
-         log_.has_room(bytes) && (!is_root || bytes < inline_bytes_max || log_.is_shared());
+         log_.payloads().has_room(bytes) &&
+         (!is_root || bytes < inline_bytes_max || log_.payloads().is_shared());
 }
 
 std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
                                       std::span<const std::byte> payload) {
-  const std::uint64_t number = next_++;
-  Kept& kept = operations_.emplace_back();
+  const std::uint64_t number = log_.take_number();
+  Kept& kept = log_.add();
   kept.carrier = Kept::Carrier::direct;
   kept.spec = spec;
   kept.root = root;
-  if (members_->self() == root) kept.payload = log_.append(payload);
+  if (members_->self() == root) kept.payload = log_.payloads().append(payload);
   if (is_revoked()) return number;
-  if (!early_.empty()) handle_early_frames(number);
+  if (log_.has_early()) handle_early_frames(number);
   for (const Rank rank : progress_.losses().among(*members_)) handle_suspicion(kept, number, rank);
   return number;
 }
@@ -210,7 +207,7 @@ std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
 Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
                                     std::span<const std::byte> payload, ResultConsumer consume) {
   const std::uint64_t number = start_directly(spec, root, payload);
-  Kept& kept = *find_kept(number);
+  Kept& kept = *log_.find(number);
   progress_.wait_until(lock, [&] { return advance(kept, number); });
   return finish_kept(kept, consume, After::archive);
 }
@@ -254,8 +251,8 @@ bool Session::maybe_take(Kept& kept, const Message& message, Arrival& arrival) {
   if (message.kind != MessageKind::tree || message.from != kept.root) return false;
   if (kept.payload) return true;
   if (arrival.owned.data() == nullptr && !arrival.is_shared) {
-    if (log_.has_room(arrival.data.size())) {
-      kept.payload = log_.append(arrival.data);
+    if (log_.payloads().has_room(arrival.data.size())) {
+      kept.payload = log_.payloads().append(arrival.data);
       return true;
     }
     arrival = lasting(std::move(arrival));
@@ -294,17 +291,10 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
   return operation;
 }
 
-bool Session::is_barrier_due(std::size_t bytes) {
-  ++unsynchronized_.operations;
-  unsynchronized_.kept_bytes += bytes;
-  return unsynchronized_.operations >= unsynchronized_max ||
-         unsynchronized_.kept_bytes >= kept_bytes_max;
-}
-
 Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
                      After after) {
   Operation& running = *operation;
-  operations_.emplace_back().operation = std::move(operation);
+  log_.add(std::move(operation));
   start(running);
   progress_.wait_until(lock, [&] {
     return running.state() != Operation::State::running && !running.uses_caller_memory();
@@ -334,7 +324,7 @@ Outcome Session::finish(Operation& running, ResultConsumer consume, After after)
   if (after != After::synchronize) return outcome;
   running.archive();
   if (!running.excluded().empty() && !is_left_out) members_ = members_->without(running.excluded());
-  forget_before(running.number());
+  log_.forget_before(running.number());
   return outcome;
 }
 
@@ -353,12 +343,12 @@ bool Session::maybe_give_up(const Operation& operation) {
 // have gone on with something else than they do. What is kept stays what it was among all of them.
 void Session::part_from_the_lost() {
   if (is_revoked()) return;
-  for (std::uint64_t number = next_ - operations_.size(); number < next_; ++number) settle(number);
-  members_ = members_->after(next_);
+  for (std::uint64_t number = log_.first(); number < log_.next(); ++number) settle(number);
+  members_ = members_->after(log_.next());
 }
 
 void Session::note_contributors(const Outcome& outcome, Rank root) {
-  const Kept& kept = operations_.back();
+  const Kept& kept = log_.latest();
   if (!outcome.is_delivered || (kept.operation && kept.operation->is_nobodys()))
     return note_that_nobody_contributed();
   const auto& members = kept.operation ? kept.operation->shared_members() : members_;
@@ -387,39 +377,13 @@ std::vector<int> Session::contributors() const {
 void Session::start(Operation& operation) {
   if (is_revoked()) return operation.abandon();
   operation.start(progress_.now(), progress_.losses().among(operation.members()));
-  if (!early_.empty()) handle_early_frames(operation.number());
+  if (log_.has_early()) handle_early_frames(operation.number());
   flush(operation);
 }
 
 void Session::handle_early_frames(std::uint64_t number) {
-  auto due = early_.extract(number);
-  if (due.empty()) return;
-  for (EarlyFrame& frame : due.mapped())
+  for (EarlyFrame& frame : log_.take_early(number))
     handle_due_frame(frame.peer, frame.header, frame.prefix, std::move(frame.arrival));
-}
-
-void Session::forget_before(std::uint64_t number) {
-  std::uint64_t first = next_ - operations_.size();
-  unsynchronized_ = {};
-  const auto keep = operations_.begin() + static_cast<std::ptrdiff_t>(number - first);
-  for (auto it = operations_.begin(); it != keep; ++it, ++first) {
-    if (is_revoked() && first < revoked_at_)
-      buried_.push_back(std::move(*it));
-    else if (it->operation && it->operation->is_being_sent())
-      progress_.agenda().linger(std::move(it->operation));
-  }
-  operations_.erase(operations_.begin(), keep);
-  if (!is_revoked()) log_.forget();
-}
-
-Kept* Session::find_kept(std::uint64_t number) {
-  const std::uint64_t first = next_ - operations_.size();
-  return number >= first && number < next_ ? &operations_[number - first] : nullptr;
-}
-
-Operation* Session::find(std::uint64_t number) {
-  Kept* kept = find_kept(number);
-  return kept != nullptr ? kept->operation.get() : nullptr;
 }
 
 void Session::flush(Operation& operation) {
@@ -444,14 +408,14 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
   if (is_revoked()) return;
   if (header.operation == standstill_number) return standstill.handle_frame(peer, header.message);
   const std::uint64_t number = number_in(header.operation);
-  if (number >= next_) {
-    early_[number].emplace_back(peer, header, prefix, std::move(arrival));
+  if (number >= log_.next()) {
+    log_.keep_early(number, {peer, header, prefix, std::move(arrival)});
     return;
   }
-  const Kept* kept = find_kept(number);
+  const Kept* kept = log_.find(number);
   if (kept == nullptr) return;  // forgotten: every live member has completed it
   if (has_to_wait(*kept)) {
-    early_[number].emplace_back(peer, header, prefix, std::move(arrival));
+    log_.keep_early(number, {peer, header, prefix, std::move(arrival)});
     progress_.agenda().catch_up_later(*this, number);
     return;
   }
@@ -468,7 +432,7 @@ bool Session::is_among_us(const Kept& kept, int peer, const FrameHeader& header)
 void Session::handle_due_frame(int peer, const FrameHeader& header,
                                std::span<const std::byte> prefix, Arrival arrival) {
   const std::uint64_t number = number_in(header.operation);
-  Kept& kept = *find_kept(number);
+  Kept& kept = *log_.find(number);
   if (!is_among_us(kept, peer, header)) return;
   if (maybe_take(kept, header.message, arrival)) return;
   Operation& operation = kept.operation ? *kept.operation : revive(kept, number);
@@ -478,11 +442,11 @@ void Session::handle_due_frame(int peer, const FrameHeader& header,
 
 void Session::handle_loss(int world_rank) {
   if (is_revoked()) {
-    revocation_.handle_suspicion(revocation_context(), everybody_->index_of_world_rank(world_rank));
-    return flush(revocation_number);
+    revocation_.handle_loss(world_rank);
+    return flush_revocation();
   }
-  for (std::uint64_t number = next_; number-- > next_ - operations_.size();) {
-    Kept& kept = *find_kept(number);
+  for (std::uint64_t number = log_.next(); number-- > log_.first();) {
+    Kept& kept = *log_.find(number);
     const Rank rank = members_of(kept).index_of_world_rank(world_rank);
     if (rank != no_rank) handle_suspicion(kept, number, rank);
   }
@@ -507,7 +471,7 @@ bool Session::has_to_wait(const Kept& kept) const {
 }
 
 void Session::catch_up(std::uint64_t number) {
-  const Kept* kept = find_kept(number);
+  const Kept* kept = log_.find(number);
   if (kept == nullptr || !kept->operation || is_revoked()) return;
   handle_early_frames(number);
   Operation& operation = *kept->operation;
@@ -543,7 +507,7 @@ void Session::finish_tasks(Lock& lock) {
 }
 
 void Session::settle(std::uint64_t number) {
-  Kept* kept = find_kept(number);
+  Kept* kept = log_.find(number);
   if (kept != nullptr && !kept->operation && !is_revoked()) flush(revive(*kept, number));
 }
 
@@ -567,7 +531,7 @@ Buffer Session::allocate(std::size_t bytes) {
 void Session::for_each_awaited(const std::function<void(int)>& function,
                                const std::function<void(const Members&)>& below) const {
   if (is_below_.load(std::memory_order_relaxed) && !is_on_one_host_) below(*everybody_);
-  for (const Kept& kept : operations_) {
+  log_.for_each([&](std::uint64_t, const Kept& kept) {
     if (kept.operation) {
       kept.operation->for_each_awaited(progress_.now(), function);
     } else if (kept.is_direct() && !is_over(kept)) {
@@ -576,7 +540,7 @@ void Session::for_each_awaited(const std::function<void(int)>& function,
                             : kept.root;
       function(members_->world_rank(rank));
     }
-  }
+  });
 }
 
 }  // namespace resprout::runtime

@@ -40,13 +40,14 @@
 #include <utility>
 #include <vector>
 
-#include "protocols/revoke/revoke.hpp"
 #include "runtime/early_frame.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/operation_log.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/protocols.hpp"
+#include "runtime/revocation.hpp"
 #include "runtime/task.hpp"
 
 namespace resprout::runtime {
@@ -56,12 +57,7 @@ enum class MemoryRead : std::uint8_t;
 struct MemoryOffer;
 class NativeCall;
 
-inline constexpr int unsynchronized_max = 256;
-inline constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
-inline constexpr std::size_t large_bytes = std::size_t{1} << 20;
-// In a frame's header: it belongs to the revocation of the session, not to an operation.
-inline constexpr std::uint64_t revocation_number = ~std::uint64_t{0};
-// Likewise: it asks or says where a process is (session_standstill.cpp).
+// In a frame's header: it asks or says where a process is (session_standstill.cpp).
 inline constexpr std::uint64_t standstill_number = revocation_number - 1;
 
 // How an operation ended.
@@ -198,7 +194,7 @@ class Session final : public Outlet {
   // The same here alone, and nobody is told: this process has no part in the job any more.
   void cut_off();
   // Safe without the lock.
-  bool is_revoked() const { return is_revoked_.load(std::memory_order_acquire); }
+  bool is_revoked() const { return revocation_.is_known(); }
   // When this one is revoked, so is `other`, in which its members wait on its behalf; at once if
   // it is revoked already. Until `release`.
   void bind(Session& other);
@@ -206,7 +202,7 @@ class Session final : public Outlet {
 
   std::uint64_t id() const { return id_; }
   // Some operation was called; the same answer at all members between two operations.
-  bool has_begun() const { return next_ != 0; }
+  bool has_begun() const { return log_.next() != 0; }
   // Names for sessions that all members of this one open in the same order, or for one that is
   // told apart by `key`.
   std::uint64_t next_child() { return child(++children_); }
@@ -242,13 +238,16 @@ class Session final : public Outlet {
   // Everybody is done with it, or it is revoked and this process is.
   void close() {
     is_closed_ = true;
-    if (!is_revoked()) log_.release();
+    if (!is_revoked()) log_.release_payloads();
   }
   // REQUIRES: revoked; all living members have closed it.
-  void give_back_memory();
+  void give_back_memory() { log_.give_back(); }
   // The operation with this number, if it is neither forgotten nor still to come, and if a machine
   // carries it.
-  Operation* find(std::uint64_t number);
+  Operation* find(std::uint64_t number) {
+    Kept* kept = log_.find(number);
+    return kept != nullptr ? kept->operation.get() : nullptr;
+  }
   // Sends what the operation has to say, and comes back to it if it could not.
   void flush(Operation& operation);
   // The same for what has this number, if it is still there.
@@ -292,7 +291,6 @@ class Session final : public Outlet {
   Operation::Setup setup();
   Operation::Setup concatenation(Buffer input);
   std::unique_ptr<Operation> make_barrier();
-  Kept* find_kept(std::uint64_t number);
   Outcome broadcast_in_slices(Lock& lock, const BroadcastSpec& spec, int root,
                               std::span<std::byte> memory, std::size_t bytes, bool has_it);
   MemoryRead read_offer(Lock& lock, MemoryReader& reader, const MemoryOffer& offer,
@@ -318,12 +316,10 @@ class Session final : public Outlet {
   Outcome give_up();
   Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
   bool has_lost_members() const;
-  Context revocation_context();
-  void handle_notice(int peer, const Message& message);
+  void handle_notice(int peer, const Message& notice);
   void flush_revocation();
   void follow_revocation();
-  bool is_told(Rank rank) const;
-  void fall_silent(const Context& context);
+  void fall_silent();
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
               After after);
@@ -340,11 +336,9 @@ class Session final : public Outlet {
   bool is_among_us(const Kept& kept, int peer, const FrameHeader& header) const;
   void handle_due_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                         Arrival arrival);
-  void forget_before(std::uint64_t number);
   // One more operation that does not synchronize is over, of which everybody keeps so many bytes.
-  bool is_barrier_due(std::size_t bytes);
   void synchronize_if_due(Lock& lock, std::size_t bytes) {
-    if (is_barrier_due(bytes)) synchronize(lock);
+    if (log_.note_unsynchronized(bytes)) synchronize(lock);
   }
   Outcome synchronize(Lock& lock);
 
@@ -354,32 +348,17 @@ class Session final : public Outlet {
   std::shared_ptr<const Members> members_;
   const bool is_on_one_host_;
   const bool prefers_star_;
-  PayloadLog log_;
-  std::uint64_t next_ = 0;                                  // number of the next operation
-  std::vector<Kept> operations_;                            // with ascending numbers, up to next_
-  std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
-  std::deque<std::shared_ptr<Task>> tasks_;                 // the first one goes on
+  OperationLog log_;
+  Revocation revocation_;
+  std::vector<Session*> bound_;              // are revoked when this one is
+  std::deque<std::shared_ptr<Task>> tasks_;  // the first one goes on
   std::atomic<bool> has_tasks_ = false;
   Contributors contributors_;
   bool is_native_over_ = false;
   bool may_read_ = true;                // of each other's memory: the same at all members
   std::atomic<bool> is_below_ = false;  // the library below carries the next operation
-  struct {
-    int operations = 0;
-    std::size_t kept_bytes = 0;
-  } unsynchronized_;
   std::uint64_t children_ = 0;
-
-  protocols::Revoke revocation_;
-  std::vector<Rank> lost_to_revocation_;
-  std::optional<Message> unsent_notice_;
-  std::vector<Rank> told_by_;
-  std::vector<Session*> bound_;
-  bool is_host_told_ = false;
   bool is_closed_ = false;
-  std::atomic<bool> is_revoked_ = false;
-  std::uint64_t revoked_at_ = 0;  // operations before this one may have said something
-  std::vector<Kept> buried_;      // of those, what is over
 };
 
 }  // namespace resprout::runtime

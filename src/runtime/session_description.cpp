@@ -8,19 +8,18 @@ namespace resprout::runtime {
 std::string Session::describe() const {
   std::string text = "session " + std::to_string(id_) + ": " + std::to_string(members_->size()) +
                      " of " + std::to_string(everybody_->size()) + " members, " +
-                     (is_revoked() ? "revoked, " : "") + "next operation " + std::to_string(next_) +
-                     ", frames for " + std::to_string(early_.size()) + " later operations";
-  std::uint64_t number = next_ - operations_.size();
-  for (const Kept& kept : operations_) {
+                     (is_revoked() ? "revoked, " : "") + "next operation " +
+                     std::to_string(log_.next()) + ", frames for " +
+                     std::to_string(log_.early_count()) + " later operations";
+  log_.for_each([&](std::uint64_t number, const Kept& kept) {
     const bool is_running =
         kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
     if (is_running)
       text += "\n  operation " + std::to_string(number) + " runs, waits for: " +
               (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
-    ++number;
-  }
+  });
   if (is_below_.load(std::memory_order_relaxed))
-    text += "\n  operation " + std::to_string(next_) + " runs, waits for: the library below";
+    text += "\n  operation " + std::to_string(log_.next()) + " runs, waits for: the library below";
   if (!tasks_.empty()) text += "\n  " + std::to_string(tasks_.size()) + " tasks go on";
   return text;
 }

@@ -28,14 +28,14 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
 bool Session::is_given_up(Lock& lock) {
   if (progress_.losses().count() == 0 && !is_revoked()) return false;
   if (!lock.owns_lock()) lock.lock();
-  return has_lost_members() || early_.contains(next_);
+  return has_lost_members() || log_.has_early(log_.next());
 }
 
 // The operation that the library below has let go. Before that nothing has to be known of it:
 // frames for it are early ones.
 Kept& Session::keep_native(const NativeCall& call) {
-  ++next_;
-  Kept& kept = operations_.emplace_back();
+  log_.take_number();
+  Kept& kept = log_.add();
   kept.carrier = Kept::Carrier::native;
   if (contributors_.members != members_) contributors_.members = members_;
   contributors_.excluded.clear();
@@ -44,17 +44,17 @@ Kept& Session::keep_native(const NativeCall& call) {
 }
 
 Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
-  const std::uint64_t number = next_;
-  if (call.synchronizes()) forget_before(number);
+  const std::uint64_t number = log_.next();
+  if (call.synchronizes()) log_.forget_before(number);
   const std::span<const std::byte> payload = call.payload();
   Kept& kept = keep_native(call);
-  if (log_.has_room(payload.size())) {
-    kept.payload = payload.empty() ? payload : log_.append(payload);
+  if (log_.payloads().has_room(payload.size())) {
+    kept.payload = payload.empty() ? payload : log_.payloads().append(payload);
   } else {
     kept.owned = Buffer(payload);
     kept.payload = kept.owned.view();
   }
-  if (!early_.empty()) handle_early_frames(number);
+  if (log_.has_early()) handle_early_frames(number);
   if (has_lost_members()) progress_.agenda().settle_later(*this, number);
   if (!call.synchronizes()) synchronize_if_due(lock, payload.size());
   Outcome outcome;
@@ -65,9 +65,9 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
 // valid for all. Otherwise nobody has left it: from here on nobody uses the library below again.
 Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
-  const std::uint64_t number = next_ - 1;
+  const std::uint64_t number = log_.next() - 1;
   Operation& settlement = revive_native(kept, number);
-  if (!early_.empty()) handle_early_frames(number);
+  if (log_.has_early()) handle_early_frames(number);
   flush(settlement);
   progress_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
   const bool is_valid = settlement.result().has_value();
@@ -78,7 +78,7 @@ Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
     is_native_over_ = true;
     note_that_nobody_contributed();
   } else if (call.synchronizes()) {
-    forget_before(number);
+    log_.forget_before(number);
   } else {
     synchronize_if_due(lock, settlement.result()->size());
   }
@@ -101,11 +101,7 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::is_behind(int world_rank) const {
-  if (standstill.has_passed(world_rank)) return true;
-  for (auto at = early_.lower_bound(next_); at != early_.end(); ++at)
-    for (const EarlyFrame& frame : at->second)
-      if (frame.peer == world_rank) return true;
-  return false;
+  return standstill.has_passed(world_rank) || log_.has_early_of(world_rank);
 }
 
 bool Session::has_lost_members() const {

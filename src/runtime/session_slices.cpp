@@ -29,8 +29,7 @@ Outcome Session::allreduce_in_slices(Lock& lock, const ReduceSpec& spec,
     with.input = slices[static_cast<std::size_t>(i)].input;
     with.combiner = slices[static_cast<std::size_t>(i)].combiner;
     const Rank root = rank_at(static_cast<std::int32_t>(i * members_->size() / count));
-    Kept& kept = operations_.emplace_back();
-    kept.operation = make_allreduce(std::move(with), spec, root);
+    Kept& kept = log_.add(make_allreduce(std::move(with), spec, root));
     parts.push_back(kept.operation.get());
     start(*kept.operation);
     progress_.give_way(lock);
@@ -59,7 +58,7 @@ Outcome Session::finish_slices(const std::vector<Operation*>& parts, ResultConsu
   contributors_ = {outcome.is_delivered ? members_ : nullptr, parts.front()->excluded(), no_rank};
   if (is_revoked()) return outcome;
   if (!excluded.empty()) members_ = members_->without(excluded);
-  forget_before(parts.front()->number());
+  log_.forget_before(parts.front()->number());
   return outcome;
 }
 

@@ -46,17 +46,15 @@ void Standstill::ask_awaited() {
   // The meeting at the end of what the library carries belongs to that.
   const bool is_below = session.is_below_.load(std::memory_order_relaxed);
   if (awaited_over_lanes_ != no_member && !is_below)
-    ask(awaited_over_lanes_, session.next_, about_lanes);
-  std::uint64_t number = session.next_ - session.operations_.size();
-  for (const Kept& kept : session.operations_) {
+    ask(awaited_over_lanes_, session.log_.next(), about_lanes);
+  session.log_.for_each([&](std::uint64_t number, const Kept& kept) {
     const bool is_ours = kept.carrier != Kept::Carrier::native;
     if (kept.operation && is_ours && kept.operation->state() == Operation::State::running)
       kept.operation->for_each_awaited(session.progress_.now(),
                                        [&](int rank) { ask(rank, number, 0); });
     else if (kept.is_direct() && !session.is_over(kept) && session.members_->self() != kept.root)
       ask(session.members_->world_rank(kept.root), number, 0);
-    ++number;
-  }
+  });
 }
 
 void Standstill::handle_frame(int peer, const Message& message) {
@@ -73,39 +71,40 @@ void Standstill::handle_frame(int peer, const Message& message) {
 }
 
 bool Standstill::is_past(std::uint32_t round, bool is_about_lanes) const {
-  const std::int64_t ahead = distance(session_.next_, round);
+  const std::int64_t ahead = distance(session_.log_.next(), round);
   if (ahead < 0) return false;
   if (ahead == 0) return session_.is_below_.load(std::memory_order_relaxed);
   if (is_about_lanes) return true;
-  const auto count = static_cast<std::int64_t>(session_.operations_.size());
-  if (ahead > count) return true;  // it is forgotten: something that the asker had no part in
-  return session_.operations_[static_cast<std::size_t>(count - ahead)].is_native();
+  const Kept* kept = session_.log_.find(session_.log_.next() - static_cast<std::uint64_t>(ahead));
+  return kept == nullptr  // it is forgotten: something that the asker had no part in
+         || kept->is_native();
 }
 
 void Standstill::handle_answer(int peer, std::uint32_t round, bool is_about_lanes) {
-  const std::int64_t ahead = distance(session_.next_, round);
+  const std::int64_t ahead = distance(session_.log_.next(), round);
   if (session_.progress_.losses().is_lost(peer)) return;
   if (is_about_lanes) {
-    if (ahead == 0) past_[peer] = session_.next_;
+    if (ahead == 0) past_[peer] = session_.log_.next();
     return;
   }
-  if (ahead <= 0 || ahead > static_cast<std::int64_t>(session_.operations_.size())) return;
-  const Kept& kept = *session_.find_kept(session_.next_ - static_cast<std::uint64_t>(ahead));
-  const bool is_running = kept.operation ? kept.operation->state() == Operation::State::running
-                                         : kept.is_direct() && !session_.is_over(kept);
-  if (!is_running || kept.carrier == Kept::Carrier::native) return;
+  if (ahead <= 0) return;
+  const Kept* kept = session_.log_.find(session_.log_.next() - static_cast<std::uint64_t>(ahead));
+  if (kept == nullptr || kept->carrier == Kept::Carrier::native) return;
+  const bool is_running = kept->operation ? kept->operation->state() == Operation::State::running
+                                          : kept->is_direct() && !session_.is_over(*kept);
+  if (!is_running) return;
   has_mistake_ = true;
   session_.follow_revocation();
 }
 
 bool Standstill::has_passed(int world_rank) const {
   const auto at = past_.find(world_rank);
-  return at != past_.end() && at->second == session_.next_;
+  return at != past_.end() && at->second == session_.log_.next();
 }
 
 void Standstill::revoke_if_passed() {
   for (const auto& [world_rank, number] : past_)
-    if (number == session_.next_) has_mistake_ = true;
+    if (number == session_.log_.next()) has_mistake_ = true;
   if (has_mistake_) session_.revoke();
 }
 

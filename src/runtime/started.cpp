@@ -14,7 +14,7 @@ void Started::begin(std::unique_ptr<Operation> operation, Session::After after, 
   outcome_ = {};
   stage_ = Stage::operation;
   Operation& running = *operation;
-  session_.operations_.emplace_back().operation = std::move(operation);
+  session_.log_.add(std::move(operation));
   session_.start(running);
 }
 
@@ -89,7 +89,7 @@ void Started::end_without_root(bool is_delivered) {
   stage_ = Stage::over;
 }
 
-bool Started::is_through() const { return session_.advance(*session_.find_kept(number_), number_); }
+bool Started::is_through() const { return session_.advance(*session_.log_.find(number_), number_); }
 
 bool Started::advance(ResultConsumer consume) {
   if (stage_ == Stage::operation && is_through()) end(consume);
@@ -110,12 +110,12 @@ void Started::end(ResultConsumer consume) {
     if (root_ != no_rank) kept_bytes = result_bytes;
     if (consume && !is_too_much) consume(result);
   };
-  outcome_ = session_.finish_kept(*session_.find_kept(number_), measure, after_);
+  outcome_ = session_.finish_kept(*session_.log_.find(number_), measure, after_);
   if (is_too_much) outcome_.is_mismatched = true;
   session_.note_contributors(outcome_, root_);
   if (root_ != no_rank && !outcome_.is_delivered) session_.part_from_the_lost();
   const bool is_barrier_due = behind_ == Behind::barrier_if_due
-                                  ? session_.is_barrier_due(kept_bytes)
+                                  ? session_.log_.note_unsynchronized(kept_bytes)
                               : behind_ == Behind::barrier_if_large ? result_bytes >= large_bytes
                                                                     : false;
   if (is_barrier_due)
@@ -128,7 +128,7 @@ void Started::begin_barrier() {
   std::unique_ptr<Operation> barrier = session_.make_barrier();
   Operation& running = *barrier;
   number_ = running.number();
-  session_.operations_.emplace_back().operation = std::move(barrier);
+  session_.log_.add(std::move(barrier));
   stage_ = Stage::barrier;
   session_.start(running);
 }
