@@ -6,6 +6,7 @@
 #include <set>
 
 #include "doctest/doctest.h"
+#include "runtime/collectives.hpp"
 #include "runtime/native_call.hpp"
 #include "runtime/session_test.hpp"
 
@@ -169,10 +170,10 @@ TEST_CASE("links: an operator that keeps the engine to itself for long is no fau
     long result = 0;
     SlowSum sum;
     Lock lock = engine.lock();
-    session.allreduce(lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
-                      [&](std::span<const std::byte> bytes) {
-                        std::memcpy(&result, bytes.data(), sizeof result);
-                      });
+    allreduce(session, lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
+              [&](std::span<const std::byte> bytes) {
+                std::memcpy(&result, bytes.data(), sizeof result);
+              });
     if (result != 7) ++wrong;
   });
   CHECK(wrong == 0);
@@ -220,8 +221,8 @@ TEST_CASE("links: a cut under broadcasts is found by who gets no payload, machin
         const long sent = rank == 0 ? 1000 + i : 0;
         long got = rank == 0 ? sent : -1;
         Lock lock = engine.lock();
-        session.broadcast(
-            lock, spec, 0, std::as_bytes(std::span(&sent, 1)),
+        broadcast(
+            session, lock, spec, 0, std::as_bytes(std::span(&sent, 1)),
             [&](std::span<const std::byte> bytes) { std::memcpy(&got, bytes.data(), sizeof got); });
         if (rank != 2 && got != 1000 + i) ++wrong;
       }
@@ -297,8 +298,8 @@ TEST_CASE("links: under gossip anybody may bring the payload, so all are asked")
       const long sent = rank == 0 ? 1000 + i : 0;
       long got = rank == 0 ? sent : -1;
       Lock lock = engine.lock();
-      session.broadcast(
-          lock, spec, 0, std::as_bytes(std::span(&sent, 1)),
+      broadcast(
+          session, lock, spec, 0, std::as_bytes(std::span(&sent, 1)),
           [&](std::span<const std::byte> bytes) { std::memcpy(&got, bytes.data(), sizeof got); });
       if (rank != 2 && got != 1000 + i) ++wrong;
     }

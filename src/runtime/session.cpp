@@ -4,7 +4,6 @@
 
 #include "core/invariant.hpp"
 #include "core/random.hpp"
-#include "runtime/announcement.hpp"
 #include "runtime/operation_label.hpp"
 
 namespace resprout::runtime {
@@ -24,6 +23,17 @@ Message direct_message(Rank root, int i, int procs) {
 }
 
 }  // namespace
+
+Outcome operator+(Outcome before, const Outcome& last) {
+  before.is_delivered = last.is_delivered;
+  before.is_touched = before.is_touched || last.is_touched;
+  before.is_mismatched = before.is_mismatched || last.is_mismatched;
+  before.recovery_ns += last.recovery_ns;
+  for (const int rank : last.lost)
+    if (std::find(before.lost.begin(), before.lost.end(), rank) == before.lost.end())
+      before.lost.push_back(rank);
+  return before;
+}
 
 Session::Session(Progress& progress, std::uint64_t id, std::shared_ptr<const Members> members,
                  bool is_on_one_host)
@@ -58,51 +68,6 @@ Operation::Setup Session::concatenation(Buffer input) {
   return with;
 }
 
-Outcome Session::allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
-                           Combiner& combiner, ResultConsumer consume) {
-  if (is_revoked()) return give_up();
-  Operation::Setup with = setup();
-  with.input = input;
-  with.combiner = &combiner;
-  const Outcome outcome =
-      run(lock, make_allreduce(std::move(with), spec), consume, After::synchronize);
-  note_contributors(outcome);
-  return outcome;
-}
-
-Outcome Session::agree(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
-                       Combiner& combiner, ResultConsumer consume) {
-  Operation::Setup with = setup();
-  with.input = input;
-  with.combiner = &combiner;
-  const Outcome outcome =
-      run(lock, make_agreement(std::move(with), spec), consume, After::synchronize);
-  note_contributors(outcome);
-  return outcome;
-}
-
-Outcome Session::allgather(Lock& lock, const ReduceSpec& spec, Buffer input,
-                           ResultConsumer consume) {
-  if (is_revoked()) return give_up();
-  std::size_t bytes = 0;
-  const auto measure = [&](std::span<const std::byte> row) {
-    bytes = row.size();
-    if (consume) consume(row);
-  };
-  const Outcome outcome =
-      run(lock, make_allreduce(concatenation(std::move(input)), spec), measure, After::synchronize);
-  note_contributors(outcome);
-  if (bytes >= large_bytes) synchronize(lock);  // all got the same bytes, so all or nobody
-  return outcome;
-}
-
-Outcome Session::barrier(Lock& lock) {
-  if (is_revoked()) return give_up();
-  const Outcome outcome = synchronize(lock);
-  note_contributors(outcome);
-  return outcome;
-}
-
 std::unique_ptr<Operation> Session::make_barrier() {
   Operation::Setup with = setup();
   with.input.emplace();  // a payload of no bytes
@@ -111,77 +76,6 @@ std::unique_ptr<Operation> Session::make_barrier() {
 
 Outcome Session::synchronize(Lock& lock) {
   return run(lock, make_barrier(), nullptr, After::synchronize);
-}
-
-Outcome Session::reduce(Lock& lock, const ReduceSpec& spec, int root,
-                        std::span<const std::byte> input, Combiner& combiner,
-                        ResultConsumer consume) {
-  if (is_revoked()) return give_up();
-  const Rank root_member = members_->index_of_comm_rank(root);
-  if (root_member == no_rank) {  // nobody is left who wants a result
-    note_that_nobody_contributed();
-    Outcome outcome;
-    outcome.is_delivered = true;
-    return outcome;
-  }
-  Operation::Setup with = setup();
-  with.input = input;
-  with.combiner = &combiner;
-  const Outcome outcome =
-      run(lock, make_reduce(std::move(with), spec, root_member), consume, After::drop);
-  note_contributors(outcome);
-  synchronize_if_due(lock, 0);
-  return outcome;
-}
-
-Outcome Session::gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
-                        ResultConsumer consume) {
-  if (is_revoked()) return give_up();
-  const Rank root_member = members_->index_of_comm_rank(root);
-  if (root_member == no_rank) {
-    note_that_nobody_contributed();
-    Outcome outcome;
-    outcome.is_delivered = true;
-    return outcome;
-  }
-  const Outcome outcome = run(lock, make_reduce(concatenation(std::move(input)), spec, root_member),
-                              consume, After::drop);
-  note_contributors(outcome);
-  synchronize_if_due(lock, 0);
-  return outcome;
-}
-
-Outcome Session::broadcast(Lock& lock, const BroadcastSpec& spec, int root,
-                           std::span<const std::byte> payload, ResultConsumer consume) {
-  if (is_revoked()) return give_up();
-  const Rank root_member = members_->index_of_comm_rank(root);
-  if (root_member == no_rank) {
-    note_that_nobody_contributed();
-    return {};
-  }
-  const bool is_root = members_->self() == root_member;
-  std::size_t sent = payload.size();
-  bool fits = true;
-  const auto take = [&](std::span<const std::byte> result) {
-    sent = result.size();
-    fits = sent <= payload.size() && !is_announcement(result, payload.size());
-    if (consume && fits) consume(result);
-  };
-  Outcome outcome;
-  if (goes_directly(spec, is_root, payload.size())) {
-    outcome = broadcast_directly(lock, spec, root_member, payload, take);
-  } else {
-    if (spec.needs_clock()) progress_.need_clock();
-    Operation::Setup with = setup();
-    if (is_root) with.input = payload;
-    const After after = payload.size() >= large_bytes ? After::leave : After::archive;
-    outcome = run(lock, make_broadcast(std::move(with), spec, root_member), take, after);
-  }
-  outcome.is_mismatched = !fits;
-  note_contributors(outcome, root_member);
-  if (!outcome.is_delivered) part_from_the_lost();
-  synchronize_if_due(lock, sent);  // all have got as much, whatever they take
-  return outcome;
 }
 
 bool Session::goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes) {
@@ -202,14 +96,6 @@ std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
   if (log_.has_early()) handle_early_frames(number);
   for (const Rank rank : progress_.losses().among(*members_)) handle_suspicion(kept, number, rank);
   return number;
-}
-
-Outcome Session::broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
-                                    std::span<const std::byte> payload, ResultConsumer consume) {
-  const std::uint64_t number = start_directly(spec, root, payload);
-  Kept& kept = *log_.find(number);
-  progress_.wait_until(lock, [&] { return advance(kept, number); });
-  return finish_kept(kept, consume, After::archive);
 }
 
 // REQUIRES: if it is direct, it is a broadcast that is over, or the session is revoked.
@@ -348,30 +234,13 @@ void Session::part_from_the_lost() {
 }
 
 void Session::note_contributors(const Outcome& outcome, Rank root) {
-  const Kept& kept = log_.latest();
-  if (!outcome.is_delivered || (kept.operation && kept.operation->is_nobodys()))
-    return note_that_nobody_contributed();
-  const auto& members = kept.operation ? kept.operation->shared_members() : members_;
-  if (contributors_.members != members) contributors_.members = members;
-  contributors_.root = root;
-  if (kept.operation)
-    contributors_.excluded = kept.operation->excluded();
+  const Operation* operation = log_.latest().operation.get();
+  if (!outcome.is_delivered || (operation != nullptr && operation->is_nobodys()))
+    contributors_.clear();
+  else if (operation != nullptr)
+    contributors_.set(operation->shared_members(), operation->excluded(), root);
   else
-    contributors_.excluded.clear();
-}
-
-std::vector<int> Session::contributors() const {
-  std::vector<int> ranks;
-  const auto& [members, excluded, root] = contributors_;
-  if (members == nullptr) return ranks;
-  for (int i = 0; i < members->size(); ++i) {
-    const Rank rank = rank_at(i);
-    const bool is_one = root == no_rank
-                            ? !std::binary_search(excluded.begin(), excluded.end(), rank)
-                            : rank == root;
-    if (is_one) ranks.push_back(members->comm_rank(rank));
-  }
-  return ranks;
+    contributors_.set(members_, {}, root);
 }
 
 void Session::start(Operation& operation) {

@@ -40,6 +40,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/contributors.hpp"
 #include "runtime/early_frame.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/members.hpp"
@@ -52,9 +53,6 @@
 
 namespace resprout::runtime {
 
-class MemoryReader;
-enum class MemoryRead : std::uint8_t;
-struct MemoryOffer;
 class NativeCall;
 
 // In a frame's header: it asks or says where a process is (session_standstill.cpp).
@@ -140,39 +138,12 @@ class Session final : public Outlet {
   Session(Progress& progress, std::uint64_t id, std::shared_ptr<const Members> members,
           bool is_on_one_host);
 
-  Outcome allreduce(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
-                    Combiner& combiner, ResultConsumer consume);
-  // The same, uniform: who gets a result and is lost then has got what the others get.
-  Outcome agree(Lock& lock, const ReduceSpec& spec, std::span<const std::byte> input,
-                Combiner& combiner, ResultConsumer consume);
   // An allreduce at the same time for several slices, each collected by another member: for much
   // data. `consume` gets their results one after the other. Not delivered: a loss fell into it, and
   // the slices lack contributions of different members. Then all members get this, and try again
   // among those who are left.
   Outcome allreduce_in_slices(Lock& lock, const ReduceSpec& spec, std::span<const Slice> slices,
                               ResultConsumer consume);
-  // Only the root gets a result. `root`: rank in the communicator.
-  Outcome reduce(Lock& lock, const ReduceSpec& spec, int root, std::span<const std::byte> input,
-                 Combiner& combiner, ResultConsumer consume);
-  // Everybody gets the contributions of all, one behind the other in the order of ranks (blocks.hpp
-  // says how they are told apart), of any sizes. `spec` must not depend on them. Take the input's
-  // memory from `allocate`.
-  Outcome allgather(Lock& lock, const ReduceSpec& spec, Buffer input, ResultConsumer consume);
-  // The same for the root alone, in any order.
-  Outcome gather(Lock& lock, const ReduceSpec& spec, int root, Buffer input,
-                 ResultConsumer consume);
-  Outcome barrier(Lock& lock);
-  // `payload`: at the root what it sends; elsewhere only its size counts, and no more than that is
-  // taken (equal on all members; of a program that is wrong the root may send less).
-  Outcome broadcast(Lock& lock, const BroadcastSpec& spec, int root,
-                    std::span<const std::byte> payload, ResultConsumer consume);
-  // The same of much data, inside a host: out of the root's memory if the system lets the others
-  // read there, else in slices. `memory`: at the root what it sends, which stays as it is;
-  // elsewhere where it goes, and where a part of it may be if it fails, or if there is more of it.
-  // `settlement`: as for an allreduce.
-  Outcome broadcast_large(Lock& lock, const BroadcastSpec& spec, const ReduceSpec& settlement,
-                          int root, std::span<std::byte> memory, MemoryReader& reader);
-
   // The library below may carry operations: the same answer at all members. Without the lock where
   // there are no tasks.
   bool may_go_natively() const;
@@ -180,6 +151,8 @@ class Session final : public Outlet {
   // operation again by one of the above. `lock` need not be held, and is when this returns.
   // REQUIRES: may_go_natively(), no tasks.
   Outcome run_natively(Lock& lock, NativeCall& call);
+  Progress& progress() { return progress_; }
+
   // Goes on with the task as soon as those before it are over, whoever drives the engine.
   void enqueue(std::shared_ptr<Task> task);
   // What begins an operation and waits for it has to wait for these first. Safe without the lock.
@@ -215,11 +188,12 @@ class Session final : public Outlet {
   bool is_behind(int world_rank) const;
   // All have agreed that nobody is lost.
   bool is_whole() const { return members_->size() == everybody_->size(); }
-  // Whose data are in the result of the last operation that was called here, as ranks of the
-  // communicator, ascending; of a broadcast: its root's. Nobody's if there is no result.
-  std::vector<int> contributors() const;
-  // From here on those of the last operation of `other`, which has the same members.
-  void take_contributors_of(const Session& other) { contributors_ = other.contributors_; }
+  // To the last operation that was called here.
+  Contributors& contributors() { return contributors_; }
+  const Contributors& contributors() const { return contributors_; }
+  // Members may read each other's memory: the same answer at all of them.
+  bool may_read() const { return may_read_; }
+  void read_no_more() { may_read_ = false; }
   // All members share memory.
   bool is_on_one_host() const { return is_on_one_host_; }
   // And they are few: a star is the best tree.
@@ -274,12 +248,6 @@ class Session final : public Outlet {
   friend class Started;
   friend class Standstill;
 
-  struct Contributors {
-    std::shared_ptr<const Members> members;  // null: nobody
-    std::vector<Rank> excluded;
-    Rank root = no_rank;  // of a broadcast: nobody but it
-  };
-
   // What becomes of an operation when its call returns.
   enum class After {
     synchronize,  // it synchronizes: everything before it is forgotten
@@ -291,13 +259,7 @@ class Session final : public Outlet {
   Operation::Setup setup();
   Operation::Setup concatenation(Buffer input);
   std::unique_ptr<Operation> make_barrier();
-  Outcome broadcast_in_slices(Lock& lock, const BroadcastSpec& spec, int root,
-                              std::span<std::byte> memory, std::size_t bytes, bool has_it);
-  MemoryRead read_offer(Lock& lock, MemoryReader& reader, const MemoryOffer& offer,
-                        std::span<std::byte> into);
   bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);
-  Outcome broadcast_directly(Lock& lock, const BroadcastSpec& spec, Rank root,
-                             std::span<const std::byte> payload, ResultConsumer consume);
   std::uint64_t start_directly(const BroadcastSpec& spec, Rank root,
                                std::span<const std::byte> payload);
   bool advance(Kept& kept, std::uint64_t number);
@@ -330,7 +292,6 @@ class Session final : public Outlet {
   Outcome finish_slices(const std::vector<Operation*>& parts, ResultConsumer consume);
   // Of the operation that was just run. `root`: of a broadcast.
   void note_contributors(const Outcome& outcome, Rank root = no_rank);
-  void note_that_nobody_contributed() { contributors_.members.reset(); }
   void start(Operation& operation);
   void handle_early_frames(std::uint64_t number);
   bool is_among_us(const Kept& kept, int peer, const FrameHeader& header) const;
@@ -355,7 +316,7 @@ class Session final : public Outlet {
   std::atomic<bool> has_tasks_ = false;
   Contributors contributors_;
   bool is_native_over_ = false;
-  bool may_read_ = true;                // of each other's memory: the same at all members
+  bool may_read_ = true;
   std::atomic<bool> is_below_ = false;  // the library below carries the next operation
   std::uint64_t children_ = 0;
   bool is_closed_ = false;

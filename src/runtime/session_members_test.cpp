@@ -1,5 +1,6 @@
 // What a process says that has gone on with other members than we do: nothing of it counts.
 #include "doctest/doctest.h"
+#include "runtime/collectives.hpp"
 #include "runtime/native_call.hpp"
 #include "runtime/operation_label.hpp"
 #include "runtime/session_test.hpp"
@@ -14,8 +15,8 @@ long reduce(Engine& engine, Session& session, int root, long value) {
   Lock lock = engine.lock();
   Sum sum;
   long result = -1;
-  session.reduce(
-      lock, ReduceSpec::star(), root, std::as_bytes(std::span(&value, 1)), sum,
+  reduce(
+      session, lock, ReduceSpec::star(), root, std::as_bytes(std::span(&value, 1)), sum,
       [&](std::span<const std::byte> bytes) { std::memcpy(&result, bytes.data(), sizeof result); });
   return result;
 }
@@ -107,7 +108,7 @@ TEST_CASE("what somebody says who sees no failure in a broadcast that has failed
     if (rank == 0) return job.die(rank);
     if (rank == 1) hears(engine, session, 1, {.from = rank_at(2), .to = rank_at(1)}, 1000);
     Lock lock = engine.lock();
-    if (session.broadcast(lock, BroadcastSpec::star(), 0, {}, nullptr).is_delivered) ++wrong;
+    if (broadcast(session, lock, BroadcastSpec::star(), 0, {}, nullptr).is_delivered) ++wrong;
     lock.unlock();
     if (reduce(engine, session, 1, 1L << rank) != (rank == 1 ? 0b110 : -1)) ++wrong;
   });

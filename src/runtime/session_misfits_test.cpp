@@ -6,6 +6,7 @@
 
 #include "doctest/doctest.h"
 #include "runtime/blocks.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/offered_memory.hpp"
 #include "runtime/session_test.hpp"
 
@@ -47,10 +48,10 @@ TEST_CASE("misfits: who gives another size to an allreduce, all are told, and go
             {
               Lock lock = engine.lock();
               Bytes bytes;
-              const auto outcome = session.allreduce(lock, spec, payload(rank == odd ? other : 8),
-                                                     bytes, [&](std::span<const std::byte> result) {
-                                                       if (rank != odd || !result.empty()) ++wrong;
-                                                     });
+              const auto outcome = allreduce(session, lock, spec, payload(rank == odd ? other : 8),
+                                             bytes, [&](std::span<const std::byte> result) {
+                                               if (rank != odd || !result.empty()) ++wrong;
+                                             });
               if (outcome.is_mismatched) ++told;
               if (!outcome.is_delivered || bytes.was_wrong) ++wrong;
             }
@@ -68,8 +69,8 @@ TEST_CASE("misfits: the root of a reduce is told of contributions that differ in
     for (int odd = 0; odd < 5; ++odd) {
       Lock lock = engine.lock();
       Bytes bytes;
-      const auto outcome = session.reduce(lock, ReduceSpec{}, 2, payload(rank == odd ? 9 : 8),
-                                          bytes, [&](std::span<const std::byte>) { ++wrong; });
+      const auto outcome = reduce(session, lock, ReduceSpec{}, 2, payload(rank == odd ? 9 : 8),
+                                  bytes, [&](std::span<const std::byte>) { ++wrong; });
       if (rank == 2 && !outcome.is_mismatched) ++wrong;
     }
   });
@@ -85,15 +86,14 @@ TEST_CASE("misfits: what is no row of blocks of members is nobody's result") {
       Lock lock = engine.lock();
       Buffer row = session.allocate(block_bytes(5));
       BlockWriter({row.data(), row.size()}).put(rank == odd ? 77 : rank, payload(5));
-      const auto outcome =
-          session.allgather(lock, ReduceSpec{}, std::move(row),
-                            [&](std::span<const std::byte>) { wrong.fetch_add(1); });
+      const auto outcome = allgather(session, lock, ReduceSpec{}, std::move(row),
+                                     [&](std::span<const std::byte>) { wrong.fetch_add(1); });
       if (outcome.is_mismatched) ++told;
     }
     for (int odd = 0; odd < 4; ++odd) {
       Lock lock = engine.lock();
-      const auto outcome = session.allgather(lock, ReduceSpec{}, Buffer(payload(7)),
-                                             [&](std::span<const std::byte>) { ++wrong; });
+      const auto outcome = allgather(session, lock, ReduceSpec{}, Buffer(payload(7)),
+                                     [&](std::span<const std::byte>) { ++wrong; });
       if (outcome.is_mismatched) ++told;
     }
   });
@@ -111,9 +111,9 @@ TEST_CASE("misfits: a root may send more or less than others take, and barriers 
         std::size_t got = most + 1;
         Lock lock = engine.lock();
         const auto outcome =
-            session.broadcast(lock, i % 2 == 0 ? BroadcastSpec{} : BroadcastSpec::star(), 0,
-                              payload(rank == 0 ? sent : wanted),
-                              [&](std::span<const std::byte> result) { got = result.size(); });
+            broadcast(session, lock, i % 2 == 0 ? BroadcastSpec{} : BroadcastSpec::star(), 0,
+                      payload(rank == 0 ? sent : wanted),
+                      [&](std::span<const std::byte> result) { got = result.size(); });
         const bool is_too_much = rank != 0 && sent > wanted;
         if (outcome.is_mismatched != is_too_much || !outcome.is_delivered) ++wrong;
         if (got != (is_too_much ? most + 1 : sent)) ++wrong;
@@ -138,8 +138,8 @@ TEST_CASE("misfits: of a large broadcast who has less room takes what fits, and 
         SystemMemoryReader reader;
         {
           Lock lock = engine.lock();
-          const auto outcome = session.broadcast_large(lock, BroadcastSpec::star(), ReduceSpec{}, 0,
-                                                       rank == 1 ? into.first(room) : into, reader);
+          const auto outcome = broadcast_large(session, lock, BroadcastSpec::star(), ReduceSpec{},
+                                               0, rank == 1 ? into.first(room) : into, reader);
           if (!outcome.is_delivered) ++wrong;
           if (outcome.is_mismatched != (rank == 1 && room < sent)) ++wrong;
         }

@@ -37,9 +37,8 @@ Kept& Session::keep_native(const NativeCall& call) {
   log_.take_number();
   Kept& kept = log_.add();
   kept.carrier = Kept::Carrier::native;
-  if (contributors_.members != members_) contributors_.members = members_;
-  contributors_.excluded.clear();
-  contributors_.root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
+  contributors_.set(members_, {},
+                    call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root()));
   return kept;
 }
 
@@ -76,7 +75,7 @@ Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
   outcome.is_delivered = is_valid && outcome.is_delivered;
   if (!is_valid) {
     is_native_over_ = true;
-    note_that_nobody_contributed();
+    contributors_.clear();
   } else if (call.synchronizes()) {
     log_.forget_before(number);
   } else {

@@ -4,6 +4,7 @@
 
 #include "core/random.hpp"
 #include "doctest/doctest.h"
+#include "runtime/collectives.hpp"
 #include "runtime/native_call.hpp"
 #include "runtime/session_test.hpp"
 
@@ -107,9 +108,9 @@ long run_operation(Engine& engine, Session& session, Call& call, int root, long 
   };
   const auto input = std::as_bytes(std::span(&value, 1));
   if (root < 0)
-    session.allreduce(lock, ReduceSpec{}, input, sum, take);
+    allreduce(session, lock, ReduceSpec{}, input, sum, take);
   else
-    session.broadcast(lock, is_star ? BroadcastSpec::star() : BroadcastSpec{}, root, input, take);
+    broadcast(session, lock, is_star ? BroadcastSpec::star() : BroadcastSpec{}, root, input, take);
   return result;
 }
 

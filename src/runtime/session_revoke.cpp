@@ -43,7 +43,7 @@ void Session::follow_revocation() {
 
 // What its members got no longer matters to any of them, so nothing is made of what is called now.
 Outcome Session::give_up() {
-  note_that_nobody_contributed();
+  contributors_.clear();
   return {};
 }
 

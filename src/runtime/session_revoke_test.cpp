@@ -2,6 +2,7 @@
 // an operation that was made without the others.
 #include "core/random.hpp"
 #include "doctest/doctest.h"
+#include "runtime/collectives.hpp"
 #include "runtime/session_test.hpp"
 
 using namespace resprout;
@@ -39,25 +40,25 @@ TEST_CASE("revoke: who waits in any operation leaves it, without a result") {
         if (rank == revoker) {
           session.revoke();
         } else if (operation == 0) {
-          outcome = session.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nobody);
+          outcome = allreduce(session, lock, ReduceSpec{}, bytes_of(value), sum, nobody);
         } else if (operation == 1) {
-          outcome = session.barrier(lock);
+          outcome = barrier(session, lock);
         } else if (operation == 2) {
           outcome =
-              session.broadcast(lock, BroadcastSpec::star(), revoker, bytes_of(value), nobody);
+              broadcast(session, lock, BroadcastSpec::star(), revoker, bytes_of(value), nobody);
         } else if (operation == 3) {
-          outcome = session.broadcast(lock, BroadcastSpec{}, revoker, bytes_of(value), nobody);
+          outcome = broadcast(session, lock, BroadcastSpec{}, revoker, bytes_of(value), nobody);
         } else {
-          outcome = session.allgather(lock, ReduceSpec{}, Buffer(bytes_of(value)), nobody);
+          outcome = allgather(session, lock, ReduceSpec{}, Buffer(bytes_of(value)), nobody);
         }
         CHECK(!outcome.is_delivered);
         CHECK(session.is_revoked());
         CHECK(engine.revocation_count() == 1);
         ++left;
         // What is begun later ends as well.
-        CHECK(!session.barrier(lock).is_delivered);
-        CHECK(!session.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nobody).is_delivered);
-        session.broadcast(lock, BroadcastSpec::star(), 0, bytes_of(value), nullptr);
+        CHECK(!barrier(session, lock).is_delivered);
+        CHECK(!allreduce(session, lock, ReduceSpec{}, bytes_of(value), sum, nobody).is_delivered);
+        broadcast(session, lock, BroadcastSpec::star(), 0, bytes_of(value), nullptr);
       });
       CHECK(results == 0);
       CHECK(left == ranks);
@@ -138,7 +139,7 @@ TEST_CASE("revoke: who waits in a bound session leaves that, too, and nobody aft
       session.release(released);
       ++have_released;
       session.bind(bound);
-      CHECK(!bound.barrier(lock).is_delivered);  // rank 3 is never in it
+      CHECK(!barrier(bound, lock).is_delivered);  // rank 3 is never in it
       CHECK(bound.is_revoked());
       engine.wait_until(lock, [&] { return session.is_revoked(); });  // the notices may cross
       lock.unlock();
@@ -205,7 +206,7 @@ void check_late_opening(int ranks_per_host) {
       engine.wait_until_flushed(lock);
       ++opened;
     }
-    late.barrier(lock);
+    barrier(late, lock);
     CHECK(late.is_revoked());
   });
 }
@@ -335,11 +336,11 @@ TEST_CASE("cut off: what waits fails, nobody hears of it, and none goes on with 
       const auto nobody = [&](std::span<const std::byte>) { ++results; };
       Sum sum;
       const auto run = [&](Session& in) {
-        if (operation == 0) return in.barrier(lock);
-        if (operation == 1) return in.broadcast(lock, BroadcastSpec{}, 0, bytes_of(value), nobody);
+        if (operation == 0) return barrier(in, lock);
+        if (operation == 1) return broadcast(in, lock, BroadcastSpec{}, 0, bytes_of(value), nobody);
         if (operation == 2)
-          return in.allgather(lock, ReduceSpec{}, Buffer(bytes_of(value)), nobody);
-        return in.allreduce(lock, ReduceSpec{}, bytes_of(value), sum, nobody);
+          return allgather(in, lock, ReduceSpec{}, Buffer(bytes_of(value)), nobody);
+        return allreduce(in, lock, ReduceSpec{}, bytes_of(value), sum, nobody);
       };
       CHECK(!run(session).is_delivered);
       CHECK(engine.is_cut_off());

@@ -55,7 +55,10 @@ Outcome Session::finish_slices(const std::vector<Operation*>& parts, ResultConsu
   }
   if (outcome.is_delivered && consume && !outcome.is_mismatched)
     for (Operation* part : parts) consume(*part->result());
-  contributors_ = {outcome.is_delivered ? members_ : nullptr, parts.front()->excluded(), no_rank};
+  if (outcome.is_delivered)
+    contributors_.set(members_, parts.front()->excluded());
+  else
+    contributors_.clear();
   if (is_revoked()) return outcome;
   if (!excluded.empty()) members_ = members_->without(excluded);
   log_.forget_before(parts.front()->number());

@@ -77,12 +77,12 @@ long run_operation(Engine& engine, Session& session, MortalSum& combiner, int ra
     written += slice.size();
   };
   while (!session.allreduce_in_slices(lock, spec, parts, write).is_delivered) {
-    if (written != 0 || !session.contributors().empty()) ++told.wrong;
+    if (written != 0 || !session.contributors().ranks().empty()) ++told.wrong;
     ++told.repetitions;
   }
   const long sum = sum_of(result, told);
   long contributors = 0;
-  for (const int contributor : session.contributors()) contributors += 1L << contributor;
+  for (const int contributor : session.contributors().ranks()) contributors += 1L << contributor;
   if (contributors != sum) ++told.wrong;
   return sum;
 }

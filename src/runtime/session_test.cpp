@@ -3,6 +3,7 @@
 
 #include "doctest/doctest.h"
 #include "runtime/blocks.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::runtime;
@@ -41,9 +42,9 @@ TEST_CASE("a star groups contributions as the binomial tree does, whoever the ro
         };
         const auto input = std::as_bytes(std::span(&value, 1));
         if (root < 0)
-          session.allreduce(lock, spec, input, grouping, consume);
+          allreduce(session, lock, spec, input, grouping, consume);
         else
-          session.reduce(lock, spec, root, input, grouping, consume);
+          reduce(session, lock, spec, root, input, grouping, consume);
         return result;
       };
       for (const int root : {-1, 0, size / 2, size - 1}) {
@@ -96,10 +97,10 @@ TEST_CASE(
       const long value = rank;
       long result = -1;
       Sum sum;
-      session.reduce(lock, ReduceSpec{}, i % 5, std::as_bytes(std::span(&value, 1)), sum,
-                     [&](std::span<const std::byte> bytes) {
-                       std::memcpy(&result, bytes.data(), sizeof result);
-                     });
+      reduce(session, lock, ReduceSpec{}, i % 5, std::as_bytes(std::span(&value, 1)), sum,
+             [&](std::span<const std::byte> bytes) {
+               std::memcpy(&result, bytes.data(), sizeof result);
+             });
       if (result != (rank == i % 5 ? 10 : -1)) ++wrong;
     }
   });
@@ -112,7 +113,7 @@ TEST_CASE("sessions: everybody knows whose data are in the last result") {
     std::atomic<int> wrong{0};
     job.run([&](int rank, Engine& engine, Session& session) {
       const auto check = [&](const std::vector<int>& expected) {
-        if (session.contributors() != expected) ++wrong;
+        if (session.contributors().ranks() != expected) ++wrong;
       };
       check({});
       allreduce(engine, session, rank);
@@ -120,21 +121,21 @@ TEST_CASE("sessions: everybody knows whose data are in the last result") {
       const long payload = 7;
       const auto broadcast = [&](int root) {
         Lock lock = engine.lock();
-        session.broadcast(lock, is_star ? BroadcastSpec::star() : BroadcastSpec{}, root,
-                          std::as_bytes(std::span(&payload, 1)), nullptr);
+        runtime::broadcast(session, lock, is_star ? BroadcastSpec::star() : BroadcastSpec{}, root,
+                           std::as_bytes(std::span(&payload, 1)), nullptr);
       };
       broadcast(4);
       check({4});
       if (rank == 2) return job.die(rank);
       {
         Lock lock = engine.lock();
-        session.barrier(lock);
+        barrier(session, lock);
       }
       check({0, 1, 3, 4, 5});
       {
         Lock lock = engine.lock();
         Sum sum;
-        session.reduce(lock, ReduceSpec{}, 3, std::as_bytes(std::span(&payload, 1)), sum, nullptr);
+        reduce(session, lock, ReduceSpec{}, 3, std::as_bytes(std::span(&payload, 1)), sum, nullptr);
       }
       check({0, 1, 3, 4, 5});
       broadcast(2);
@@ -159,12 +160,12 @@ TEST_CASE("sessions: everybody gets what each root broadcasts, small and large")
                                  rank == root ? i : -1);
         Lock lock = engine.lock();
         const Outcome outcome =
-            session.broadcast(lock, spec, root, std::as_bytes(std::span(values)),
-                              [&](std::span<const std::byte> bytes) {
-                                if (bytes.size() != values.size() * sizeof(long)) ++wrong;
-                                if (rank != root && !bytes.empty())
-                                  std::memcpy(values.data(), bytes.data(), bytes.size());
-                              });
+            broadcast(session, lock, spec, root, std::as_bytes(std::span(values)),
+                      [&](std::span<const std::byte> bytes) {
+                        if (bytes.size() != values.size() * sizeof(long)) ++wrong;
+                        if (rank != root && !bytes.empty())
+                          std::memcpy(values.data(), bytes.data(), bytes.size());
+                      });
         if (!outcome.is_delivered) ++wrong;
         if (!values.empty() && (values.front() != i || values.back() != i)) ++wrong;
       }
@@ -185,10 +186,10 @@ void broadcast_until_loss(Got& got, bool is_star, int root, int victim) {
       long value = rank == root ? i : -1;
       Lock lock = engine.lock();
       const Outcome outcome =
-          session.broadcast(lock, spec, root, std::as_bytes(std::span(&value, 1)),
-                            [&](std::span<const std::byte> bytes) {
-                              if (rank != root) std::memcpy(&value, bytes.data(), bytes.size());
-                            });
+          broadcast(session, lock, spec, root, std::as_bytes(std::span(&value, 1)),
+                    [&](std::span<const std::byte> bytes) {
+                      if (rank != root) std::memcpy(&value, bytes.data(), bytes.size());
+                    });
       got[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)] =
           outcome.is_delivered ? 1 + static_cast<int>(value) : 0;
     }
@@ -228,10 +229,10 @@ TEST_CASE("sessions: any tree, gossip, and any correction carries broadcasts") {
         long value = rank == root ? i : -1;
         Lock lock = engine.lock();
         const Outcome outcome =
-            session.broadcast(lock, spec, root, std::as_bytes(std::span(&value, 1)),
-                              [&](std::span<const std::byte> bytes) {
-                                if (rank != root) std::memcpy(&value, bytes.data(), bytes.size());
-                              });
+            broadcast(session, lock, spec, root, std::as_bytes(std::span(&value, 1)),
+                      [&](std::span<const std::byte> bytes) {
+                        if (rank != root) std::memcpy(&value, bytes.data(), bytes.size());
+                      });
         if (!outcome.is_delivered || value != i) ++wrong;
       }
     });
@@ -252,10 +253,11 @@ TEST_CASE("sessions: large payloads are offered on the ring, and only who lacks 
       spec.patience_ns = Duration{1} << 60;
       std::vector<long> values(5000, rank == 0 ? 7 : -1);
       Lock lock = engine.lock();
-      const Outcome outcome = session.broadcast(
-          lock, spec, 0, std::as_bytes(std::span(values)), [&](std::span<const std::byte> bytes) {
-            if (rank != 0) std::memcpy(values.data(), bytes.data(), bytes.size());
-          });
+      const Outcome outcome = broadcast(session, lock, spec, 0, std::as_bytes(std::span(values)),
+                                        [&](std::span<const std::byte> bytes) {
+                                          if (rank != 0)
+                                            std::memcpy(values.data(), bytes.data(), bytes.size());
+                                        });
       if (!outcome.is_delivered || values.front() != 7 || values.back() != 7) ++wrong;
     });
     CHECK(wrong == 0);
@@ -344,12 +346,10 @@ TEST_CASE("sessions: contributions of different lengths are put together in the 
           long everywhere = 0;
           long at_root = 0;
           Lock lock = engine.lock();
-          session.allgather(
-              lock, spec, contribution(session, rank, i, mine),
-              [&](std::span<const std::byte> row) { everywhere = ranks_in(row, i, bytes); });
-          session.gather(
-              lock, spec, 0, contribution(session, rank, i, mine),
-              [&](std::span<const std::byte> row) { at_root = ranks_in(row, i, bytes); });
+          allgather(session, lock, spec, contribution(session, rank, i, mine),
+                    [&](std::span<const std::byte> row) { everywhere = ranks_in(row, i, bytes); });
+          gather(session, lock, spec, 0, contribution(session, rank, i, mine),
+                 [&](std::span<const std::byte> row) { at_root = ranks_in(row, i, bytes); });
           if (everywhere != (1L << size) - 1) ++wrong;
           if (at_root != (rank == 0 ? everywhere : 0)) ++wrong;
         }
@@ -373,8 +373,8 @@ TEST_CASE("sessions: all survivors put together the same contributions") {
           got[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)] =
               ranks_in(row, i, bytes);
         };
-        session.gather(lock, ReduceSpec{}, i % 8, contribution(session, rank, i, mine), nullptr);
-        session.allgather(lock, ReduceSpec{}, contribution(session, rank, i, mine), keep);
+        gather(session, lock, ReduceSpec{}, i % 8, contribution(session, rank, i, mine), nullptr);
+        allgather(session, lock, ReduceSpec{}, contribution(session, rank, i, mine), keep);
       }
     });
     for (std::size_t i = 0; i < 40; ++i) {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/collectives.hpp"
 #include "runtime/engine.hpp"
 
 namespace resprout::runtime {
@@ -205,8 +206,8 @@ inline long allreduce(Engine& engine, Session& session, long value) {
   Lock lock = engine.lock();
   Sum sum;
   long result = -1;
-  session.allreduce(
-      lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
+  allreduce(
+      session, lock, ReduceSpec{}, std::as_bytes(std::span(&value, 1)), sum,
       [&](std::span<const std::byte> bytes) { std::memcpy(&result, bytes.data(), sizeof result); });
   return result;
 }

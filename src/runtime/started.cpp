@@ -1,6 +1,7 @@
 #include "runtime/started.hpp"
 
 #include "core/invariant.hpp"
+#include "runtime/announcement.hpp"
 
 namespace resprout::runtime {
 
@@ -83,9 +84,9 @@ void Started::broadcast(const BroadcastSpec& spec, int root, std::span<const std
 }
 
 void Started::end_without_root(bool is_delivered) {
-  session_.note_that_nobody_contributed();
+  session_.contributors().clear();
   outcome_ = {};
-  outcome_.is_delivered = is_delivered;
+  outcome_.is_delivered = is_delivered && !session_.is_revoked();
   stage_ = Stage::over;
 }
 
@@ -100,13 +101,18 @@ bool Started::advance(ResultConsumer consume) {
   return stage_ == Stage::over;
 }
 
+Outcome Started::wait(Lock& lock, ResultConsumer consume) {
+  session_.progress_.wait_until(lock, [&] { return advance(consume); });
+  return outcome_;
+}
+
 void Started::end(ResultConsumer consume) {
   std::size_t result_bytes = 0;
   std::size_t kept_bytes = bytes_;
   bool is_too_much = false;
   const auto measure = [&](std::span<const std::byte> result) {
     result_bytes = result.size();
-    is_too_much = root_ != no_rank && result_bytes > bytes_;
+    is_too_much = root_ != no_rank && (result_bytes > bytes_ || is_announcement(result, bytes_));
     if (root_ != no_rank) kept_bytes = result_bytes;
     if (consume && !is_too_much) consume(result);
   };

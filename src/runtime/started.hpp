@@ -29,6 +29,8 @@ class Started {
   // True: it is over, and the caller's buffers are the caller's again. `consume` gets the result,
   // once, if there is one.
   bool advance(ResultConsumer consume);
+  // The same for a thread that waits. The session's tasks are over when the operation begins.
+  Outcome wait(Lock& lock, ResultConsumer consume);
   // REQUIRES: it is over.
   const Outcome& outcome() const { return outcome_; }
 

@@ -6,6 +6,7 @@
 
 #include "mpi/carriers/bitwise_or.hpp"
 #include "mpi/carriers/specs.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::shim {
@@ -14,8 +15,8 @@ namespace resprout::shim {
 inline std::byte what_anybody_says(runtime::Session& session, runtime::Lock& lock, std::byte mine) {
   std::byte said = mine;
   BitwiseOr any;
-  session.allreduce(lock, reduce_spec(session, 1), std::span(&mine, 1), any,
-                    [&](std::span<const std::byte> all) { said = all[0]; });
+  runtime::allreduce(session, lock, reduce_spec(session, 1), std::span(&mine, 1), any,
+                     [&](std::span<const std::byte> all) { said = all[0]; });
   return said;
 }
 

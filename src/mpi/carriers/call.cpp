@@ -16,6 +16,7 @@
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/engine.hpp"
 
 namespace resprout::shim {
@@ -85,8 +86,8 @@ bool CollectiveCall::has_native_everywhere() {
   const bool has_one = communicator_->native != MPI_COMM_NULL;
   bool has_everybody = false;
   BitwiseAnd both;
-  before_ = session_->allreduce(
-      lock(), reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
+  before_ = runtime::allreduce(
+      *session_, lock(), reduce_spec(*session_, 1), std::as_bytes(std::span(&has_one, 1)), both,
       [&](std::span<const std::byte> all) { has_everybody = all[0] != std::byte{0}; });
   if (!has_everybody || !session_->may_go_natively()) return false;
   use_native(communicator_->native, communicator_->world_ranks);

@@ -20,6 +20,7 @@
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/collectives.hpp"
 
 namespace resprout::shim {
 
@@ -33,7 +34,7 @@ int if_whole(MPI_Comm comm, const char* name, Native native, Otherwise otherwise
     if (is_valid && is_revoked(comm)) return finish(comm, name, ulfm::revoked_class());
     return call.leave_to(native);
   }
-  const runtime::Outcome outcome = call.session().barrier(call.lock());
+  const runtime::Outcome outcome = runtime::barrier(call.session(), call.lock());
   if (call.session().is_revoked()) return call.finish(outcome);
   if (const std::optional<int> code = otherwise(call)) return *code;
   if (!call.is_whole()) return call.finish(outcome, proc_failed());

@@ -6,6 +6,7 @@
 #include "runtime/offered_memory.hpp"
 
 #include "mpi/carriers/specs.hpp"
+#include "runtime/collectives.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -96,8 +97,8 @@ int broadcast_large(CollectiveCall& call, void* buffer, const Layout& layout, in
   runtime::SystemMemoryReader reader;
   runtime::Session& session = call.session();
   const runtime::Outcome outcome =
-      session.broadcast_large(call.lock(), broadcast_spec(call.communicator()),
-                              reduce_spec(session, 1), root, memory, reader);
+      runtime::broadcast_large(session, call.lock(), broadcast_spec(call.communicator()),
+                               reduce_spec(session, 1), root, memory, reader);
   if (outcome.is_delivered && !is_root && !layout.is_dense) unpack(storage, buffer, layout);
   return call.finish(outcome);
 }

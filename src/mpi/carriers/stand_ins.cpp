@@ -10,6 +10,7 @@
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/blocks.hpp"
+#include "runtime/collectives.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -156,8 +157,8 @@ runtime::Outcome allreduce_with(const StandInsOfCall& stand_ins, CollectiveCall&
                                 const WantedSum& wanted) {
   runtime::Lock& lock = call.lock();  // before any memory is taken
   bool fits = true;
-  runtime::Outcome outcome = call.session().allgather(
-      lock, reduce_spec(call.session(), reduction.bytes()),
+  runtime::Outcome outcome = runtime::allgather(
+      call.session(), lock, reduce_spec(call.session(), reduction.bytes()),
       row_for_stand_ins(call.session(), reduction.input(input)),
       [&](std::span<const std::byte> rows) {
         fits = fold_with(stand_ins, call.session(), reduction, comm, rows, wanted);

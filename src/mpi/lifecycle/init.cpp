@@ -49,6 +49,7 @@
 #include "mpi/process/report/position.hpp"
 #include "mpi/process/report/report.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/pulses/pulses.hpp"
 
@@ -214,7 +215,8 @@ void handle_view(const runtime::InstalledView& view) { live.load()->report().not
 // harm.
 void leave_together() {
   runtime::Lock lock = live.load()->engine().lock();
-  if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock)) session->barrier(lock);
+  if (runtime::Session* session = session_of(MPI_COMM_WORLD, lock))
+    runtime::barrier(*session, lock);
 }
 
 void join_other_planes(LiveWorld& world) {
@@ -322,7 +324,7 @@ void end() {
     runtime::Session* session = session_of(MPI_COMM_WORLD, lock);
     if (session != nullptr && session->is_revoked())
       session = repair_session_of(MPI_COMM_WORLD, lock);
-    if (session != nullptr) session->barrier(lock);
+    if (session != nullptr) runtime::barrier(*session, lock);
     engine.wait_until_flushed(lock);
   }
   close_requests();

@@ -50,7 +50,7 @@ struct Got {
     }
   }
   void end(const Session& session) {
-    for (const int rank : session.contributors())
+    for (const int rank : session.contributors().ranks())
       contributors += std::uint64_t{1} << world_rank_of(session, rank);
     is_revoked = session.is_revoked();
     has_ended = true;

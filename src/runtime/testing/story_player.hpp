@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/collectives.hpp"
 #include "runtime/testing/story_library.hpp"
 #include "runtime/testing/story_steps.hpp"
 
@@ -77,7 +78,7 @@ class Player {
       Session*& session = sessions_[i];
       if (story_.communicators[i].closes_before != step || session == nullptr) continue;
       session->finish_tasks(lock);
-      session->barrier(lock);
+      barrier(*session, lock);
       engine_.close_session(lock, *session);
       session = nullptr;
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "runtime/collectives.hpp"
 #include "runtime/started.hpp"
 #include "runtime/testing/story_got.hpp"
 
@@ -42,29 +43,29 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
   switch (what.kind) {
     case Kind::allreduce:
     case Kind::native_allreduce:
-      session.allreduce(lock, spec, mine.bytes(), sum, take);
+      allreduce(session, lock, spec, mine.bytes(), sum, take);
       break;
     case Kind::agree:
-      session.agree(lock, spec, mine.bytes(), sum, take);
+      agree(session, lock, spec, mine.bytes(), sum, take);
       break;
     case Kind::slices:
       run_in_slices(lock, session, what, step, got);
       break;
     case Kind::barrier:
-      session.barrier(lock);
+      barrier(session, lock);
       break;
     case Kind::reduce:
-      session.reduce(lock, spec, what.root, mine.bytes(), sum, take);
+      reduce(session, lock, spec, what.root, mine.bytes(), sum, take);
       break;
     case Kind::gather:
-      session.gather(lock, spec, what.root, row_of(session, mine), take_row);
+      gather(session, lock, spec, what.root, row_of(session, mine), take_row);
       break;
     case Kind::allgather:
-      session.allgather(lock, spec, row_of(session, mine), take_row);
+      allgather(session, lock, spec, row_of(session, mine), take_row);
       break;
     case Kind::broadcast:
     case Kind::native_broadcast:
-      session.broadcast(lock, broadcast_spec(what), what.root, mine.bytes(), take);
+      broadcast(session, lock, broadcast_spec(what), what.root, mine.bytes(), take);
       if (self_of(session) == what.root) got.ranks = Part::from(mine.bytes()).ranks;
       break;
   }

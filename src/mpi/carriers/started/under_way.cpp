@@ -157,7 +157,7 @@ void leave_own_session(MPI_Request request, runtime::Lock& lock) {
   Communicator& communicator = *communicator_of(comm);
   if (communicator.stand_ins) communicator.stand_ins->last.erase(own->session().id());
   if (communicator.last == &own->session() && communicator.session != nullptr) {
-    communicator.session->take_contributors_of(own->session());
+    communicator.session->contributors() = own->session().contributors();
     communicator.last = communicator.session;
   }
   own->close(lock);

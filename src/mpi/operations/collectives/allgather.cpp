@@ -10,6 +10,7 @@
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -56,8 +57,8 @@ int allgather(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, int send
       fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return all.of(r); });
   };
   const runtime::Outcome outcome =
-      call.session().allgather(call.lock(), concatenation_spec(call.session()),
-                               row_of(call.session(), rank, mine, takes_all), consume);
+      runtime::allgather(call.session(), call.lock(), concatenation_spec(call.session()),
+                         row_of(call.session(), rank, mine, takes_all), consume);
   return call.finish(outcome, code);
 }
 

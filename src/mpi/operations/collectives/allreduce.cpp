@@ -11,6 +11,7 @@
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -92,11 +93,11 @@ constexpr Carrier<Allreduce> allreduce_by_session{
     [](Allreduce& it) -> std::optional<int> {
       runtime::Session& session = it.call.session();
       const runtime::Outcome outcome =
-          session.allreduce(it.call.lock(), reduce_spec(session, it.reduction.bytes()),
-                            it.reduction.input(it.input()), it.reduction.combiner(),
-                            [&](std::span<const std::byte> result) {
-                              if (!session.is_revoked()) it.reduction.write(result, it.recvbuf);
-                            });
+          runtime::allreduce(session, it.call.lock(), reduce_spec(session, it.reduction.bytes()),
+                             it.reduction.input(it.input()), it.reduction.combiner(),
+                             [&](std::span<const std::byte> result) {
+                               if (!session.is_revoked()) it.reduction.write(result, it.recvbuf);
+                             });
       return it.call.finish(outcome, it.reduction.code());
     }};
 

@@ -2,6 +2,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/lanes/lanes.hpp"
 #include "mpi/policies/replicas/masked.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -21,5 +22,5 @@ extern "C" int MPI_Barrier(MPI_Comm comm) {
         [&] { return PMPI_Barrier(native); }));
     if (code) return *code;
   }
-  return call.finish(call.session().barrier(call.lock()));
+  return call.finish(runtime::barrier(call.session(), call.lock()));
 }

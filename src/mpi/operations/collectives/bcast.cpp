@@ -5,6 +5,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -41,9 +42,9 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int roo
   std::span<const std::byte> payload{static_cast<const std::byte*>(nullptr), layout.packed_bytes};
   if (is_root) payload = packed(buffer, layout, storage);
   const runtime::Outcome outcome =
-      call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, payload,
-                               [&](std::span<const std::byte> result) {
-                                 if (!is_root) code = take_payload(result, buffer, layout);
-                               });
+      runtime::broadcast(call.session(), call.lock(), broadcast_spec(call.communicator()), root,
+                         payload, [&](std::span<const std::byte> result) {
+                           if (!is_root) code = take_payload(result, buffer, layout);
+                         });
   return call.finish(outcome, code);
 }

@@ -11,6 +11,7 @@
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -30,9 +31,9 @@ int gather(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces&
     if (stand_ins && said.are_even() && code == MPI_SUCCESS)
       fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return said.of(r); });
   };
-  const runtime::Outcome outcome = call.session().gather(
-      call.lock(), concatenation_spec(call.session()), root,
-      row_of(call.session(), rank, mine != nullptr ? *mine : Piece{}), consume);
+  const runtime::Outcome outcome =
+      runtime::gather(call.session(), call.lock(), concatenation_spec(call.session()), root,
+                      row_of(call.session(), rank, mine != nullptr ? *mine : Piece{}), consume);
   return call.finish(outcome, code);
 }
 

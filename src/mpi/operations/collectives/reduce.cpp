@@ -5,6 +5,7 @@
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -61,7 +62,8 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   // commutes. Otherwise everybody gets the result.
   const runtime::Outcome outcome =
       keeps_rank_order(op, root)
-          ? call.session().reduce(call.lock(), spec, root, contribution, combiner, consume)
-          : call.session().allreduce(call.lock(), spec, contribution, combiner, consume);
+          ? runtime::reduce(call.session(), call.lock(), spec, root, contribution, combiner,
+                            consume)
+          : runtime::allreduce(call.session(), call.lock(), spec, contribution, combiner, consume);
   return call.finish(outcome, reduction.code());
 }

@@ -11,6 +11,7 @@
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -48,9 +49,9 @@ int reduce_scatter(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, voi
         call.run(native, landing, [&] { return library(native, from, landing.at(recvbuf)); });
     if (ended) return *ended;
   }
-  const runtime::Outcome outcome = call.session().allreduce(
-      call.lock(), reduce_spec(call.session(), reduction.bytes()), reduction.input(input),
-      reduction.combiner(),
+  const runtime::Outcome outcome = runtime::allreduce(
+      call.session(), call.lock(), reduce_spec(call.session(), reduction.bytes()),
+      reduction.input(input), reduction.combiner(),
       [&](std::span<const std::byte> sum) { reduction.write_part(sum, first, count, recvbuf); });
   return call.finish(outcome, reduction.code());
 }

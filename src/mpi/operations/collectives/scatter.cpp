@@ -10,6 +10,7 @@
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
+#include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
@@ -24,8 +25,8 @@ runtime::Outcome tell_size(CollectiveCall& call, int root, std::uint64_t& bytes)
     if (has_size) std::memcpy(&bytes, told.data(), sizeof bytes);
   };
   runtime::Outcome outcome =
-      call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root,
-                               std::as_bytes(std::span(&bytes, 1)), consume);
+      runtime::broadcast(call.session(), call.lock(), broadcast_spec(call.communicator()), root,
+                         std::as_bytes(std::span(&bytes, 1)), consume);
   outcome.is_mismatched = outcome.is_delivered && !has_size;
   return outcome;
 }
@@ -49,8 +50,8 @@ runtime::Outcome scatter(CollectiveCall& call, int root, std::span<const std::by
     else
       code = is_of_nothing(sent, call.session()) ? proc_failed() : MPI_ERR_TRUNCATE;
   };
-  return call.session().broadcast(call.lock(), broadcast_spec(call.communicator()), root, row,
-                                  consume);
+  return runtime::broadcast(call.session(), call.lock(), broadcast_spec(call.communicator()), root,
+                            row, consume);
 }
 
 runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& said) {

@@ -10,6 +10,7 @@
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/spares.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/engine.hpp"
 
 namespace resprout::shim {
@@ -46,7 +47,7 @@ Parting close_communicator(MPI_Comm comm, PartingWaits waits) {
   // Nothing was ever said in it: nobody has to hear that it ends. But what carries the messages of
   // a remade one goes to others.
   if (communicator->session->has_begun() || communicator->remade)
-    communicator->session->barrier(lock);
+    runtime::barrier(*communicator->session, lock);
   communicator->is_revoked = communicator->session->is_revoked();
   bool is_clean = !communicator->is_revoked;
   if (is_clean && !communicator->session->is_whole()) {

@@ -25,7 +25,7 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   if (is_by_lanes && lanes->last_root >= 0) return {lanes->last_root};
   const runtime::Session* last = communicator->last;
   if (last == nullptr) last = communicator->session;
-  if (!is_native && !is_by_lanes && last != nullptr) return last->contributors();
+  if (!is_native && !is_by_lanes && last != nullptr) return last->contributors().ranks();
   // The MPI library's own collectives contain everybody, or fail; those over lanes all who have
   // them, but for those whom a gather has missed.
   std::vector<int> everybody;

@@ -10,6 +10,7 @@
 #include "mpi/handles/communicators/departures.hpp"
 #include "mpi/handles/communicators/natives.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/collectives.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -41,7 +42,7 @@ int RollCall::take_spare() { return std::exchange(spare_, -1); }
 runtime::Outcome RollCall::step(runtime::Lock& lock) {
   BitwiseOr any;
   const std::span<const std::byte> words = next_words();
-  return session_.allreduce(lock, reduce_spec(session_, words.size()), words, any,
+  return runtime::allreduce(session_, lock, reduce_spec(session_, words.size()), words, any,
                             [&](std::span<const std::byte> all) { hear(all); });
 }
 

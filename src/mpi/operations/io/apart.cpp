@@ -24,6 +24,7 @@
 #include "mpi/policies/files/file_note.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/quiet_opening.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/engine.hpp"
 
 namespace resprout::shim {
@@ -100,7 +101,7 @@ Apart::~Apart() {
   PMPI_Group_free(&group_);
   runtime::Engine& engine = World::current()->engine();
   runtime::Lock lock = engine.lock();
-  session_.barrier(lock);
+  runtime::barrier(session_, lock);
   engine.close_session(lock, session_);
 }
 
@@ -116,8 +117,8 @@ std::uint64_t Apart::hear(std::uint64_t said) {
   std::array<std::byte, sizeof said> word{};
   std::memcpy(word.data(), &said, sizeof said);
   Most most;
-  session_.agree(
-      lock, reduce_spec(session_, sizeof said), word, most,
+  runtime::agree(
+      session_, lock, reduce_spec(session_, sizeof said), word, most,
       [&](std::span<const std::byte> all) { std::memcpy(&said, all.data(), sizeof said); });
   return session_.is_revoked() ? done_with(proc_failed()) : said;  // revoked: cut off
 }
@@ -230,7 +231,7 @@ int Apart::settle(MPI_File fh, const char* call) {
 
 // Of the communicator, those who have no part in what all have heard last.
 std::vector<int> Apart::missing() const {
-  const std::vector<int> here = session_.contributors();
+  const std::vector<int> here = session_.contributors().ranks();
   std::vector<int> others;
   for (int rank = 0; rank < session_.everybody().size(); ++rank)
     if (!std::ranges::binary_search(here, rank)) others.push_back(rank);
@@ -267,7 +268,7 @@ std::vector<std::int64_t> Apart::hear_all(std::int64_t said, const char* call) {
     runtime::Lock lock = World::current()->engine().lock();
     BitwiseOr any;
     const std::vector<std::int64_t> mine = numbers;
-    session_.allreduce(lock, reduce_spec(session_, std::as_bytes(std::span(mine)).size()),
+    runtime::allreduce(session_, lock, reduce_spec(session_, std::as_bytes(std::span(mine)).size()),
                        std::as_bytes(std::span(mine)), any, [&](std::span<const std::byte> all) {
                          std::memcpy(numbers.data(), all.data(), all.size());
                        });

@@ -63,7 +63,7 @@ bool Masked::is_of_neighbors(MaskedCollective& collective) {
 void MaskedCollective::note(const runtime::Session& session, const runtime::Outcome& outcome) {
   is_delivered_ = outcome.is_delivered;
   missing_.clear();
-  const std::vector<int> contributors = session.contributors();
+  const std::vector<int> contributors = session.contributors().ranks();
   for (int rank = 0; rank < session.everybody().size(); ++rank)
     if (!std::ranges::binary_search(contributors, rank)) missing_.push_back(rank);
 }

@@ -5,6 +5,7 @@
 #include "mpi/handles/errors/codes.hpp"
 #include "openmpi/ulfm.hpp"
 #include "protocols/agreement/opinion.hpp"
+#include "runtime/collectives.hpp"
 
 namespace resprout::shim {
 
@@ -54,8 +55,8 @@ class Agreement final : public Collective {
 int agree(runtime::Session& repair, runtime::Lock& lock, const Opinion& opinion, int* flag) {
   Opinion agreed = opinion;
   BitwiseAnd both;
-  repair.agree(lock, reduce_spec(repair, opinion.bytes().size()), opinion.bytes(), both,
-               [&](std::span<const std::byte> bytes) { agreed.take(bytes); });
+  runtime::agree(repair, lock, reduce_spec(repair, opinion.bytes().size()), opinion.bytes(), both,
+                 [&](std::span<const std::byte> bytes) { agreed.take(bytes); });
   if (repair.is_revoked()) return ulfm::revoked_class();  // cut off
   *flag = agreed.flag();
   return code_of(repair, agreed);

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "runtime/announcement.hpp"
-#include "runtime/session.hpp"
+#include "runtime/collectives.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -39,48 +39,37 @@ class Together final : public Combiner {
   }
 };
 
-}  // namespace
-
-Outcome operator+(Outcome before, const Outcome& last) {
-  before.is_delivered = last.is_delivered;
-  before.is_touched = before.is_touched || last.is_touched;
-  before.is_mismatched = before.is_mismatched || last.is_mismatched;
-  before.recovery_ns += last.recovery_ns;
-  for (const int rank : last.lost)
-    if (std::find(before.lost.begin(), before.lost.end(), rank) == before.lost.end())
-      before.lost.push_back(rank);
-  return before;
-}
-
-Outcome Session::broadcast_in_slices(Lock& lock, const BroadcastSpec& spec, int root,
-                                     std::span<std::byte> memory, std::size_t bytes, bool has_it) {
+Outcome broadcast_in_slices(Session& session, Lock& lock, const BroadcastSpec& spec, int root,
+                            std::span<std::byte> memory, std::size_t bytes, bool has_it) {
   Outcome outcome;
   std::size_t done = 0;
   do {
     const std::size_t some = std::min(slice_bytes, bytes - done);
     const auto into = memory.subspan(std::min(done, memory.size()));
     const std::span<const std::byte> slice(into.data(), some);  // only read at the root
-    outcome = outcome + broadcast(lock, spec, root, slice, [&](std::span<const std::byte> result) {
-                const std::size_t taken = std::min(result.size(), into.size());
-                if (!has_it) copy_bytes(into.data(), result.data(), taken);
-              });
+    const auto take = [&](std::span<const std::byte> result) {
+      const std::size_t taken = std::min(result.size(), into.size());
+      if (!has_it) copy_bytes(into.data(), result.data(), taken);
+    };
+    outcome = outcome + broadcast(session, lock, spec, root, slice, take);
     done += some;
   } while (outcome.is_delivered && done < bytes);
   return outcome;
 }
 
 // Without the lock, as it may take long.
-MemoryRead Session::read_offer(Lock& lock, MemoryReader& reader, const MemoryOffer& offer,
-                               std::span<std::byte> into) {
+MemoryRead read_offer(Session& session, Lock& lock, MemoryReader& reader, const MemoryOffer& offer,
+                      std::span<std::byte> into) {
+  Progress& progress = session.progress();
   auto read = MemoryRead::done;
   lock.unlock();
   for (std::size_t done = 0; done < into.size() && read == MemoryRead::done;) {
     const auto part = into.subspan(done, std::min(read_at_once_max, into.size() - done));
-    read = is_revoked() ? MemoryRead::gone : reader.read(offer, done, part);
+    read = session.is_revoked() ? MemoryRead::gone : reader.read(offer, done, part);
     done += part.size();
-    if (!progress_.notices().has_unread()) continue;
+    if (!progress.notices().has_unread()) continue;
     lock.lock();
-    progress_.read_notices(lock);
+    progress.read_notices(lock);
     lock.unlock();
   }
   if (read == MemoryRead::done) read = reader.confirm(offer);
@@ -88,21 +77,23 @@ MemoryRead Session::read_offer(Lock& lock, MemoryReader& reader, const MemoryOff
   return read;
 }
 
+}  // namespace
+
 // All live members see the same of every step, so they go on or stop alike: what the root has, who
 // has all of it, and slices from one who has. After each further round one more of those is lost.
 // Who takes less than there is goes along, and is told.
-Outcome Session::broadcast_large(Lock& lock, const BroadcastSpec& spec,
-                                 const ReduceSpec& settlement, int root,
-                                 std::span<std::byte> memory, MemoryReader& reader) {
-  const int self = everybody_->comm_rank(everybody_->self());
+Outcome broadcast_large(Session& session, Lock& lock, const BroadcastSpec& spec,
+                        const ReduceSpec& settlement, int root, std::span<std::byte> memory,
+                        MemoryReader& reader) {
+  const int self = session.everybody().comm_rank(session.everybody().self());
   const bool is_root = self == root;
-  const auto members = members_;
+  const auto members = session.shared_members();
   std::optional<OfferedMemory> offered;
   Announcement said{.bytes = memory.size(), .offer = {}};
-  if (is_root && may_read_ && memory.size() >= read_bytes_min)
+  if (is_root && session.may_read() && memory.size() >= read_bytes_min)
     said.offer = offered.emplace(memory).offer();
   std::size_t told = 0;
-  Outcome outcome = broadcast(lock, spec, root, std::as_bytes(std::span(&said, 1)),
+  Outcome outcome = broadcast(session, lock, spec, root, std::as_bytes(std::span(&said, 1)),
                               [&](std::span<const std::byte> announcement) {
                                 told = announcement.size();
                                 copy_bytes(&said, announcement.data(), told);
@@ -115,28 +106,33 @@ Outcome Session::broadcast_large(Lock& lock, const BroadcastSpec& spec,
   outcome.is_mismatched = memory.size() < said.bytes;
   memory = memory.first(std::min<std::size_t>(memory.size(), said.bytes));
   if (said.offer.stamp == 0)
-    return outcome + broadcast_in_slices(lock, spec, root, memory, said.bytes, is_root);
-  const MemoryRead read = is_root ? MemoryRead::done : read_offer(lock, reader, said.offer, memory);
+    return outcome + broadcast_in_slices(session, lock, spec, root, memory, said.bytes, is_root);
+  const MemoryRead read =
+      is_root ? MemoryRead::done : read_offer(session, lock, reader, said.offer, memory);
   const bool has_it = read == MemoryRead::done;
   const bool has_all = has_it && memory.size() == said.bytes;
   for (;;) {
     Standing standing{has_all ? self : nobody, !has_it, read == MemoryRead::refused};
     Together together;
-    const Outcome settled = allreduce(lock, settlement, std::as_bytes(std::span(&standing, 1)),
-                                      together, [&](std::span<const std::byte> all) {
-                                        std::memcpy(&standing, all.data(), sizeof standing);
-                                      });
+    const Outcome settled =
+        allreduce(session, lock, settlement, std::as_bytes(std::span(&standing, 1)), together,
+                  [&](std::span<const std::byte> all) {
+                    std::memcpy(&standing, all.data(), sizeof standing);
+                  });
     outcome = outcome + settled;
     if (!settled.is_delivered || settled.is_mismatched) break;
-    if (standing.is_refused != 0) may_read_ = false;
+    if (standing.is_refused != 0) session.read_no_more();
     if (standing.is_lacked == 0) break;
     outcome.is_delivered = false;
     if (standing.holder == nobody) break;
-    outcome =
-        outcome + broadcast_in_slices(lock, spec, standing.holder, memory, said.bytes, has_it);
-    if (outcome.is_delivered || is_revoked()) break;
+    outcome = outcome +
+              broadcast_in_slices(session, lock, spec, standing.holder, memory, said.bytes, has_it);
+    if (outcome.is_delivered || session.is_revoked()) break;
   }
-  contributors_ = {outcome.is_delivered ? members : nullptr, {}, members->index_of_comm_rank(root)};
+  if (outcome.is_delivered)
+    session.contributors().set(members, {}, members->index_of_comm_rank(root));
+  else
+    session.contributors().clear();
   return outcome;
 }
 

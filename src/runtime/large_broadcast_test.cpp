@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "doctest/doctest.h"
+#include "runtime/collectives.hpp"
 #include "runtime/offered_memory.hpp"
 #include "runtime/session_test.hpp"
 
@@ -93,10 +94,10 @@ void broadcast_once(Engine& engine, Session& session, int rank, Told& told, cons
     for (std::size_t i = 0; i < bytes; ++i) memory[i] = byte_at(i, broadcast);
   ThreadReader reader(rank, on_read, told.confirmed);
   Lock lock = engine.lock();
-  const Outcome outcome = session.broadcast_large(lock, BroadcastSpec::star(), ReduceSpec::star(),
-                                                  root, memory, reader);
+  const Outcome outcome = broadcast_large(session, lock, BroadcastSpec::star(), ReduceSpec::star(),
+                                          root, memory, reader);
   told.is_delivered[place] = outcome.is_delivered;
-  told.contributors[place] = session.contributors();
+  told.contributors[place] = session.contributors().ranks();
 }
 
 void tell(LargeJob& job, Told& told, const OnRead& on_read) {
