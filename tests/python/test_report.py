@@ -408,6 +408,20 @@ def test_people_read_who_when_by_whom_and_at_what_cost(lossy: RunDirectory) -> N
     assert all(line.startswith("resprout: ") for line in said.splitlines())
 
 
+def test_who_uses_mpi4py_in_lower_case_is_told_what_goes_on(four: RunDirectory) -> None:
+    for rank in range(4):
+        calls = {"calls": 9, "native": 0, "touched": 0, "errors": 1}
+        four.rank(rank, status=1, operations={"recv": calls})
+    report = four.report()
+    hint = "mpi4py makes reduce, allreduce, scan and exscan in lower case of messages"
+    assert hint not in shown(report)
+    assert hint in shown(replace(report, command=("/usr/bin/python3", "mean.py")))
+    assert hint in shown(replace(report, command=("./mean.py",)))
+    assert hint not in shown(replace(report, command=("python3",), exit_status=0))
+    left = ("kill:rank=2,at=allreduce#50",)
+    assert hint in shown(replace(report, command=("python3",), exit_status=0, faults_left=left))
+
+
 def test_calls_whose_data_were_lost_are_named_in_the_order_of_their_times(
     lossy: RunDirectory,
 ) -> None:

@@ -186,6 +186,7 @@ def _remarks(report: Report) -> Iterable[str]:
         yield from _unanswered(report)
         yield from _views(report)
     yield from _flips(report)
+    yield from _lower_case(report)
     if rejected := report.transport.get("rejected_connections"):
         yield f"{rejected} foreign or malformed connections were rejected"
     if report.unprotected:
@@ -194,6 +195,20 @@ def _remarks(report: Report) -> Iterable[str]:
     if report.missing:
         ranks = ", ".join(map(str, report.missing))
         yield f"killed, with nobody left to notice, or not to be seen from here: rank {ranks}"
+
+
+def _lower_case(report: Report) -> Iterable[str]:
+    """Of mpi4py, if calls that it makes of messages have ended the job, or were never counted."""
+    if not any(re.search(r"(^|/)python[0-9.]*$|\.py$", word) for word in report.command):
+        return
+    errors = [name for name, calls in report.operations.items() if calls.errors]
+    has_failed = report.exit_status != 0 and any(re.search("send|recv", name) for name in errors)
+    of_reductions = re.compile(r"at=((all)?reduce|(ex)?scan)#")
+    if has_failed or any(of_reductions.search(fault) for fault in report.faults_left):
+        yield (
+            "mpi4py makes reduce, allreduce, scan and exscan in lower case of messages, which fail "
+            "after a loss. Reduce, Allreduce, Scan and Exscan go on"
+        )
 
 
 def _unanswered(report: Report) -> Iterable[str]:
