@@ -1,33 +1,34 @@
-// Membership with local views: one agreed view of who is alive, of which each process knows only
-// its own neighborhood, so that its memory does not depend on how many there are.
+// Membership with local views: all members agree on one view of who is alive, but each one knows
+// only its neighborhood of it. So a member's memory does not depend on how many members there are.
 //
 // Scalable Membership, section 5, names it as future work ("a variant of our protocol with
 // localized views of the overall tree to limit the memory requirements to a constant size"). The
 // rules of agreement are those of protocols/membership: fences, ballots, completion, quorums. What
-// is different is what is known. A process knows the epoch, the root, the number of members, a
-// digest of them; and of single identifiers only those who are *not* members among its ancestors
-// and right below it, and whom it suspects now. Proposals say who is removed; acceptances count who
-// accepts. docs/explanation/protocols/local_membership.md says why that is enough.
+// a process knows is less. Of the view it knows the epoch, the root, the number of members and a
+// digest of them. Of single identifiers it knows the *holes*, which are no members, among its
+// ancestors and between itself and its children, and the processes that it suspects now. Proposals
+// name the processes that are removed. Acceptances count the processes that accept.
+// docs/explanation/protocols/local_membership.md says why that is enough.
 //
 // Invariants
-//  1. What is known as a hole is no member of the view; among the ancestors, and between this
-//     process and its children in the view's tree, all holes are known, but for who is fenced.
-//  2. A wave goes to every identifier that is neither a hole nor fenced by it; who has answered is
-//     counted once.
-//  3. A proposal is made only if it is known exactly who is left without the fenced: each of them
-//     is a member for sure, or those who are left have been counted (a survey). What has then
-//     accepted it is what it says.
+//  1. A known hole is no member of the view. All holes are known among the ancestors, and between
+//     this process and its children in the tree of the view, except for fenced processes.
+//  2. A wave goes to every identifier that is neither a hole nor fenced by the wave. Each process
+//     that answers is counted once.
+//  3. A proposal says exactly who is left without the fenced. So it is made only if each fenced
+//     process is known to be a member, or if those who are left have been counted (a survey). The
+//     members that have accepted it then are those that it says.
 //  4. As in protocols/membership, 1 to 6.
+//  5. A proposal admits only joiners that its wave asks, and says how many members there are
+//     without them, no matter whether they were members before. Only the root of the view makes
+//     such a proposal.
 //
-//  5. A proposal admits only who is then asked for it, and says how many there are without them,
-//     who ever they were before. Only the root of the view makes such a proposal.
+// The member that a joiner asks forwards the request until the joiner is in. Nobody is redirected.
+// A process that has no room for one more change ends as a member.
 //
-// Who asks a member for admission is answered for by this member until it is in: nobody is
-// redirected. Who has no room for one change more ends as a member.
-//
-// Drivers: as of protocols/membership; and a process is told of suspicions of those whom it sends
-// to and of its neighbors. A message to an identifier that nobody has any more is answered by such
-// a suspicion, as of the dead. Thread rule: a value.
+// Drivers: as for protocols/membership. Beside that, a process is told of suspicions of its
+// neighbors and of the processes that it sends to. A message to an identifier that no process has
+// any more leads to such a suspicion, as a message to a dead process does. Thread rule: a value.
 #pragma once
 
 #include <optional>
@@ -41,31 +42,31 @@
 
 namespace resprout::protocols {
 
-// Room: for so many holes and suspects at once. It is all the memory that grows with anything.
+// Room: how many holes and suspects it can know at once. Nothing else of it can grow.
 template <std::size_t Room>
 class LocalMembership {
  public:
   using Message = LocalMessage<Room>;
   enum class Standing : std::uint32_t { member, joining, excluded };
 
-  // A member of a first view that all its members know (section 3.2): no message is sent for it.
+  // A member of a first view, which all its members know without a message (section 3.2).
   // REQUIRES: `config` outlives the machine; `first` is LocalView::first(procs); self is in it.
   static LocalMembership founder(const MembershipConfig& config, Rank self, const LocalView& first);
 
-  // One that asks `contacts` for admission, one after the other, until it is in (section 3.7). A
-  // contact that is no member says so. REQUIRES: contacts are not empty, without self, and not more
-  // than Room / 2.
+  // A joiner, which asks `contacts` for admission, one after the other, until it is in (section
+  // 3.7). A contact that is no member says so. REQUIRES: contacts are not empty, without self, and
+  // not more than Room / 2.
   static LocalMembership joiner(const MembershipConfig& config, Rank self,
                                 std::span<const Rank> contacts);
 
   void start(Time now);
   void handle_message(Time now, const Message& message);
   void handle_timeout(Time now);
-  // `rank` is suspected by this process; heeded of its neighbors and those whom it waits for. Who
-  // joins under the identifier of a member takes its place, whether its end was told or not; after
-  // its admission an end before that is told no longer.
+  // This process suspects `rank`. It counts if `rank` is a neighbor, or if this process waits for
+  // it. REQUIRES: once a process was admitted under the identifier `rank`, the end of an earlier
+  // one is not reported any more. (It need not be: who joins takes the place of the earlier one.)
   void handle_suspicion(Time now, Rank rank, Evidence evidence);
-  // Whether that would change anything.
+  // Whether handle_suspicion would change anything.
   bool would_heed(Rank rank, Evidence evidence) const;
 
   std::optional<LocalEvent> poll_event();
@@ -75,32 +76,33 @@ class LocalMembership {
   Rank self() const { return self_; }
   Standing standing() const { return standing_; }
   bool is_member() const { return standing_ == Standing::member; }
-  // The one installed last, the last one that this process was in.
+  // The view that was installed last. An excluded process keeps the last view that it was in.
   const LocalView& view() const { return view_; }
-  // Of a joiner: whether it waits for somebody whom it has asked, and whether it may ask `rank`.
+  // Of a joiner: whether it waits for the answer of a contact.
   bool has_asked() const { return contact_ != no_rank; }
+  // Of a joiner: whether `rank` is a contact that it may still ask.
   bool may_ask(Rank rank) const { return known_.is(rank, Change::contact); }
   bool is_isolated() const { return is_isolated_ != 0; }
-  // Whom this process thinks to be in charge of the next view.
+  // The process that, as far as this one knows, leads the change to the next view.
   Rank coordinator() const;
-  // Whether a message of the application, sent by `from` in view `epoch`, may be received now. Who
-  // has sent it in that epoch was a member of it.
+  // Whether a message that `from` has sent to this application in view `epoch` may be received now:
+  // this process is in that view and `from` is a member of it whom this process has not fenced.
   bool may_receive(Rank from, std::uint64_t epoch) const {
     return is_member() && epoch == view_.epoch && (known_.of(from) & (Change::hole | fenced)) == 0;
   }
-  // Whether this process watches `rank`: its parent and its children in the tree of the view, those
-  // with whom it shares the wave that is on its way, who has asked it for admission, and whom it
-  // has asked.
+  // Whether this process has to watch `rank`. These are its parent and its children in the trees of
+  // the view and of the wave under way, the coordinator of that wave, joiners that have asked this
+  // process, and the contact that it has asked itself.
   bool is_neighbor(Rank rank) const;
-  // All of them; some perhaps more than once.
+  // Calls f(rank) for each neighbor, for some of them more than once.
   template <typename F>
   void for_each_neighbor(F f) const;
-  // Of how many identifiers it knows anything.
+  // Of how many identifiers it knows something; at most Room.
   std::int32_t exceptions() const { return known_.size(); }
 
  private:
   static constexpr std::uint32_t fenced = Change::fenced;
-  // What alone is no reason to remember somebody.
+  // An identifier of which nothing but these is known may be forgotten.
   static constexpr std::uint32_t idle =
       Change::dead | Change::sure | Change::counted | Change::told | Change::told_dead;
 

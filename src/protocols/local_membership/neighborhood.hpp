@@ -1,7 +1,8 @@
-// Whom a process with a local view has around it: the part of the machine that reads the tree.
+// The neighbors of a process with a local view: those member functions of LocalMembership that
+// walk the tree.
 //
-// For local_membership.cpp, and for who asks whom a process has around it. Thread rule: pure
-// functions of the machine.
+// They are templates, so callers of `for_each_neighbor` include this header; local_membership.cpp
+// has the others. Thread rule: they read the machine and change nothing.
 #pragma once
 
 #include "protocols/local_membership/local_membership.hpp"
@@ -41,8 +42,8 @@ bool LocalMembership<R>::is_ancestor(Rank id) const {
   return above == index(id) && id != self_;
 }
 
-// Whether it is a member of the view, as far as this process can be sure by itself: the root, who
-// is above it, who is right below it.
+// Whether `id` is a member of the view, and this process knows that by itself. It can know it of
+// the root, of its ancestors and of its children.
 template <std::size_t R>
 bool LocalMembership<R>::is_sure(Rank id) const {
   if (is_gap(id) || known_.is(id, Change::unclear)) return false;
@@ -62,7 +63,8 @@ bool LocalMembership<R>::is_wave_gap(Rank id) const {
   return is_gap(id) || known_.is(id, Change::in_wave);
 }
 
-// Whether the wave admits it and goes to it from here. Those below it are asked by others.
+// Whether the wave admits the joiner `id`, and this process passes the wave on to it. The joiner
+// itself passes it on to nobody: others ask the identifiers below it.
 template <std::size_t R>
 bool LocalMembership<R>::is_leaf(Rank id) const {
   if (!known_.is(id, Change::leaf) || known_.is(id, fenced) || wave_.is_leaf != 0) return false;
@@ -79,7 +81,8 @@ bool LocalMembership<R>::is_wave_child(Rank id) const {
   return above == index(self_) || (above < 0 && leads());
 }
 
-// The children in the tree of the view, one after the other; the root has those of all gaps above.
+// The child in the tree of the view that follows `after`, the first one for -1; -1: there is none.
+// Children of gaps that have no member above them are children of the root.
 template <std::size_t R>
 std::int32_t LocalMembership<R>::next_child(std::int32_t after) const {
   const bool is_root = self_ == view_.root;

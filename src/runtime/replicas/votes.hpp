@@ -1,34 +1,35 @@
 // The messages of this process that are not verified yet: the driver of their machines.
 //
-// A message is one exchange of protocols/digest_vote between the replicas of its sender and of its
-// receiver; replica k of a rank is that rank's process in plane k. Inside a plane the MPI library
-// carries the message, and whoever receives it says so here; everything that crosses planes, and
-// whatever has to be asked again, are frames. A process may be both ends of a message: then its
+// A message is one exchange of protocols/digest_vote between the replicas of its sender and those
+// of its receiver. Replica k of a rank is that rank's process in plane k. Inside a plane the MPI
+// library carries the message, and its receiver reports here that it has it. What crosses planes,
+// and each question and answer, is a frame. A process may be both ends of a message: then its
 // replicas compare what they have.
 //
 // Invariants
-//  1. A machine, and the bytes that it may be asked for, stay until every living receiver has said
-//     that it is over and asks no more. So no question comes to nobody.
-//  2. Frames that come before the call that they belong to wait for it.
-//  3. Who is lost is told nothing, and not heard: a plane as a whole (docs/explanation/adr/010),
-//     or single processes, where siblings stand in for them (docs/explanation/adr/025). There a
-//     stream of which a process is lost is *careful*: nothing of it is the program's before it is
-//     verified, whatever the method, as what comes from another plane would take corruption with
-//     it. What is compared only is so from the start.
-//  4. Of a lazy method most messages are *plain* where one sender of another plane owes this
-//     process something, a digest or, with two replicas, its copy: this process has its own copy
-//     and has heard, or waits for, that share, and it is equal. They have no machine. When
-//     anything else happens to one, a machine is made and told what has happened. Of a stream of
-//     which a process is lost nothing is plain but what is over.
-//  5. Who has ended, and sends and receives nothing more, says so to who asks, behind all that it
-//     has sent; and who is asked about a message that it does not have, says that. So what never
-//     comes is known not to come: its receiver goes on as if the sender in that plane, and the
-//     receiver, were lost, for this message alone. So planes that do not do the same come to ends.
-//  6. Where siblings stand in, who is asked what it knows of a message that it has not begun to
-//     receive says that it knows nothing: it may wait for another message, for which the one who
-//     asks is to answer it.
-//  7. A machine of a sender that has sent its shares knows nothing but its digest: it is made
-//     for each question, unless bytes are kept.
+//  1. A machine, and the bytes that others may ask it for, stay until every living receiver has
+//     said that the message is over for it. So every question finds somebody who can answer it.
+//  2. A frame that comes before the call that it belongs to waits for that call.
+//  3. A lost process is sent nothing, and nothing from it counts. Lost is a plane as a whole
+//     (docs/explanation/adr/010), or a single process where siblings stand in
+//     (docs/explanation/adr/025). In the second case its streams are *careful*: the program gets
+//     nothing of them before it is verified, with every method. Else a copy from another plane
+//     could bring corruption along. Streams that are compared only are careful from the start.
+//  4. With a lazy method most messages are *plain* and have no machine. A message is plain if one
+//     sender in another plane owes this process a share (a digest or, with two replicas, a copy),
+//     this process has its own copy, and the share is equal or still to come. When anything else
+//     happens to the message, a machine is made and told what has happened. In a stream of which a
+//     process is lost, only messages that are over are plain.
+//  5. A process that has ended, and sends and receives nothing more, says so to all who ask, behind
+//     all that it has sent. A process that is asked about a message that it does not have says
+//     that. So a receiver learns that a share will never come. It then goes on, for this message
+//     alone, as if the sender and the receiver in that plane were lost. So planes whose programs do
+//     different things come to an end.
+//  6. Where siblings stand in, a process that has not begun to receive a message answers questions
+//     about it at once: it knows nothing. It must not wait, as it may itself be waiting for an
+//     answer of the one who asks.
+//  7. A sender that has sent its shares keeps only the digest of the message. Its machine is made
+//     anew for each question, unless bytes are kept.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 4; docs/explanation/protocols/digest_vote.md.
 // Thread rule: one thread at a time. `VoteNetwork` and `OnVote` are called inside of it, and must
@@ -60,8 +61,8 @@ class VoteNetwork {
  public:
   // Sends it whenever that is possible, behind what was sent there before; `bytes` are not kept.
   virtual void send(Replica to, const VoteFrame& frame, std::span<const std::byte> bytes) = 0;
-  // Something is to be sent, and may wait for as long as frames do: who put it off is asked for it
-  // before they go out. False: nothing waits.
+  // Says that the caller has something to send that can wait for the next frames. True: before
+  // they go out the network asks the caller for it. False: no frames wait; send it now.
   virtual bool expect() { return false; }
 
  protected:
@@ -73,35 +74,38 @@ class Votes {
   struct Setup {
     protocols::DigestVoteConfig config;
     Replica self;
-    // What a process has sent is kept, for those who have to ask for it. Without it they learn that
-    // there is nothing, and a wrong copy stays what it is.
+    // Whether copies of what this process has sent are kept, to answer those who need one. Without
+    // them the answer is that there is none, and a wrong copy cannot be repaired.
     bool keeps_copies = true;
-    // Processes are lost one by one, and the messages that this one has sent are kept elsewhere:
-    // the bytes of one, or nothing, if they are not there any more. Must not call back.
+    // Given where siblings stand in for single lost processes. Returns the bytes of a message that
+    // this process has sent, which the caller keeps; nothing if it keeps them no more. Must not
+    // call back.
     std::function<std::optional<std::vector<std::byte>>(const MessageName&)> said = {};
 
     bool stands_in() const { return said != nullptr; }
   };
-  // What a machine says of a message that this process receives. `bytes`: of the copy that is
-  // delivered or repairs, unless it is the own plane's, which the caller has.
+  // An event of the machine of a message that this process receives. `bytes` are those of the copy
+  // that is delivered or that repairs. They are empty if that is the own plane's copy, which the
+  // caller has.
   using OnVote = std::function<void(const MessageName&, const protocols::VoteEvent&,
                                     std::span<const std::byte> bytes)>;
   // The digest of a copy of the message that has come from another plane.
   using DigestOf = std::function<std::uint64_t(std::span<const std::byte>)>;
 
-  // What its caller has to say of a message that may never have a machine.
+  // What the caller knows of a message when it receives it. A plain message keeps it until it gets
+  // a machine.
   struct Label {
     const char* call = "";
     std::uint64_t bytes = 0;
     DigestOf digest_of;
   };
   struct AlsoSaid {
-    // It was verified: two replicas agree, and nothing was to be said.
+    // A plain message is verified: two replicas agree. There is no OnVote for it.
     std::function<void(const MessageName&)> agreed = [](const MessageName&) {};
-    // It was delivered, and OnVote says from now on what becomes of it.
+    // A plain message, which the program has already, has got a machine. Its events go to OnVote.
     std::function<void(const MessageName&, const Label&)> has_machine = [](const MessageName&,
                                                                            const Label&) {};
-    // That plane does not have it, and never will. What becomes of it is said after that.
+    // The plane does not have the message, and never will. Events of the machine follow.
     std::function<void(const MessageName&, std::int32_t plane)> absent = [](const MessageName&,
                                                                             std::int32_t) {};
   };
@@ -112,34 +116,37 @@ class Votes {
   Votes(const Votes&) = delete;
   Votes& operator=(const Votes&) = delete;
 
-  // This process sends the message, and MPI brings it to the receiver of this plane. `bytes`: its
-  // packed data, of which `digest` is. REQUIRES: it is the message's sender, and says so once.
+  // This process sends the message, and MPI carries it to the receiver in this plane. `bytes` is
+  // its packed data, and `digest` the digest of `bytes`. REQUIRES: this process is the message's
+  // sender; called once for each message.
   void send(const MessageName& name, std::uint64_t digest, std::span<const std::byte> bytes);
-  // The same of what is compared only: of contributions and results.
+  // Of a contribution to a collective, or a result, whose digests alone are compared. REQUIRES:
+  // this process is both ends of it; called once for each.
   void send(const MessageName& name, std::uint64_t digest);
-  // This process has started to receive the message. `own`: the digest of the copy of its own
-  // plane, if that is here: it counts before what others have said. REQUIRES: likewise.
+  // This process has started to receive the message. `own` is the digest of the copy of its own
+  // plane, if that has arrived. It counts before what others have said. REQUIRES: this process is
+  // the message's receiver; called once for each message.
   void receive(const MessageName& name, DigestOf digest_of,
                std::optional<std::uint64_t> own = std::nullopt);
-  // Or here it is. REQUIRES: receive() was said without, and the sender in this plane lives: else
-  // the others may have said enough.
+  // The copy of the own plane has arrived after receive(). REQUIRES: receive() was called without
+  // `own`. If the sender in this plane is lost, the message may be over already: not to be called.
   void take_own_copy(const MessageName& name, std::uint64_t digest);
 
-  // receive() with the own copy, if the message is plain: then its copy is the program's. Else
-  // nothing is done. REQUIRES: as receive().
+  // As receive() with the own copy, if the message can be plain. Then the program may have the copy
+  // at once. False: nothing was done. REQUIRES: as receive().
   bool maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest);
 
-  // What this process has under this name is made of what others have said, and proves nothing:
-  // its siblings compare theirs without it. In place of send and receive. REQUIRES: it is both
-  // ends, and siblings stand in for the lost.
+  // In place of send() and receive(): what this process has under this name was made of what its
+  // siblings have sent, so it proves nothing. They compare theirs without it. REQUIRES: this
+  // process is both ends, and siblings stand in for the lost.
   void abstain(const MessageName& name);
 
   // This process sends and receives nothing more.
   void end();
-  // Whoever owes something that has not come is asked, once, whether it will.
+  // Asks each process that owes this one a share, once, whether it will still come.
   void ask_who_is_late();
 
-  // A frame that has come. What cannot be from there is passed over.
+  // A frame that has come from `from`. If that process cannot have sent it, nothing is done.
   void handle(Replica from, const VoteFrame& frame, std::span<const std::byte> bytes);
   void lose_plane(std::int32_t plane);
   void lose(Replica process);
@@ -152,23 +159,25 @@ class Votes {
   // Of every message so far it is known whether what this process has received is right: another
   // replica's sender says the same, or the message is over.
   bool are_all_settled() const { return unsettled_ == 0; }
-  // What was found to be wrong so far is no more: this process has gone back and done it again.
+  // This process has gone back to a checkpoint: messages that were found wrong count no longer.
   void forgive() { unconfirmed_ = unsettled_; }
-  // Of what two replicas agree on; nothing if none do. REQUIRES: called by OnVote, for its message.
+  // The digest on which two replicas agree; nothing if no two do. REQUIRES: called by OnVote, for
+  // its message.
   std::optional<std::uint64_t> verdict_of(const MessageName& name) const;
-  // Something of it has come. REQUIRES: it was received, and was not over before.
+  // Whether a share of the message has come from another plane. REQUIRES: receive() was called,
+  // and the message is not over.
   bool has_heard(const MessageName& name) const;
-  // For MPI_Finalize: all messages are over that processes of this plane receive. Says so to the
-  // siblings, which stand for their planes. Messages that nobody receives are over hereby, too.
+  // For MPI_Finalize, once all messages are over that processes of this plane receive. Tells the
+  // siblings so. A message that nobody receives is over by this, too.
   void finish_own_plane();
-  // No living plane receives, or asks for, anything any more.
+  // Whether all living planes have finished so: nobody receives or asks for anything any more.
   bool are_planes_over() const;
 
   struct Load {
     std::uint64_t open = 0;   // messages that this process receives and that are not verified yet
     std::uint64_t bytes = 0;  // of copies that are kept
   };
-  // At this moment; and the largest of each that there ever were.
+  // The load now, and the largest value that each of its fields has had.
   Load load() const { return {open_, bytes_}; }
   Load load_max() const { return load_max_; }
 
@@ -237,7 +246,7 @@ class Votes {
   };
 
   const protocols::DigestVoteConfig& config() const { return setup_.config; }
-  // What is compared only is compared by digests.
+  // Streams that are compared only are compared by digests.
   const protocols::DigestVoteConfig& config_of(const Stream& stream) const {
     if (stream.of != Stream::Of::messages) return comparison_;
     return setup_.stands_in() && !is_whole(stream) ? careful_ : setup_.config;
@@ -323,7 +332,7 @@ class Votes {
   std::uint32_t lost_planes_ = 0;   // bit k: plane k
   std::set<Replica> lost_;          // beside these
   std::set<std::int32_t> watched_;  // ranks whose replicas have a connection from here
-  std::uint32_t planes_over_ = 0;   // likewise
+  std::uint32_t planes_over_ = 0;   // bit k: plane k has finished
   bool has_ended_ = false;
   std::vector<Replica> curious_;  // will hear when it has
   std::set<Replica> asked_;
