@@ -17,15 +17,21 @@ typedef struct resprout_member resprout_member;
 /* Set all to zero first: what is not given is then as it was before it could be given. */
 typedef struct {
   const char* listen;           /* "HOST:PORT", numeric; port 0: any that is free */
-  const char* join;             /* any member; null: the first one of a new membership */
+  const char* join;             /* members, with commas between them, which are asked in turn;
+                                   null: the first one of a new membership */
   int radix;                    /* children in the tree: a power of two, 2 to 1024; who joins with
                                    whole views takes over the group's */
   int64_t heartbeat_period_ms;  /* > 0 */
   int64_t heartbeat_timeout_ms; /* of silence, after which a neighbor is suspected; > period */
-  const uint8_t* secret;        /* 32 bytes that all members share; null: zeros */
+  const uint8_t* secret;        /* 32 bytes that all members share; null: zeros. See `secrets` */
   const char* order;            /* a file with the places of members in the tree; null: none */
   const char* views;            /* "whole" or "local"; null: whole. The same for all members */
   const char* state;            /* a file in which it keeps where the others are; null: nowhere */
+  const char* advertise;        /* "HOST:PORT" at which the others reach it; null: `listen`. Port 0:
+                                   that at which it listens */
+  const char* tags;             /* a line "key=value" of each; null: none. Not with local views */
+  int secrets;                  /* so many secrets stand behind each other at `secret`, at most 4;
+                                   0: one */
 } resprout_member_options;
 
 /* Null if that cannot be; resprout_member_refusal() says why, in one line.
@@ -43,13 +49,21 @@ typedef struct {
  * listens, of all who may ever be members; `listen` and `join` are among them.
  * docs/explanation/protocols/local_membership.md says more.
  *
+ * `listen` may be every address of this host, 0.0.0.0 or [::], if there is `advertise`. A member is
+ * known by the address at which the others reach it, in `order`, too.
+ *
+ * Tags are told to all members. A key has letters, digits, `_`, `-` and `.`; a value is printable
+ * ASCII without `"` and `\`; all together have at most 512 bytes.
+ *
+ * A member with several secrets lets others in by the first one. It accepts members that prove any
+ * of them. See resprout_member_use_secrets.
+ *
  * A member with `state` and without `join` asks those for admission whom an earlier process has
  * kept there. If all of them refuse, or nobody has admitted it within the heartbeat timeout, it
  * founds a group of its own; the event is founding. */
 resprout_member* resprout_member_new(const resprout_member_options* options);
 
-/* Of the last resprout_member_new or resprout_member_send of this thread that refused; valid until
- * the next one. */
+/* Of the last function here that refused in this thread; valid until the next one. */
 const char* resprout_member_refusal(void);
 
 /* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
@@ -58,13 +72,15 @@ const char* resprout_member_refusal(void);
  * "self" and "address", and with an order "place", where it has this member, or null. With local
  * views there is no "members" and no "place", but "count", how many there are, and "digest", 16
  * digits that are different for other members; of a view also "neighbors", whom it watches, and
- * "entered" and "left", who is new and who is gone since its view before. The event is
+ * "entered" and "left", who is new and who is gone since its view before. A view whose members have
+ * tags has "tags", an object of objects by member. The event is
  * view, joining, founding, suspected (with "about"), decided, excluded, isolated or rejected: the
  * process at
  * "peer" does not come in, because of its "reason" secret (it has another one) or version (it
  * speaks "peer_version" of the protocol and not "version"). It is said once for each of them;
  * "rejected" in the statistics counts all. With whole views the event may also be message: the
- * member "from" has said so many "bytes" to this one, which resprout_member_data has. */
+ * member "from" has said so many "bytes" to this one, which resprout_member_data has. Or removed:
+ * another member, "about" if it is known, has removed this one, which serves nobody any more. */
 const char* resprout_member_run(resprout_member* member, int timeout_ms);
 
 /* What was said, if the last resprout_member_run has returned a message; valid until the next one.
@@ -79,6 +95,22 @@ const uint8_t* resprout_member_data(const resprout_member* member, size_t* bytes
  * this process is in no view, or a receiver has not taken what was said before. With local views
  * nothing can be said. */
 uint64_t resprout_member_send(resprout_member* member, int to, const void* bytes, size_t size);
+
+/* Has the member `id` leave, from whole views. If the others are a quorum, they go on without it at
+ * once, even if it does not answer. A process that hangs leaves when it goes on, if it was
+ * connected with this one; else it joins again. Returns 0; -1: resprout_member_refusal() says why
+ * not. */
+int resprout_member_remove(resprout_member* member, int id);
+
+/* For connections that begin from now on: `count` secrets of 32 bytes, 1 to 4. To exchange one
+ * without an interruption, let all members know old and new, then all new and old, then all new
+ * alone. Returns 0; -1: the count is wrong. */
+int resprout_member_use_secrets(resprout_member* member, const uint8_t* secrets, int count);
+
+/* Who is in its view, as one line of JSON, valid until the next call: "event" is members, and
+ * "members" has for each its "address" and its "tags". With local views they are itself and those
+ * whom it watches. */
+const char* resprout_member_members(resprout_member* member);
 
 /* What the member has cost since it was made, as one line of JSON, valid until the next call:
  * "event" is statistics; "bytes_sent", "messages_sent" and "heartbeats_sent", which are messages,

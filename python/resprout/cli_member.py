@@ -19,11 +19,14 @@ members install the same ones.
     resprout member --listen 127.0.0.1:0 --join 127.0.0.1:4000
     resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --radix 8 --secret-file secret
     resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --order racks.txt
+    resprout member --listen 0.0.0.0:4000 --advertise 192.0.2.7:4000 --join node1:4000,node2:4000
+    resprout member --listen 10.1.0.7:4000 --join 10.1.0.1:4000 --tag role=db --tag rack=3
 
-The first one has no --join; all others name any member. A member keeps where the others are, in
-$XDG_STATE_HOME/resprout/members (~/.local/state without it), unless its port is 0: started again
-without --join it asks these, and says `founding` if nobody admits it. Who listens where a dead
-member did takes its identifier. New identifiers follow the addresses: members that listen at one
+The first one has no --join; all others name any member, or several, which are asked in turn. A
+name that stands for several addresses counts as all of them. A member keeps where the others are,
+in $XDG_STATE_HOME/resprout/members (~/.local/state without it), unless its port is 0: started again
+without --join it asks these, and says `founding` if nobody admits it. A member that listens where a
+dead one did takes its identifier. New identifiers follow the addresses: members that listen at one
 address of a host are neighbors in the tree.
 
 With --order FILE, the same for all members, they follow that. A line of it is HOST or HOST:PORT,
@@ -36,19 +39,39 @@ With --views local a member knows its neighborhood and not the list, and takes m
 depend on how many they are. The n-th line of --order, from 0, is the HOST:PORT of identifier n
 then, and `view` has `count` and `digest` in the place of `members`.
 
+Several --secret-file let secrets be exchanged while members run: a member lets others in by the
+first one, and accepts members that prove any of them. On SIGHUP it reads the files again.
+
 With --json each event is one object a line: `view`, with `epoch`, `members`, `root`, `self`,
 `address`, and with --order `place`; and `joining`, `founding`, `suspected`, `decided`, `excluded`,
-`isolated`.
-It serves until it is ended, or is told to leave by `resprout members`; the others see that at once.
-At its end (Ctrl-C, SIGTERM), and
-on SIGUSR1, it says what it has cost: `statistics`, with messages, bytes and memory."""
+`isolated`, `rejected`, `removed`. A `view` has `tags` if one of its members has some.
+It serves until it is ended, or is told to leave by `resprout members`. The others see that at once.
+At its end (Ctrl-C, SIGTERM), and on SIGUSR1, it says what it has cost: `statistics`, with messages,
+bytes and memory."""
 
 
 @member_app.command("member", help=with_examples(MEMBER_HELP), no_args_is_help=True)
 def member_command(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where; port 0: any free one.")],
     join: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Any member.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT,...", help="Any member; several in turn.", show_default=False
+        ),
+    ] = None,
+    advertise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Where the others reach it, if not at --listen. Port 0: the one of --listen.",
+            show_default=False,
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE", help="All members show it; may be repeated.", show_default=False
+        ),
     ] = None,
     radix: Annotated[
         int, typer.Option(help="Children in the tree, a power of two; the group's counts.")
@@ -59,8 +82,12 @@ def member_command(
         int, typer.Option(metavar="MS", help="Of silence, then a neighbor is suspected.")
     ] = 5000,
     secret_file: Annotated[
-        Path | None,
-        typer.Option(help="What all members share and others do not know.", show_default=False),
+        list[Path] | None,
+        typer.Option(
+            help="What all members share and others do not know; of several the first is proven, "
+            "and any accepted.",
+            show_default=False,
+        ),
     ] = None,
     group: Annotated[
         str | None,
@@ -99,17 +126,22 @@ def member_command(
     from resprout.member.command import Asked, serve
 
     asked = Asked(
-        listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file, group, order,
-        views, on_event, control, metrics, json,
+        listen, join, radix, heartbeat_period, heartbeat_timeout, secret_file or (), group, order,
+        views, on_event, control, metrics, json, advertise, tag or (),
     )  # fmt: skip
     return serve(asked)
 
 
-MEMBERS_HELP = """Ask a member of this host who is in its view, or have it leave.
+MEMBERS_HELP = """Ask a member of this host who is in its view, or have it or another one leave.
 
     resprout members /run/member.sock
     resprout members /run/member.sock --json
     resprout members /run/member.sock --leave
+    resprout members /run/member.sock --remove 3
+
+It says the view, then where each member is, with its tags, then what the member has cost.
+--remove ends another member. The others go on at once if they are a quorum, even if that member
+hangs.
 
 The member was started with `--control /run/member.sock`. Status 0: it is in a view; 1: in none."""
 
@@ -118,8 +150,12 @@ The member was started with `--control /run/member.sock`. Status 0: it is in a v
 def members_command(
     socket: Annotated[Path, typer.Argument(metavar="SOCKET", show_default=False)],
     leave: Annotated[bool, typer.Option("--leave", help="It ends; the others see it.")] = False,
+    remove: Annotated[
+        int | None,
+        typer.Option(metavar="MEMBER", help="That member ends.", show_default=False),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> int:
     from resprout.member.command import tell
 
-    return tell(socket, leave, json)
+    return tell(socket, leave, remove, json)

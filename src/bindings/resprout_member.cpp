@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/member/local_member.hpp"
@@ -26,14 +28,20 @@
 using resprout::runtime::Order;
 using resprout::runtime::auth::Failure;
 using resprout::runtime::auth::protocol_version;
+using resprout::runtime::auth::Secret;
+using resprout::runtime::auth::secrets_max;
+using resprout::runtime::member::Address;
 using resprout::runtime::member::Addresses;
 using resprout::runtime::member::LocalMember;
 using resprout::runtime::member::Member;
 using resprout::runtime::member::MemberEvent;
 using resprout::runtime::member::MemberOptions;
 using resprout::runtime::member::parse_address;
+using resprout::runtime::member::parse_tags;
 using resprout::runtime::member::Service;
 using resprout::runtime::member::Statistics;
+using resprout::runtime::member::Tags;
+using resprout::runtime::member::tags_bytes_max;
 using resprout::runtime::member::Traffic;
 
 struct resprout_member {
@@ -47,6 +55,7 @@ struct resprout_member {
   resprout::runtime::member::Bytes data;
   std::string line;
   std::string statistics;
+  std::string members;
 };
 
 namespace {
@@ -82,25 +91,71 @@ std::string own_host_name() {
   return name.data();
 }
 
+// Throws std::invalid_argument, which begins with the option: it is none.
+Address address_in(const char* option, const std::string& text) {
+  const auto address = parse_address(text);
+  if (!address)
+    throw std::invalid_argument(std::string(option) + ": '" + text +
+                                "' is not HOST:PORT with a numeric host, as 127.0.0.1:0");
+  return *address;
+}
+
+bool is_every_address(const Address& address) {
+  const auto host = resprout::runtime::canonical_address(address.host);
+  return host == "0.0.0.0" || host == "::";
+}
+
+// Where it listens, where the others reach it, and whom it asks. Throws as address_in.
+void read_addresses(const resprout_member_options& given, MemberOptions& options) {
+  options.listen = address_in("listen", given.listen == nullptr ? "" : given.listen);
+  if (given.advertise != nullptr) options.advertise = address_in("advertise", given.advertise);
+  if (is_every_address(options.advertise.value_or(options.listen)))
+    throw std::invalid_argument(
+        std::string(options.advertise ? "advertise: " : "listen: ") +
+        options.advertise.value_or(options.listen).text() +
+        " is every address of this host; give the one at which the other members reach it" +
+        (options.advertise ? "" : ", or advertise it"));
+  if (given.join == nullptr) return;
+  const std::string join = given.join;
+  for (std::size_t start = 0; start <= join.size();) {
+    const std::size_t end = std::min(join.find(',', start), join.size());
+    options.join.push_back(address_in("join", join.substr(start, end - start)));
+    start = end + 1;
+  }
+}
+
+// Throws as address_in.
+std::vector<Secret> secrets_in(const std::uint8_t* bytes, int count) {
+  if (count < 1 || count > static_cast<int>(secrets_max))
+    throw std::invalid_argument("secrets: " + std::to_string(count) + " is not 1 to " +
+                                std::to_string(secrets_max));
+  std::vector<Secret> secrets(static_cast<std::size_t>(count));
+  for (Secret& secret : secrets) {
+    std::memcpy(secret.data(), bytes, secret.size());
+    bytes += secret.size();
+  }
+  return secrets;
+}
+
+// Throws as address_in.
+Tags tags_in(const char* text, bool has_local_views) {
+  const auto tags = parse_tags(text);
+  if (!tags)
+    throw std::invalid_argument(
+        "tags: they are lines key=value in the order of their keys, of printable ASCII without "
+        "quotation marks and backslashes, and at most " +
+        std::to_string(tags_bytes_max) + " bytes");
+  if (has_local_views) throw std::invalid_argument("tags: members with local views show none");
+  return *tags;
+}
+
 std::optional<MemberOptions> options_of(const resprout_member_options& given) {
   const auto refuse = [](const std::string& why) {
     last_member_refusal = why;
     return std::nullopt;
   };
-  const std::string valid = " is not HOST:PORT with a numeric host, as 127.0.0.1:0";
-  const std::string listen = given.listen == nullptr ? "" : given.listen;
   MemberOptions options;
-  const auto own = parse_address(listen);
-  if (!own) return refuse("listen: '" + listen + "'" + valid);
-  const auto host = resprout::runtime::canonical_address(own->host);
-  if (host == "0.0.0.0" || host == "::")
-    return refuse("listen: " + listen + " is every address of this host; give the one at which " +
-                  "the other members reach it");
-  options.listen = *own;
-  if (given.join != nullptr) {
-    options.join = parse_address(given.join);
-    if (!options.join) return refuse("join: '" + std::string(given.join) + "'" + valid);
-  }
+  read_addresses(given, options);
   if (!resprout::topology::RadixTree::is_radix(given.radix))
     return refuse("radix: " + std::to_string(given.radix) +
                   " is not a power of two from 2 to 1024");
@@ -116,12 +171,14 @@ std::optional<MemberOptions> options_of(const resprout_member_options& given) {
                   std::to_string(given.heartbeat_period_ms) + " ms, and at most a day");
   options.period_ns = given.heartbeat_period_ms * 1'000'000;
   options.timeout_ns = given.heartbeat_timeout_ms * 1'000'000;
-  if (given.secret != nullptr) std::memcpy(options.secret.data(), given.secret, 32);
+  if (given.secret != nullptr)
+    options.secrets = secrets_in(given.secret, given.secrets == 0 ? 1 : given.secrets);
   if (given.state != nullptr) options.state = given.state;
   const std::string views = given.views == nullptr ? "whole" : given.views;
   if (views != "whole" && views != "local")
     return refuse("views: '" + views + "' is not whole or local");
   const bool has_local_views = views == "local";
+  if (given.tags != nullptr) options.tags = tags_in(given.tags, has_local_views);
   if (given.order == nullptr && has_local_views)
     return refuse("views: local ones need an order, with HOST:PORT of all who may be members");
   if (given.order == nullptr) return options;
@@ -182,10 +239,30 @@ std::string view_in(const MemberEvent& event) {
          ",\"left\":" + text_of(event.local->left);
 }
 
+// An object with a key for each entry of a map, whose value `f` makes of the entry's.
+template <typename Map, typename F>
+std::string object_of(const Map& entries, F f) {
+  std::string text;
+  for (const auto& [key, value] : entries) {
+    std::string name;
+    if constexpr (std::is_same_v<typename Map::key_type, std::string>)
+      name = key;
+    else
+      name = std::to_string(key);
+    text += (text.empty() ? "\"" : ",\"") + name + "\":" + f(value);
+  }
+  return "{" + text + "}";
+}
+
+// Keys and values have nothing that JSON would have to write otherwise (tags.hpp).
+std::string as_object(const Tags& tags) {
+  return object_of(tags, [](const std::string& value) { return "\"" + value + "\""; });
+}
+
 std::string as_json(const MemberEvent& event, const Service& member) {
-  static constexpr const char* kinds[] = {"joining",  "view",     "suspected",
-                                          "decided",  "excluded", "isolated",
-                                          "rejected", "founding", "message"};
+  static constexpr const char* kinds[] = {"joining",  "view",     "suspected", "decided",
+                                          "excluded", "isolated", "rejected",  "founding",
+                                          "message",  "removed"};
   std::string line = head(kinds[static_cast<int>(event.kind)], event.time_ns) +
                      ",\"epoch\":" + std::to_string(event.epoch) + view_in(event) +
                      ",\"self\":" + id_or_null(event.self) + place_in(member);
@@ -195,6 +272,7 @@ std::string as_json(const MemberEvent& event, const Service& member) {
   else if (event.about >= 0)
     line += ",\"about\":" + std::to_string(event.about);
   if (event.kind == MemberEvent::Kind::rejected) line += reason_in(event);
+  if (!event.tags.empty()) line += ",\"tags\":" + object_of(event.tags, as_object);
   return line + ",\"address\":\"" + member.address().text() + "\"}";
 }
 
@@ -216,9 +294,9 @@ std::string as_json(const Statistics& statistics, const std::string& address) {
 }  // namespace
 
 resprout_member* resprout_member_new(const resprout_member_options* options) {
-  const auto understood = options_of(*options);
-  if (!understood) return nullptr;
   try {
+    const auto understood = options_of(*options);
+    if (!understood) return nullptr;
     return new resprout_member(*understood);
   } catch (const std::invalid_argument& error) {
     last_member_refusal = error.what();
@@ -243,6 +321,42 @@ const char* resprout_member_run(resprout_member* member, int timeout_ms) {
 const uint8_t* resprout_member_data(const resprout_member* member, size_t* bytes) {
   *bytes = member->data.size();
   return member->data.data();
+}
+
+int resprout_member_remove(resprout_member* member, int id) {
+  using Refusal = Service::Refusal;
+  switch (member->member->remove(id)) {
+    case Refusal::none:
+      return 0;
+    case Refusal::no_views:
+      last_member_refusal = "remove: a member with local views does not know who is a member";
+      return -1;
+    case Refusal::no_member:
+      last_member_refusal = "remove: this process is in no view";
+      return -1;
+    default:
+      last_member_refusal = "remove: " + std::to_string(id) + " is no other member of this view";
+      return -1;
+  }
+}
+
+int resprout_member_use_secrets(resprout_member* member, const uint8_t* secrets, int count) {
+  try {
+    member->member->use(secrets_in(secrets, count));
+    return 0;
+  } catch (const std::invalid_argument& error) {
+    last_member_refusal = error.what();
+    return -1;
+  }
+}
+
+const char* resprout_member_members(resprout_member* member) {
+  const std::string members = object_of(member->member->known(), [](const Service::Known& known) {
+    return "{\"address\":\"" + known.address.text() + "\",\"tags\":" + as_object(known.tags) + "}";
+  });
+  member->members =
+      head("members", resprout::runtime::realtime_ns()) + ",\"members\":" + members + "}";
+  return member->members.c_str();
 }
 
 uint64_t resprout_member_send(resprout_member* member, int to, const void* bytes, size_t size) {

@@ -2,16 +2,11 @@
 
 import json
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from groups import PATIENCE
+from operators import member, until, wait_until
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from resprout.cli import main
 from resprout.errors import UserError
@@ -19,26 +14,6 @@ from resprout.member import Member
 from resprout.member.command import secret_of
 from resprout.member.control import Door, ask
 from resprout.member.figures import Figures
-
-Lines = Iterator[dict[str, Any]]
-
-
-@contextmanager
-def member(*options: object) -> Iterator[tuple[subprocess.Popen[str], Lines]]:
-    """The process, and what it says."""
-    words = ["member", "--listen", "127.0.0.1:0", "--json", *map(str, options)]
-    command = [sys.executable, "-m", "resprout", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield process, map(json.loads, process.stdout)
-        finally:
-            process.kill()
-
-
-def until(lines: Lines, count: int) -> dict[str, Any]:
-    """Its next view with so many members."""
-    return next(e for e in lines if e["event"] == "view" and len(e["members"]) == count)
 
 
 def test_members_of_different_groups_have_different_secrets(tmp_path: Path) -> None:
@@ -98,10 +73,7 @@ def test_a_command_runs_for_each_event_in_its_order(tmp_path: Path) -> None:
         with member("--join", address):
             until(lines, 2)
         until(lines, 1)
-        deadline = time.monotonic() + PATIENCE
-        while not said.exists() or said.read_text().count('"event":"view"') < 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: said.exists() and said.read_text().count('"event":"view"') >= 3)
         first.send_signal(signal.SIGTERM)
         first.wait(timeout=PATIENCE)
     events = [json.loads(line) for line in said.read_text().splitlines()]

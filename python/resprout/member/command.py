@@ -5,15 +5,17 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from resprout import log
 from resprout.errors import UserError
 from resprout.files import STATUS_NO_ROOM
 from resprout.member import Member
-from resprout.member.control import LEAVE, STATE, Door, ask
+from resprout.member.control import LEAVE, REMOVE, STATE, Door, ask
 from resprout.member.figures import Figures
 from resprout.member.hooks import Hook
 from resprout.member.output import Output
@@ -32,7 +34,7 @@ class Asked:
     radix: int = 2
     period_ms: int = 500
     timeout_ms: int = 5000
-    secret_file: Path | None = None
+    secret_files: Sequence[Path] = ()
     group: str | None = None
     order: Path | None = None
     views: str = "whole"
@@ -40,6 +42,8 @@ class Asked:
     control: Path | None = None
     metrics: Path | None = None
     as_json: bool = False
+    advertise: str | None = None
+    tags: Sequence[str] = ()
 
 
 def secret_of(file: Path | None, group: str | None) -> bytes | None:
@@ -60,6 +64,21 @@ def secret_of(file: Path | None, group: str | None) -> bytes | None:
     return hashlib.sha256(hashlib.sha256(text).digest() + group.encode()).digest()
 
 
+def secrets_of(files: Sequence[Path], group: str | None) -> list[bytes] | None:
+    """That of each file, as `secret_of` has it."""
+    found = [secret_of(file, group) for file in files or (None,)]
+    secrets = [secret for secret in found if secret is not None]
+    return list(dict.fromkeys(secrets)) or None
+
+
+def tags_of(words: Sequence[str]) -> dict[str, str]:
+    """KEY=VALUE each."""
+    for word in words:
+        if "=" not in word:
+            raise UserError(f"--tag: '{word}' is not KEY=VALUE, as role=db")
+    return dict(word.split("=", 1) for word in words)
+
+
 def state_file(listen: str) -> Path | None:
     """Where the member that listens there keeps where the others are; None: it cannot.
 
@@ -77,7 +96,11 @@ def state_file(listen: str) -> Path | None:
 
 
 # Of events of which there is not more to say; the others say their names.
-_SAYINGS = {"suspected": "suspects {about}", "message": "hears {bytes} bytes of {from}"}
+_SAYINGS = {
+    "suspected": "suspects {about}",
+    "message": "hears {bytes} bytes of {from}",
+    "removed": "another member has removed it; it ends",
+}
 
 
 def describe(line: str) -> str:
@@ -137,10 +160,12 @@ def serve(asked: Asked) -> int:
         radix=asked.radix,
         heartbeat_period_ms=asked.period_ms,
         heartbeat_timeout_ms=asked.timeout_ms,
-        secret=secret_of(asked.secret_file, asked.group),
+        secret=secrets_of(asked.secret_files, asked.group),
         order=asked.order,
         views=asked.views,
         state=state_file(asked.listen),
+        advertise=asked.advertise,
+        tags=tags_of(asked.tags),
     )
     try:
         return _Service(member, asked).run()
@@ -154,7 +179,7 @@ class _Service:
     def __init__(self, member: Member, asked: Asked) -> None:
         self._member = member
         self._asked = asked
-        self._is_ended = self._is_asked = False
+        self._is_ended = self._is_asked = self._has_new_secrets = False
         self._output = Output(sys.stdout.fileno())
         self._hook = Hook(asked.on_event)
         self._figures = Figures(asked.metrics, asked.listen)
@@ -166,6 +191,8 @@ class _Service:
         signal.signal(signal.SIGINT, self._end)
         signal.signal(signal.SIGTERM, self._end)
         signal.signal(signal.SIGUSR1, self._ask)
+        if self._asked.secret_files:
+            signal.signal(signal.SIGHUP, self._renew)
         try:
             while not self._is_ended:
                 self._turn()
@@ -185,11 +212,13 @@ class _Service:
         if self._is_asked:
             self._is_asked = False
             self._say(self._member.statistics())
+        if self._has_new_secrets:
+            self._has_new_secrets = False
+            self._read_secrets()
         self._output.move()
         self._hook.move()
         self._figures.write(self._statistics)
-        if self._door.serve(self._state):
-            self._is_ended = True
+        self._door.serve(self._answer)
 
     def _note(self, line: str) -> None:
         event = json.loads(line)
@@ -200,15 +229,41 @@ class _Service:
             if not self._is_placed:
                 self._is_placed = True
                 warn_of_place(self._asked.order, event)
-        elif event["event"] in ("excluded", "isolated", "joining"):
+        elif event["event"] in ("excluded", "isolated", "joining", "removed"):
             self._view = None
+            self._is_ended |= event["event"] == "removed"
+
+    def _read_secrets(self) -> None:
+        """Of the same files. Without all of them it keeps those that it has."""
+        try:
+            secrets = secrets_of(self._asked.secret_files, self._asked.group)
+        except UserError as error:
+            log.warn(f"SIGHUP: {error}; the member goes on with the secrets that it had")
+            return
+        if secrets is not None:
+            self._member.use_secrets(secrets)
+            log.info(f"SIGHUP: secrets read anew: {len(secrets)}")
+
+    def _answer(self, request: str) -> dict[str, Any] | None:
+        word, _, rest = request.partition(" ")
+        if word == LEAVE:
+            self._is_ended = True
+        elif word == REMOVE:
+            try:
+                self._member.remove(int(rest))
+            except (UserError, ValueError) as error:
+                return {"error": str(error)}
+        elif word != STATE:
+            return None
+        return self._state()
 
     def _statistics(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self._member.statistics())
         return found
 
     def _state(self) -> dict[str, Any]:
-        return {"view": self._view, "statistics": self._statistics()}
+        known = json.loads(self._member.members())["members"]
+        return {"view": self._view, "members": known, "statistics": self._statistics()}
 
     def _say(self, line: str) -> None:
         self._output.say(line if self._asked.as_json else describe(line))
@@ -219,14 +274,22 @@ class _Service:
     def _ask(self, _number: int, _frame: FrameType | None) -> None:
         self._is_asked = True
 
+    def _renew(self, _number: int, _frame: FrameType | None) -> None:
+        self._has_new_secrets = True
 
-def tell(control: Path, leave: bool, as_json: bool) -> int:
+
+def tell(control: Path, leave: bool, remove: int | None, as_json: bool) -> int:
     """`resprout members`: what the member that answers at `control` knows. Status 1: it is none."""
-    state = ask(control, LEAVE if leave else STATE)
+    if leave and remove is not None:
+        raise UserError("--leave and --remove: give one of them")
+    state = ask(control, LEAVE if leave else STATE if remove is None else f"{REMOVE} {remove}")
     view = state["view"]
     if as_json:
         print(json.dumps(state))
     else:
         print("in no view" if view is None else describe(json.dumps(view)))
+        for number, known in state["members"].items():
+            words = [f"{key}={value}" for key, value in known["tags"].items()]
+            print("  ".join([f"{number:>5}", known["address"], *words]))
         print(describe(json.dumps(state["statistics"])))
     return 0 if view is not None else 1

@@ -1,6 +1,7 @@
-"""A Unix socket at which a member of this host answers: who is a member, what has it cost, leave.
+"""A Unix socket at which a member of this host answers its user.
 
-A request is one word and a newline: `state` or `leave`. The answer is one line of JSON, the state.
+A request is a line: `state`, `leave`, or `remove` with the number of a member. The answer is one
+line of JSON: the state, or an object whose `error` says why not.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from typing import Any
 
 from resprout.errors import UserError
 
-STATE, LEAVE = "state", "leave"
+STATE, LEAVE, REMOVE = "state", "leave", "remove"
 _REQUEST_MAX = 64
 _SECONDS = 10.0
 
@@ -43,32 +44,34 @@ class Door:
         self._socket.listen()
         self._socket.setblocking(False)
 
-    def serve(self, state: Callable[[], dict[str, Any]]) -> bool:
-        """Answers those who have asked. Whether one of them says that the member shall leave."""
+    def serve(self, answer: Callable[[str], dict[str, Any] | None]) -> None:
+        """Answers those who have asked. To a request that `answer` does not know there is none."""
         if self._socket is None:
-            return False
+            return
         with contextlib.suppress(BlockingIOError):
             while True:
                 caller, _ = self._socket.accept()
                 caller.setblocking(False)
                 self._callers.append(caller)
-        asks = [self._answer(caller, state) for caller in list(self._callers)]
-        return LEAVE in asks
+        for caller in list(self._callers):
+            self._answer(caller, answer)
 
-    def _answer(self, caller: socket.socket, state: Callable[[], dict[str, Any]]) -> str | None:
+    def _answer(
+        self, caller: socket.socket, answer: Callable[[str], dict[str, Any] | None]
+    ) -> None:
         try:
-            word = caller.recv(_REQUEST_MAX).decode(errors="replace").strip()
+            request = caller.recv(_REQUEST_MAX).decode(errors="replace").strip()
         except BlockingIOError:
-            return None  # it has not asked yet
+            return  # it has not asked yet
         except OSError:
-            word = ""
+            request = ""
         self._callers.remove(caller)
+        said = answer(request)
         with caller, contextlib.suppress(OSError):
-            if word in (STATE, LEAVE):
+            if said is not None:
                 caller.setblocking(True)
                 caller.settimeout(1.0)
-                caller.sendall(json.dumps(state()).encode() + b"\n")
-        return word
+                caller.sendall(json.dumps(said).encode() + b"\n")
 
     def close(self) -> None:
         for caller in self._callers:
@@ -92,17 +95,19 @@ def _clear(path: Path) -> None:
         raise FileExistsError(0, "a member answers there already")
 
 
-def ask(path: Path, word: str) -> dict[str, Any]:
-    """The state of the member that answers there. UserError: none does."""
+def ask(path: Path, request: str) -> dict[str, Any]:
+    """The state of the member that answers there. UserError: none does, or it refuses."""
     try:
         with socket.socket(socket.AF_UNIX) as door:
             door.settimeout(_SECONDS)
             door.connect(str(path))
-            door.sendall(word.encode() + b"\n")
+            door.sendall(request.encode() + b"\n")
             with door.makefile("rb") as answer:
                 found: dict[str, Any] = json.loads(answer.readline())
     except OSError as error:
         raise UserError(f"{path}: no member answers there: {error.strerror or error}") from error
     except ValueError as error:
         raise UserError(f"{path}: the member there does not answer") from error
+    if "error" in found:
+        raise UserError(str(found["error"]))
     return found

@@ -61,7 +61,7 @@ class Figures:
         elif event["event"] == "suspected":
             self._suspicions += 1
             self._exposition.set(SUSPICIONS, self._suspicions)
-        elif event["event"] in ("excluded", "isolated", "joining"):
+        elif event["event"] in ("excluded", "isolated", "joining", "removed"):
             self._exposition.set(IN, 0)
 
     def write(self, statistics: Callable[[], dict[str, Any]]) -> None:

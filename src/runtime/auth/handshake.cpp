@@ -47,6 +47,14 @@ Handshake Handshake::initiate(const Secret& secret, Purpose purpose, int self, i
   return handshake;
 }
 
+Handshake Handshake::initiate(std::span<const Secret> secrets, Purpose purpose, int self,
+                              int peer) {
+  Handshake handshake = initiate(secrets.front(), purpose, self, peer);
+  handshake.others_count_ = secrets.size() - 1;
+  std::copy(secrets.begin() + 1, secrets.end(), handshake.others_.begin());
+  return handshake;
+}
+
 Handshake Handshake::accept(const Secret& secret, Purpose purpose, int self) {
   Handshake handshake(secret, purpose, self, -1, Step::hello);
   handshake.expect(Step::hello);
@@ -194,9 +202,20 @@ Digest Handshake::received_code() const {
   return code;
 }
 
+// Whether an acceptor has made it with one of this process's secrets; from now on that is the
+// secret of this connection.
+bool Handshake::is_known(const Digest& received) {
+  if (is_equal(received, code('A'))) return true;
+  for (std::size_t i = 0; i < others_count_; ++i) {
+    secret_ = others_[i];
+    if (is_equal(received, code('A'))) return true;
+  }
+  return false;
+}
+
 void Handshake::handle_answer() {
   std::copy_n(buffer_in_.begin(), 32, acceptor_nonce_.begin());
-  if (!is_equal(received_code(), code('A'))) {
+  if (!is_known(received_code())) {
     fail(Failure::other_secret);
     return;
   }

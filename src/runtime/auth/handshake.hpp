@@ -11,6 +11,11 @@
 // Sizes are fixed. The welcome is for the initiator's sake: an acceptor that gave up waiting for
 // the proof must not be taken for one that died later.
 //
+// Secrets may be exchanged while processes run. Each process then knows several: it proves itself
+// to others by its first one. An initiator accepts any of its own from the acceptor, and goes on
+// with the one that the acceptor has used. So two processes come together if each has the other's
+// first secret.
+//
 // Who gets the hello of another version answers with the 8 bytes of its own magic and nothing more,
 // so that both ends can name both versions. All that follows on a connection is of that version.
 //
@@ -46,6 +51,9 @@ enum class Failure : std::uint8_t {
   other_secret,   // as other_version, the peer has another secret; or it is somebody else
 };
 
+// So many secrets a process may accept at a time.
+inline constexpr std::size_t secrets_max = 4;
+
 inline constexpr std::int64_t handshake_deadline_ns = 2'000'000'000;
 
 class Handshake {
@@ -53,6 +61,8 @@ class Handshake {
   enum class State : std::uint8_t { running, done, failed };
 
   static Handshake initiate(const Secret& secret, Purpose purpose, int self, int peer);
+  // REQUIRES: secrets has 1 to secrets_max of them.
+  static Handshake initiate(std::span<const Secret> secrets, Purpose purpose, int self, int peer);
   static Handshake accept(const Secret& secret, Purpose purpose, int self);
 
   State state() const { return state_; }
@@ -83,11 +93,14 @@ class Handshake {
   void handle_proof();
   void handle_welcome();
   Digest received_code() const;
+  bool is_known(const Digest& code);
   void say(std::span<const std::uint8_t> bytes);
   void expect(Step step);
   Digest code(char role) const;
 
   Secret secret_;
+  std::array<Secret, secrets_max - 1> others_{};  // of an initiator
+  std::size_t others_count_ = 0;
   Purpose purpose_;
   int self_;
   int peer_;

@@ -214,6 +214,26 @@ TEST_CASE("the end that is given a wrong code knows that the other has another s
   CHECK(b.failure() == Failure::lost);
 }
 
+TEST_CASE("two ends come together while secrets are exchanged, one end before the other") {
+  const Secret old = new_secret();
+  const Secret next = new_secret();
+  const std::vector<Secret> steps[] = {{old}, {old, next}, {next, old}, {next}};
+  for (std::size_t one = 0; one < std::size(steps); ++one) {
+    for (std::size_t other = 0; other < std::size(steps); ++other) {
+      CAPTURE(one);
+      CAPTURE(other);
+      Line line;
+      Handshake a = Handshake::initiate(std::span(steps[one]), Purpose::membership, 0, 1);
+      Handshake b = Handshake::accept(steps[other].front(), Purpose::membership, 1);
+      run(a, line.initiator.get(), b, line.acceptor.get());
+      const bool is_known = std::ranges::count(steps[one], steps[other].front()) == 1;
+      CHECK(is_known == (a.state() == State::done));
+      CHECK(is_known == (b.state() == State::done));
+      if (one + 1 >= other && other + 1 >= one) CHECK(is_known);
+    }
+  }
+}
+
 TEST_CASE("garbage of any length ends or starves the handshake, never completes it") {
   const Secret secret = new_secret();
   Random random(4);

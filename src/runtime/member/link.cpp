@@ -15,14 +15,15 @@ void count(Traffic& traffic, FrameKind kind, std::size_t bytes) {
 
 }  // namespace
 
-Link Link::accept(Fd socket, const auth::Secret& secret) {
-  const auto handshake = auth::Handshake::accept(secret, auth::Purpose::membership, anybody);
+Link Link::accept(Fd socket, std::span<const auth::Secret> secrets) {
+  const auto handshake =
+      auth::Handshake::accept(secrets.front(), auth::Purpose::membership, anybody);
   return Link(ProvenStream::accept(std::move(socket), handshake, unsent_bytes_max));
 }
 
-Link Link::connect(const Address& address, const auth::Secret& secret) {
+Link Link::connect(const Address& address, std::span<const auth::Secret> secrets) {
   const auto handshake =
-      auth::Handshake::initiate(secret, auth::Purpose::membership, anybody, anybody);
+      auth::Handshake::initiate(secrets, auth::Purpose::membership, anybody, anybody);
   return Link(ProvenStream::connect(address.host, address.port, handshake, unsent_bytes_max));
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,9 @@ class Link {
  public:
   using State = ProvenStream::State;
 
-  static Link accept(Fd socket, const auth::Secret& secret);
-  static Link connect(const Address& address, const auth::Secret& secret);
+  // REQUIRES: as Handshake::initiate of the secrets, of which an acceptor uses the first.
+  static Link accept(Fd socket, std::span<const auth::Secret> secrets);
+  static Link connect(const Address& address, std::span<const auth::Secret> secrets);
 
   State state() const { return stream_.state(); }
   bool is_own() const { return stream_.is_own(); }

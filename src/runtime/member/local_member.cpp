@@ -23,14 +23,16 @@ LocalMember::LocalMember(const MemberOptions& options) : Service(options) {
     return *id;
   };
   self_ = place_ = id_of(own_.address);
-  if (options_.join) first_contact_ = id_of(*options_.join);
-  if (first_contact_ == self_) throw std::invalid_argument("join: that is where it listens itself");
+  for (const Address& seed : options_.join)
+    if (const std::int32_t id = id_of(seed); id != self_) seeds_.push_back(id);
+  if (!options_.join.empty() && seeds_.empty())
+    throw std::invalid_argument("join: that is where it listens itself");
   std::erase_if(kept_, [this](const Address& kept) { return !options_.addresses->find(kept); });
-  if (!first_contact_ && kept_.empty()) {
+  if (seeds_.empty() && kept_.empty()) {
     found();
     return;
   }
-  if (!first_contact_) ask_kept();
+  if (seeds_.empty()) ask_kept();
   become_joining();
 }
 
@@ -187,6 +189,13 @@ void LocalMember::describe(MemberEvent& event) const {
   event.local->left = left_;
 }
 
+std::map<std::int32_t, Service::Known> LocalMember::known() const {
+  std::map<std::int32_t, Known> known = {{self_, {own_.address, {}}}};
+  for (const auto& [id, silence] : silences_)
+    if (const auto address = options_.addresses->of(id)) known[id] = {*address, {}};
+  return known;
+}
+
 void LocalMember::keep_neighbors() {
   std::vector<Address> others;
   for (const auto& [id, silence] : silences_)
@@ -202,7 +211,7 @@ void LocalMember::become_joining() {
     if (id >= 0 && id != self_ && !is_known && contacts.size() < contacts_max)
       contacts.push_back(rank_at(id));
   };
-  if (first_contact_) add(*first_contact_);
+  for (const std::int32_t seed : seeds_) add(seed);
   if (!machine_)
     for (const Address& kept : kept_) add(*options_.addresses->find(kept));
   if (machine_) {

@@ -27,7 +27,9 @@ class LocalMember final : public Service {
   // the addresses. REQUIRES: there are addresses; as for Service.
   explicit LocalMember(const MemberOptions& options);
 
+  std::map<std::int32_t, Known> known() const override;
   // It does not know who is a member.
+  Refusal remove(std::int32_t) override { return Refusal::no_views; }
   Said say_to(std::int32_t, std::span<const std::uint8_t>) override { return {Refusal::no_views}; }
 
  private:
@@ -58,7 +60,7 @@ class LocalMember final : public Service {
   void drop_unused(std::int64_t now);
 
   std::int32_t self_ = -1;
-  std::optional<std::int32_t> first_contact_;
+  std::vector<std::int32_t> seeds_;  // without itself
   std::optional<LocalMachine> machine_;
   std::map<std::int32_t, Peer> peers_;
   std::uint64_t admissions_ = 0;

@@ -22,10 +22,11 @@ constexpr std::size_t early_bytes_each = 64;
 
 Member::Member(const MemberOptions& options) : Service(options) {
   find_place();
-  if (options.join == own_.address)
+  note_tags(own_, options.tags);
+  add_seeds();
+  if (!options.join.empty() && contacts_.empty())
     throw std::invalid_argument("join: that is where it listens itself");
-  if (options.join) {
-    contacts_.push_back(*options.join);
+  if (!contacts_.empty()) {
     become_joining();
     return;
   }
@@ -36,6 +37,13 @@ Member::Member(const MemberOptions& options) : Service(options) {
   }
   ask_kept();
   become_joining();
+}
+
+// Behind those whom it asks already. A list may name all members, this one among them.
+void Member::add_seeds() {
+  for (const Address& seed : options_.join)
+    if (seed != own_.address && std::ranges::find(contacts_, seed) == contacts_.end())
+      contacts_.push_back(seed);
 }
 
 void Member::found() {
@@ -92,6 +100,7 @@ std::uint64_t Member::connection_to(const Place& place) {
   if (place.incarnation != 0 && place.incarnation != connection.peer.incarnation) {
     connection.peer.incarnation = place.incarnation;
     connection.has_told_book = false;
+    connection.told_tags.clear();
   }
   return key;
 }
@@ -123,6 +132,13 @@ void Member::handle(std::uint64_t key, const Frame& frame) {
       return;
     case FrameKind::said:
       handle_said(connection, frame);
+      return;
+    case FrameKind::tags:
+      note_tags({frame.address, frame.incarnation}, *parse_tags(frame.tags));
+      return;
+    case FrameKind::leave:
+      note(MemberEvent::Kind::removed, id_of(connection.peer).value_or(-1));
+      retire();
       return;
     default:
       return;
@@ -237,9 +253,59 @@ void Member::handle_message(const Frame& frame) {
   drain();
 }
 
+std::map<std::int32_t, Service::Known> Member::known() const {
+  std::map<std::int32_t, Known> known;
+  if (!machine_ || !machine_->is_member()) return known;
+  for (const auto& [id, place] : book_) {
+    if (!machine_->view().members.contains(rank_at(id))) continue;
+    const Tags* const tags = tags_of(place);
+    known[id] = {place.address, tags == nullptr ? Tags{} : *tags};
+  }
+  return known;
+}
+
+Service::Refusal Member::remove(std::int32_t id) {
+  if (is_retired() || !machine_ || !machine_->is_member()) return Refusal::no_member;
+  const Ids& members = machine_->view().members;
+  const auto place = book_.find(id);
+  if (place == book_.end() || rank_at(id) == machine_->self() || !members.contains(rank_at(id)))
+    return Refusal::nobody;
+  send(place->second, frame_of(FrameKind::leave));
+  const Ids remaining = members - machine_->fenced() - Ids::only(rank_at(id));
+  if (protocols::is_quorum(members, Ids{}, remaining))
+    suspect(place->second, protocols::Evidence::silence);
+  return Refusal::none;
+}
+
+// Older news of the same address counts for nothing.
+void Member::note_tags(const Place& place, Tags tags) {
+  TagsOf& of = tags_[place.address];
+  if (place.incarnation >= of.incarnation) of = {place.incarnation, std::move(tags)};
+}
+
+const Tags* Member::tags_of(const Place& place) const {
+  const auto of = tags_.find(place.address);
+  const bool is_known = of != tags_.end() && of->second.incarnation == place.incarnation;
+  return is_known && !of->second.tags.empty() ? &of->second.tags : nullptr;
+}
+
+// Unless they are known there.
+void Member::tell_tags(std::uint64_t key, const Place& place) {
+  const Tags* const tags = tags_of(place);
+  if (tags == nullptr) return;
+  std::uint64_t& told = connections_.at(key)->told_tags[place.address];
+  if (told == place.incarnation) return;
+  told = place.incarnation;
+  Frame frame = frame_of(FrameKind::tags);
+  frame.incarnation = place.incarnation;
+  frame.address = place.address;
+  frame.tags = text_of(*tags);
+  say(key, frame);
+}
+
 Service::Said Member::say_to(std::int32_t to, std::span<const std::uint8_t> bytes) {
   if (bytes.size() > said_bytes_max) return {Refusal::too_long};
-  if (!machine_ || !machine_->is_member()) return {Refusal::no_member};
+  if (is_retired() || !machine_ || !machine_->is_member()) return {Refusal::no_member};
   Ids receivers = machine_->view().members - machine_->fenced();
   receivers.remove(machine_->self());
   if (to != everybody) {
@@ -315,6 +381,7 @@ void Member::send_message(const Machine::Message& message) {
     frame.places = book_;
     connection.has_told_book = true;
   }
+  for (const auto& [id, known] : frame.places) tell_tags(key, known);
   say(key, frame);
 }
 
@@ -324,6 +391,11 @@ void Member::describe(MemberEvent& event) const {
   event.self = index(machine_->self());
   event.epoch = machine_->view().epoch;
   machine_->view().members.for_each([&](Rank id) { event.members.push_back(index(id)); });
+  if (event.kind != MemberEvent::Kind::view) return;
+  for (const auto& [id, place] : book_)
+    if (const Tags* const tags = tags_of(place);
+        tags != nullptr && machine_->view().members.contains(rank_at(id)))
+      event.tags[id] = *tags;
 }
 
 void Member::drain() {
@@ -373,6 +445,7 @@ void Member::become_joining() {
     early_.clear();
     early_bytes_ = 0;
     own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
+    note_tags(own_, options_.tags);
     contacts_.clear();
     for (const auto& [id, place] : book_) {
       if (place.address == own_.address) continue;
@@ -382,7 +455,7 @@ void Member::become_joining() {
       else
         contacts_.push_back(place.address);
     }
-    if (contacts_.empty() && options_.join) contacts_.push_back(*options_.join);
+    add_seeds();
     for (const auto& [address, key] : own_connections_) say(key, hello_to(*connections_.at(key)));
   }
   note(MemberEvent::Kind::joining);
@@ -396,7 +469,9 @@ void Member::ask_for_admission() {
   join.id = old_id_ >= 0 ? old_id_ : place_;
   join.incarnation = own_.incarnation;
   join.address = own_.address;
-  send({contacts_.front(), 0}, join);
+  const std::uint64_t key = connection_to({contacts_.front(), 0});
+  tell_tags(key, own_);
+  say(key, join);
 }
 
 void Member::watch_neighbors(std::int64_t now) {

@@ -19,6 +19,8 @@ class Member final : public Service {
   // Throws std::system_error: cannot listen. REQUIRES: the radix is valid; 0 < period < timeout.
   explicit Member(const MemberOptions& options);
 
+  std::map<std::int32_t, Known> known() const override;
+  Refusal remove(std::int32_t id) override;
   Said say_to(std::int32_t to, std::span<const std::uint8_t> bytes) override;
 
  private:
@@ -38,6 +40,7 @@ class Member final : public Service {
   void learn(const Frame& frame);
 
   void found();
+  void add_seeds();
   void become_joining();
   void keep_others();
   void ask_for_admission();
@@ -46,6 +49,9 @@ class Member final : public Service {
   std::uint64_t connection_to(const Place& place);
   void send(const Place& place, const Frame& frame) { say(connection_to(place), frame); }
   void send_message(const Machine::Message& message);
+  void tell_tags(std::uint64_t key, const Place& place);
+  const Tags* tags_of(const Place& place) const;
+  void note_tags(const Place& place, Tags tags);
 
   void watch_neighbors(std::int64_t now);
   void find_place();
@@ -68,6 +74,14 @@ class Member final : public Service {
   };
   std::deque<Early> early_;
   std::size_t early_bytes_ = 0;
+  // What is known of tags, of members and of those who were some or would be. Each connection says
+  // somebody's tags before it names that place for the first time: so all who know a member know
+  // its tags.
+  struct TagsOf {
+    std::uint64_t incarnation;
+    Tags tags;
+  };
+  std::map<Address, TagsOf> tags_;
 };
 
 }  // namespace resprout::runtime::member

@@ -21,7 +21,8 @@ Service::Service(const MemberOptions& options)
     : options_(options),
       config_{{options.radix}, options.period_ns},
       listener_(listen_on(options.listen.host, options.listen.port)) {
-  own_.address = {options.listen.host, local_port(listener_)};
+  own_.address = options.advertise.value_or(options.listen);
+  if (own_.address.port == 0) own_.address.port = local_port(listener_);
   own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
   if (!options_.state.empty()) kept_ = read_group(options_.state);
   std::erase(kept_, own_.address);
@@ -44,19 +45,27 @@ std::optional<MemberEvent> Service::run(int timeout_ms) {
 }
 
 void Service::serve(int timeout_ms) {
+  std::array<epoll_event, 64> ready;
+  if (is_retired()) {
+    poller_.wait(ready, timeout_ms);
+    return;
+  }
   std::int64_t wake = std::min(beat_at_, next_deadline());
   for (const auto& [key, connection] : connections_)
     if (connection->give_up_at >= 0) wake = std::min(wake, connection->give_up_at);
   const std::int64_t wait = std::max<std::int64_t>(wake - monotonic_ns(), 0) / 1'000'000 + 1;
-  std::array<epoll_event, 64> ready;
   for (const epoll_event& event :
        poller_.wait(ready, static_cast<int>(std::min<std::int64_t>(wait, timeout_ms)))) {
     if (event.data.u64 == listener_key)
       accept_all();
     else
       advance(event.data.u64);
+    if (is_retired()) break;
   }
-  handle_time(monotonic_ns());
+  if (is_retired())
+    while (!connections_.empty()) forget(connections_.begin()->first);
+  else
+    handle_time(monotonic_ns());
 }
 
 void Service::accept_all() {
@@ -65,7 +74,7 @@ void Service::accept_all() {
     if (!socket.is_open()) return;
     const std::uint64_t key = next_key_++;
     auto connection = std::make_unique<Connection>(
-        Connection{Link::accept(std::move(socket), options_.secret), {}});
+        Connection{Link::accept(std::move(socket), options_.secrets), {}});
     connection->give_up_at = monotonic_ns() + options_.timeout_ns;
     poller_.add(connection->link.socket(), key, EPOLLIN);
     connections_[key] = std::move(connection);
@@ -92,7 +101,10 @@ void Service::advance(std::uint64_t key) {
   connection.link.advance(frames);
   if (connection.link.has_opened() && !connection.is_second_try) connection.give_up_at = -1;
   // What was said before the end counts.
-  for (const Frame& frame : frames) handle(key, frame);
+  for (const Frame& frame : frames) {
+    handle(key, frame);
+    if (is_retired()) return;
+  }
   if (!connection.link.is_over()) {
     poller_.modify(connection.link.socket(), key, connection.link.events());
     return;
@@ -146,7 +158,7 @@ Service::Connection& Service::connect(const Place& place, bool is_second_try, st
                                       std::uint64_t since) {
   const std::uint64_t key = next_key_++;
   auto made = std::make_unique<Connection>(
-      Connection{Link::connect(place.address, options_.secret), place, id, since});
+      Connection{Link::connect(place.address, options_.secrets), place, id, since});
   Connection& connection = *made;
   connection.is_second_try = is_second_try;
   connection.used_at = monotonic_ns();

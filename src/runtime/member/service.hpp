@@ -1,6 +1,5 @@
-// What a member over TCP is, whatever it knows of the others: its connections, its clock, and what
-// has happened to it. Whoever keeps whole views (member.hpp) or local ones (local_member.hpp)
-// derives from it.
+// What members with whole views (member.hpp) and with local ones (local_member.hpp) have in common:
+// connections, a clock, and the events that the program has not taken yet.
 //
 // A connection that breaks is tried once more, to tell the end of the process (refused, or somebody
 // else is there: a proof) from a fault of the network (a suspicion). A member that was kept from
@@ -23,21 +22,27 @@
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/member/addresses.hpp"
 #include "runtime/member/link.hpp"
+#include "runtime/member/tags.hpp"
 #include "runtime/net/order.hpp"
 
 namespace resprout::runtime::member {
 
 struct MemberOptions {
-  Address listen;               // port 0: any that is free
-  std::optional<Address> join;  // any member; nothing: the first one of a new membership
+  Address listen;                    // port 0: any that is free
+  std::optional<Address> advertise;  // where the others reach it; nothing: at `listen`. Port 0:
+                                     // that at which it listens
+  std::vector<Address> join;         // members that are asked in turn; none: it founds a membership
   int radix = 2;
   std::int64_t period_ns = 500'000'000;     // from heartbeat to heartbeat
   std::int64_t timeout_ns = 5'000'000'000;  // of silence
-  auth::Secret secret{};                    // that all members share
-  std::optional<Order> order;               // the places of members, the same for all of them
-  std::string host_name;                    // as the order may name this host
-  std::optional<Addresses> addresses;       // with local views: of all who may be members
-  std::string state;                        // a file for known_group.hpp; empty: nothing is kept
+  // Others are accepted with any of these 1 to auth::secrets_max; to others the first one is
+  // proven.
+  std::vector<auth::Secret> secrets{auth::Secret{}};
+  Tags tags;                           // that all members with whole views show of it
+  std::optional<Order> order;          // the places of members, the same for all of them
+  std::string host_name;               // as the order may name this host
+  std::optional<Addresses> addresses;  // with local views: of all who may be members
+  std::string state;                   // a file for known_group.hpp; empty: nothing is kept
 };
 
 // What has happened to this member. The view is that after it.
@@ -51,7 +56,8 @@ struct MemberEvent {
     isolated,
     rejected,
     founding,  // nobody of the group that was kept answers: it founds another one
-    message    // another member has said something to it in this view
+    message,   // another member has said something to it in this view
+    removed    // another member has told it to leave: it is no member, and never will be again
   };
   // Of a local view: its name, whom this member watches, and what is different from the last one.
   struct Local {
@@ -72,7 +78,8 @@ struct MemberEvent {
   auth::Failure failure = auth::Failure::none;
   int peer_version = -1;
   std::string peer;
-  Bytes data;  // of a message: what `about` has said
+  Bytes data;                         // of a message: what `about` has said
+  std::map<std::int32_t, Tags> tags;  // of a whole view: of the members that have some
 };
 
 class Service {
@@ -92,7 +99,22 @@ class Service {
   // Since it was made.
   Statistics statistics() const;
 
+  // The secrets of connections that begin from now on; see MemberOptions.
+  void use(std::vector<auth::Secret> secrets) { options_.secrets = std::move(secrets); }
+
+  // What is known of a member.
+  struct Known {
+    Address address;
+    Tags tags;
+  };
+  // Of all in its view, itself among them; with local views of those whom it watches.
+  virtual std::map<std::int32_t, Known> known() const = 0;
+
   enum class Refusal : std::uint8_t { none, no_views, no_member, nobody, too_long, too_much };
+  // Tells the member `id` to leave. If those who remain are a quorum, it is excluded at once,
+  // whether it is heard or not.
+  virtual Refusal remove(std::int32_t id) = 0;
+
   struct Said {
     Refusal refusal = Refusal::none;
     std::uint64_t epoch = 0;  // of the view in which it was said
@@ -115,6 +137,8 @@ class Service {
     std::int64_t give_up_at = -1;  // unless it has opened the first time
     std::int64_t used_at = 0;
     bool has_told_book = false;  // who has been a member is known there
+    std::map<Address, std::uint64_t>
+        told_tags{};  // by address: the incarnation whose tags it knows
   };
 
   // Throws std::system_error: cannot listen. REQUIRES: the radix is valid; 0 < period < timeout.
@@ -145,6 +169,9 @@ class Service {
   void note_refused(const Address& address);
   // Whether the end of this own connection proves that whom it was meant for is no more.
   static bool is_proof(const Connection& connection);
+  // No member from now on: all connections end once the frame in hand is dealt with.
+  void retire() { poller_.remove_and_close(listener_); }
+  bool is_retired() const { return !listener_.is_open(); }
 
   MemberOptions options_;
   protocols::MembershipConfig config_;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "runtime/member/tags.hpp"
 #include "runtime/net/membership_bytes.hpp"
 
 namespace resprout::runtime::member {
@@ -11,9 +12,12 @@ namespace {
 
 class Writer : public ByteWriter {
  public:
+  void text(const std::string& text, int bytes_of_length) {
+    number(text.size(), bytes_of_length);
+    bytes.insert(bytes.end(), text.begin(), text.end());
+  }
   void address(const Address& address) {
-    number(address.host.size(), 1);
-    bytes.insert(bytes.end(), address.host.begin(), address.host.end());
+    text(address.host, 1);
     number(address.port, 2);
   }
 };
@@ -22,10 +26,16 @@ class Reader : public ByteReader {
  public:
   using ByteReader::ByteReader;
 
+  // Empty if there is not so much.
+  std::string text(std::size_t bytes_of_length) {
+    std::string text;
+    for (std::uint64_t left = number(bytes_of_length); left > 0 && is_good(); --left)
+      text += static_cast<char>(take());
+    return text;
+  }
   Address address() {
     Address address;
-    address.host.resize(number(1));
-    for (char& letter : address.host) letter = static_cast<char>(take());
+    address.host = text(1);
     address.port = static_cast<std::uint16_t>(number(2));
     return address;
   }
@@ -190,6 +200,13 @@ Bytes encode(const Frame& frame) {
       writer.number(frame.epoch, 8);
       writer.bytes.insert(writer.bytes.end(), frame.data.begin(), frame.data.end());
       break;
+    case FrameKind::tags:
+      writer.number(frame.incarnation, 8);
+      writer.address(frame.address);
+      writer.text(frame.tags, 2);
+      break;
+    case FrameKind::leave:
+      break;
   }
   const std::size_t length = writer.bytes.size() - 4;
   for (std::size_t i = 0; i < 4; ++i)
@@ -246,6 +263,14 @@ std::optional<Frame> decode(std::span<const std::uint8_t> body) {
       if (!reader.is_good() || body.size() > said_head_bytes + said_bytes_max) return std::nullopt;
       frame.data.assign(body.begin() + said_head_bytes, body.end());
       return frame;
+    case FrameKind::tags:
+      frame.incarnation = reader.number(8);
+      frame.address = reader.address();
+      frame.tags = reader.text(2);
+      if (!parse_tags(frame.tags)) return std::nullopt;
+      break;
+    case FrameKind::leave:
+      break;
     default:
       return std::nullopt;
   }

@@ -12,6 +12,9 @@
 //              of all whom the sender knows to be or have been members
 //   said       8 incarnation of the receiver, 8 epoch of the sender's view, what its program says
 //
+//   tags       8 incarnation of a member, its address, 2 bytes of length, its tags (tags.hpp)
+//   leave      nothing: the receiver shall be no member any more
+//
 // and where views are local
 //
 //   local hello    4 identifier of the sender, 8 its incarnation, 8 that of the receiver that it
@@ -69,7 +72,9 @@ enum class FrameKind : std::uint8_t {
   message,
   local_hello,
   local_message,
-  said
+  said,
+  tags,
+  leave
 };
 
 struct Frame {
@@ -84,6 +89,7 @@ struct Frame {
   LocalMachine::Message local;
   std::uint64_t epoch = 0;  // of what is said
   Bytes data;               // of what is said: at most said_bytes_max
+  std::string tags;         // as text that parse_tags understands
 };
 
 Bytes encode(const Frame& frame);  // with its length

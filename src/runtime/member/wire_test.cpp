@@ -74,6 +74,27 @@ TEST_CASE("what a program says arrives as it was said, and not if it is too long
   CHECK_FALSE(decode(std::span(bytes).subspan(4, 16)));
 }
 
+TEST_CASE("tags arrive as they were said, and what are no tags is no frame") {
+  Frame frame;
+  frame.kind = FrameKind::tags;
+  frame.incarnation = 77;
+  frame.address = {"::1", 4000};
+  for (const char* const tags : {"", "dc=fra\nrole=db\n"}) {
+    frame.tags = tags;
+    const auto read = decode(body_of(encode(frame)));
+    REQUIRE(read);
+    CHECK(read->kind == FrameKind::tags);
+    CHECK(read->incarnation == 77);
+    CHECK(read->address == frame.address);
+    CHECK(read->tags == tags);
+  }
+  const Bytes whole = encode(frame);
+  for (std::size_t length = 0; length + 4 < whole.size(); ++length)
+    CHECK_FALSE(decode(body_of(whole).first(length)));
+  frame.tags = "role=\"\n";
+  CHECK_FALSE(decode(body_of(encode(frame))));
+}
+
 TEST_CASE("a message of a local view arrives as it was sent, whatever its identifiers are") {
   const auto read = decode(body_of(encode(local_sample())));
   REQUIRE(read);
