@@ -12,8 +12,9 @@
 
 namespace resprout::shim {
 
-// Whoever is in a call on `comm` here, or enters one, leaves it with an error; perhaps elsewhere
-// too. REQUIRES: its members have been told, and look for that while they wait inside of MPI.
+// Each thread of this process that is in a call on `comm`, or enters one, leaves it with an error.
+// The same may happen in other processes. REQUIRES: its members have been told, and look for that
+// while they wait inside of MPI.
 void revoke_locally(MPI_Comm comm);
 // Nobody else hears of it from MPI.
 bool can_revoke_locally();

@@ -54,7 +54,7 @@ inline bool outlives_losses() { return is_active(); }
 // Wildcard receives on `comm` go on among those of whom MPI does not yet know that they are lost.
 inline void acknowledge(MPI_Comm comm) { PMPIX_Comm_failure_ack(comm); }
 
-// Whoever is in a call on `comm`, or enters one, leaves it with an error.
+// Each process that is in a call on `comm`, or enters one, leaves it with an error.
 inline void revoke(MPI_Comm comm) { PMPIX_Comm_revoke(comm); }
 
 inline bool is_revoked(MPI_Comm comm) {

@@ -2,7 +2,7 @@
 //
 // Looking whether somebody has rung costs a load, so it can be done where looking into all that
 // might have arrived would cost too much: in every round of a loop that waits for something else.
-// Whoever naps until the bell rings is woken; nobody makes a system call where nobody naps.
+// The bell wakes all who nap until it rings. Where nobody naps, ringing makes no system call.
 //
 // Thread rule: all from any thread of any process. A process that is killed at any instruction
 // blocks nobody.

@@ -2,7 +2,7 @@
 // to operations, and spreads the news of losses.
 //
 // Once links are watched (links.hpp), the lifeline's thread says when they have to be looked at,
-// and whoever drives the engine does it.
+// and the thread that drives the engine does it.
 //
 // Thread rule: that of progress.hpp. When no thread of the program is inside, `tick` (called by the
 // lifeline's thread every millisecond) drives everything, but for what only the program's threads

@@ -9,7 +9,7 @@
 //
 // Invariants
 //  1. Its owner alone enters a name, and takes it out.
-//  2. What was found stays, until whoever found it is through with that name, or has ended.
+//  2. What was found stays until the process that found it is through with that name, or has ended.
 //  3. Nothing of an earlier name can be taken for something of a later one: stamps only grow.
 //  4. Who has no area for a name says so, by an entry without one. When these are used up, too, all
 //     names that are not in its directory by then have none, for good.

@@ -19,7 +19,7 @@ class NativeCall {
   // Runs it. True: it ended well here, which makes it valid for everybody. If it synchronizes:
   // then everybody has entered it.
   virtual bool run() = 0;
-  // It did not end well here: whoever waits in it, or will, for this process shall not.
+  // It did not end well here. Interrupts it everywhere: nobody shall wait in it for this process.
   virtual void interrupt() = 0;
   // After it ended well: what those need to whom it did not. Of no bytes if they have it all.
   virtual std::span<const std::byte> payload() = 0;

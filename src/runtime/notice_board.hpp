@@ -1,8 +1,8 @@
 // What a process says to all others of its host at once: numbers on a board in memory that they
 // share, each there for good, read by everybody in the same order.
 //
-// Saying something is one instruction on one word: whoever is killed has said it to all or to
-// nobody. Looking whether there is something new costs a load, of memory that nobody writes
+// Saying something is one instruction on one word: a process that is killed has said it to all or
+// to nobody. Looking whether there is something new costs a load, of memory that nobody writes
 // meanwhile, so it can be done in every round of a loop that waits.
 //
 // Thread rule: all from any thread of any process. A process that is killed at any instruction

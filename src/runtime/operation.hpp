@@ -6,8 +6,8 @@
 // ranks whose contributions are left out travel as a prefix of contributions and results.
 //
 // Processes may contribute payloads of different sizes, by a mistake of the program. Such payloads
-// combine to one of no bytes, and nothing combines with that: whoever gave any gets a result that
-// is not as long as what it gave.
+// combine to one of no bytes, and so does each combination with that. A process that gave some
+// bytes finds the mistake by a result that is not as long as what it gave.
 //
 // An operation outlives the call that started it: others may still ask for what it knows. Thread
 // rule: under the engine's lock.

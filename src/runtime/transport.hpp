@@ -119,7 +119,8 @@ class Transport {
   virtual NoticeBoard board() const { return {}; }
   // Of this process and those peers; valid as long as the transport is.
   virtual Pulses pulses() const { return {}; }
-  // What LanePool needs of one of those, this process included; null: of no other. Likewise.
+  // The memory that LanePool needs of that process, which is this one or one of those peers; null:
+  // there is none. Valid as long as the transport is.
   virtual std::byte* lanes(int /*world_rank*/) const { return nullptr; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
@@ -127,9 +128,9 @@ class Transport {
     return false;
   }
 
-  // Memory that peers can read where it is: data that lies in it, whoever allocated it, is passed
-  // by reference. Null if there is none (left). 64-byte aligned. Free it when no receiver can still
-  // look at it.
+  // Memory that peers can read where it is. Data in it is passed by reference, also by a process
+  // that has not allocated it. Null if there is none (left). 64-byte aligned. Free it when no
+  // receiver can still look at it.
   virtual std::byte* allocate_shared(std::size_t /*bytes*/) { return nullptr; }
   virtual void free_shared(std::byte* /*block*/) {}
 };

@@ -31,7 +31,7 @@ struct RadixWalk {
   }
 
  private:
-  // The first child, or whoever comes after `id` in a walk that descends from it.
+  // The next identifier in a walk that descends from `id`: its first child, or what comes after it.
   constexpr std::int32_t below(std::int32_t id) const {
     const std::int64_t child = std::int64_t{tree.radix} * id + 1;
     if (child < limit) return static_cast<std::int32_t>(child);

@@ -20,7 +20,7 @@ inline std::byte what_anybody_says(runtime::Session& session, runtime::Lock& loc
   return said;
 }
 
-// Whether any says so. Likewise.
+// Whether any member says true. Collective over the session.
 inline bool does_anybody_say(runtime::Session& session, runtime::Lock& lock, bool mine) {
   return what_anybody_says(session, lock, mine ? std::byte{1} : std::byte{0}) != std::byte{0};
 }

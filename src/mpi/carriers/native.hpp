@@ -2,8 +2,8 @@
 //
 // Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
 // call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
-// well only if everybody has all of it. Neither is done among two: whoever is denied a result there
-// is alone.
+// well only if everybody has all of it. Neither is done among two members: one that a
+// loss denies its result is the only one left.
 #pragma once
 
 #include <mpi.h>

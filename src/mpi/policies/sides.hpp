@@ -75,7 +75,7 @@ class Sides {
   Pattern pattern;
   const std::vector<Piece>& given() const { return given_; }
   const std::vector<Piece>& got() const { return got_; }
-  // For whoever keeps them longer than the call.
+  // For callers that keep them longer than the call.
   std::vector<Piece>& given() { return given_; }
   std::vector<Piece>& got() { return got_; }
   // Of neighborhood collectives: of the blocks that are given, unless it is one for all, and got.

@@ -1,5 +1,5 @@
-// What a thread of the program does while it waits, between two looks: it is said in MPI_Init, by
-// whoever has something to be done.
+// What a thread of the program does while it waits, between two looks. Parts of the shim that have
+// something to be done then say so in MPI_Init.
 //
 // Thread rule: `do_meanwhile` in MPI_Init; `meanwhile` from any thread of the program.
 #pragma once

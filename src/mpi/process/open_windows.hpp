@@ -1,9 +1,8 @@
 // How many windows this process has a part in.
 //
 // One-sided access needs its target: as long as there are windows somebody may wait, at any moment,
-// for the MPI library to make progress here, and MPI does not say who. So whoever waits lets it, in
-// every round, and does not sleep.
-// Thread rule: from any thread.
+// for the MPI library to make progress here, and MPI does not say who. So a thread that waits lets
+// the library make progress in every round, and does not sleep. Thread rule: from any thread.
 #pragma once
 
 #include <atomic>

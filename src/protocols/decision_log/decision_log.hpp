@@ -73,7 +73,7 @@ class DecisionLog {
   void note_announcements(std::uint64_t count) { announced_ += count; }
   // Whether others may see what came of the decisions that the program has made or followed.
   bool is_settled(const Context& context) const;
-  // Likewise of the first `number` decisions.
+  // Whether others may see what came of the first `number` decisions.
   bool is_known_to_all(const Context& context, std::uint64_t number) const;
   // The program decides nothing any more. REQUIRES: it has followed all there is, is_settled.
   void finish(const Context& context);

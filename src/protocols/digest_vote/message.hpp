@@ -3,7 +3,7 @@
 //
 // A *copy* is the message as one sender replica sent it; its *origin* is that replica. Processes
 // are ranks of the exchange: 0 .. degree-1 are the sender's replicas, degree .. 2 degree-1 the
-// receiver's. What is said of a copy is said under its origin, whoever says it.
+// receiver's. A message about a copy names its origin, which may not be its sender.
 //
 // Thread rule: values.
 #pragma once

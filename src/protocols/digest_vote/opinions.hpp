@@ -3,8 +3,8 @@
 // Invariants
 //  1. The first thing heard of an origin stays; what contradicts it is noticed, and counts for
 //     nothing.
-//  2. Two origins that agree are right as long as one thing is corrupted: whoever passes the wrong
-//     digest on, it is said under one origin only.
+//  2. Two origins that agree are right as long as one thing is corrupted. A wrong digest is said
+//     under one origin only, no matter which processes pass it on.
 // Thread rule: a value.
 #pragma once
 

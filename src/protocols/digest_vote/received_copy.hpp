@@ -2,8 +2,9 @@
 // other copies say of it.
 //
 // Lazy Fault Detection for Redundant MPI, Figures 4.1 and 4.3. Beyond the paper, which stops at
-// "initiate correction" and knows no crashes: whoever has not heard two origins agree, because one
-// is dead or two differ, asks the others what they know; whoever lacks the bytes asks for them.
+// "initiate correction" and knows no crashes: a receiver that has not heard two origins agree,
+// because one is dead or two differ, asks the others what they know. One that lacks the bytes asks
+// for them.
 // docs/explanation/protocols/digest_vote.md says what follows.
 //
 // Invariants

@@ -9,7 +9,7 @@
 // score.
 //
 // Invariant: 0 <= score <= worst. So a true failure is found at most 1 + worst times as late, and
-// no later than ever by whoever is healthy.
+// by a healthy process as early as without the score.
 //
 // Thread rule: a value.
 #pragma once

@@ -20,8 +20,8 @@
 //  5. In a round's result everybody forwards the same bytes, also who had delivered before.
 //
 // With several roots, round 0 is theirs together: each sends its partial result to all others and
-// folds them all. Whoever suspects a root goes on to round 1 + c, coordinator c, as above; what
-// round 0 decides, if it decides, is one value, because a partial result does not change (3).
+// folds them all. A process that suspects a root goes on to round 1 + c, coordinator c, as above;
+// what round 0 decides, if it decides, is one value, because a partial result does not change (3).
 //
 // A broadcast is an allreduce whose round 0 waits for nobody. In later rounds who has the payload
 // contributes it as a decision; if nobody has, it fails everywhere.

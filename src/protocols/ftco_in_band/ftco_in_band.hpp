@@ -47,7 +47,8 @@ class FtcoInBand {
   FtcoInBand(const FtcoInBandConfig& config, Rank self);
 
   void start(const Context& context);
-  // `message` has arrived and will be handled later; whoever asks must not think this one dead.
+  // `message` has arrived and will be handled later. A process that asks gets an answer at once, so
+  // that it does not take this one for dead.
   void handle_arrival(const Context& context, const Message& message);
   Disposition handle_message(const Context& context, const Message& message);
   void handle_timeout(const Context& context);

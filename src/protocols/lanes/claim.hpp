@@ -1,4 +1,4 @@
-// How a member comes to the lanes of a name, and how it goes: so that whoever has memory there
+// How a member comes to the lanes of a name, and how it goes: so that each owner of memory there
 // learns when nobody looks at it any more. docs/explanation/adr/032 says what for.
 //
 // Each member has an entry, which it alone makes and frees: the name, whether its owner is over,

@@ -75,7 +75,7 @@ class Lanes {
 
   // --- what the program does. REQUIRES: the machine is at `none`
 
-  // `knows_of_loss`: of a member, whoever it is.
+  // `knows_of_loss`: whether this process knows that any member is lost.
   void start_broadcast(Rank root, bool knows_of_loss) {
     RESPROUT_INVARIANT(step_ == Step::none);
     kind_ = LaneKind::broadcast;
@@ -171,7 +171,7 @@ class Lanes {
     word_ = word;
     step_ = Step::write;
   }
-  // Whoever knows of a loss by now takes part all the same: what is due is settled by the slots.
+  // A member that knows of a loss by now takes part all the same: the slots settle what is due.
   void end_broadcast() {
     ++broadcasts_;
     step_ = Step::none;

@@ -1,12 +1,13 @@
 // Whether the data link with one peer is silent, as seen by a process that waits for something of
 // the peer's in an operation.
 //
-// FTCO (sections 3 and 4, Algorithms 1 to 5): what is due and has not come is asked for with
-// KEEPALIVE; whoever is asked answers ACK, entered or not; who does not answer in time is
-// suspected. Here a process that does not answer may be starved, or at work in an operator of the
-// program's, which is not a fault. So before it is accused the failure detector, whose connections
-// are others, asks it whether it is at work; only if it says so, and still nothing comes, is it the
-// link that is silent. docs/explanation/protocols/link_watch.md says what that is good for.
+// FTCO (sections 3 and 4, Algorithms 1 to 5): a process asks with KEEPALIVE for what is due and
+// has not come. The process that is asked answers ACK, whether it has entered or not. If it does
+// not answer in time it is suspected. Here a process that does not answer may be starved, or at
+// work in an operator of the program's, which is not a fault. So before it is accused the failure
+// detector, whose connections are others, asks it whether it is at work; only if it says so, and
+// still nothing comes, is it the link that is silent. docs/explanation/protocols/link_watch.md says
+// what that is good for.
 //
 // Invariants
 //  1. Nothing is asked before the peer was silent for `patience` while it was waited for.

@@ -91,8 +91,8 @@ void LocalMembership<R>::handle_admission(const Message& message) {
   is_answer_due_ = 1;
 }
 
-// Whoever asks is answered for: the coordinator of this view is told, and that of the next one,
-// until it is in, or told to ask again.
+// This process tells the coordinator of this view, and those of the next ones, of a joiner that has
+// asked it, until the joiner is in or was told to ask again.
 template <std::size_t R>
 void LocalMembership<R>::handle_join(const Message& message) {
   if (has_place(message.from) && known_.note(message.from, Change::asked)) act();

@@ -1,7 +1,7 @@
 // What the processes of a membership say to each other, and the words that it is made of.
 //
-// Every message carries the view that its sender has installed, so that whoever is behind catches
-// up with any message, and whoever is excluded learns it from any.
+// Every message carries the view that its sender has installed, so that a process that is behind
+// catches up with any message, and a process that is excluded learns it from any.
 //
 // Thread rule: values.
 #pragma once

@@ -1,9 +1,10 @@
 // Revoke: one process's part in the interruption of one communicator.
 //
 // Plan B (Revoke), sections 3.1 to 3.3: a reliable broadcast without uniformity, without order, and
-// without a root. Whoever revokes, or hears of it for the first time, tells all its neighbors in
-// the binomial graph of the communicator's ranks, once, and acts on it at once. A notice says
-// nothing: which communicator it is about (its number and its epoch) is said by what carries it.
+// without a root. A process that revokes, or hears of it for the first time, tells all its
+// neighbors in the binomial graph of the communicator's ranks, once, and acts on it at once. A
+// notice says nothing: which communicator it is about (its number and its epoch) is said by what
+// carries it.
 //
 // Beyond the paper: the ring is kept closed over the dead. Where the next rank to the right or to
 // the left is suspected, the one behind it is told as well. So the notice reaches every live

@@ -23,7 +23,7 @@
 //  1. Nothing is read beyond the handshake's own bytes.
 //  2. `done` only after the peer's code was right; a wrong byte anywhere is `failed`, for ever.
 //
-// Thread rule: a value; belongs to whoever owns the connection.
+// Thread rule: a value; belongs to the owner of the connection.
 #pragma once
 
 #include <array>

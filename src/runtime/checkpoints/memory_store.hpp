@@ -25,9 +25,9 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // As long as it is. Whether it is there.
+  // Maps the file at its length, to read and write it. False: there is none.
   bool open_existing(const std::string& path);
-  // Likewise, to read it.
+  // Maps the file at its length, to read it. False: there is none.
   bool open_to_read(const std::string& path);
   // At least so long, made if it is not there. 0, or errno; then what was mapped before still is.
   int make_room(const std::string& path, std::size_t bytes);

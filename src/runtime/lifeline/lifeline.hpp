@@ -2,9 +2,9 @@
 // everybody. It is independent of MPI and of the data transports.
 //
 // On one host: an event on the sibling's pidfd is its death, and each process has a status page in
-// shared memory with its heartbeat, its goodbye and the word of whoever ends it. Between hosts:
-// authenticated links along a binomial graph over the living, which carry heartbeats and the flood
-// of news. A process that hangs is ended by a live peer on its host before it counts as lost.
+// shared memory with its heartbeat, its goodbye and the word of the peer that ends it. Between
+// hosts: authenticated links along a binomial graph over the living, which carry heartbeats and the
+// flood of news. A process that hangs is ended by a live peer on its host before it counts as lost.
 //
 // Invariants
 //  1. Each loss is reported once per process. Who said goodbye is never reported as a loss.
@@ -84,7 +84,7 @@ struct LifelineOptions {
   std::function<void(int by)> on_question;
   // `rank` has answered: it is at work. May be empty.
   std::function<void(int rank)> on_at_work;
-  // The link between the two was reported as silent, by whomever; may be said often. May be empty.
+  // Some process has reported the link between the two as silent; may come often. May be empty.
   std::function<void(int one, int other)> on_silent_link;
 };
 

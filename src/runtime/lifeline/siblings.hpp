@@ -3,7 +3,7 @@
 //
 // Who hangs is ended before it counts as lost, because launchers wait for a stopped process for
 // ever: at once if it is stopped, after a long grace if it merely gets no processor (longer still
-// if the watcher gets none either: one host starves both). Whoever comes first writes its name on
+// if the watcher gets none either: one host starves both). The first watcher writes its name on
 // the victim's page, so that all others learn why it died.
 //
 // Thread rule: the lifeline's thread.
@@ -43,7 +43,7 @@ class Siblings {
   void handle_time(std::int64_t now, std::int64_t starved_ns);
   // There is reason to look at `rank` now.
   void look_at(int rank, std::int64_t seen_ns);
-  // Finds whoever has died by now, though its event may still be to come.
+  // Finds the siblings that have died by now, also those whose events are still to come.
   void look_at_pulses();
   // Others have declared `rank` lost. It ends by itself when it learns so; if it is stopped it
   // cannot.

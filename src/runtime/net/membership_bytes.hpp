@@ -1,4 +1,4 @@
-// The messages of a membership, byte by byte, for whoever carries them: members over TCP
+// The messages of a membership, byte by byte. Two carry them: members over TCP
 // (runtime/member) and the lifelines of a job (runtime/lifeline/views.hpp).
 //
 // Numbers are little-endian. A set is 2 bytes of length in words and those words of 8 bytes. A

@@ -3,8 +3,8 @@
 //
 // One a line; `#` begins a comment, and empty lines count for nothing:
 //
-//   HOST             whoever listens on this host
-//   HOST:PORT        whoever listens there
+//   HOST             all that listen on this host
+//   HOST:PORT        the one that listens there
 //   HOST[:PORT] GROUP  and stands together with the others of this group: a rack, a switch
 //
 // HOST is a numeric address ([...] around one with colons and a port), or the name that the host

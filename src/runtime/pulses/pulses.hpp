@@ -3,7 +3,7 @@
 //
 // The kernel marks the mutex in the first steps of that thread's end, before it takes the process's
 // memory apart, which takes milliseconds on a host whose cores are busy; only after that a pidfd
-// shows the death. Looking at the marks costs a load for each process, so whoever waits for others
+// shows the death. Looking at the marks costs a load for each process, so a process that waits
 // can do it in every round. The thread is one of the program because those are running, or are
 // about to: one that sleeps has to wait for the processor before it can die.
 //
@@ -64,13 +64,14 @@ class Pulses {
   // It is marked, and by a signal, or is no more. Some 10 us, if it is marked.
   bool has_died(int world_rank) const;
 
-  // When it returns, whoever was seen to have died before runs nothing of its program any more:
-  // what it has not written into shared memory it never will.
+  // When it returns, no process that was seen to have died before runs its program any more. What
+  // it has not written into shared memory it never will write.
   static void settle();
-  // The kernel takes the dead process apart on one core, and those who wait there cannot run: the
-  // lowest priority, which the first call gives it, does not help while the kernel owes it time for
-  // having slept. So whoever waits elsewhere calls this again and again, and takes the dead over to
-  // its own core, unless that was done just now. REQUIRES: has_died(world_rank).
+  // The kernel takes the dead process apart on one core, and processes that wait there cannot run.
+  // The first call gives the dead process the lowest priority. That does not help while the kernel
+  // owes it time for having slept. So a process on another core calls this again and again, and
+  // each call moves the dead process to the caller's core, unless it was moved just now. REQUIRES:
+  // has_died(world_rank).
   void let_others_pass(int world_rank) const;
 
   // What `count` asks of the system, while this process has one thread: then nothing is waited for.

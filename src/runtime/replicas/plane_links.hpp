@@ -81,7 +81,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     // Processes are lost one by one: who breaks a connection, or cannot be reached. Who has left is
     // as good as lost: it has nothing more to say. Empty: they are lost with their planes.
     std::function<void(Replica)> on_process_lost = {};
-    // What was put off (VoteNetwork::expect) is sent now. Called by whoever moves frames.
+    // Sends what was put off (VoteNetwork::expect). Called on the thread that moves frames.
     std::function<void()> on_due = [] {};
   };
   // `frame`: all that was given to one `send`, without its channel.

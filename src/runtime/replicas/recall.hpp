@@ -69,7 +69,8 @@ class Recall {
   void lead(const MessageName& name);
   // It has all of the stream up to this number, and asks for none of that any more.
   void note_received(const Stream& stream, std::uint64_t number);
-  // Likewise of all contributions to collectives on the communicator, and their results.
+  // It has all contributions to collectives on the communicator, and their results, up to this
+  // number, and asks for none of them any more.
   void note_collective(std::uint64_t communicator, std::uint64_t number);
   std::size_t kept_bytes() const { return spoken_.bytes(); }
   // REQUIRES: it was kept, and this process has not said yet that it has all of that collective.

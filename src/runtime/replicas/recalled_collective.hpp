@@ -4,8 +4,8 @@
 // it out as the MPI library does, and so have all that were through before. Else, and for all other
 // collectives, it asks for the contributions that its result is made of.
 //
-// Invariant: whoever of the replicas of a rank works out a reduction leads the higher ones, so they
-// all have one result.
+// Invariant: the replica of a rank that works out a reduction leads the higher ones. So all
+// replicas have one result.
 //
 // Thread rule: as Recall.
 #pragma once

@@ -7,8 +7,8 @@
 //
 // With a lazy method that sends digests nobody waits for what a message says: it is written down,
 // and voted on together with others. So what the votes touch is looked for once for many messages,
-// and not by each one, while the program's data lie in the caches. Whoever needs to know what the
-// votes know has them catch up first; so nothing that they say or answer is different.
+// and not by each one, while the program's data lie in the caches. A caller that needs to know what
+// the votes know has them catch up first. So they say and answer the same as without this.
 //
 // Lazy Fault Detection for Redundant MPI, chapters 3 and 4.
 // Thread rule: from any thread. `VoteNetwork` and `OnFinding` are called by the thread that caused

@@ -36,9 +36,9 @@ Got read_selfishly(const Payload& result, std::span<const Given> given, std::siz
 std::vector<Given> various_opinions(int procs);
 
 //  1. What an allreduce promises (check_allreduce).
-//  2. Whoever returns gets the AND of the flags that the survivors' contributors gave, and a
-//     failure if, and only if, one of those who are left out there was not acknowledged by all of
-//     them. Also who dies afterwards, or is about to be fenced, gets this.
+//  2. Each process that returns gets the AND of the flags that the survivors' contributors gave. It
+//     gets a failure if, and only if, a process that is left out there was not acknowledged by all
+//     of them. This holds also for a process that dies afterwards, or is about to be fenced.
 // 2 is asked for only if somebody survives: otherwise there may be two halves, each of which takes
 // the other one for dead.
 Verdict check_agreement(std::span<const Outcome> outcomes, std::span<const Given> given,

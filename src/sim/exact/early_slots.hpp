@@ -5,9 +5,9 @@
 //   right neighbor at distance b: heard in slot 2b-2, so the right side is closed from 2b-2+h on
 //   left neighbor at distance a:  heard in slot 2a-1, so the left side is closed from 2a-1+h on
 // Nothing delays these messages: those of slots h and h+1 that count are first at their receivers
-// (the left one: if no sender is beyond the end of the ring). Whoever hears nobody that near has a
-// side open until slot `end` = 2*reach-1+h at least. So all sends before `end` are functions of
-// (a, b, slot), and all that arrives at a process follows from the colors around it: a list of
+// (the left one: if no sender is beyond the end of the ring). A process that hears nobody that near
+// has a side open until slot `end` = 2*reach-1+h at least. So all sends before `end` are functions
+// of (a, b, slot), and all that arrives at a process follows from the colors around it: a list of
 // patterns, which two words are compared with.
 //
 // Thread rule: constant once made.

@@ -7,7 +7,8 @@
 // their colors from 64 parents at once.
 //
 // Invariants
-//  1. Whoever is colored is colored when it would be without faults: a message to a dead process
+//  1. A process that is colored is colored at the same time as without faults: a message to a dead
+//  process
 //     takes its sender as long as any other.
 // Cost: O(procs log procs) once, then O(faults + min(uncolored, procs/64)) a run.
 // Thread rule: one thread.

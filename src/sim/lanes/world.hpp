@@ -6,15 +6,16 @@
 //     calls that the library below carries. A gather before the first meeting is a meeting. Each
 //     step of a member is an action: it puts a payload into its slot, shows it by the slot's stamp,
 //     looks at the slot of another member, reads what it has seen to be there.
-//  2. What was written stays, whatever becomes of who wrote it. A payload without its stamp stands
-//     where an earlier one stood, under that one's stamp.
+//  2. What was written stays, also if its writer dies. A payload without its stamp stands where an
+//     earlier payload stood, under the stamp of the earlier one.
 //  3. Who is suspected may still run, and write. That it has ended is known to whom it was told
 //     that it is lost, once it has.
 //  4. A call of the library passes a member at any time. If anybody is lost it may be broken off at
 //     any member instead, whether that one knows of the loss or not. Then a call that ends with a
 //     meeting is over, and any other one is settled: that waits until all have come to it who live.
-//  5. The communicator may be revoked: whoever hears of it, at any time, waits no longer.
-//  6. What is over ends the program of whoever finds it so; or all run it again, carried by trees.
+//  5. The communicator may be revoked. A member hears of it at any time, and then waits no longer.
+//  6. What is over ends the program of each member that finds it so; or all run it again, over
+//  trees.
 //     These are no part of this world, but for what they promise: a call that synchronizes is
 //     through once all have come to it but those who are known to be lost, and leaves out at all
 //     alike who has not; unless somebody was through before, then it leaves out nobody. A broadcast
@@ -130,7 +131,7 @@ class LanesWorld {
     std::uint32_t number = 0;
     protocols::LaneWord word = protocols::LaneWord::empty;
     std::uint8_t payload = 0;           // name_of
-    std::uint16_t left_out_before = 0;  // a gather has left it out: the number behind that one's
+    std::uint16_t left_out_before = 0;  // 0, or 1 + the number of the gather that has left it out
   };
   static_assert(std::has_unique_object_representations_v<Slot>);
 

@@ -35,7 +35,7 @@ namespace resprout::sim {
 // A rule that is broken on purpose, to see that it is found.
 enum class LinksDefect : std::uint8_t {
   none,
-  detector,  // whoever is asked for passes for being at work
+  detector,  // each process counts as being at work
   reading,   // who was starved looks before it reads
   answers,   // who was starved reads later what the lifeline has brought, old answers among it
   verdict,   // each end of a silent link decides that the other one goes

@@ -148,7 +148,7 @@ class Engine {
   std::vector<Rank> suspects_;
   Time now_{};
   Time last_{};     // when something happened
-  Context seen_{};  // now_ and suspects_, and the mailbox of whoever is asked
+  Context seen_{};  // now_ and suspects_, and the mailbox of the process that acts
   Totals totals_;
   Digest digest_;
   O* observer_ = nullptr;

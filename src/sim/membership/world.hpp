@@ -8,9 +8,9 @@
 //  4. Doomed is who has died or was suspected by anybody; a doomed process may go on for ever.
 //     With local views, drivers say of an identifier that nobody has that nobody answers.
 //     With local views, who has died or was excluded may come back under its identifier, as
-//     somebody new, so often in all. Whoever was to be told of the end before is told, unless it is
-//     admitted before; always before a message of the new one is handed in. A doomed process that
-//     asks for admission dies instead: it would be suspected again, for ever.
+//     somebody new, so often in all. A process that has to be told of the earlier end is told,
+//     unless the new one is admitted before; and always before it gets a message of the new one. A
+//     doomed process that asks for admission dies instead: it would be suspected again, for ever.
 //  5. Sends are actions of their own, or follow at once: then a crash between two of them shows as
 //     the loss of the last ones.
 //  6. Time passes for who is isolated, so it probes those whom it suspects: whenever, answered at

@@ -2,7 +2,7 @@
 //
 // Plan B (Revoke), section 4.1 and figure 2: each plan is a loop of one collective operation. After
 // some operations of plan A the initiators do not match the next one: they revoke its communicator.
-// Whoever is revoked leaves what it is in, and begins plan B on another communicator.
+// A process that is revoked leaves its operation, and begins plan B on another communicator.
 //
 // Operations are numbered from 1 through both plans: who has ended n knows that all have begun it.
 // So while a process is in n, messages of n and n + 1 come; and, while it is in plan A, those of

@@ -2,7 +2,7 @@
 // at and concluded is what the machine says (protocols/lanes); this moves its payloads and waits.
 //
 // They carry all calls that they can, until one is over that a loss fell into. Such a call is run
-// again by whoever else carries it, at all members alike, and these lanes are never used again.
+// again by another carrier, the same one at all members, and these lanes are never used again.
 // Once all have agreed who is left, those have new ones, under another name.
 //
 // Two ways in. `maybe_..._by_lanes` stand at the head of a wrapper: with no member lost, and of

@@ -61,8 +61,9 @@ inline void pass_on_revocations() {
     detail::pass_on_revocations();
 }
 
-// Members on one host ring one bell, and whoever waits in MPI looks; others do so now and then
-// only, and MPI tells them sooner. REQUIRES: it has a session.
+// Whether all members are on one host. Then they ring one bell, and a member that waits in MPI
+// looks at it. Members on other hosts look now and then only, and MPI tells them sooner. REQUIRES:
+// it has a session.
 bool do_members_look(const Communicator& communicator);
 // It has no session. Under the engine's lock.
 void note_revoked_alone(Communicator& communicator);

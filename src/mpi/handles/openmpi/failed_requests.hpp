@@ -1,10 +1,10 @@
 // Sends whose communicator is revoked, and which Open MPI 5.0 would end too early.
 //
-// Whoever waits for a request asks `ompi_request_is_failed_fn` whether it can still come to its
-// end. Where its communicator is revoked that ends a send at once, although its receiver, which
-// lives, may be about to read the buffer: what it gets then is anything, or the job ends. So the
-// function goes through here, and such a send goes on: its receiver takes the message or, once it
-// has heard of the revocation, lets the sender go.
+// A call of Open MPI that waits for a request asks `ompi_request_is_failed_fn` whether the request
+// can still come to its end. Where its communicator is revoked that ends a send at once, although
+// its receiver, which lives, may be about to read the buffer: what it gets then is anything, or the
+// job ends. So the function goes through here, and such a send goes on: its receiver takes the
+// message or, once it has heard of the revocation, lets the sender go.
 //
 // MPI_Request_get_status asks nothing of the kind there, and so never sees that a loss has ended a
 // request: `is_failed_in_mpi` does.

@@ -9,8 +9,8 @@
 // both go through here, also for what the library makes for itself, as for windows.
 //
 // It gives a communicator its number in turns: that of the parent with the lowest number comes
-// first, and whoever makes one of another parent waits. A making that ends with an error may keep
-// its turn, and all others wait for ever. So who has met one makes a communicator of its own
+// first, and a thread that makes one of another parent waits. A making that ends with an error may
+// keep its turn, and all others wait for ever. So who has met one makes a communicator of its own
 // process, which comes before all others, has nobody to wait for, and does give up the turn.
 //
 // It has a bounded number of numbers. That none is left it calls an internal error, which a loss

@@ -1,6 +1,7 @@
 // The numbers that communicators have in the MPI library, while it makes them.
 //
-// Whoever makes one proposes a number, and takes the one that all agree on if it is free here.
+// A process that makes one proposes a number, and takes the one that all agree on if it is free
+// here.
 // Where a loss falls into that, some may have one and send messages in it, while others have given
 // its number back. Open MPI 5.0 ends the process that makes another one of that number then, as the
 // senders are no members of it. After a loss it makes none but those of one process alone, so these

@@ -21,7 +21,8 @@
 namespace resprout::shim {
 
 // MPI says that a send on `comm` is complete, which needed its receiver: that may be because it is
-// revoked. On one host whoever makes a send end so has heard of it later than this process could.
+// revoked. On one host the process that ended the send has heard of the revocation no
+// earlier than this one could.
 bool may_be_broken_off(MPI_Comm comm);
 
 // The requests of a call that completes some.

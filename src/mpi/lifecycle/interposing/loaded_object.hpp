@@ -39,7 +39,7 @@ class LoadedObject {
   // system does not allow it, and nothing has changed.
   using Target = std::function<void*(std::string_view name)>;
   bool redirect_calls(const Target& to);
-  // Whoever looks up `name` in this object from now on finds what `to` says.
+  // Each lookup of a name in this object finds from now on what `to` says.
   bool redefine_functions(const Target& to);
 
  private:

@@ -1,5 +1,5 @@
 // What the members of a communicator say to each other before they make a new one: allreduces, so
-// all who live hear the same, whoever fails meanwhile, and agree on who these are
+// all who live hear the same, also if some fail meanwhile, and agree on who these are
 // (docs/explanation/protocols/ftco_allreduce.md).
 //
 // In the first each says what it has to say, whether it knows of any loss, and which spares it can

@@ -4,9 +4,9 @@
 // communicator that has lost a member opens none.
 //
 // What concerns the file as a whole one member does for all: its creation, its size, its removal.
-// In a session of the file's own all hear what came of it, whoever is lost meanwhile. The shared
-// pointer is a number beside the file (shared_pointer.hpp). Where siblings stand in, what the lost
-// should have written is written for them (account.hpp).
+// In a session of the file's own all hear what came of it, also if some are lost meanwhile. The
+// shared pointer is a number beside the file (shared_pointer.hpp). Where siblings stand in, what
+// the lost should have written is written for them (account.hpp).
 //
 // Thread rule: as MPI's own.
 #pragma once

@@ -4,7 +4,7 @@
 // (docs/explanation/adr/017-files-of-planes.md).
 //
 // 1. Before anybody in the job writes or deletes a file all planes have their shadows, copies of
-//    what it was then. Whoever comes first makes them, so planes need not be equally far.
+//    what it was then. The first plane that comes makes them, so planes need not be equally far.
 // 2. A shadow's name says the file's, the job's and the plane's. Its folder is the file's, where
 //    there is room for it and a rename puts it in its place.
 //

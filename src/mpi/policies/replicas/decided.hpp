@@ -1,10 +1,10 @@
 // What may differ between replicas without any corruption is decided by one of them and followed
 // by the others: the time, which message a wildcard takes, which request is complete.
 //
-// Whoever decides makes the program's call as it is; the others wait until they hear what came of
-// it and do the same: they receive from that rank, or wait for that request. Before others can see
-// what came of a decision (a send, a collective) it is known to all replicas (`settle`), so that
-// none is forgotten if a plane is lost.
+// The replica that decides makes the program's call as it is; the others wait until they hear what
+// came of it and do the same: they receive from that rank, or wait for that request. Before others
+// can see what came of a decision (a send, a collective) it is known to all replicas (`settle`), so
+// that none is forgotten if a plane is lost.
 //
 // Lazy Fault Detection for Redundant MPI, chapter 7 (wildcards);
 // docs/explanation/protocols/decision_log.md. Thread rule: from one thread of the program at a

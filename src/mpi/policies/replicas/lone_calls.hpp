@@ -1,7 +1,7 @@
 // Calls of the MPI library for which siblings cannot stand in, and which may go on for ever when a
 // process is lost that has a part in them: Open MPI tries again and again to duplicate an
-// inter-communicator, and waits for a lost target of one-sided access. Whoever is inside of one
-// then ends, as siblings stand in for it, too.
+// inter-communicator, and waits for a lost target of one-sided access. A process that is
+// inside of one then ends, as siblings stand in for it, too.
 //
 // Thread rule: from any thread of the program.
 #pragma once

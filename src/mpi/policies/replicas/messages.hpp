@@ -199,10 +199,10 @@ class Messages {
   runtime::ReceivedStreams received_;
   std::map<Ticket, Wild> wild_;
   std::set<Ticket> unnamed_;  // with masking: have come, and have no name yet
-  // Likewise: the verifier gives them; nothing of those that it has given.
+  // With masking: messages that the verifier gives; nothing once it has given one.
   std::map<Ticket, std::optional<runtime::MessageName>> recovered_;
   std::map<Ticket, Arrived> arrived_;  // and have no name yet
-  // Whoever completes them waits. Nothing: as hand_in says.
+  // The call that completes them waits for their names. Nothing: as hand_in says.
   std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_;
   RequestTable<Request> requests_;
   std::unordered_map<MPI_Message, Ticket> matched_;

@@ -9,7 +9,8 @@
 
 namespace resprout::shim {
 
-// For whoever is about to pass by all exit handlers; `exit` needs no such call. Thread rule: any
+// For a thread that is about to end the process without its exit handlers; `exit` needs no such
+// call. Thread rule: any
 // thread, signal handlers too.
 void leave_status(int status);
 

@@ -1,8 +1,8 @@
 // What a process tells its launcher while it runs: it outlives the process, whatever ends that.
 //
 // Notes are lines of notes-<rank> in the run directory, {"<kind>":{...}}, each written by one call:
-// to make a file for each would take a disk far longer, which whoever waits for this process would
-// feel. A line that a full disk has cut short spoils no other.
+// a file for each would take a disk far longer, and others wait for this process meanwhile. A line
+// that a full disk has cut short spoils no other.
 //
 // Thread rule: from any thread; several of one rank may write to the file at once.
 #pragma once

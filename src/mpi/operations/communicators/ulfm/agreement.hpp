@@ -1,6 +1,6 @@
 // Agreement among the living members of a communicator, revoked or not: each gives its opinion, all
 // get the bitwise AND of those of the survivors, and agree on who these are. It is an operation of
-// the session for repairs: uniform, whoever fails meanwhile or afterwards
+// the session for repairs: uniform, also if some fail meanwhile or afterwards
 // (docs/explanation/protocols/agreement.md). What is given and what comes of it stands in
 // protocols/agreement/opinion.hpp.
 #pragma once
