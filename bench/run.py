@@ -33,6 +33,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "release" / "bench"
 BIN = Path(sys.executable).parent
 PAGE = ROOT / "docs" / "lab" / "benchmarks.md"
+HEAD = (
+    "For those who want to know what Resprout costs, and repeat it. `make bench` measures all of this "
+    "and writes this page."
+)
 RANKS = (2, 4, 8, 16)
 OWN_RANKS = (4, 8, 16)
 EVERY_RANKS = (2, 4)
@@ -301,7 +305,7 @@ def page_of(results: dict[str, object]) -> str:
     rows: list[Row] = results["collectives"]  # type: ignore[assignment]
     programs: dict[str, str] = results["programs"]  # type: ignore[assignment]
     about: dict[str, str] = results["environment"]  # type: ignore[assignment]
-    lines = ["# Measurements", "", "`make bench` measures all of this and writes this page.", ""]
+    lines = ["# Measurements", "", HEAD, ""]
     lines += [f"- {name}: {value}" for name, value in about.items()]
     lines += [
         "",

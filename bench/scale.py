@@ -201,8 +201,9 @@ def markdown(asked: Asked, rows: list[Row], real: list[Row]) -> str:
     lines = [
         "# Very many processes",
         "",
-        "`.venv/bin/python bench/scale.py` writes this page. "
-        "[What follows from it](../explanation/scale.md).",
+        "For those who run Resprout on more processes than one machine has, or plan to. "
+        "`.venv/bin/python bench/scale.py` writes",
+        "this page. [What follows from it](../explanation/scale.md).",
         "",
         f"- date: {datetime.datetime.now(datetime.UTC).date()}",
         f"- machine: {machine}, load when it ended {os.getloadavg()[0]:.0f}",

@@ -50,7 +50,10 @@ def command_line() -> str:
     from resprout.cli import app
 
     lines = ["# Command line", ""]
-    lines += ["Every command and option of `resprout`, as `--help` says it.", ""]
+    lines += [
+        "For those who look up an option: every command of `resprout`, as `--help` says it.",
+        "",
+    ]
     lines += [
         f"- [`{words}`](#{words.replace(' ', '-')})"
         for words, _ in commands(typer.main.get_command(app), "resprout")
@@ -94,7 +97,8 @@ def row(parameter: Any) -> str:
 def python() -> str:
     lines = ["# Python", ""]
     lines += [
-        "What programs and notebooks can import. Without Resprout's package there is none of it."
+        "For those who write programs and notebooks in Python: what they can import. Without "
+        "Resprout's package there is none of it."
     ]
     for module in MODULES:
         lines += described(module)
@@ -137,7 +141,7 @@ def code_marked(text: str) -> str:
 
 
 def c() -> str:
-    lines = ["# C", "", "What the headers declare."]
+    lines = ["# C", "", "For those whose programs call Resprout: what the headers declare."]
     lines += [
         "[Installing](../how-to/install.md#for-programs-that-ask-resprout-something) says how"
     ]

@@ -29,7 +29,7 @@ TREATMENTS = {
     "passes through": "the MPI library's own, untouched",
 }
 HEAD = """\
-Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them, on Open MPI 5,
+For those who ask what becomes of a call when ranks are lost. Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them, on Open MPI 5,
 MPICH 5 and Intel MPI 2021. Made from `src/mpi/operations/calls.toml` by `tests/house/calls.py`.
 What is said here of lost processes holds with `--on-loss continue`; with `--on-loss error`
 collectives that a loss has touched return `MPIX_ERR_PROC_FAILED` too
