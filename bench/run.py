@@ -34,8 +34,8 @@ PROGRAMS = ROOT / "build" / "release" / "bench"
 BIN = Path(sys.executable).parent
 PAGE = ROOT / "docs" / "lab" / "benchmarks.md"
 HEAD = (
-    "For those who want to know what Resprout costs, and repeat it. `make bench` measures all of this "
-    "and writes this page."
+    "For those who want to know what Resprout costs, and repeat it. `make bench` measures all of "
+    "this and writes this page."
 )
 RANKS = (2, 4, 8, 16)
 OWN_RANKS = (4, 8, 16)

@@ -29,39 +29,45 @@ TREATMENTS = {
     "passes through": "the MPI library's own, untouched",
 }
 HEAD = """\
-For those who ask what becomes of a call when ranks are lost. Every function of MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them, on Open MPI 5,
-MPICH 5 and Intel MPI 2021. Made from `src/mpi/operations/calls.toml` by `tests/house/calls.py`.
-What is said here of lost processes holds with `--on-loss continue`; with `--on-loss error`
-collectives that a loss has touched return `MPIX_ERR_PROC_FAILED` too
-([run.md](../how-to/run.md)). Collectives on inter-communicators pass
-through, as do calls with arguments that are not valid: the MPI library knows what to say.
+For those who ask what becomes of a call when ranks are lost. The page has every function of
+MPI-3.1, and of MPI 4 and ULFM as far as Open MPI 5.0 has them, on Open MPI 5, MPICH 5 and Intel
+MPI 2021. It is made from `src/mpi/operations/calls.toml` by `tests/house/calls.py`.
+
+What is said here of lost processes holds with `--on-loss continue`. With `--on-loss error`
+collectives that a loss has touched return `MPIX_ERR_PROC_FAILED`, too
+([run.md](../how-to/run.md)). Collectives on inter-communicators pass through, and so do calls
+with arguments that are not valid: the MPI library reports those.
 
 Ranks whose arguments do not fit together are a mistake of the program. In what Resprout carries
 nobody writes beyond a receive buffer. A rank that is sent more than it takes gets
-`MPI_ERR_TRUNCATE`. If one rank gives another count to a reduction or a scan, all ranks get it, or
-the root alone where only the root has the result. A rank that is sent less than it takes gets that,
-and no error, but for what it gives to itself in an MPI_Alltoall and its kin. What the MPI library
-carries is its own: its MPI_Bcast writes more than fits ([open-mpi.md](open-mpi.md)).
+`MPI_ERR_TRUNCATE`. If one rank gives another count to a reduction or a scan, all ranks get that
+error. Where only the root has the result, the root alone gets it. A rank that is sent less than
+it takes gets what was sent, and no error. Only what a rank gives to itself, in an MPI_Alltoall
+and its kin, is an exception. What the MPI library carries is its own: its MPI_Bcast writes more
+than fits ([open-mpi.md](open-mpi.md)).
 
-Not all mistakes are noticed. Ranks that differ in what chooses the way of a message wait for each
-other, where the library may return or fail: in the call or the order of calls, in roots, in
-operators of which one commutes, and in counts where these choose the way. Those are: a broadcast
-whose root sends 120 bytes or less where another rank takes more, or which one of them leaves to the
-library; an allreduce with other numbers of [slices](../explanation/protocols/slices.md); an
-MPI_Alltoall of which one rank has more than 1 MiB for all and another one less; a scan whose
-segments end elsewhere; any call that goes over [lanes](../explanation/protocols/lanes.md) at one
-rank and has too much for that at another. The rank that notices first ends the job where errors are
-fatal.
+Not all mistakes are noticed. Ranks may differ in what chooses the way of a message: in the call
+or the order of calls, in roots, in operators of which one commutes, and in some counts. They then
+wait for each other, where the library may return or fail. The rank that notices first ends the
+job where errors are fatal. These counts choose a way:
 
-Where the MPI library carries such a call at one rank, and Resprout at another, they do not wait for
-long: who has waited for 0.2 s asks the others where they are, and gets `MPI_ERR_TRUNCATE`. To all
-others that communicator is revoked (`MPIX_ERR_REVOKED`). Where Resprout carries it at all of them
-they wait until one of them calls something else there. So they do where it was about to be the
-library's first call on that communicator, for before that they agree on it.
+- A broadcast: the root sends 120 bytes or less and another rank takes more, or one of them leaves
+  the call to the library.
+- An allreduce: the ranks have other numbers of [slices](../explanation/protocols/slices.md).
+- An MPI_Alltoall: one rank has more than 1 MiB for all, and another one less.
+- A scan: the segments end elsewhere.
+- Any call that goes over [lanes](../explanation/protocols/lanes.md) at one rank, and has too much
+  for that at another.
 
-Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not pass
-through has its Fortran form ([adr/013](../explanation/adr/013-fortran-forms.md)). On MPICH the
-forms of the library come to Resprout ([mpi-libraries.md](mpi-libraries.md#fortran)).
+The MPI library may carry such a call at one rank, and Resprout at another. Then they do not wait
+for long. A rank that has waited for 0.2 s asks the others where they are, and gets
+`MPI_ERR_TRUNCATE`. To all others that communicator is revoked (`MPIX_ERR_REVOKED`). If Resprout
+carries the call at all of them, they wait until one of them calls something else there. The same
+holds for the library's first call on a communicator, because the ranks agree on it before.
+
+Programs in Fortran (`mpif.h`, `use mpi`, `use mpi_f08`) get the same: every call that does not
+pass through has its Fortran form ([adr/013](../explanation/adr/013-fortran-forms.md)). On MPICH
+the forms of the library come to Resprout ([mpi-libraries.md](mpi-libraries.md#fortran)).
 """
 
 
@@ -74,7 +80,18 @@ def read_fortran_forms() -> list[generate.Form]:
 
 
 def filled(text: str) -> str:
-    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+    """A paragraph, or a list of lines that begin with "- "."""
+    items = re.split(r"\n(?=- )", text)
+    return "\n".join(
+        textwrap.fill(
+            " ".join(item.split()),
+            120,
+            subsequent_indent="  " if item.startswith("- ") else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for item in items
+    )
 
 
 @dataclass(frozen=True)
