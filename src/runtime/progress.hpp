@@ -66,18 +66,18 @@ class Progress {
     meanwhile_ = work;
     is_meanwhile_urgent_ = is_urgent;
   }
-  // Where processes outnumber cores, others come first now; and whatever was revoked meanwhile
-  // fails. For whoever has much to do before it waits.
+  // For a thread that has much to do before it waits. Gives up the processor if processes outnumber
+  // cores. Then what was revoked meanwhile fails.
   void give_way(Lock& lock);
   // The lifeline's thread is driving.
   bool is_lifelines() const { return is_lifelines_; }
 
   void note_loss(int rank);
-  // The same, and all others of this host are told at once: whoever waits there need not wait until
-  // its own lifeline gets the processor. REQUIRES: a kernel has seen the end of that process.
+  // As note_loss, and tells all others of this host at once. So a process that waits there knows it
+  // before its own lifeline gets the processor. REQUIRES: a kernel has seen the end of that process.
   void post_loss(int rank);
-  // From here on whoever waits looks at the pulses of this host, and `tell` hears, on its thread,
-  // whom it has found first. Before the first operation.
+  // From here on each thread that waits looks at the pulses of this host. For a death that this
+  // process is the first to see, `tell` is called on that thread. Before the first operation.
   void watch_pulses(std::function<void(int rank)> tell) {
     pulses_.watch(transport_.pulses(), std::move(tell));
   }
