@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/invariant.hpp"
+#include "runtime/checkpoints/copy_past_caches.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -70,17 +71,21 @@ class RegionReader {
  public:
   explicit RegionReader(ConstRegions regions) : regions_(regions) {}
 
-  void read(std::span<std::byte> into) {
-    while (!into.empty()) {
+  // Where the same bytes are, and in a cache, if that is at one place.
+  std::span<const std::byte> read(std::span<std::byte> into) {
+    std::span<const std::byte> source = into;
+    for (auto rest = into; !rest.empty();) {
       const std::span<std::byte> region = regions_[at_];
-      const std::size_t bytes = std::min(into.size(), region.size() - offset_);
-      std::memcpy(into.data(), region.data() + offset_, bytes);
-      into = into.subspan(bytes);
+      const std::size_t bytes = std::min(rest.size(), region.size() - offset_);
+      if (bytes > 0) copy_past_caches(rest.data(), region.data() + offset_, bytes);
+      if (bytes == into.size()) source = region.subspan(offset_, bytes);
+      rest = rest.subspan(bytes);
       offset_ += bytes;
       if (offset_ < region.size()) continue;
       ++at_;
       offset_ = 0;
     }
+    return source;
   }
 
  private:
@@ -112,8 +117,7 @@ void write_image(std::span<std::byte> into, const ImageName& name, ConstRegions 
   auto rest = into.subspan(data_at(regions.size(), header.data_bytes), header.data_bytes);
   while (!rest.empty()) {
     const auto block = rest.first(std::min(rest.size(), image_block_bytes));
-    reader.read(block);
-    add(digest(block));
+    add(digest(reader.read(block)));
     rest = rest.subspan(block.size());
   }
   header.digest = digest_of_head(header, table, digest);
