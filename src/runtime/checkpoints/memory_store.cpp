@@ -63,11 +63,10 @@ MemoryStore::MemoryStore(const std::string& folder, const std::string& name, Blo
   }
 }
 
-std::vector<Image> MemoryStore::find() const {
+std::vector<Image> MemoryStore::kept() const {
   std::vector<Image> found;
   for (const Slot& slot : slots_)
-    if (slot.generation > 0)
-      if (const auto image = read_image(slot.file.memory(), digest_)) found.push_back(*image);
+    if (slot.generation > 0) found.push_back(view_image(slot.file.memory()));
   return found;
 }
 

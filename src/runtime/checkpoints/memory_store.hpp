@@ -46,9 +46,10 @@ class MemoryStore {
   // `name`: of the files.
   MemoryStore(const std::string& folder, const std::string& name, BlockDigest digest);
 
-  // Those that are whole, of this process and of those before it.
-  std::vector<Image> find() const;
-  // Keeps what the regions have. 0; or errno, nothing was kept: there is no room. What find() has
+  // Those that were kept, by this process and by those before it. Nobody has looked whether their
+  // data are damaged.
+  std::vector<Image> kept() const;
+  // Keeps what the regions have. 0; or errno, nothing was kept: there is no room. What kept() has
   // given of `needed`, a generation, stays as it is, and nothing else; of two of them the newest.
   int keep(const ImageName& name, ConstRegions regions, std::uint64_t needed);
   // What was kept last, not looked at anew. REQUIRES: keep() or finish() has done so.
@@ -59,9 +60,10 @@ class MemoryStore {
   int begin(std::size_t bytes, std::uint64_t needed, std::span<std::byte>& into);
   // The caller has written it, but for the head. REQUIRES: begin().
   void finish(std::span<const std::byte> head);
-  // It is the newest from here on. REQUIRES: find() has it.
+  // It is the newest from here on. REQUIRES: kept() has it.
   void choose(std::uint64_t generation);
-  // Nothing: it is not here. What an earlier process has written is looked at for the first time.
+  // Nothing: it is not here, or it is damaged. What an earlier process has written is looked at for
+  // the first time.
   std::optional<Image> find(std::uint64_t generation);
 
  private:

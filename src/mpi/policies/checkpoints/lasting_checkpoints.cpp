@@ -239,12 +239,12 @@ void LastingCheckpoints::say_no_room(int error, std::size_t bytes, int of) const
 
 bool LastingCheckpoints::go_back(const Regions& regions) {
   if (setup_.is_later_life) look_into_memory();
-  runtime::Recovery recovery = find_common();
+  runtime::Recovery recovery = find_whole();
   if (recovery.generation == 0 && files_) {
     const std::uint64_t counted = recovery.counted;
     const std::string lost = list(recovery.lost);
     look_into_files();
-    recovery = find_common();
+    recovery = find_whole();
     if (recovery.generation > 0 && counted > recovery.generation && setup_.rank == 0)
       std::fprintf(stderr,
                    "resprout: checkpoint %llu is lost, of %s: the job goes on from checkpoint %llu "
@@ -298,7 +298,7 @@ void LastingCheckpoints::add(const Image& image, Held place) {
 // Its own, and of all others that are on this host its share: who was here in an earlier life, and
 // copies.
 void LastingCheckpoints::look_into_memory() {
-  for (const Image& image : store_.find()) add(image, Held::own_memory);
+  for (const Image& image : store_.kept()) add(image, Held::own_memory);
   const std::vector<int> beside = runtime::ranks_beside(setup_.hosts, setup_.rank);
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(setup_.folder, none)) {
@@ -315,7 +315,8 @@ void LastingCheckpoints::look_into_memory() {
     if ((is_here ? owner : reader) != setup_.rank) continue;
     auto file = std::make_unique<runtime::MappedFile>();
     if (!file->open_to_read(entry.path())) continue;
-    const auto image = runtime::read_image(file->memory(), digest_of_block);
+    const auto image = is_own || is_copy ? runtime::read_head(file->memory(), digest_of_block)
+                                         : runtime::read_image(file->memory(), digest_of_block);
     if (!image) continue;
     if (is_own || is_copy)
       add(*image, Held::other_memory);
@@ -329,7 +330,30 @@ void LastingCheckpoints::look_into_files() {
   for (const Image& image : files_->store().find()) add(image, Held::file);
 }
 
-runtime::Recovery LastingCheckpoints::find_common() {
+runtime::Recovery LastingCheckpoints::find_whole() {
+  for (;;) {
+    runtime::Recovery recovery = find_common();
+    const auto is_to_go = [&](const Found& found) {
+      const auto is_it = [&](const Holding& part) {
+        return part.holder == setup_.rank && part.owner == found.holding.owner &&
+               part.place == found.holding.place && part.generation == found.holding.generation;
+      };
+      return std::ranges::any_of(recovery.of_owners, is_it) && is_damaged(found);
+    };
+    int are_damaged = std::erase_if(found_, is_to_go) > 0 ? 1 : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &are_damaged, 1, MPI_INT, MPI_MAX, setup_.comm);
+    if (are_damaged == 0) return recovery;
+  }
+}
+
+bool LastingCheckpoints::is_damaged(const Found& found) {
+  if (found.holding.place == Held::own_memory) return !store_.find(found.holding.generation);
+  // The others were read when they came out of a file.
+  return found.holding.place == Held::other_memory &&
+         !runtime::read_image(found.image.all, digest_of_block);
+}
+
+runtime::Recovery LastingCheckpoints::find_common() const {
   std::vector<Holding> mine;
   for (const Found& found : found_) mine.push_back(found.holding);
   std::vector<runtime::CodeHolding> shares;

@@ -79,7 +79,10 @@ class LastingCheckpoints {
   int protect_part(const runtime::Image* image, std::uint64_t generation);
   void look_into_memory();
   void look_into_files();
-  runtime::Recovery find_common();
+  runtime::Recovery find_common() const;
+  // As find_common(), and nobody's part is damaged: only those that are put back are read for that.
+  runtime::Recovery find_whole();
+  bool is_damaged(const Found& found);
   void pass_on(const runtime::Recovery& recovery);
   void rebuild(const runtime::Recovery& recovery);
   const runtime::Image* find(int owner, std::uint64_t generation) const;
