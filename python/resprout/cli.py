@@ -87,6 +87,7 @@ def run_command(
     short_life: Annotated[str | None, table_option("--short-life")] = None,
     spares: Annotated[str | None, table_option("--spares")] = None,
     spare_hosts: Annotated[str | None, table_option("--spare-hosts")] = None,
+    standby: Annotated[bool, table_option("--standby")] = False,
     checkpoint_code: Annotated[str | None, table_option("--checkpoint-code")] = None,
     checkpoint_dir: Annotated[Path | None, table_option("--checkpoint-dir")] = None,
     files_every: Annotated[str | None, table_option("--files-every")] = None,
@@ -117,19 +118,18 @@ def run_command(
 
     texts = _by_flag(
         bcast=bcast, allreduce=allreduce, collectives=collectives, replicas=replicas, clocks=clocks,
-        on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption,
+        on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption, radix=radix,
         shadow_lag=shadow_lag, on_unverified=on_unverified, commit_output=commit_output,
         straggler_wait=straggler_wait, call_timeout=call_timeout, on_call_timeout=on_call_timeout,
         on_loss=on_loss, on_unanswered=on_unanswered, sum=sum_, missing=missing, network=network,
-        transport=transport, heartbeat_period=heartbeat_period, radix=radix,
-        heartbeat_timeout=heartbeat_timeout,
+        transport=transport, heartbeat_period=heartbeat_period, heartbeat_timeout=heartbeat_timeout,
     )  # fmt: skip
     request = Request(
         ranks, program, texts, inject or [], report, strict, calibration, mpi, order, hostfile,
         replica_hosts, mpirun_arg or [], run_dir, verbose=verbose, max_restarts=max_restarts,
         restart_command=restart_command, short_life=short_life, spares=spares,
-        spare_hosts=spare_hosts, metrics=metrics, log_level=log_level, config=config,
-        files=Files(checkpoint_dir, files_every, resume, checkpoint_code),
+        spare_hosts=spare_hosts, standby=standby, metrics=metrics, log_level=log_level,
+        config=config, files=Files(checkpoint_dir, files_every, resume, checkpoint_code),
     )  # fmt: skip
     return run(request)
 

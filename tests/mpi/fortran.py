@@ -20,18 +20,23 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def compiled(source: Path, folder: Path) -> Path:
-    """A program made of one source; `folder` takes it, and the module."""
+def compiled(source: Path, folder: Path, uses_resprout: bool = False) -> Path:
+    """A program made of one source; `folder` takes it, and modules. `uses_resprout`: it has `use
+    resprout`."""
     assert COMPILER is not None
     asked = subprocess.run(
         [jobs.BIN / "mpicc", "--showme:link"], capture_output=True, text=True, check=True
     )
     program = folder / source.stem
     shutil.copy(SOURCES / "mpif.inc", folder / "mpif.h")
+    libraries = jobs.BUILD / "lib"
+    modules = [jobs.ROOT / "include" / "resprout" / "resprout.f90"] if uses_resprout else []
+    ours = [f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lresprout"] if uses_resprout else []
     subprocess.run(
         [
             *[COMPILER, "-O2", "-fwrapv", "-fallow-argument-mismatch", "-w"],
-            *[f"-J{folder}", f"-I{folder}", SOURCES / "mpi_f08.f90", source, "-o", program],
+            *[f"-J{folder}", f"-I{folder}", SOURCES / "mpi_f08.f90", *modules, source],
+            *["-o", program, *ours],
             *[f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}", "-lmpifh"],
             *shlex.split(asked.stdout),
         ],

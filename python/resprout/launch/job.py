@@ -8,7 +8,8 @@ job that is started again is several, one after the other.
 3. Signals wait in `sigtimedwait`, which is the main loop: there are no handlers and no races.
 4. When `on_end` is told that one of several launches is over, none of its processes is left here.
 5. Once a signal has asked the job to end, or we end it ourselves, no launch begins.
-6. Where launches follow each other, no process of the last one is left here when the next begins.
+6. Where launches follow each other, no process of the last one is left here when the next begins;
+   nor any rank of it, when one goes on that stood by.
 """
 
 import contextlib
@@ -63,6 +64,8 @@ class Start:
     """That it may use; those that we may without it."""
     judges_start: bool = True
     """A rank that ends before all are through MPI_Init ends the launch, by a line on stderr."""
+    is_standing_by: Callable[[], bool] = lambda: False
+    """It is started, and waits for its turn: it has no part in what is said to the job."""
 
 
 @contextlib.contextmanager
@@ -133,6 +136,10 @@ class Succession:
     """Whether to look now, and not only in a moment; asked when a SIGCHLD has come."""
     pause: Callable[[], float] = lambda: 0.0
     """For how many seconds the next one must not begin yet."""
+    start_ahead: Callable[[], Sequence[Start]] = tuple
+    """Called several times a second: those that are to stand by from now on."""
+    hand_over: Callable[[int], None] = lambda _index: None
+    """Called when no rank is left of a launch that was to be ended, if one stands by."""
 
 
 def run_in_turn(
@@ -237,7 +244,7 @@ class _Job:
         self._on_start = on_start
         self._on_end = on_end
         self._on_look = look
-        self._more = more
+        self._more = more if succession is None else succession.start_ahead
         self._on_signal = on_signal
         self._succession = succession
         self._input = stdin.Input(keeps=more is not None or succession is not None)
@@ -341,7 +348,7 @@ class _Job:
                 processes.send(process.pid, what)
         elif not (is_from_terminal and self._shares_group):
             for launch in self._launches:
-                if not launch.is_over:
+                if not launch.is_over and (what in _ENDING or not launch.start.is_standing_by()):
                     processes.send(launch.mpirun.pid, what)
 
     def _ranks(self) -> list[processes.Process]:
@@ -354,7 +361,8 @@ class _Job:
     ) -> list[processes.Process]:
         """`ranks`: those of all launches, if that is known already."""
         ranks = self._ranks() if ranks is None else ranks
-        if len(self._launches) == 1 or self._succession is not None:
+        is_alone = sum(not one.is_over for one in self._launches) == 1
+        if len(self._launches) == 1 or (self._succession is not None and is_alone):
             return ranks
         return [p for p in ranks if processes.has_run_directory(p.pid, launch.start.directory)]
 
@@ -365,19 +373,22 @@ class _Job:
                 launch.end.timed_out = True
             self._kill()
             return
+        if self._succession is not None:  # before anything that takes time
+            self._kill_launches([self._launches[index] for index in self._on_look()])
         self._show_how_it_stands()
         ranks = self._ranks()
         for launch in self._launches:
             if not launch.is_over:
                 self._look_at(launch, ranks)
                 self._look_for_unprotected(launch)
-        self._kill_launches([self._launches[index] for index in self._on_look()])
+        if self._succession is None:
+            self._kill_launches([self._launches[index] for index in self._on_look()])
 
     def _show_how_it_stands(self) -> None:
         watcher = self._starts[0].plan.watcher
         if watcher is not None and not self._is_ending:
             watcher([Sighting(one.start.directory, one.start.plan.replica, one.is_over)
-                     for one in self._launches])  # fmt: skip
+                     for one in self._launches if not one.start.is_standing_by()])  # fmt: skip
 
     def _look_at(self, launch: _Launch, ranks: list[processes.Process]) -> None:
         if launch.start.has_lost():
@@ -448,10 +459,26 @@ class _Job:
     def _kill_launches(self, launches: Sequence[_Launch]) -> None:
         """All their ranks first: none is to go on because another one has ended."""
         for launch in launches:
-            self._kill_all(self._ranks_of(launch))
+            if not self._has_handed_over(launch):
+                self._kill_all(self._ranks_of(launch))
         for launch in launches:
             if not launch.is_over and launch.mpirun.poll() is None:
                 self._end_mpirun(launch)
+
+    def _has_handed_over(self, launch: _Launch) -> bool:
+        """Whether one that stood by went on, who needs no end of mpirun, only that of the ranks."""
+        if self._succession is None or self._is_ending:
+            return False
+        if not any(not one.is_over and one.start.is_standing_by() for one in self._launches):
+            return False
+        until = time.monotonic() + _LEAVE_SECONDS
+        while ranks := self._ranks_of(launch):
+            if time.monotonic() > until:
+                return False
+            self._kill_all(ranks)
+            time.sleep(0.001)
+        self._succession.hand_over(self._launches.index(launch))
+        return True
 
     def _kill_all(self, ranks: Sequence[processes.Process]) -> None:
         for process in ranks:

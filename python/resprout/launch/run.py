@@ -17,7 +17,12 @@ from resprout.launch.lives.files import Files
 from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.lives import Course
 from resprout.launch.lives.patience import MAX_RESTARTS, SHORT_LIFE_SECONDS, Patience
-from resprout.launch.lives.run import check_command, check_restarts, later_plan
+from resprout.launch.lives.run import (
+    check_command,
+    check_restarts,
+    check_standby,
+    later_plan,
+)
 from resprout.launch.lives.run import execute as execute_lives
 from resprout.launch.metrics import Metrics
 from resprout.launch.mpi import find_mpi
@@ -70,6 +75,7 @@ class Request:
     short_life: str | None = None
     spares: str | None = None
     spare_hosts: str | None = None
+    standby: bool = False
     files: Files = field(default_factory=Files)
 
     @property
@@ -172,7 +178,7 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
         if variables.get(_COLLECTIVES, "auto") == "auto":
             measured = text_for_ranks(request.calibration, str(mpi), os.environ)
             variables |= {_COLLECTIVES: f"auto:{measured}"} if measured else {}
-    return Plan(
+    plan = Plan(
         mpi=mpi,
         ranks=request.size,
         program=request.program,
@@ -185,6 +191,9 @@ def make_plan(request: Request, shim: Path | None) -> Plan:
         share_hosts=_may_share_hosts(request),
         unprotected=unprotected,
     )
+    if request.standby:
+        check_standby(plan, request.restart_command)
+    return plan
 
 
 def _may_share_hosts(request: Request) -> bool:
@@ -224,6 +233,7 @@ def _check_restarts(request: Request) -> None:
         "--short-life": request.short_life,
         "--spares": request.spares,
         "--spare-hosts": request.spare_hosts,
+        "--standby": "1" if request.standby else None,
     }
     for flag, text in later.items():
         if text is not None:
@@ -264,7 +274,7 @@ def execute(plan: Plan, request: Request) -> Report:
         return execute_planes(planes_of(plan, plan.planes, faults), parent, request.strict)
     if plan.restarts:
         later = later_plan(plan, request.restart_command, request.ranks)
-        course = Course(plan, later, request.patience)
+        course = Course(plan, later, request.patience, request.standby)
         return execute_lives(course, _hosts_of(request), parent, request.strict)
     with job.run_directory(parent, plan.ranks) as directory:
         latecomers = latecomers_of(plan, directory)

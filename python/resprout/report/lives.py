@@ -13,11 +13,12 @@ class Life:
     """whole: all ranks came to their ends; lost: with a rank; aborted: one called MPI_Abort;
     interrupted: the user ended it."""
     started_ns: int
-    """When mpirun was started."""
+    """When mpirun was started, or the ranks went on that had stood by."""
     running_ns: int | None
     """When the first rank was through MPI_Init; nothing: none is known to have been."""
     ended_ns: int
-    """When no process of it was left on the launcher's host."""
+    """When no process of it was left on the launcher's host. Ranks that stood by do not wait for
+    its mpirun."""
     lost: tuple[int, ...]
     """The ranks whose loss ended it, as far as they are known."""
     command: tuple[str, ...]

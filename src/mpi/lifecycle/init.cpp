@@ -37,6 +37,7 @@
 #include "mpi/lifecycle/report/arrival.hpp"
 #include "mpi/lifecycle/report/fatal_signals.hpp"
 #include "mpi/lifecycle/report/waiting.hpp"
+#include "mpi/lifecycle/standby.hpp"
 #include "mpi/policies/checkpoints/lasting_checkpoints.hpp"
 #include "mpi/policies/chosen/substitution.hpp"
 #include "mpi/policies/chosen/verification.hpp"
@@ -227,6 +228,12 @@ void join_other_planes(LiveWorld& world) {
     prepare_verification(world.options(), own.address.data());
 }
 
+// Whoever dies outside of MPI_Init must not count as one who ended before it was through.
+void say_that_all_are_in() {
+  if (live.load()->rank() == 0) note_all_in();
+  leave_together();
+}
+
 // What another job has started, with a copy of its environment or by MPI_Comm_spawn, is what it is
 // without Resprout.
 bool is_for_others() {
@@ -297,10 +304,9 @@ void begin() {
   open_nursery();
   if (live.load()->options().is_replicated()) join_other_planes(*live.load());
   leave_together();
-  // Whoever dies outside of MPI_Init must not count as one who ended before it was through.
-  if (live.load()->rank() == 0) note_all_in();
-  leave_together();
+  say_that_all_are_in();
   listen_to_questions();
+  wait_until_needed(environment, live.load()->options().run_directory);
   arm_faults(live.load()->options(), live.load()->rank());
   static const Report& report = live.load()->report();  // outlives the world
   note_running({.calls = [] { return report.steps(); }, .describe_waiting = write_waiting});

@@ -51,6 +51,7 @@ constexpr std::array launcher_names{"RESPROUT_CALIBRATION",
                                     "RESPROUT_SHORT_LIFE",
                                     "RESPROUT_SPARES",
                                     "RESPROUT_SPARE_HOSTS",
+                                    "RESPROUT_STANDBY",
                                     "RESPROUT_STRAGGLER_WAIT",
                                     "RESPROUT_STRICT"};
 

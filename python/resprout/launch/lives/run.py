@@ -37,6 +37,21 @@ def check_restarts(given: Sequence[str], replicas: int) -> None:
             raise UserError(f"{flag} does not go together with --on-loss restart: {why}")
 
 
+def check_standby(plan: Plan, command: str | None) -> None:
+    """Refuse what cannot wait in MPI_Init until it is needed. `command`: of later lives."""
+    if plan.may_reach_other_hosts:
+        raise UserError(
+            "--standby is for jobs on one host: the ranks of a lost host would be lost twice"
+        )
+    if command is not None:
+        raise UserError(
+            "--standby does not go together with --restart-command: it is the same program that "
+            "stands by"
+        )
+    if plan.unprotected is not None:
+        raise UserError(plan.unprotected.describe("--standby cannot run"))
+
+
 def check_command(command: str | None, ranks: int, size: int, is_local: bool) -> None:
     """Refuse one that is not to be run. `ranks`: of the job's first program; `size`: of all."""
     if command is None:

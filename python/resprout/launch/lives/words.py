@@ -8,10 +8,13 @@ from resprout.report.job import Loss
 from resprout.report.show import what_happened
 
 
-def tell_of_start(losses: Sequence[Loss], seconds: float, restart: int, restarts: int) -> None:
-    """`restart`: which one it is, from 1."""
+def tell_of_start(
+    losses: Sequence[Loss], seconds: float, restart: int, restarts: int, stood_by: bool
+) -> None:
+    """`restart`: which one it is, from 1. `stood_by`: the ranks of the new life were there."""
+    with_whom = " with the ranks that stood by" if stood_by else ""
     log.warn(
-        f"{_who(losses)} {seconds:.1f} s after the start: the job starts again "
+        f"{_who(losses)} {seconds:.1f} s after the start: the job starts again{with_whom} "
         f"(restart {restart} of at most {restarts}); all ranks that were left have ended"
     )
 
@@ -21,6 +24,11 @@ def tell_of_end(losses: Sequence[Loss], seconds: float, status: int, why: str) -
         f"{_who(losses)} {seconds:.1f} s after the start: the job ends with status {status}, "
         f"as {why}"
     )
+
+
+def tell_of_standby() -> None:
+    """It ended before it was needed."""
+    log.warn("the ranks that stood by have ended: after a loss of a rank the job starts anew")
 
 
 def tell_of_signal(status: int) -> None:
