@@ -68,7 +68,7 @@ def test_sentences_compare_medians() -> None:
     # 0.15 of 10.15 s.
     assert by_cost.startswith("One every 10 s costs 1.5 % of the time, by its cost")
     assert "1.5 % of the time went into them; a step took 1.020 times as long" in of_job
-    assert "1000 ms, restart from memory; 2.00 times that: restart from files" in back
+    assert "1000 ms, restart from memory; 2.00 times that: standby, from memory" in back
 
 
 def test_where_no_job_has_worked_nothing_is_said_of_it() -> None:
@@ -93,8 +93,8 @@ def test_the_picture_shows_all_ways() -> None:
 
 
 def test_as_many_jobs_as_are_announced() -> None:
-    assert Measurement(4, 64, 10, 3, 10, 21).jobs == 3 * (1 + 2 + 4)
-    assert Measurement(4, 64, 10, 3, 10, 0).jobs == 3 * (1 + 4)
+    assert Measurement(4, 64, 10, 3, 10, 21).jobs == 3 * (1 + 2 + 5)
+    assert Measurement(4, 64, 10, 3, 10, 0).jobs == 3 * (1 + 5)
 
 
 def test_a_rank_is_still_until_any_process_of_it_ends_a_step() -> None:

@@ -26,8 +26,9 @@ from resprout.launch.mpi import Setting, basic_settings_for, find_mpi, one_host_
 from resprout.launch.shim import check_fits, find_shim
 from resprout.options import OPTIONS
 
-MEMORY, FILES, REPLICAS, BY_HAND = WAYS = (
-    "restart from memory", "restart from files", "two replicas", "by hand from files",
+MEMORY, STANDBY, FILES, REPLICAS, BY_HAND = WAYS = (
+    "restart from memory", "standby, from memory", "restart from files", "two replicas",
+    "by hand from files",
 )  # fmt: skip
 _HEAD = 4
 _PAUSE_US = 2000
@@ -126,11 +127,16 @@ class Bench:
         folder = Path(self._folder.name) / "lives"
         folder.mkdir()
         every = 2 * _NEAR + 20
-        how = {MEMORY: "kept", REPLICAS: "plain"}.get(way, "written")
+        how = {MEMORY: "kept", STANDBY: "kept", REPLICAS: "plain"}.get(way, "written")
         words = [how, *map(str, (self._of.mib, 3 * every, every, _PAUSE_US, folder))]
         replicas = 2 if way == REPLICAS else 1
+        if way == STANDBY:
+            (folder / "wait").touch()
         try:
             with Started(self._command(way, words), self._environment(way)) as job:
+                if way == STANDBY:
+                    _wait_for_standby(job, folder, self._of.ranks)
+                    (folder / "wait").unlink()
                 count = replicas * self._of.ranks
                 victims = _wait_for_step(job, folder, count, every + every // 2)
                 killed_ns = time.time_ns()
@@ -162,6 +168,7 @@ class Bench:
         options = ["--replicas", "2"] if way == REPLICAS else ["--on-loss", "restart"]
         # A bench is short, and its deaths are no crash loop.
         options += [] if way == REPLICAS else ["--short-life", "0"]
+        options += ["--standby", "--run-dir", words[-1]] if way == STANDBY else []
         options += [] if self._prefix is None else ["--mpi", self._prefix]
         ours = [sys.executable, "-m", "resprout", "run", *ranks, *options]
         return [*ours, "--", str(self._program), *words]
@@ -210,6 +217,18 @@ class Started:
     def said(self) -> str:
         self._said.seek(0)
         return self._said.read().decode(errors="replace")
+
+
+def _wait_for_standby(job: Started, folder: Path, ranks: int) -> None:
+    """Until the next life waits at the end of MPI_Init (launch/early_end.py)."""
+
+    def is_there() -> bool:
+        found = list(folder.glob("resprout-*/life-1/entered-*"))
+        has_ended = job.process.poll() is not None
+        return has_ended or (len(found) == ranks and not (found[0].parent / "starting").exists())
+
+    if not processes.wait_for(is_there, _SECONDS_MAX) or job.process.poll() is not None:
+        raise UserError(f"nobody stood by; the job said: {job.said().strip()[-2000:]}")
 
 
 @dataclass(frozen=True)

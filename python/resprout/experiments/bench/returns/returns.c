@@ -9,7 +9,8 @@
  *     lasted NS STEPS CHECKPOINTS CHECKPOINTS_NS
  *   returns kept|written|plain MIB STEPS EVERY PAUSE_US FOLDER
  *     So many steps, each of which takes a while, and a checkpoint after so many: `kept` in memory,
- *     `written` to files of its own, `plain`: none.
+ *     `written` to files of its own, `plain`: none. Behind the first one all wait as long as there
+ *     is a file `wait` in FOLDER.
  *     Each process leaves a file process-PID in FOLDER: the rank, when it was through MPI_Init, when
  *     it had its data back, the number of steps, and when each of them was over. All times are those
  *     of the wall clock, in nanoseconds.
@@ -149,6 +150,12 @@ static void read_file(const char* folder, int64_t steps, int64_t every) {
   step = newest;
 }
 
+static void wait_while_told(const char* folder) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s/wait", folder);
+  while (access(name, F_OK) == 0) usleep(5000);
+}
+
 static volatile int64_t* open_times(const char* folder) {
   char name[4096];
   snprintf(name, sizeof name, "%s/process-%d", folder, (int)getpid());
@@ -182,6 +189,7 @@ static void run_until_killed(const char* how, int64_t steps, int64_t every, long
     if (step % every != 0) continue;
     if (is_kept) resprout_checkpoint();
     if (is_written) write_file(folder);
+    if (step == every) wait_while_told(folder);
   }
 }
 
