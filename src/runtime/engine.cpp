@@ -44,7 +44,9 @@ void Engine::handle_news() {
   take_news();
   if (is_cut_off() && !have_all_failed_) fail_all();
   transport().progress(*this);  // what the dead said while they lived counts
-  spread_losses();
+  const std::vector<int> losses = take_losses();
+  for (const int rank : losses) transport().close_peer(rank, *this);
+  for (const int rank : losses) sessions_.handle_loss(rank);
   if (!links_.is_watching()) return;
   links_.handle_notes(Clock::read());
   if (is_look_due_.exchange(false, std::memory_order_acquire)) look_at_links();
@@ -59,7 +61,8 @@ void Engine::look_at_links() {
                                awaited.insert(ranks.begin(), ranks.end());
                              });
   });
-  links_.look(Clock::read(), std::move(awaited), [this](int rank) { return is_lost(rank); });
+  links_.look(Clock::read(), std::move(awaited),
+              [this](int rank) { return losses().is_lost(rank); });
 }
 
 void Engine::call_for_a_look() {
@@ -69,12 +72,6 @@ void Engine::call_for_a_look() {
   next_look_.store(time.ticks + links_.look_period_ns(), std::memory_order_relaxed);
   is_look_due_.store(true, std::memory_order_release);
   note_news();
-}
-
-void Engine::spread_losses() {
-  const std::vector<int> losses = take_losses();
-  for (const int rank : losses) transport().close_peer(rank, *this);
-  for (const int rank : losses) sessions_.handle_loss(rank);
 }
 
 bool Engine::progress() {
@@ -88,7 +85,10 @@ bool Engine::progress() {
   if (links_.has_unsent()) links_.flush();
   if (agenda().has_deadlines()) fire_deadlines();
   agenda().drop_what_is_sent();
-  if (agenda().has_tasks() && advance_tasks()) has_moved = true;
+  agenda().advance_tasks([&](Session& session) {
+    has_moved = session.advance_tasks() || has_moved;
+    return !session.has_tasks();
+  });
   if (sessions_.has_farewells()) sessions_.advance_farewells();
   if (has_moved) return true;
   return agenda().settle_one(
@@ -136,7 +136,7 @@ bool Engine::stand_in() {
 
 // Something is under way, or may be wanted by others at any moment.
 bool Engine::has_to_go_on() {
-  return lost_count() != 0 || links_.has_unsent() || !agenda().is_empty() ||
+  return losses().count() != 0 || links_.has_unsent() || !agenda().is_empty() ||
          sessions_.has_farewells();
 }
 
@@ -148,15 +148,6 @@ void Engine::drive(Lock&) {
 void Engine::maybe_drive() {
   Lock lock = try_lock();
   if (lock) drive(lock);
-}
-
-bool Engine::advance_tasks() {
-  bool has_ended = false;
-  agenda().advance_tasks([&](Session& session) {
-    has_ended = session.advance_tasks() || has_ended;
-    return !session.has_tasks();
-  });
-  return has_ended;
 }
 
 void Engine::fire_deadlines() {
@@ -200,7 +191,8 @@ std::string Engine::describe() {
     nanosleep(&nap, nullptr);
     lock.try_lock();
   }
-  std::string text = "rank " + std::to_string(self()) + ", lost " + std::to_string(lost_count());
+  std::string text =
+      "rank " + std::to_string(self()) + ", lost " + std::to_string(losses().count());
   if (!lock) return text + ", busy: the engine's lock is held by somebody who does not let go";
   text += ", orphans " + std::to_string(sessions_.orphan_count()) + ", to flush " +
           std::to_string(agenda().unsent_count());

@@ -39,8 +39,6 @@ class Engine final : public Progress, public Receiver {
   }
   void close_session(Lock&, Session& session) { sessions_.close(session); }
 
-  bool is_lost(int rank) const { return losses().is_lost(rank); }
-  int lost_count() const { return losses().count(); }
   // `rank` was cut off, or its end was posted: what it has not written into shared memory it never
   // will.
   bool writes_no_more(int rank) const {
@@ -48,7 +46,7 @@ class Engine final : public Progress, public Receiver {
   }
   // `rank` is lost, and reads and writes no shared memory any more.
   bool has_ended(int rank) const {
-    return is_lost(rank) && (writes_no_more(rank) || lane_pool_.has_ended(rank));
+    return losses().is_lost(rank) && (writes_no_more(rank) || lane_pool_.has_ended(rank));
   }
 
   // Shared with all processes of this host; without the lock.
@@ -74,11 +72,6 @@ class Engine final : public Progress, public Receiver {
   // waits for it drives itself, so that combiners run on the program's own threads. False: nothing
   // moved, and nothing here has to go on by itself: the next one may be late.
   bool tick();
-  // Somebody of this host has something to say that ends what a thread waits for inside of the MPI
-  // library. A few loads; without the lock.
-  bool is_called() const { return notices().is_rung(); }
-  // Something stands on the host's board that this process has not acted on. Without the lock.
-  bool has_notice() const { return notices().has_unread(); }
   // Reads the board or, if nothing new is there, does what `tick` does. Also from inside of the MPI
   // library, on a thread that may hold the lock: then, and if another thread is inside, nothing
   // happens.
@@ -132,11 +125,9 @@ class Engine final : public Progress, public Receiver {
   bool has_to_go_on();
   void handle_news();
   void fail_all();
-  void spread_losses();
   void call_for_a_look();
   void look_at_links();
   void fire_deadlines();
-  bool advance_tasks();
 
   OpenSessions sessions_{*this};
   LanePool lane_pool_;

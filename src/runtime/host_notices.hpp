@@ -36,7 +36,8 @@ class HostNotices {
     return true;
   }
 
-  // Somebody has rung since the last `answer`. A few loads.
+  // Somebody has rung since the last `answer`: to say something that ends what a thread waits for,
+  // also inside of the MPI library. A few loads.
   bool is_rung() const { return bell_.rings() != answered_rings_.load(std::memory_order_relaxed); }
   // All rings up to this number are answered.
   void answer(std::uint32_t rings) { answered_rings_.store(rings, std::memory_order_relaxed); }

@@ -98,7 +98,7 @@ class Endless final : public NativeCall {
   explicit Endless(const Engine& engine) : engine_(engine) {}
   bool run() override {
     const auto end = std::chrono::steady_clock::now() + 20 * long_time;
-    while (engine_.lost_count() == 0 && std::chrono::steady_clock::now() < end)
+    while (engine_.losses().count() == 0 && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return false;
   }

@@ -33,7 +33,7 @@ struct Library {
     for (const int rank : from) {
       const auto i = static_cast<std::size_t>(rank);
       while (!slot.has_entered[i].load()) {
-        if (is_interrupted.load() || engine.lost_count() != 0) return false;
+        if (is_interrupted.load() || engine.losses().count() != 0) return false;
         std::this_thread::yield();
       }
       sum += slot.contribution[i].load();

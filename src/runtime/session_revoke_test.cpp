@@ -98,8 +98,8 @@ TEST_CASE("revoke: what a process has put on its host's board is no news to itse
     }
     Lock lock = engine.lock();
     session.revoke();
-    CHECK(!engine.has_notice());
-    CHECK(!engine.is_called());
+    CHECK(!engine.notices().has_unread());
+    CHECK(!engine.notices().is_rung());
   });
 }
 
@@ -326,7 +326,7 @@ TEST_CASE("cut off: what waits fails, nobody hears of it, and none goes on with 
       if (rank != 2) {
         while (cut == 0) engine.tick();
         CHECK(!session.is_revoked());
-        CHECK(engine.lost_count() == 0);
+        CHECK(engine.losses().count() == 0);
         return;
       }
       std::thread lifeline([&] { REQUIRE(engine.cut_off()); });
@@ -344,7 +344,7 @@ TEST_CASE("cut off: what waits fails, nobody hears of it, and none goes on with 
       };
       CHECK(!run(session).is_delivered);
       CHECK(engine.is_cut_off());
-      CHECK(engine.lost_count() == 2);
+      CHECK(engine.losses().count() == 2);
       CHECK(!run(session).is_delivered);
       Session& later = engine.open_session(lock, {0, 1, 2});
       CHECK(later.is_revoked());

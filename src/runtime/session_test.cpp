@@ -400,8 +400,8 @@ TEST_CASE("a death that one has posted ends what the others of its host wait for
         return;
       }
       CHECK(allreduce(engine, session, 1) == size - 1);
-      CHECK(engine.is_lost(victim));
-      CHECK(engine.lost_count() == 1);
+      CHECK(engine.losses().is_lost(victim));
+      CHECK(engine.losses().count() == 1);
     });
   }
 }

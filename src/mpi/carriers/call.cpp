@@ -41,7 +41,7 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry
       entry == Entry::first ? communicator_->calls.next(name) : communicator_->calls.current(name);
   communicator_->last = session_;
   // What others have revoked ends here at once, not somewhere inside of the library.
-  if (world->engine().has_notice()) {
+  if (world->engine().notices().has_unread()) {
     lock_.lock();
     world->engine().read_notices(lock_);
     lock_.unlock();

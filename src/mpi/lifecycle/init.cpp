@@ -99,8 +99,8 @@ class LiveWorld final : public World {
     return peer(world_rank).is_same_host(peer(job_.rank));
   }
   bool is_oversubscribed() const override { return job_.is_oversubscribed; }
-  bool is_lost(int world_rank) const override { return engine_.is_lost(world_rank); }
-  int lost_count() const override { return engine_.lost_count(); }
+  bool is_lost(int world_rank) const override { return engine_.losses().is_lost(world_rank); }
+  int lost_count() const override { return engine_.losses().count(); }
   int world_rank_of(MPI_Comm comm, int rank) override {
     if (rank < 0) return -1;
     const auto& world_ranks = communicator_of(comm)->world_ranks;

@@ -69,7 +69,7 @@ bool has_gone_another_way(const CommunicatorLanes& lanes) {
     return lanes.machine.step() == Step::look && lanes.machine.awaited() == member;
   };
   runtime::Lock lock = engine.lock();
-  if (engine.has_notice()) engine.read_notices(lock);
+  if (engine.notices().has_unread()) engine.read_notices(lock);
   communicator.session->standstill.note_awaited_over_lanes(world_rank);
   engine.wait_until(lock, [&] {
     const bool has_ended = world.lost_count() != 0 && engine.has_ended(world_rank);
@@ -134,7 +134,7 @@ void await(Communicator& communicator, std::size_t bytes) {
   World& world = *World::current();
   const runtime::Engine& engine = world.engine();
   const auto goes_on = [&] {
-    return word == LaneWord::empty && !engine.has_notice() && !engine.misses_a_pulse();
+    return word == LaneWord::empty && !engine.notices().has_unread() && !engine.misses_a_pulse();
   };
   if (world.is_oversubscribed()) {
     for (int i = 0; i < yields_max && goes_on(); ++i) {

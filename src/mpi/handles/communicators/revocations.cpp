@@ -94,9 +94,10 @@ void tell_at_once(const runtime::Engine& engine) {
   std::vector<int> news;
   {
     const std::lock_guard guard(table().mutex);
-    if (static_cast<int>(table().told_at_once.size()) == engine.lost_count()) return;
+    if (static_cast<int>(table().told_at_once.size()) == engine.losses().count()) return;
     for (int rank = 0; rank < World::current()->size(); ++rank)
-      if (engine.is_lost(rank) && table().told_at_once.insert(rank).second) news.push_back(rank);
+      if (engine.losses().is_lost(rank) && table().told_at_once.insert(rank).second)
+        news.push_back(rank);
   }
   for (const int rank : news) tell(rank);
 }
@@ -106,7 +107,7 @@ int look() {
     if (engine->misses_a_pulse()) engine->note_stops();
     if (is_told_at_once.load(std::memory_order_relaxed)) [[unlikely]]
       tell_at_once(*engine);
-    if (engine->has_notice() || engine->is_called()) engine->answer();
+    if (engine->notices().has_unread() || engine->notices().is_rung()) engine->answer();
   }
   if (detail::has_untold.load(std::memory_order_relaxed)) [[unlikely]]
     pass_on(Wanted::waits_first);
@@ -212,7 +213,7 @@ void forget_session(const runtime::Session& session) {
 
 void look_for_revocations() {
   runtime::Engine& engine = World::current()->engine();
-  if (engine.has_notice()) {
+  if (engine.notices().has_unread()) {
     runtime::Lock lock = engine.lock();
     engine.drive(lock);
   }
