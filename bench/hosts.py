@@ -129,7 +129,10 @@ def up() -> Iterator[Hosts]:
 def times_of(text: str) -> dict[tuple[str, int], float]:
     """What bench/mpi/all_collectives printed."""
     lines = [line.split() for line in text.splitlines()]
-    return {(function, int(size)): float(time) for function, size, time in lines}
+    times = {(function, int(size)): float(time) for function, size, time in lines}
+    if not times or min(times.values()) <= 0:
+        sys.exit(f"a call cannot take no time:\n{text}")
+    return times
 
 
 def measure_collectives(hosts: Hosts, rounds: int, seconds: float) -> list[Row]:

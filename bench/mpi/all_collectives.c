@@ -2,6 +2,8 @@
 //
 //   all_collectives SECONDS [FUNCTION]...       for each function, or these, and size
 //
+// A call that fails, as it does when a rank was lost, ends the job: there is no figure then.
+//
 // Rank 0 prints a line each: function bytes median, in microseconds a call, of the slowest rank.
 // Bytes are what a rank gives to each other in exchanges, to the root in gathers, what it gets from
 // the root in scatters, and of a reduction the sum that a rank gets.
@@ -18,13 +20,20 @@ static int counts[ranks_max], places[ranks_max], byte_places[ranks_max];
 static MPI_Datatype types[ranks_max];
 static const MPI_Comm world = MPI_COMM_WORLD;
 
+static void must(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  fprintf(stderr, "all_collectives: %s of rank %d failed, error %d\n", what, rank, code);
+  MPI_Abort(world, 3);
+  exit(3);
+}
+
 #define CALL(name, ...) \
-  static void call_##name(void) { MPI_##name(__VA_ARGS__); }
-#define START(name, ...)                   \
-  static void call_##name(void) {          \
-    MPI_Request request;                   \
-    MPI_##name(__VA_ARGS__, &request);     \
-    MPI_Wait(&request, MPI_STATUS_IGNORE); \
+  static void call_##name(void) { must(MPI_##name(__VA_ARGS__), #name); }
+#define START(name, ...)                                \
+  static void call_##name(void) {                       \
+    MPI_Request request;                                \
+    must(MPI_##name(__VA_ARGS__, &request), #name);     \
+    must(MPI_Wait(&request, MPI_STATUS_IGNORE), #name); \
   }
 
 // Of a persistent one: is started and waited for.
@@ -32,8 +41,8 @@ static const MPI_Comm world = MPI_COMM_WORLD;
   static void prepare_##name(void) { MPI_##name(__VA_ARGS__, MPI_INFO_NULL, &prepared); }
 static MPI_Request prepared = MPI_REQUEST_NULL;
 static void start_prepared(void) {
-  MPI_Start(&prepared);
-  MPI_Wait(&prepared, MPI_STATUS_IGNORE);
+  must(MPI_Start(&prepared), "start");
+  must(MPI_Wait(&prepared, MPI_STATUS_IGNORE), "wait");
 }
 
 CALL(Bcast, sent, count, MPI_DOUBLE, 0, world)
@@ -67,8 +76,8 @@ PREPARE(Alltoall_init, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, wor
 
 static void call_Ibarrier(void) {
   MPI_Request request;
-  MPI_Ibarrier(world, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  must(MPI_Ibarrier(world, &request), "Ibarrier");
+  must(MPI_Wait(&request, MPI_STATUS_IGNORE), "Ibarrier");
 }
 
 typedef struct {
@@ -113,11 +122,11 @@ static const int sizes[] = {8, 32 << 10, bytes_max};
 // Microseconds a call, of the slowest rank, on all ranks.
 static double sample(void (*call)(void), int calls) {
   double time = 0;
-  PMPI_Barrier(world);
+  must(PMPI_Barrier(world), "barrier");
   const double begin = PMPI_Wtime();
   for (int i = 0; i < calls; ++i) call();
   const double mine = 1e6 * (PMPI_Wtime() - begin) / calls;
-  PMPI_Allreduce(&mine, &time, 1, MPI_DOUBLE, MPI_MAX, world);
+  must(PMPI_Allreduce(&mine, &time, 1, MPI_DOUBLE, MPI_MAX, world), "allreduce of times");
   return time;
 }
 
@@ -147,6 +156,7 @@ static int is_wanted(const char* name, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
   MPI_Comm_rank(world, &rank);
   MPI_Comm_size(world, &ranks);
   const double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.05;
