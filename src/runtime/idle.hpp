@@ -2,9 +2,12 @@
 // sleep.
 //
 // On an oversubscribed host this decides everything: a rank that spins keeps the one it waits for
-// off the processor, a rank that sleeps at once pays a wake-up per message.
+// off the processor, a rank that sleeps at once pays a wake-up per message. The system wakes who
+// sleeps for a message of another host, and before those who have only yielded: where processes
+// outnumber cores, such a wait is a sleep after a few looks.
 #pragma once
 
+#include <poll.h>
 #include <sched.h>
 #include <time.h>
 
@@ -17,6 +20,12 @@ struct IdleStrategy {
   int yields = 20000;  // looks with sched_yield in between, then sleep
   long sleep_ns_max = 1000000;
 
+  // The same for who waits for messages of other hosts, too.
+  constexpr IdleStrategy between_hosts() const {
+    IdleStrategy strategy = *this;
+    if (is_crowded()) strategy.yields = 2;
+    return strategy;
+  }
   // There are more processes than cores.
   constexpr bool is_crowded() const { return spins == 0; }
 };
@@ -27,6 +36,13 @@ constexpr IdleStrategy idle_strategy(int local_ranks, int cores) {
   IdleStrategy strategy;
   if (local_ranks <= cores) strategy.spins = 200;
   return strategy;
+}
+
+// Sleeps for `ns` nanoseconds, less than a second, or until the descriptor is readable.
+inline void sleep_until_readable(int fd, long ns) {
+  pollfd one{fd, POLLIN, 0};
+  const timespec time{0, ns};
+  ppoll(&one, 1, &time, nullptr);
 }
 
 class Idle {

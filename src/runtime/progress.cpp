@@ -5,7 +5,7 @@ namespace resprout::runtime {
 Progress::Progress(int self, int world_size, Transport& transport, IdleStrategy idle)
     : self_(self),
       transport_(transport),
-      idle_(idle),
+      idle_(transport.pollable_fd() < 0 ? idle : idle.between_hosts()),
       notices_(transport.bell(), transport.board()),
       losses_(world_size) {}
 

@@ -170,7 +170,13 @@ void Progress::wait_until(Lock& lock, Predicate is_done) {
     if (is_urgent)
       sched_yield();
     else
-      idle.pause([&](long ns) { notices_.bell().nap(rings, ns); });
+      idle.pause([&](long ns) {
+        const int fd = transport_.pollable_fd();
+        if (fd < 0)
+          notices_.bell().nap(rings, ns);
+        else
+          sleep_until_readable(fd, ns);
+      });
     lock.lock();
     if (is_to_ask) {
       ask_awaited();

@@ -116,6 +116,9 @@ class Transport {
   // Of all peers that share memory. The bell has them look at what was sent to them, or stands on
   // the board, although they wait for something else; others look now and then.
   virtual Doorbell bell() const { return {}; }
+  // A descriptor that is readable when `progress` has something to do for a peer that shares no
+  // memory; -1 if there is none.
+  virtual int pollable_fd() const { return -1; }
   virtual NoticeBoard board() const { return {}; }
   // Of this process and those peers; valid as long as the transport is.
   virtual Pulses pulses() const { return {}; }

@@ -24,6 +24,7 @@ std::vector<T> everybodys(const T& mine, int size) {
 }
 
 struct Whereabouts {
+  runtime::HostId machine;
   runtime::HostId network;
   runtime::HostId host;
 };
@@ -112,13 +113,14 @@ Job bring_up(const Options& options, runtime::LifelineOptions callbacks) {
   PMPI_Bcast(callbacks.secret.data(), static_cast<int>(callbacks.secret.size()), MPI_BYTE, 0,
              MPI_COMM_WORLD);
 
-  const Whereabouts own = {runtime::current_network_id(), runtime::current_host_id()};
+  const Whereabouts own = {runtime::current_machine_id(), runtime::current_network_id(),
+                           runtime::current_host_id()};
   const auto places = everybodys(own, job.size);
   const bool is_one_network =
       std::ranges::count(places, own.network, &Whereabouts::network) == job.size;
   const bool is_one_host = std::ranges::count(places, own.host, &Whereabouts::host) == job.size;
   job.local_ranks =
-      static_cast<int>(std::ranges::count(places, own.network, &Whereabouts::network));
+      static_cast<int>(std::ranges::count(places, own.machine, &Whereabouts::machine));
 
   job.cores = cores_for_ranks(options);
   int is_crowded = job.local_ranks > job.cores ? 1 : 0;

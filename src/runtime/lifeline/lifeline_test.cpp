@@ -298,9 +298,12 @@ TEST_CASE("the host id is the same each time") {
 TEST_CASE("a process whose memory nobody may read is a host of its own in the same network") {
   const HostId host = current_host_id();
   const HostId network = current_network_id();
+  const HostId machine = current_machine_id();
   REQUIRE(prctl(PR_SET_DUMPABLE, 0) == 0);
   CHECK(current_host_id() != host);
   CHECK(current_network_id() == network);
+  CHECK(current_machine_id() == machine);
+  CHECK(machine != network);
   prctl(PR_SET_DUMPABLE, 1);
   CHECK(current_host_id() == host);
 }

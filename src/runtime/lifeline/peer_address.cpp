@@ -18,6 +18,13 @@ std::string target_of(const char* link) {
   return readlink(link, text, sizeof text - 1) > 0 ? text : "";
 }
 
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
 HostId id_of(const std::string& text) {
   const auth::Digest digest =
       auth::sha256({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
@@ -28,12 +35,9 @@ HostId id_of(const std::string& text) {
 
 }  // namespace
 
-HostId current_network_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot_id;
-  std::getline(file, boot_id);
-  return id_of(boot_id + '\n' + target_of("/proc/self/ns/net"));
-}
+HostId current_network_id() { return id_of(boot_id() + '\n' + target_of("/proc/self/ns/net")); }
+
+HostId current_machine_id() { return id_of(boot_id()); }
 
 HostId current_host_id() {
   const HostId network = current_network_id();

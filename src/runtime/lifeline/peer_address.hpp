@@ -32,8 +32,11 @@ static_assert(std::is_trivially_copyable_v<PeerAddress> && sizeof(PeerAddress) =
 // The host id of this process.
 HostId current_host_id();
 
-// Equal on two processes iff one reaches what the other offers on the loopback address. They share
-// the processors, too.
+// Equal on two processes iff one reaches what the other offers on the loopback address.
 HostId current_network_id();
+
+// Equal on two processes iff they run on the same kernel, and so share its processors: those of
+// several containers of one machine do, though they are on different hosts.
+HostId current_machine_id();
 
 }  // namespace resprout::runtime

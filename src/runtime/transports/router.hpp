@@ -59,8 +59,7 @@ class Router final : public Transport {
   }
   void free_shared(std::byte* block) override { shm_->free_shared(block); }
 
-  // -1 without TCP.
-  int pollable_fd() const { return tcp_ != nullptr ? tcp_->pollable_fd() : -1; }
+  int pollable_fd() const override { return tcp_ != nullptr ? tcp_->pollable_fd() : -1; }
   std::uint64_t rejected_connections() const {
     return tcp_ != nullptr ? tcp_->rejected_connections() : 0;
   }

@@ -45,7 +45,7 @@ class TcpTransport final : public Transport {
   std::uint64_t heard_of(int peer) const override;
 
   // An epoll descriptor, readable when `progress` has something to do: for a waiter that sleeps.
-  int pollable_fd() const;
+  int pollable_fd() const override;
 
   // Connections that were dropped before they proved to belong to the job.
   std::uint64_t rejected_connections() const;
