@@ -29,9 +29,10 @@ class Agenda {
   // Something is due at a time of its own.
   void wake_at_deadline(Session& session, std::uint64_t number) { add(timed_, session, number); }
   // It is over here, and the survivors have to settle it. That waits until there is nothing else to
-  // do: whoever waits for one that runs does not wait for hundreds that are over.
-  void settle_later(Session& session, std::uint64_t number) {
-    to_settle_.push_back({&session, number});
+  // do: whoever waits for one that runs does not wait for hundreds that are over. `is_next`: before
+  // all others.
+  void settle_later(Session& session, std::uint64_t number, bool is_next = false) {
+    to_settle_.insert(is_next ? to_settle_.begin() : to_settle_.end(), {&session, number});
   }
   // A thread of the program has to tell it what it missed.
   void catch_up_later(Session& session, std::uint64_t number) {
@@ -115,6 +116,8 @@ class Agenda {
   std::vector<Entry> to_flush_;
   std::vector<Entry> flushing_;  // its memory is used again
   std::vector<Entry> timed_;
+  // The youngest of a session first, as they may be waited for; but of gathers the oldest, whose
+  // root is the furthest behind.
   std::deque<Entry> to_settle_;
   std::vector<Entry> to_catch_up_;
   std::vector<Session*> with_tasks_;

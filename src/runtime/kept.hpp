@@ -8,7 +8,8 @@
 //
 // Of an operation that the library below carries (native_call.hpp) the only thing that is ever said
 // by us is whether it ended well here. Kept is the payload that others then need; while the library
-// is at it, there is none.
+// is at it, there is none. Of a gather that is what this process has given: should the root not
+// have got it all, it is given once more, by a machine.
 //
 // Thread rule: values, under the engine's lock.
 #pragma once
@@ -31,13 +32,14 @@ struct Kept {
   std::unique_ptr<Operation> operation;
   Carrier carrier = Carrier::machine;  // as long as there is no machine
   BroadcastSpec spec;
-  Rank root = no_rank;
-  int sent = 0;  // at the root: to how many, in the order of the tree
+  Rank root = no_rank;  // of a broadcast that is direct, or of a gather
+  int sent = 0;         // at the root: to how many, in the order of the tree
   std::optional<std::span<const std::byte>> payload;
   Buffer owned;  // the payload's memory, if it came with memory of its own
 
   bool is_direct() const { return !operation && carrier == Carrier::direct; }
   bool is_native() const { return !operation && carrier == Carrier::native; }
+  bool is_native_gather() const { return is_native() && root != no_rank; }
 };
 
 // Payloads one behind the other, in memory that the peers of this host can read if there is any
@@ -58,6 +60,15 @@ class PayloadLog {
   bool is_shared() {
     prepare();
     return memory_.is_shared();
+  }
+  // The same, or in memory of its own.
+  void keep(std::span<const std::byte> payload, Kept& kept) {
+    if (has_room(payload.size())) {
+      kept.payload = payload.empty() ? payload : append(payload);
+    } else {
+      kept.owned = Buffer(payload);
+      kept.payload = kept.owned.view();
+    }
   }
   void forget() { used_ = 0; }
   // Gives the memory back until it is needed again. REQUIRES: nothing in it is needed.

@@ -21,15 +21,23 @@ class NativeCall {
   virtual bool run() = 0;
   // It did not end well here. Interrupts it everywhere: nobody shall wait in it for this process.
   virtual void interrupt() = 0;
-  // After it ended well: what those need to whom it did not. Of no bytes if they have it all.
+  // After it ended well: what those need to whom it did not. Of no bytes if they have it all. Of a
+  // gather: what this process gives, a row (blocks.hpp), whether it ended well or not.
   virtual std::span<const std::byte> payload() = 0;
-  // It ended well elsewhere: takes the payload from there.
+  // It ended well elsewhere: takes the payload from there. At the root of a gather to whom it did
+  // not end well: the rows of all who live.
   virtual void take(std::span<const std::byte> payload) = 0;
 
   // The same at all members.
   virtual bool synchronizes() const = 0;
-  // Of a broadcast the root, a rank of the communicator, else -1.
+  // Of a broadcast or a gather the root, a rank of the communicator, else -1.
   virtual int root() const { return -1; }
+  // All give something to the root, and nobody else needs anything: whoever has given it is
+  // through. All give as many bytes.
+  virtual bool is_gather() const { return false; }
+  // That it ended well here says nothing of others: all agree at the end whether it did so
+  // everywhere. Then there is no payload. REQUIRES: if so, it is no gather.
+  virtual bool is_voted_on() const { return false; }
 
  protected:
   ~NativeCall() = default;

@@ -124,7 +124,8 @@ bool Session::advance(Kept& kept, std::uint64_t number) {
 }
 
 bool Session::is_over(const Kept& kept) const {
-  return kept.payload && (members_->self() != kept.root || kept.sent == members_->size() - 1);
+  return kept.payload &&
+         (kept.is_native() || members_->self() != kept.root || kept.sent == members_->size() - 1);
 }
 
 const Members& Session::members_of(const Kept& kept) const {
@@ -178,9 +179,9 @@ Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
 }
 
 Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
-                     After after) {
+                     After after, Kept::Carrier of) {
   Operation& running = *operation;
-  log_.add(std::move(operation));
+  log_.add(std::move(operation)).carrier = of;
   start(running);
   progress_.wait_until(lock, [&] {
     return running.state() != Operation::State::running && !running.uses_caller_memory();
@@ -326,7 +327,8 @@ void Session::handle_loss(int world_rank) {
 // be so for others.
 void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
   if (!kept.operation && is_over(kept)) {
-    if (kept.is_native() || rank == kept.root) progress_.agenda().settle_later(*this, number);
+    if (kept.is_native() || rank == kept.root)
+      progress_.agenda().settle_later(*this, number, kept.is_native_gather());
     return;
   }
   if (!kept.operation) revive(kept, number);

@@ -122,6 +122,7 @@ class Standstill {
   bool take_mistake() { return std::exchange(has_mistake_, false); }
 
  private:
+  void give_once_more(std::uint32_t round);
   bool is_past(std::uint32_t round, bool is_about_lanes) const;
   void handle_answer(int peer, std::uint32_t round, bool is_about_lanes);
   void say(int world_rank, Message message);
@@ -147,8 +148,9 @@ class Session final : public Outlet {
   // The library below may carry operations: the same answer at all members. Without the lock where
   // there are no tasks.
   bool may_go_natively() const;
-  // Not delivered: it ended well for nobody who lives. Then all of them get this, and run the same
-  // operation again by one of the above. `lock` need not be held, and is when this returns.
+  // Not delivered: it ended well for nobody who lives, or all have voted that it did not. Then all
+  // of them get this, and run the same operation again by one of the above. A gather is always
+  // delivered. `lock` need not be held, and is when this returns.
   // REQUIRES: may_go_natively(), no tasks.
   Outcome run_natively(Lock& lock, NativeCall& call);
   Progress& progress() { return progress_; }
@@ -272,19 +274,19 @@ class Session final : public Outlet {
   Operation& revive(Kept& kept, std::uint64_t number);
   Operation& revive_broadcast(Kept& kept, std::uint64_t number);
   Operation& revive_native(Kept& kept, std::uint64_t number);
-  bool is_given_up(Lock& lock);
   Kept& keep_native(const NativeCall& call);
   Outcome note_native_end(Lock& lock, NativeCall& call);
   Outcome give_up();
   Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
+  Outcome vote(Lock& lock, bool has_ended_well);
   bool has_lost_members() const;
   void handle_notice(int peer, const Message& notice);
   void flush_revocation();
   void follow_revocation();
   void fall_silent();
   void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
-  Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
-              After after);
+  Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume, After after,
+              Kept::Carrier of = Kept::Carrier::machine);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
   bool maybe_give_up(const Operation& operation);
   void part_from_the_lost();

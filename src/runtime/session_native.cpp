@@ -12,23 +12,23 @@ bool Session::may_go_natively() const {
 Outcome Session::run_natively(Lock& lock, NativeCall& call) {
   RESPROUT_INVARIANT(may_go_natively());
   is_below_.store(true, std::memory_order_relaxed);
-  const bool is_not_entered = is_given_up(lock);
+  // Mostly nobody is lost, and there is nothing to lock for. Who has given it up then, because of a
+  // loss of which nothing is known here, has interrupted it before.
+  const auto is_given_up = [&] {
+    if (progress_.losses().count() == 0 && !is_revoked()) return false;
+    if (!lock.owns_lock()) lock.lock();
+    return has_lost_members() || (!call.is_voted_on() && log_.has_early(log_.next()));
+  };
+  const bool is_not_entered = is_given_up();
   if (lock.owns_lock()) lock.unlock();
   const bool has_ended_well = !is_not_entered && call.run();
   if (!has_ended_well && !is_revoked()) call.interrupt();  // else nobody waits for a word of ours
   lock.lock();
   is_below_.store(false, std::memory_order_relaxed);
+  if (call.is_voted_on()) return vote(lock, has_ended_well);
   if (has_ended_well) return note_native_end(lock, call);
   if (is_revoked()) return give_up();
   return settle_native(lock, keep_native(call), call);
-}
-
-// Mostly nobody is lost, and there is nothing to lock for. Who has given it up then, because of a
-// loss of which nothing is known here, has interrupted it before.
-bool Session::is_given_up(Lock& lock) {
-  if (progress_.losses().count() == 0 && !is_revoked()) return false;
-  if (!lock.owns_lock()) lock.lock();
-  return has_lost_members() || log_.has_early(log_.next());
 }
 
 // The operation that the library below has let go. Before that nothing has to be known of it:
@@ -37,8 +37,9 @@ Kept& Session::keep_native(const NativeCall& call) {
   log_.take_number();
   Kept& kept = log_.add();
   kept.carrier = Kept::Carrier::native;
-  contributors_.set(members_, {},
-                    call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root()));
+  const Rank root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
+  if (call.is_gather()) kept.root = root;
+  contributors_.set(members_, {}, call.is_gather() ? no_rank : root);
   return kept;
 }
 
@@ -47,12 +48,7 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
   if (call.synchronizes()) log_.forget_before(number);
   const std::span<const std::byte> payload = call.payload();
   Kept& kept = keep_native(call);
-  if (log_.payloads().has_room(payload.size())) {
-    kept.payload = payload.empty() ? payload : log_.payloads().append(payload);
-  } else {
-    kept.owned = Buffer(payload);
-    kept.payload = kept.owned.view();
-  }
+  log_.payloads().keep(payload, kept);
   if (log_.has_early()) handle_early_frames(number);
   if (has_lost_members()) progress_.agenda().settle_later(*this, number);
   if (!call.synchronizes()) synchronize_if_due(lock, payload.size());
@@ -61,19 +57,67 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
   return outcome;
 }
 
+namespace {
+
+// Of what settles native operations.
+ReduceSpec spec_for(bool prefers_star) { return prefers_star ? ReduceSpec::star() : ReduceSpec{}; }
+
+// One byte of each: 1 if it agrees.
+class Unanimity final : public Combiner {
+ public:
+  void combine(std::span<const std::byte> lower, std::span<std::byte> upper) override {
+    upper[0] &= lower[0];
+  }
+  bool is_commutative() const override { return true; }
+  bool is_for_program() const override { return false; }
+};
+
+}  // namespace
+
+// If somebody who lives has not got it, nobody keeps it, and nobody uses the library below again.
+Outcome Session::vote(Lock& lock, bool has_ended_well) {
+  if (is_revoked()) return give_up();
+  const auto all = members_;
+  const std::byte own{has_ended_well};
+  Unanimity unanimity;
+  Operation::Setup with = setup();
+  with.input = {&own, 1};
+  with.combiner = &unanimity;
+  bool is_valid = false;
+  const auto consume = [&](std::span<const std::byte> result) {
+    is_valid = result[0] != std::byte{0};
+  };
+  Outcome outcome = run(lock, make_allreduce(std::move(with), spec_for(prefers_star_)), consume,
+                        After::synchronize, Kept::Carrier::native);
+  outcome.is_delivered = outcome.is_delivered && is_valid;
+  if (is_valid) {
+    contributors_.set(all, {});
+  } else {
+    is_native_over_ = true;
+    contributors_.clear();
+  }
+  return outcome;
+}
+
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
-// valid for all. Otherwise nobody has left it: from here on nobody uses the library below again.
+// valid for all. Otherwise nobody has left it: from here on nobody uses the library below again. A
+// gather is done once more, by those to whom it ended well, too, as they hear of the loss: mostly
+// others have gone on, and which of theirs are through only their roots know.
 Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
   const std::uint64_t number = log_.next() - 1;
+  if (call.is_gather()) log_.payloads().keep(call.payload(), kept);
   Operation& settlement = revive_native(kept, number);
   if (log_.has_early()) handle_early_frames(number);
   flush(settlement);
   progress_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
-  const bool is_valid = settlement.result().has_value();
+  const bool is_valid = call.is_gather() || settlement.result().has_value();
   const auto take = [&](std::span<const std::byte> payload) { call.take(payload); };
   Outcome outcome = finish(settlement, take, is_valid ? After::archive : After::synchronize);
   outcome.is_delivered = is_valid && outcome.is_delivered;
-  if (!is_valid) {
+  if (call.is_gather()) {
+    note_contributors(outcome);
+    synchronize_if_due(lock, call.payload().size());
+  } else if (!is_valid) {
     is_native_over_ = true;
     contributors_.clear();
   } else if (call.synchronizes()) {
@@ -93,8 +137,10 @@ Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
     with.owned_input = Buffer(*kept.payload);
     with.input = with.owned_input.view();
   }
-  const ReduceSpec spec = prefers_star_ ? ReduceSpec::star() : ReduceSpec{};
-  kept.operation = make_allreduce(std::move(with), spec);
+  with.concatenates = kept.is_native_gather();
+  kept.operation = kept.is_native_gather()
+                       ? make_reduce(std::move(with), spec_for(prefers_star_), kept.root)
+                       : make_allreduce(std::move(with), spec_for(prefers_star_));
   kept.operation->start(progress_.now(), progress_.losses().among(*members_));
   return *kept.operation;
 }

@@ -12,6 +12,9 @@
 // Neither is possible in a right program, with or without losses: what members write into lanes
 // they write before the next operation, and they agree on whether the library may carry anything.
 // The asker revokes the session, so that nobody waits in it any more.
+//
+// A gather that the library below was to carry, and that is done once more, is another matter: who
+// is asked about it gives once more what it has given.
 #include <cstdint>
 
 #include "runtime/session.hpp"
@@ -21,6 +24,8 @@ namespace {
 
 // A bit of a message's tag.
 constexpr std::uint16_t about_lanes = 1;
+// Another one: a gather that the library below was to carry is done once more.
+constexpr std::uint16_t about_gather = 2;
 
 constexpr std::uint32_t round_of(std::uint64_t number) {
   return static_cast<std::uint32_t>(number);
@@ -49,9 +54,12 @@ void Standstill::ask_awaited() {
     ask(awaited_over_lanes_, session.log_.next(), about_lanes);
   session.log_.for_each([&](std::uint64_t number, const Kept& kept) {
     const bool is_ours = kept.carrier != Kept::Carrier::native;
-    if (kept.operation && is_ours && kept.operation->state() == Operation::State::running)
-      kept.operation->for_each_awaited(session.progress_.now(),
-                                       [&](int rank) { ask(rank, number, 0); });
+    const bool is_gather = !is_ours && kept.root != no_rank;
+    if (kept.operation && (is_ours || is_gather) &&
+        kept.operation->state() == Operation::State::running)
+      kept.operation->for_each_awaited(session.progress_.now(), [&](int rank) {
+        ask(rank, number, is_gather ? about_gather : 0);
+      });
     else if (kept.is_direct() && !session.is_over(kept) && session.members_->self() != kept.root)
       ask(session.members_->world_rank(kept.root), number, 0);
   });
@@ -62,12 +70,24 @@ void Standstill::handle_frame(int peer, const Message& message) {
   const bool is_about_lanes = (message.tag & about_lanes) != 0;
   if (message.kind == MessageKind::acknowledgment)
     return handle_answer(peer, message.round, is_about_lanes);
-  if (message.kind != MessageKind::keepalive || !is_past(message.round, is_about_lanes)) return;
+  if (message.kind != MessageKind::keepalive) return;
+  if ((message.tag & about_gather) != 0) return give_once_more(message.round);
+  if (!is_past(message.round, is_about_lanes)) return;
   Message answer;
   answer.kind = MessageKind::acknowledgment;
   answer.round = message.round;
   answer.tag = message.tag;
   say(peer, answer);
+}
+
+// To this process it ended well, and it knows of no loss.
+void Standstill::give_once_more(std::uint32_t round) {
+  const std::int64_t ahead = distance(session_.log_.next(), round);
+  if (ahead <= 0) return;
+  const std::uint64_t number = session_.log_.next() - static_cast<std::uint64_t>(ahead);
+  const Kept* kept = session_.log_.find(number);
+  if (kept != nullptr && kept->is_native_gather())
+    session_.progress_.agenda().settle_later(session_, number, true);
 }
 
 bool Standstill::is_past(std::uint32_t round, bool is_about_lanes) const {

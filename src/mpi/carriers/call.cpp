@@ -81,6 +81,11 @@ MPI_Comm CollectiveCall::native(Kind kind, std::size_t bytes) {
   return communicator_->agreed == Agreed::on_it ? communicator_->native : MPI_COMM_NULL;
 }
 
+// Inside a host, shared slots do the same for few bytes, and the barrier costs little.
+bool CollectiveCall::may_keep_given(std::size_t bytes) const {
+  return !session_->is_on_one_host() && size() > 2 && bytes <= given_bytes_max;
+}
+
 // Some may have seen a loss while it was made.
 bool CollectiveCall::has_native_everywhere() {
   const bool has_one = communicator_->native != MPI_COMM_NULL;

@@ -96,6 +96,20 @@ class CollectiveCall {
     return finish_native(outcome, collective.code());
   }
 
+  // The same of what all give to `root` without waiting for each other, each of them `row`
+  // (pieces.hpp). `library`: int(), its call; `take`: int(rows), at the root.
+  template <typename AnyLanding, typename Library, typename Take>
+  int run_gather(MPI_Comm native, AnyLanding& landing, int root, std::span<const std::byte> row,
+                 Library library, Take take) {
+    NativeGather collective(native, landing, root, row, library, take);
+    const runtime::Outcome outcome = session_->run_natively(lock_, collective);
+    if (lock_.owns_lock()) lock_.unlock();
+    const int code = collective.end();
+    return outcome.is_delivered ? finish_native(outcome, code) : finish(outcome);
+  }
+  // What of so many bytes is given so: the same answer at all members.
+  bool may_keep_given(std::size_t bytes) const;
+
   // Releases the lock, writes the report, and gives the code that the call returns: through the
   // program's error handler if it is an error. `code`: what else went wrong.
   int finish(runtime::Outcome outcome, int code = MPI_SUCCESS);

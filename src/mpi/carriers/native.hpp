@@ -2,8 +2,11 @@
 //
 // Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
 // call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
-// well only if everybody has all of it. Neither is done among two members: one that a
-// loss denies its result is the only one left.
+// well only if everybody has all of it. Neither is done among two: whoever is denied a result there
+// is alone. Between hosts that share their processors all vote in the place of the barrier: who
+// waits in a message of ours sleeps.
+//
+// Of a gather each rank keeps what it has given, and is through as soon as it has given it.
 #pragma once
 
 #include <mpi.h>
@@ -17,11 +20,14 @@
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/datatypes/payload.hpp"
 #include "mpi/process/inside_mpi.hpp"
+#include "mpi/process/world.hpp"
 #include "runtime/native_call.hpp"
 
 namespace resprout::shim {
 
 inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
+// What is given in a gather and is kept.
+inline constexpr std::size_t given_bytes_max = std::size_t{64} << 10;
 
 // The library broke off a collective. Open MPI has more words for it than ULFM's three.
 bool is_interruption(int code);
@@ -56,12 +62,13 @@ class NativeCollective final : public runtime::NativeCall {
     const InsideMpi inside;
     code_ = run_();
     if (is_interruption(code_) || (parts_.redoes_mistakes && code_ != MPI_SUCCESS)) return false;
-    if (!ends_with_barrier()) return true;
+    if (!ends_with_barrier() || is_voted_on()) return true;
     has_come_to_end_ = true;
     return meet_at_end(*parts_.communicator, parts_.comm);
   }
   void interrupt() override {
-    if (ends_with_barrier() && !has_come_to_end_) stay_away_from_end(*parts_.communicator);
+    if (ends_with_barrier() && !is_voted_on() && !has_come_to_end_)
+      stay_away_from_end(*parts_.communicator);
     revoke_native(parts_.comm);
   }
   std::span<const std::byte> payload() override {
@@ -78,6 +85,10 @@ class NativeCollective final : public runtime::NativeCall {
   }
   bool synchronizes() const override { return parts_.synchronizes || ends_with_barrier(); }
   int root() const override { return parts_.root; }
+  bool is_voted_on() const override {
+    return ends_with_barrier() && !parts_.communicator->session->is_on_one_host() &&
+           World::current()->is_oversubscribed();
+  }
 
   // What the library's call returned.
   int code() const { return code_; }
@@ -95,6 +106,62 @@ class NativeCollective final : public runtime::NativeCall {
   int code_ = MPI_SUCCESS;
   bool has_come_to_end_ = false;
   std::vector<std::byte> storage_;
+};
+
+// `AnyLanding`: a Landing. `Run`: int(), the library's call. `Take`: int(row), at the root: takes
+// what was given once more.
+template <typename AnyLanding, typename Run, typename Take>
+class NativeGather final : public runtime::NativeCall {
+ public:
+  // `row`: what this process gives; as long at all.
+  NativeGather(MPI_Comm comm, AnyLanding& landing, int root, std::span<const std::byte> row,
+               Run run, Take take)
+      : comm_(comm), landing_(landing), root_(root), row_(row), run_(run), take_(take) {}
+
+  bool run() override {
+    pass_on_revocations();
+    const InsideMpi inside;
+    is_at_work_ = true;
+    code_ = run_();
+    return !is_interruption(code_);
+  }
+  void interrupt() override {
+    give_up();
+    revoke_native(comm_);
+  }
+  std::span<const std::byte> payload() override { return row_; }
+  void take(std::span<const std::byte> rows) override { code_ = take_(rows); }
+  bool synchronizes() const override { return false; }
+  int root() const override { return root_; }
+  bool is_gather() const override { return true; }
+
+  // The call returns this.
+  int end() {
+    if (!is_at_work_) return code_;
+    if (code_ != MPI_SUCCESS) {
+      const int code = code_;
+      give_up();
+      return code;
+    }
+    landing_.take();
+    return MPI_SUCCESS;
+  }
+
+ private:
+  void give_up() {
+    if (is_at_work_) landing_.give_up();
+    is_at_work_ = false;
+    code_ = MPI_SUCCESS;
+  }
+
+  const MPI_Comm comm_;
+  AnyLanding& landing_;
+  const int root_;
+  const std::span<const std::byte> row_;
+  Run run_;
+  Take take_;
+  int code_ = MPI_SUCCESS;
+  bool is_at_work_ = false;  // the library has written, or may write, where `landing_` says
 };
 
 }  // namespace resprout::shim

@@ -26,10 +26,13 @@ enum class Kind : std::uint8_t {
   broadcast,
   native_allreduce,  // from here on: of a library below, until a loss
   native_broadcast,
+  native_gather,
+  native_allgather,  // on which all vote
 };
-inline constexpr std::array<const char*, 10> kind_names{
-    "allreduce", "slices",    "agree",     "barrier",          "reduce",
-    "gather",    "allgather", "broadcast", "native allreduce", "native broadcast"};
+inline constexpr std::array<const char*, 12> kind_names{
+    "allreduce",        "slices",           "agree",         "barrier",
+    "reduce",           "gather",           "allgather",     "broadcast",
+    "native allreduce", "native broadcast", "native gather", "native allgather"};
 
 struct Step {
   Kind kind;
@@ -44,12 +47,14 @@ struct Step {
            std::string(kind_names[static_cast<std::size_t>(kind)]);
   }
 
-  bool has_result_at_root_only() const { return kind == Kind::reduce || kind == Kind::gather; }
+  bool has_result_at_root_only() const { return kind == Kind::reduce || is_gather(); }
+  bool is_gather() const { return kind == Kind::gather || kind == Kind::native_gather; }
+  bool has_row() const {
+    return is_gather() || kind == Kind::allgather || kind == Kind::native_allgather;
+  }
   bool is_broadcast() const { return kind == Kind::broadcast || kind == Kind::native_broadcast; }
   bool is_broadcast_awaited() const { return is_broadcast() && !is_started; }
-  bool is_native() const {
-    return kind == Kind::native_allreduce || kind == Kind::native_broadcast;
-  }
+  bool is_native() const { return kind >= Kind::native_allreduce; }
   // A reduce begins at its root.
   bool can_be_ordered() const {
     return kind == Kind::allreduce || kind == Kind::agree || kind == Kind::native_allreduce ||
@@ -197,7 +202,8 @@ struct Story {
     if (bytes_max_ >= large_bytes && random.below(2) == 0) return Kind::broadcast;
     if (!is_long_ || random.below(1000) == 0)
       return static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages));
-    return may_be_native && random.below(4) == 0 ? Kind::native_broadcast : ours[random.below(4)];
+    constexpr std::array natives{Kind::native_broadcast, Kind::native_gather};
+    return may_be_native && random.below(4) == 0 ? natives[random.below(2)] : ours[random.below(4)];
   }
 
   // Sizes from which something else is done.

@@ -44,7 +44,7 @@ struct Got {
       const Part given = Part::of(world_rank_of(session, block->rank), block->rank, step);
       is_good = is_good && part.ranks == given.ranks && part.stamp == given.stamp &&
                 Payload::is_whole(block->data, what.bytes) &&
-                (what.kind == Kind::gather || block->rank > last);
+                (what.is_gather() || block->rank > last);
       last = block->rank;
       ranks += part.ranks;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "runtime/native_call.hpp"
 #include "runtime/testing/story_got.hpp"
@@ -25,10 +26,12 @@ class LibraryCall final : public NativeCall {
         session_(session),
         library_(library),
         what_(what),
-        step_(step) {}
+        step_(step),
+        given_(row_of(session, Payload(part_of(session, step), what.bytes))) {}
 
   bool run() override {
     auto& parts = library_.entered[step_];
+    if (is_interrupted()) return false;
     parts[self_of(session_)] = part_of(session_, step_);
     while (!has_all(parts)) {
       if (is_interrupted() || knows_of_loss()) return false;
@@ -42,16 +45,43 @@ class LibraryCall final : public NativeCall {
     for (const auto& [rank, part] : parts)
       if (!what_.is_broadcast() || rank == what_.root) sum += part;
     result_ = Payload(sum, what_.bytes);
+    if (what_.has_row()) write_row(parts);
     return true;
   }
   void interrupt() override { library_.is_interrupted = true; }
-  std::span<const std::byte> payload() override { return result_.bytes(); }
-  void take(std::span<const std::byte> payload) override { result_ = Payload(payload); }
-  bool synchronizes() const override { return !what_.is_broadcast(); }
-  int root() const override { return what_.is_broadcast() ? what_.root : -1; }
+  std::span<const std::byte> payload() override {
+    return what_.is_gather() ? given_.view() : result_.bytes();
+  }
+  void take(std::span<const std::byte> payload) override {
+    if (what_.is_gather())
+      row_ = Buffer(payload);
+    else
+      result_ = Payload(payload);
+  }
+  bool synchronizes() const override { return !what_.is_broadcast() && !what_.is_gather(); }
+  int root() const override { return what_.is_broadcast() || what_.is_gather() ? what_.root : -1; }
+  bool is_gather() const override { return what_.is_gather(); }
+  bool is_voted_on() const override { return what_.kind == Kind::native_allgather; }
+
+  // Of one that has a row: what this process has got.
+  std::span<const std::byte> row() const { return row_.view(); }
 
  private:
+  void write_row(const std::map<int, Part>& parts) {
+    std::vector<Payload> payloads;
+    std::size_t bytes = 0;
+    for (const auto& [rank, part] : parts) {
+      payloads.emplace_back(part, what_.bytes);
+      bytes += block_bytes(payloads.back().bytes().size());
+    }
+    row_ = Buffer(bytes);
+    BlockWriter writer({row_.data(), row_.size()});
+    auto payload = payloads.begin();
+    for (const auto& [rank, part] : parts) writer.put(rank, payload++->bytes());
+  }
+  // Who only gives something waits for nobody.
   bool has_all(const std::map<int, Part>& parts) const {
+    if (what_.is_gather() && self_of(session_) != what_.root) return true;
     return what_.is_broadcast()
                ? parts.contains(what_.root)
                : parts.size() == static_cast<std::size_t>(session_.everybody().size());
@@ -65,7 +95,9 @@ class LibraryCall final : public NativeCall {
   Library& library_;
   const Step what_;
   const std::size_t step_;
+  const Buffer given_;
   Payload result_;
+  Buffer row_;
 };
 
 }  // namespace resprout::runtime::testing

@@ -118,7 +118,10 @@ class Player {
     if (!session.may_go_natively()) return false;
     LibraryCall call(job_.turns(), engine_, session, libraries_[story_.places[step]], what, step);
     if (!session.run_natively(lock, call).is_delivered) return false;
-    got.take(what, step, call.payload());
+    if (!what.has_row())
+      got.take(what, step, call.payload());
+    else if (!what.is_gather() || self_of(session) == what.root)
+      got.take_row(session, what, step, call.row());
     return true;
   }
 

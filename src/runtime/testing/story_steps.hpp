@@ -58,9 +58,11 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
       reduce(session, lock, spec, what.root, mine.bytes(), sum, take);
       break;
     case Kind::gather:
+    case Kind::native_gather:
       gather(session, lock, spec, what.root, row_of(session, mine), take_row);
       break;
     case Kind::allgather:
+    case Kind::native_allgather:
       allgather(session, lock, spec, row_of(session, mine), take_row);
       break;
     case Kind::broadcast:

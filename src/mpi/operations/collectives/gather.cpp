@@ -18,18 +18,23 @@ using namespace resprout::shim;
 
 namespace {
 
-// `mine`: the send buffer, or none if what the root contributes is in its place already.
+// At the root. `mine`: the send buffer, or none if what the root contributes is in its place
+// already.
+int take_gathered(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces& said,
+                  std::span<const std::byte> row) {
+  if (said.depend_on_lost(call.session())) return proc_failed();
+  const int code = take_row(row, said.among(call.session()), mine == nullptr ? call.rank() : -1);
+  const auto stand_ins = stand_ins_of(call.communicator());
+  if (stand_ins && said.are_even() && code == MPI_SUCCESS)
+    fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return said.of(r); });
+  return code;
+}
+
 int gather(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces& said, int root) {
   const int rank = call.rank();
-  const auto stand_ins = stand_ins_of(call.communicator());
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
-    if (rank != root) return;
-    code = said.depend_on_lost(call.session())
-               ? proc_failed()
-               : take_row(row, said.among(call.session()), mine == nullptr ? rank : -1);
-    if (stand_ins && said.are_even() && code == MPI_SUCCESS)
-      fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return said.of(r); });
+    if (rank == root) code = take_gathered(call, comm, mine, said, row);
   };
   const runtime::Outcome outcome =
       runtime::gather(call.session(), call.lock(), concatenation_spec(call.session()), root,
@@ -40,8 +45,9 @@ int gather(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces&
 // Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
 // session. `library(comm, from, count, type, to)`: the library's call.
 template <typename Library>
-std::optional<int> leave_gather(CollectiveCall& call, std::size_t bytes, const Piece* mine,
-                                const Pieces& all, int root, void* recvbuf, Library library) {
+std::optional<int> leave_gather(CollectiveCall& call, MPI_Comm comm, std::size_t bytes,
+                                const Piece* mine, const Pieces& all, int root, void* recvbuf,
+                                Library library) {
   const MPI_Comm native = call.native(Kind::gather, bytes);
   if (native == MPI_COMM_NULL) return std::nullopt;
   const bool is_root = call.rank() == root;
@@ -49,9 +55,15 @@ std::optional<int> leave_gather(CollectiveCall& call, std::size_t bytes, const P
   const Piece given = mine != nullptr ? *mine : all.of(root);
   const void* from = mine != nullptr ? given.buffer : landing.input_at(given.buffer);
   void* to = is_root ? landing.at(recvbuf) : recvbuf;
-  return call.run(native, landing, [&] {
+  const auto run = [&] {
     return library(native, from, static_cast<int>(given.layout.count), given.layout.datatype, to);
-  });
+  };
+  if (!all.are_even() || !call.may_keep_given(bytes)) return call.run(native, landing, run);
+  const runtime::Buffer row = row_of(call.session(), call.rank(), given);
+  const auto take = [&](std::span<const std::byte> rows) {
+    return take_gathered(call, comm, mine, all, rows);
+  };
+  return call.run_gather(native, landing, root, row.view(), run, take);
 }
 
 // What is significant at this process is what MPI would accept.
@@ -90,7 +102,7 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
   const int except = is_in_place ? root : -1;
   if (const auto met = gather_small(call, bytes, root, given, into, except)) return *met;
   const auto ended =
-      leave_gather(call, bytes, mine, all, root, recvbuf,
+      leave_gather(call, comm, bytes, mine, all, root, recvbuf,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
                    });
@@ -114,7 +126,7 @@ extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype send
   const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
   const Piece* mine = is_in_place ? nullptr : &given;
   const auto ended = leave_gather(
-      call, bytes_unknown, mine, all, root, recvbuf,
+      call, comm, bytes_unknown, mine, all, root, recvbuf,
       [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
         return PMPI_Gatherv(from, count, type, to, recvcounts, displs, recvtype, root, native);
       });

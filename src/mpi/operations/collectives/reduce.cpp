@@ -1,5 +1,9 @@
 // MPI_Reduce over ftco_allreduce, of which only the root keeps the result.
+#include <algorithm>
+#include <vector>
+
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/lanes/gathers.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
@@ -16,6 +20,24 @@ bool keeps_rank_order(MPI_Op op, int root) {
   int commutes = 1;
   PMPI_Op_commutative(op, &commutes);
   return commutes != 0 || root == 0;
+}
+
+// Writes the sum of a row of contributions, in the order of ranks.
+int fold(std::span<const std::byte> row, Reduction& reduction, void* recvbuf) {
+  std::vector<runtime::Block> blocks;
+  runtime::BlockReader reader(row);
+  while (const auto block = reader.next()) blocks.push_back(*block);
+  std::ranges::sort(blocks, {}, &runtime::Block::rank);
+  runtime::Buffer sum;
+  for (const runtime::Block& block : blocks) {
+    if (block.data.size() != reduction.input_bytes()) return MPI_ERR_TRUNCATE;
+    runtime::Buffer upper(block.data);
+    if (&block != blocks.data())
+      reduction.combiner().combine(sum.view(), {upper.data(), upper.size()});
+    sum = std::move(upper);
+  }
+  reduction.write(sum.view(), recvbuf);
+  return reduction.code();
 }
 
 }  // namespace
@@ -44,6 +66,19 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   }
   // Only the root needs the result, so nothing would help those to whom a loss denies it.
   const MPI_Comm native = call.native(Kind::reduce, reduction.bytes());
+  if (native != MPI_COMM_NULL && call.may_keep_given(reduction.bytes())) {
+    Landing landing(is_root ? std::vector{Piece::of(recvbuf, count, datatype)}
+                            : std::vector<Piece>());
+    const auto contribution = reduction.input(input);
+    runtime::Buffer row(runtime::block_bytes(contribution.size()));
+    runtime::BlockWriter({row.data(), row.size()}).put(call.rank(), contribution);
+    const void* from = sendbuf == MPI_IN_PLACE ? landing.input_at(recvbuf) : sendbuf;
+    void* to = is_root ? landing.at(recvbuf) : recvbuf;
+    return call.run_gather(
+        native, landing, root, row.view(),
+        [&] { return PMPI_Reduce(from, to, count, datatype, op, root, native); },
+        [&](std::span<const std::byte> rows) { return fold(rows, reduction, recvbuf); });
+  }
   if (native != MPI_COMM_NULL) {
     const SavedInput saved(sendbuf, recvbuf, reduction.layout());
     const auto ended = call.run(NativeCollective(
