@@ -1,5 +1,6 @@
 """Collectives between hosts, which are left to the MPI library until a loss."""
 
+import os
 from collections.abc import Iterator
 
 import covering
@@ -21,10 +22,19 @@ def hosts() -> Iterator[None]:
 
 @pytest.mark.parametrize("program", ["mixed", "blocks"])
 def test_the_library_carries_them(program: str) -> None:
-    case = kills.Case(3, program, RANKS, "auto", (), 30)
+    case = kills.Case(3, program, RANKS, "auto", (), 30, "native")
     operations = soak_hosts.run_case(case, EACH_HAS).report["operations"]
     names = soak_cases.MIXED if program == "mixed" else soak_cases.BLOCKS
     assert {name for name in names if operations[name]["native"]} == set(names), operations
+
+
+def test_where_hosts_share_cores_the_library_carries_no_barrier() -> None:
+    """All hosts here are of one machine, whose cores they share."""
+    case = kills.Case(3, "mixed", RANKS, "auto", (), 30)
+    operations = soak_hosts.run_case(case, EACH_HAS).report["operations"]
+    assert operations["reduce"]["native"], operations
+    has_a_core_each = RANKS <= (os.cpu_count() or 1)
+    assert bool(operations["barrier"]["native"]) == has_a_core_each, operations
 
 
 def small_cases() -> list[int]:

@@ -16,12 +16,17 @@ bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes) {
   return (kind == Kind::reduce || kind == Kind::allreduce) && bytes >= 512 * kib;
 }
 
-// Among more than two, what the library carries to one rank or from one ends with a barrier, which
-// small ones of ours do without.
-bool is_native_faster_between_hosts(int ranks, Kind kind, std::size_t bytes) {
-  constexpr std::size_t small_max = 4 << 10;
-  const bool is_rooted = kind == Kind::reduce || kind == Kind::scatter;
-  return ranks <= 2 || !is_rooted || bytes > small_max;
+// Among more than two, what the library carries from one rank ends with a barrier, which small ones
+// of ours do without. Where hosts share cores (containers of one machine do), whoever waits inside
+// of the library gives up the processor again and again until it is its turn, and who waits for a
+// message of ours sleeps, and is woken by it.
+bool is_native_faster_between_hosts(const Place& place, Kind kind, std::size_t bytes) {
+  constexpr std::size_t kib = 1024;
+  if (place.ranks <= 2) return true;
+  if (kind == Kind::scatter) return bytes > 4 * kib;
+  const bool is_for_all =
+      kind == Kind::barrier || kind == Kind::broadcast || kind == Kind::allreduce;
+  return !place.is_crowded || !is_for_all || bytes >= 512 * kib;
 }
 
 }  // namespace resprout::shim

@@ -17,7 +17,7 @@ inline constexpr std::size_t bytes_unknown = std::size_t{32} << 10;
 // As measured on other machines (docs/lab/benchmarks.md).
 bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes);
 
-// The same where so many members are on several hosts.
-bool is_native_faster_between_hosts(int ranks, Kind kind, std::size_t bytes);
+// The same where the members are on several hosts.
+bool is_native_faster_between_hosts(const Place& place, Kind kind, std::size_t bytes);
 
 }  // namespace resprout::shim

@@ -37,14 +37,25 @@ TEST_CASE("the rule leaves the library only what is large and of few where ranks
   }
 }
 
-TEST_CASE("the rule leaves all but small reductions and scatters of many to it between hosts") {
-  for (const Kind kind : {Kind::broadcast, Kind::allreduce, Kind::gather, Kind::alltoall})
+TEST_CASE("the rule leaves all but small scatters of many to it between hosts") {
+  constexpr Place place{8, false};
+  for (const Kind kind :
+       {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::gather, Kind::alltoall})
     for (const std::size_t bytes : {std::size_t{8}, 64 * kib, mib})
-      CHECK(is_native_faster_between_hosts(8, kind, bytes));
-  for (const Kind kind : {Kind::reduce, Kind::scatter}) {
-    CHECK(is_native_faster_between_hosts(2, kind, 8));
-    CHECK_FALSE(is_native_faster_between_hosts(3, kind, 8));
-    CHECK_FALSE(is_native_faster_between_hosts(8, kind, 4 * kib));
-    CHECK(is_native_faster_between_hosts(8, kind, 4 * kib + 1));
+      CHECK(is_native_faster_between_hosts(place, kind, bytes));
+  CHECK(is_native_faster_between_hosts({2, false}, Kind::scatter, 8));
+  CHECK_FALSE(is_native_faster_between_hosts({3, false}, Kind::scatter, 8));
+  CHECK_FALSE(is_native_faster_between_hosts(place, Kind::scatter, 4 * kib));
+  CHECK(is_native_faster_between_hosts(place, Kind::scatter, 4 * kib + 1));
+}
+
+TEST_CASE("the rule leaves it no small call for all between hosts that share cores") {
+  constexpr Place place{8, true};
+  for (const Kind kind : {Kind::broadcast, Kind::allreduce}) {
+    CHECK_FALSE(is_native_faster_between_hosts(place, kind, 512 * kib - 1));
+    CHECK(is_native_faster_between_hosts(place, kind, 512 * kib));
+    CHECK(is_native_faster_between_hosts({2, true}, kind, 8));
   }
+  CHECK_FALSE(is_native_faster_between_hosts(place, Kind::barrier, 0));
+  CHECK(is_native_faster_between_hosts(place, Kind::reduce, 8));
 }

@@ -61,9 +61,9 @@ std::string only_simulated(const std::string& text, const Spec& spec) {
 bool is_native_faster(Communicator& communicator, Kind kind, std::size_t bytes) {
   const runtime::Session& session = *communicator.session;
   const int ranks = session.everybody().size();
-  if (!session.is_on_one_host()) return is_native_faster_between_hosts(ranks, kind, bytes);
   const World& world = *World::current();
   const Place place{ranks, world.is_oversubscribed()};
+  if (!session.is_on_one_host()) return is_native_faster_between_hosts(place, kind, bytes);
   if (!communicator.calibrated)
     communicator.calibrated = world.options().calibration.row_for(place);
   const Calibration::Row* row = *communicator.calibrated;
