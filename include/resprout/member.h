@@ -34,66 +34,76 @@ typedef struct {
                                    0: one */
 } resprout_member_options;
 
-/* Null if that cannot be; resprout_member_refusal() says why, in one line.
- *
- * `order` is read once, here. A line of it is HOST or HOST:PORT, and perhaps a word, the GROUP;
- * HOST is a numeric address, or the host's own name; `#` begins a comment. Without groups the n-th
- * member, from 0, has identifier n; members of one group stand together in the tree. A member asks
- * for the place that the line with its address gives it. It gets another one, which the order of
- * the root gives nobody, if it is in no line, or if somebody else has its place. Who was a member
- * keeps the identifier that it had. docs/explanation/protocols/membership.md says more.
- *
- * With local views a member knows its neighborhood and not who is a member, and what it keeps does
- * not depend on how many there are. `order` has to be given then, and is read again when somebody
- * is spoken to for the first time: its n-th line, from 0, is the HOST:PORT at which identifier n
- * listens, of all who may ever be members; `listen` and `join` are among them.
- * docs/explanation/protocols/local_membership.md says more.
+/* Makes a member. Null if that cannot be; resprout_member_refusal() says why, in one line.
  *
  * `listen` may be every address of this host, 0.0.0.0 or [::], if there is `advertise`. A member is
- * known by the address at which the others reach it, in `order`, too.
+ * known by the address at which the others reach it. `order` names it by that address, too.
  *
- * Tags are told to all members. A key has letters, digits, `_`, `-` and `.`; a value is printable
- * ASCII without `"` and `\`; all together have at most 512 bytes.
+ * `order` is read once, here. A line of it is HOST or HOST:PORT, and perhaps a word, the GROUP.
+ * HOST is a numeric address, or the host's own name. `#` begins a comment. Without groups the n-th
+ * member, from 0, has identifier n. Members of one group stand together in the tree. A member asks
+ * for the place that the line with its address gives it. It gets another place, which the order of
+ * the root gives nobody, if it is in no line, or if somebody else has its place. A former member
+ * keeps the identifier that it had. docs/explanation/protocols/membership.md says more.
  *
- * A member with several secrets lets others in by the first one. It accepts members that prove any
+ * With local views a member knows its neighborhood, and not who is a member. Its memory does not
+ * depend on how many members there are. `order` has to be given then. Its n-th line, from 0, is the
+ * HOST:PORT at which identifier n listens. It names all who may ever be members, and so `listen`
+ * and `join`. It is read again whenever this member speaks to another one for the first time.
+ * docs/explanation/protocols/local_membership.md says more.
+ *
+ * Tags are told to all members. A key has letters, digits, `_`, `-` and `.`. A value is printable
+ * ASCII without `"` and `\`. All tags of a member have at most 512 bytes.
+ *
+ * A member with several secrets proves itself by the first one, and accepts members that prove any
  * of them. See resprout_member_use_secrets.
  *
  * A member with `state` and without `join` asks those for admission whom an earlier process has
  * kept there. If all of them refuse, or nobody has admitted it within the heartbeat timeout, it
- * founds a group of its own; the event is founding. */
+ * founds a group of its own, with the event founding. */
 resprout_member* resprout_member_new(const resprout_member_options* options);
 
 /* Of the last function here that refused in this thread; valid until the next one. */
 const char* resprout_member_refusal(void);
 
-/* Serves the membership until something has happened, for at most `timeout_ms`; it must be called
- * again and again. Returns what has happened as one line of JSON, valid until the next call, or
- * null: nothing. Every line has "event", "time" (seconds since 1970), "epoch", "members", "root",
- * "self" and "address", and with an order "place", where it has this member, or null. With local
- * views there is no "members" and no "place", but "count", how many there are, and "digest", 16
- * digits that are different for other members; of a view also "neighbors", whom it watches, and
- * "entered" and "left", who is new and who is gone since its view before. A view whose members have
- * tags has "tags", an object of objects by member. The event is
- * view, joining, founding, suspected (with "about"), decided, excluded, isolated or rejected: the
- * process at
- * "peer" does not come in, because of its "reason" secret (it has another one) or version (it
- * speaks "peer_version" of the protocol and not "version"). It is said once for each of them;
- * "rejected" in the statistics counts all. With whole views the event may also be message: the
- * member "from" has said so many "bytes" to this one, which resprout_member_data has. Or removed:
- * another member, "about" if it is known, has removed this one, which serves nobody any more. */
+/* Serves the membership until something has happened, for at most `timeout_ms`. It must be called
+ * again and again. Returns what has happened as one line of JSON, valid until the next call. Null:
+ * nothing has happened.
+ *
+ * Every line has "event", "time" (seconds since 1970), "epoch", "members", "root", "self" and
+ * "address". With an order it has "place", where the order has this member, or null. A view whose
+ * members have tags has "tags", an object of objects by member.
+ *
+ * With local views there are no "members" and no "place". In their place "count" says how many
+ * members there are, and "digest" has 16 digits that are different for other members. A view also
+ * has "neighbors", whom this member watches, and "entered" and "left", who has come and gone since
+ * its view before.
+ *
+ * The event is view, joining, founding, suspected (with "about"), decided, excluded, isolated or
+ * rejected. With whole views it may also be message or removed.
+ *
+ * rejected: the process at "peer" does not come in. Its "reason" is secret, if it has another one,
+ * or version, if it speaks "peer_version" of the protocol and not "version". It is said once for
+ * each reason and version; "rejected" in the statistics counts all.
+ *
+ * message: the member "from" has said so many "bytes" to this one. resprout_member_data has them.
+ *
+ * removed: another member, "about" if it is known, has removed this one. It serves nobody any more.
+ */
 const char* resprout_member_run(resprout_member* member, int timeout_ms);
 
 /* What was said, if the last resprout_member_run has returned a message; valid until the next one.
  * Else `bytes` is 0. */
 const uint8_t* resprout_member_data(const resprout_member* member, size_t* bytes);
 
-/* Says `size` bytes to the member `to`, or, if `to` is -1, to all other members of its view; at
- * most 1,000,000 bytes. Every member that receives it is then in the view in which it was said
- * (same-view delivery), and receives it once, and in order with all else that this member says to
- * it. A member that dies, is suspected, or installs the next view before it comes does not receive
- * it. Returns the epoch of that view. 0: it was not said, and resprout_member_refusal() says why:
- * this process is in no view, or a receiver has not taken what was said before. With local views
- * nothing can be said. */
+/* Says `size` bytes, at most 1,000,000, to the member `to`, or, if `to` is -1, to all other members
+ * of its view. A member that receives it is then in the view in which it was said (same-view
+ * delivery). It receives it once, and in order with all else that this member says to it. A member
+ * does not receive it if it dies, is suspected, or installs the next view before the message comes.
+ *
+ * Returns the epoch of that view. 0: it was not said, and resprout_member_refusal() says why.
+ * Either this process is in no view, or a receiver has not taken what was said before. With local
+ * views nothing can be said. */
 uint64_t resprout_member_send(resprout_member* member, int to, const void* bytes, size_t size);
 
 /* Has the member `id` leave, from whole views. If the others are a quorum, they go on without it at
@@ -107,17 +117,18 @@ int resprout_member_remove(resprout_member* member, int id);
  * alone. Returns 0; -1: the count is wrong. */
 int resprout_member_use_secrets(resprout_member* member, const uint8_t* secrets, int count);
 
-/* Who is in its view, as one line of JSON, valid until the next call: "event" is members, and
- * "members" has for each its "address" and its "tags". With local views they are itself and those
- * whom it watches. */
+/* Who is in its view, as one line of JSON, valid until the next call. "event" is members. "members"
+ * has the "address" and the "tags" of each. With local views they are this member and those whom it
+ * watches. */
 const char* resprout_member_members(resprout_member* member);
 
-/* What the member has cost since it was made, as one line of JSON, valid until the next call:
- * "event" is statistics; "bytes_sent", "messages_sent" and "heartbeats_sent", which are messages,
- * too; the same with "_received"; "connections" that it has; "rejected" ones of others, who did
- * not prove that they know the secret, or whose messages made no sense; "resident_bytes" of its
- * process, of which no other shares "own_bytes"; "time" and "address". Bytes are those of messages,
- * without handshakes and TCP's own. */
+/* What the member has cost since it was made, as one line of JSON, valid until the next call.
+ * "event" is statistics. It has "time", "address" and these numbers, of which the first three are
+ * there with
+ * "_received", too: "messages_sent"; "heartbeats_sent", which are among them; "bytes_sent", those
+ * of messages without handshakes and TCP's own; "connections" that there are now; "rejected"
+ * connections, whose other ends did not prove a secret, or made no sense; "resident_bytes" of its
+ * process; "own_bytes" of these, which no other process shares. */
 const char* resprout_member_statistics(resprout_member* member);
 
 /* Its connections are closed: the others take it for dead. */

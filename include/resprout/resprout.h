@@ -18,43 +18,48 @@ extern "C" {
 #endif
 
 /* Whose data are in the result of the last collective operation that this process has called on
- * `comm` (a non-blocking one counts when it is over, which may be before the program is told): of a
- * reduction or a barrier all those who were not left out, of a broadcast or a scatter its root.
- * What makes communicators of `comm` is one, too; of MPI_COMM_WORLD so is MPI_Init. Empty if that
- * operation had no result, or if there was none yet; where there is one process it is always that.
- * The group is the caller's to free. All processes that an operation gave a result to (of a gather
- * or a reduction to one its root alone) are told the same; but of a scan a process is told of a
- * loss only if it should have got data of the lost one. Call it from the thread that called the
- * operation, or after it. MPI_ERR_COMM if `comm` is of two groups. */
+ * `comm`. Of a reduction or a barrier these are all who were not left out, of a broadcast or a
+ * scatter it is the root. A non-blocking operation counts when it is over, which may be before the
+ * program is told. What makes communicators of `comm` is an operation, too; of MPI_COMM_WORLD so is
+ * MPI_Init.
+ *
+ * The group is empty if that operation had no result, or if there was none yet. On a communicator
+ * of one process it is always that process. The caller frees the group.
+ *
+ * All processes that an operation gave a result to are told the same. Of a gather, or a reduction
+ * to one, that is the root alone. Of a scan a process is told of a loss only if it should have got
+ * data of the lost one. Call it from the thread that called the operation, or after it.
+ * MPI_ERR_COMM if `comm` is of two groups. */
 int resprout_contributors(MPI_Comm comm, MPI_Group* group) __attribute__((weak));
 
-/* What stands in for the contribution of `rank` (in `comm`), which is missing in a reduction, a
- * scan, MPI_Gather or MPI_Allgather. Writes `count` elements of `datatype` to `contribution`, laid
- * out as in a send buffer (with what lies between their parts and up to the upper bound of the
- * last, if it likes), and returns 1; or returns 0: nothing stands in for it. Called during the
- * operation on every process that may use it, for every rank that is missing, in ascending order;
- * it must write the same everywhere, and must not communicate, nor call the functions of this
- * header. */
+/* A function that gives what stands in for the contribution of `rank` (in `comm`), which is missing
+ * in a reduction, a scan, MPI_Gather or MPI_Allgather. It writes `count` elements of `datatype` to
+ * `contribution`, laid out as in a send buffer, and returns 1. It may also write between their
+ * parts, and up to the upper bound of the last one. If it returns 0, nothing stands in.
+ *
+ * It is called during the operation, on every process that may use it, for every rank that is
+ * missing, in ascending order. It must write the same everywhere. It must not communicate, nor call
+ * the functions of this header. */
 typedef int resprout_stand_in(MPI_Comm comm, int rank, void* contribution, int count,
                               MPI_Datatype datatype, void* extra);
 
-/* `function` stands in for those who are missing in such operations on `comm` that begin from now
- * on (persistent ones: that are started), in place of what RESPROUT_MISSING says; null: no longer.
- * All processes of `comm` call it, between the same two operations. MPI_ERR_COMM if it is of two
- * groups. */
+/* Has `function` give what stands in for missing contributions on `comm`, in the place of what
+ * RESPROUT_MISSING says; null: no longer. It holds for operations that begin from now on, of
+ * persistent ones for those that are started. All processes of `comm` call this between the same
+ * two operations. MPI_ERR_COMM if it is of two groups. */
 int resprout_on_missing(MPI_Comm comm, resprout_stand_in* function, void* extra)
     __attribute__((weak));
 
-/* What a checkpoint keeps: `bytes` bytes from `begin` on, from now on; 0: no longer. Of memory that
- * is protected already `bytes` is the new size. Everything has to be protected that the program
- * changes from one checkpoint to the next, its loop counters too, in the same order in all
- * replicas, and has to stay where it is. */
+/* Has checkpoints keep `bytes` bytes from `begin` on, from now on; 0: no longer. Of memory that is
+ * protected already `bytes` is the new size. Protect everything that the program changes from one
+ * checkpoint to the next, its loop counters too, in the same order in all replicas. It has to stay
+ * where it is. */
 int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
 
-/* Keeps what is protected; or, where `resprout run --verify` has found that this replica has worked
- * with wrong data since the last checkpoint, or nobody can tell which one has, puts back what that
- * checkpoint has kept: the program then does it all again. So a program has one place where it
- * calls this, in the loop that it goes back in:
+/* Keeps what is protected. Or it puts back what the last checkpoint has kept, and the program does
+ * its work since then again. It does so where `resprout run --verify` has found that this replica
+ * has worked with wrong data since then, or that one has and nobody can tell which. So a program
+ * calls this at one place, in the loop in which it goes back:
  *
  *     resprout_protect(&step, sizeof step);
  *     resprout_protect(field, bytes);
@@ -69,8 +74,8 @@ int resprout_protect(void* begin, size_t bytes) __attribute__((weak));
  *
  * A job that is started again after a loss (`resprout run --on-loss restart`) keeps it in memory
  * that outlives the process. Its first call after the new start puts back the last checkpoint that
- * all ranks have; if there is none it is a checkpoint like any other. What is protected by then has
- * to have the sizes that it had, in the same order (docs/how-to/checkpoints.md).
+ * all ranks have. If there is none, it is a checkpoint like any other. What is protected by then
+ * has to have the sizes that it had, in the same order (docs/how-to/checkpoints.md).
  *
  * Collective over MPI_COMM_WORLD. With replicas it waits until what was received is known to be
  * right, or wrong. Without replicas, and without --on-loss restart, it does nothing.
