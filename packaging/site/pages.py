@@ -96,10 +96,11 @@ def row(parameter: Any) -> str:
 
 def python() -> str:
     lines = ["# Python", ""]
-    lines += [
+    about = (
         "For those who write programs and notebooks in Python: what they can import. Without "
         "Resprout's package there is none of it."
-    ]
+    )
+    lines += [filled(about)]
     for module in MODULES:
         lines += described(module)
     return "\n".join(lines) + "\n"
