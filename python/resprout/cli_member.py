@@ -50,29 +50,40 @@ At its end (Ctrl-C, SIGTERM), and on SIGUSR1, it says what it has cost: `statist
 bytes and memory."""
 
 
+_Join = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT,...", help="Any member; several in turn.", show_default=False),
+]
+_Advertise = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Where the others reach it, if not at --listen. Port 0: the one of --listen.",
+        show_default=False,
+    ),
+]
+_Tag = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE", help="All members show it; may be repeated.", show_default=False
+    ),
+]
+_SecretFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="What all members share and others do not know; of several the first is proven, "
+        "and any accepted.",
+        show_default=False,
+    ),
+]
+
+
 @member_app.command("member", help=with_examples(MEMBER_HELP), no_args_is_help=True)
 def member_command(
     listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where; port 0: any free one.")],
-    join: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT,...", help="Any member; several in turn.", show_default=False
-        ),
-    ] = None,
-    advertise: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="Where the others reach it, if not at --listen. Port 0: the one of --listen.",
-            show_default=False,
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE", help="All members show it; may be repeated.", show_default=False
-        ),
-    ] = None,
+    join: _Join = None,
+    advertise: _Advertise = None,
+    tag: _Tag = None,
     radix: Annotated[
         int, typer.Option(help="Children in the tree, a power of two; the group's counts.")
     ] = 2,
@@ -81,14 +92,7 @@ def member_command(
     heartbeat_timeout: Annotated[
         int, typer.Option(metavar="MS", help="Of silence, then a neighbor is suspected.")
     ] = 5000,
-    secret_file: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="What all members share and others do not know; of several the first is proven, "
-            "and any accepted.",
-            show_default=False,
-        ),
-    ] = None,
+    secret_file: _SecretFile = None,
     group: Annotated[
         str | None,
         typer.Option(

@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 namespace resprout::runtime::member {
 
@@ -27,6 +29,24 @@ bool write_group(const std::string& path, const std::vector<Address>& others) {
   }
   std::remove(draft.c_str());
   return false;
+}
+
+KnownGroup::KnownGroup(std::string path, const Address& own) : path_(std::move(path)) {
+  if (!path_.empty()) others_ = read_group(path_);
+  std::erase(others_, own);
+}
+
+void KnownGroup::keep(std::vector<Address> others) {
+  if (path_.empty() || others == others_) return;
+  others_ = std::move(others);
+  write_group(path_, others_);
+}
+
+void KnownGroup::note_refused(const Address& address, std::int64_t now_ns) {
+  if (ask_until_ns_ == not_asking) return;
+  refused_by_.insert(address);
+  const auto has_refused = [this](const Address& other) { return refused_by_.contains(other); };
+  if (std::ranges::all_of(others_, has_refused)) ask_until_ns_ = now_ns;
 }
 
 }  // namespace resprout::runtime::member

@@ -27,5 +27,29 @@ TEST_CASE("lines that are no address are left out, and where nothing can be writ
   CHECK(!write_group(folder.path("missing/group"), {}));
 }
 
+TEST_CASE("a member asks those who were kept until the time is over, or all have refused") {
+  const testing::ScratchFolder folder;
+  const std::string path = folder.path("group");
+  const Address own{"127.0.0.1", 4000}, one{"127.0.0.1", 4001}, other{"::1", 4002};
+  REQUIRE(write_group(path, {own, one, other}));
+  KnownGroup group(path, own);
+  CHECK(group.others() == std::vector<Address>{one, other});
+  CHECK_FALSE(group.is_given_up(INT64_MAX - 1));
+  group.note_refused(one, 10);
+  group.start_asking(100);
+  CHECK_FALSE(group.is_given_up(99));
+  CHECK(group.is_given_up(100));
+  group.note_refused(other, 20);
+  CHECK_FALSE(group.is_given_up(20));  // who refused before it was asked may listen by now
+  group.note_refused(one, 30);
+  CHECK(group.is_given_up(30));
+  group.stop_asking();
+  CHECK_FALSE(group.is_given_up(30));
+  group.restrict_to([&](const Address& address) { return address == other; });
+  CHECK(group.others() == std::vector<Address>{other});
+  group.keep({one});
+  CHECK(read_group(path) == std::vector<Address>{one});
+}
+
 }  // namespace
 }  // namespace resprout::runtime::member

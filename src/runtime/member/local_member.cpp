@@ -27,17 +27,18 @@ LocalMember::LocalMember(const MemberOptions& options) : Service(options) {
     if (const std::int32_t id = id_of(seed); id != self_) seeds_.push_back(id);
   if (!options_.join.empty() && seeds_.empty())
     throw std::invalid_argument("join: that is where it listens itself");
-  std::erase_if(kept_, [this](const Address& kept) { return !options_.addresses->find(kept); });
-  if (seeds_.empty() && kept_.empty()) {
+  known_group_->restrict_to(
+      [this](const Address& kept) { return options_.addresses->find(kept).has_value(); });
+  if (seeds_.empty() && known_group_->others().empty()) {
     found();
     return;
   }
-  if (seeds_.empty()) ask_kept();
+  if (seeds_.empty()) known_group_->start_asking(monotonic_ns() + options_.timeout_ns);
   become_joining();
 }
 
 void LocalMember::found() {
-  found_at_ = no_founding;
+  known_group_->stop_asking();
   const Rank self = rank_at(self_);
   machine_ = LocalMachine::founder(config_, self, {1, protocols::Tally::of(self), self, self_ + 1});
   machine_->start({monotonic_ns()});
@@ -96,7 +97,8 @@ void LocalMember::handle_hello(std::uint64_t key, const Frame& frame) {
 }
 
 void LocalMember::handle_end(const Connection& connection) {
-  if (connection.link.state() == Link::State::refused) note_refused(connection.peer.address);
+  if (connection.link.state() == Link::State::refused)
+    known_group_->note_refused(connection.peer.address, monotonic_ns());
   const auto peer = peers_.find(connection.id);
   const std::uint64_t since = peer == peers_.end() ? 0 : peer->second.since;
   // It has been admitted since: whoever was before is of no interest.
@@ -159,7 +161,7 @@ void LocalMember::follow(const protocols::LocalEvent& event) {
       break;
     }
     case LocalEventKind::install:
-      found_at_ = no_founding;
+      known_group_->stop_asking();
       watch_neighbors();
       note(MemberEvent::Kind::view);
       keep_neighbors();
@@ -200,7 +202,7 @@ void LocalMember::keep_neighbors() {
   std::vector<Address> others;
   for (const auto& [id, silence] : silences_)
     if (const auto address = options_.addresses->of(id)) others.push_back(*address);
-  keep(std::move(others));
+  known_group_->keep(std::move(others));
 }
 
 // Under a new incarnation: who takes it for a member is told otherwise.
@@ -213,7 +215,7 @@ void LocalMember::become_joining() {
   };
   for (const std::int32_t seed : seeds_) add(seed);
   if (!machine_)
-    for (const Address& kept : kept_) add(*options_.addresses->find(kept));
+    for (const Address& kept : known_group_->others()) add(*options_.addresses->find(kept));
   if (machine_) {
     add(index(machine_->view().root));
     for (const auto& [id, silence] : silences_) add(id);
@@ -249,11 +251,11 @@ void LocalMember::handle_silence(std::int64_t, std::int32_t id) {
 }
 
 std::int64_t LocalMember::next_deadline() const {
-  return std::min(machine_->poll_timeout().at.ticks, found_at_);
+  return std::min(machine_->poll_timeout().at.ticks, known_group_->ask_until_ns());
 }
 
 void LocalMember::handle_deadline(std::int64_t now) {
-  if (has_asked_kept(now)) {
+  if (known_group_->is_given_up(now)) {
     note(MemberEvent::Kind::founding);
     found();
   }

@@ -30,12 +30,12 @@ Member::Member(const MemberOptions& options) : Service(options) {
     become_joining();
     return;
   }
-  contacts_.assign(kept_.begin(), kept_.end());
+  contacts_.assign(known_group_->others().begin(), known_group_->others().end());
   if (contacts_.empty()) {
     found();
     return;
   }
-  ask_kept();
+  known_group_->start_asking(monotonic_ns() + options_.timeout_ns);
   become_joining();
 }
 
@@ -47,7 +47,7 @@ void Member::add_seeds() {
 }
 
 void Member::found() {
-  found_at_ = no_founding;
+  known_group_->stop_asking();
   contacts_.clear();
   book_.clear();
   const std::int32_t id = first_id();
@@ -58,7 +58,8 @@ void Member::found() {
 }
 
 void Member::handle_end(const Connection& connection) {
-  if (connection.link.state() == Link::State::refused) note_refused(connection.peer.address);
+  if (connection.link.state() == Link::State::refused)
+    known_group_->note_refused(connection.peer.address, monotonic_ns());
   if (!machine_ && !contacts_.empty() && contacts_.front() == connection.peer.address)
     ask_at_ = std::min(ask_at_, monotonic_ns() + options_.period_ns / 4);
   if (!id_of(connection.peer)) return;
@@ -241,7 +242,7 @@ void Member::handle_message(const Frame& frame) {
     config_.tree = topology::RadixTree{frame.radix};
     find_place();
     old_id_ = index(message.to);
-    found_at_ = no_founding;
+    known_group_->stop_asking();
     machine_ = Machine::joiner(config_, message.to, Ids::only(message.from));
     machine_->start(now);
     machine_->handle_message(now, message);
@@ -431,7 +432,7 @@ void Member::keep_others() {
   for (const auto& [id, place] : book_)
     if (rank_at(id) != machine_->self() && machine_->view().members.contains(rank_at(id)))
       others.push_back(place.address);
-  keep(std::move(others));
+  known_group_->keep(std::move(others));
 }
 
 // Under a new incarnation: what is on its way to the one before is not for this one. It is said on
@@ -495,11 +496,12 @@ void Member::handle_silence(std::int64_t now, std::int32_t id) {
 }
 
 std::int64_t Member::next_deadline() const {
-  return machine_ ? machine_->poll_timeout().at.ticks : std::min(ask_at_, found_at_);
+  return machine_ ? machine_->poll_timeout().at.ticks
+                  : std::min(ask_at_, known_group_->ask_until_ns());
 }
 
 void Member::handle_deadline(std::int64_t now) {
-  if (!machine_ && has_asked_kept(now)) {
+  if (!machine_ && known_group_->is_given_up(now)) {
     note(MemberEvent::Kind::founding);
     found();
   }

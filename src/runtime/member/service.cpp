@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/member/known_group.hpp"
 #include "runtime/net/clock.hpp"
 #include "runtime/net/socket.hpp"
 
@@ -24,8 +23,7 @@ Service::Service(const MemberOptions& options)
   own_.address = options.advertise.value_or(options.listen);
   if (own_.address.port == 0) own_.address.port = local_port(listener_);
   own_.incarnation = static_cast<std::uint64_t>(realtime_ns());
-  if (!options_.state.empty()) kept_ = read_group(options_.state);
-  std::erase(kept_, own_.address);
+  known_group_.emplace(options_.state, own_.address);
   poller_.add(listener_, listener_key, EPOLLIN);
   beat_at_ = monotonic_ns();
 }
@@ -220,22 +218,6 @@ void Service::note(MemberEvent::Kind kind, std::int32_t about) {
   event.about = about;
   describe(event);
   events_.push_back(std::move(event));
-}
-
-void Service::keep(std::vector<Address> others) {
-  if (options_.state.empty() || others == kept_) return;
-  kept_ = std::move(others);
-  write_group(options_.state, kept_);
-}
-
-void Service::ask_kept() { found_at_ = monotonic_ns() + options_.timeout_ns; }
-
-// If all refuse there is nobody to wait for.
-void Service::note_refused(const Address& address) {
-  if (found_at_ == no_founding) return;
-  refused_by_.insert(address);
-  const auto has_refused = [this](const Address& kept) { return refused_by_.contains(kept); };
-  if (std::ranges::all_of(kept_, has_refused)) found_at_ = monotonic_ns();
 }
 
 void Service::beat(std::int64_t now) {

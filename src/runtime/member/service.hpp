@@ -21,6 +21,7 @@
 #include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
 #include "runtime/member/addresses.hpp"
+#include "runtime/member/known_group.hpp"
 #include "runtime/member/link.hpp"
 #include "runtime/member/tags.hpp"
 #include "runtime/net/order.hpp"
@@ -161,12 +162,6 @@ class Service {
   // So much waits for there to be room.
   std::size_t unsent_bytes(const Address& address) const;
   void note_message(std::int32_t from, Bytes data);
-  // Of a member of a view: where the others are, for when it is started again.
-  void keep(std::vector<Address> others);
-  // It asks those who were kept, but not for ever.
-  void ask_kept();
-  bool has_asked_kept(std::int64_t now) const { return now >= found_at_; }
-  void note_refused(const Address& address);
   // Whether the end of this own connection proves that whom it was meant for is no more.
   static bool is_proof(const Connection& connection);
   // No member from now on: all connections end once the frame in hand is dealt with.
@@ -185,9 +180,7 @@ class Service {
   std::map<std::int32_t, protocols::Silence> silences_;  // of the neighbors
   protocols::LocalHealth health_;
   std::deque<MemberEvent> events_;
-  std::vector<Address> kept_;
-  static constexpr std::int64_t no_founding = INT64_MAX;
-  std::int64_t found_at_ = no_founding;  // when it founds a group, unless it is in one
+  std::optional<KnownGroup> known_group_;  // there once it knows its own address
 
  private:
   void serve(int timeout_ms);
@@ -201,7 +194,6 @@ class Service {
 
   std::uint64_t next_key_ = 1;
   std::set<std::pair<auth::Failure, int>> said_rejected_;
-  std::set<Address> refused_by_;
   Statistics ended_;  // of connections that are over
 };
 
