@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
@@ -14,6 +15,10 @@ from resprout.errors import UserError
 LIBRARY = Path(__file__).resolve().parent.parent / "libresprout_sim.so"
 SECRET_BYTES = 32
 SECRETS_MAX = 4
+TAGS_BYTES_MAX = 512
+"""Of all tags of a member, as lines of KEY=VALUE."""
+_KEY = re.compile(r"[A-Za-z0-9_.-]+")
+_VALUE = re.compile(r"[ !#-\[\]-~]*")
 EVERYBODY = -1
 
 
@@ -102,12 +107,18 @@ def _secrets(given: bytes | Sequence[bytes]) -> list[bytes]:
 
 
 def _tags(tags: Mapping[str, str]) -> bytes:
-    """UserError: one of them cannot be."""
+    """UserError: one of them cannot be, or they are too long."""
     for key, value in tags.items():
-        text = f"{key}={value}"
-        if not key or "=" in key or not text.isascii() or not text.isprintable():
-            raise UserError(f"tag: {text!r} is not KEY=VALUE of printable ASCII")
-    return "".join(f"{key}={tags[key]}\n" for key in sorted(tags)).encode()
+        if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value):
+            word = f"{key}={value}"
+            raise UserError(
+                f"tag: {word!r} is not KEY=VALUE. A key has letters, digits, _ - and .; a value is "
+                "printable ASCII without quotation marks and backslashes"
+            )
+    text = "".join(f"{key}={tags[key]}\n" for key in sorted(tags)).encode()
+    if len(text) > TAGS_BYTES_MAX:
+        raise UserError(f"tag: all tags together have {len(text)} bytes, at most {TAGS_BYTES_MAX}")
+    return text
 
 
 class Member:
