@@ -36,7 +36,7 @@ Outcome barrier(Session& session, Lock& lock);
 // taken (equal on all members; of a program that is wrong the root may send less).
 Outcome broadcast(Session& session, Lock& lock, const BroadcastSpec& spec, int root,
                   std::span<const std::byte> payload, ResultConsumer consume);
-// The same of much data, inside a host: out of the root's memory if the system lets the others
+// A broadcast of much data, inside a host: out of the root's memory if the system lets the others
 // read there, else in slices. `memory`: at the root what it sends, which stays as it is; elsewhere
 // where it goes, and where a part of it may be if it fails, or if there is more of it.
 // `settlement`: as for an allreduce.

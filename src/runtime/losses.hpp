@@ -20,7 +20,7 @@ class Losses {
 
   // False: it is known.
   bool note(int rank);
-  // The same of a process whose end a kernel has seen: it writes into no shared memory any more.
+  // As note, of a process whose end a kernel has seen: it writes into no shared memory any more.
   bool note_end(int rank);
 
   bool is_lost(int rank) const { return lost_[at(rank)].load(std::memory_order_acquire); }

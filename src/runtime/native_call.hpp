@@ -28,7 +28,7 @@ class NativeCall {
   // not end well: the rows of all who live.
   virtual void take(std::span<const std::byte> payload) = 0;
 
-  // The same at all members.
+  // Whether nobody returns from it before all members have entered it. All members say the same.
   virtual bool synchronizes() const = 0;
   // Of a broadcast or a gather the root, a rank of the communicator, else -1.
   virtual int root() const { return -1; }

@@ -43,7 +43,7 @@ class Progress {
 
   int self() const { return self_; }
   Lock lock() { return Lock(mutex_); }
-  // The same lock, not taken yet.
+  // A lock of the same mutex that is not taken yet.
   Lock open_lock() { return Lock(mutex_, std::defer_lock); }
 
   Transport& transport() const { return transport_; }

@@ -14,7 +14,7 @@ inline std::atomic<int> window_count{0};
 }
 
 inline bool has_windows() { return detail::window_count.load(std::memory_order_relaxed) > 0; }
-// So many more are open.
+// `more` windows were opened; negative: closed.
 inline void note_windows(int more) {
   detail::window_count.fetch_add(more, std::memory_order_relaxed);
 }

@@ -12,7 +12,7 @@
 
 namespace resprout::protocols {
 
-// Of a communicator of `size`.
+// The bytes of an opinion on a communicator of `size` processes.
 constexpr std::size_t opinion_bytes(std::int32_t size) {
   return sizeof(std::int32_t) + (static_cast<std::size_t>(size) + 7) / 8;
 }

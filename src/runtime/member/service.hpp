@@ -95,7 +95,8 @@ class Service {
 
   const Address& address() const { return own_.address; }
   bool has_order() const { return options_.order.has_value(); }
-  // That the order gives it; -1: none. It asks for this one when it joins for the first time.
+  // The identifier that the order gives this member; -1: none. It asks for it when it joins for the
+  // first time.
   std::int32_t place() const { return place_; }
   // Since it was made.
   Statistics statistics() const;
@@ -159,7 +160,7 @@ class Service {
   Connection& connect(const Place& place, bool is_second_try, std::int32_t id = -1,
                       std::uint64_t since = 0);
   void say(std::uint64_t key, const Frame& frame);
-  // So much waits for there to be room.
+  // How many bytes for `address` wait until the connection has room for them.
   std::size_t unsent_bytes(const Address& address) const;
   void note_message(std::int32_t from, Bytes data);
   // Whether the end of this own connection proves that whom it was meant for is no more.

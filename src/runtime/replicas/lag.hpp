@@ -74,7 +74,7 @@ class Lag {
   // has to wait at all. More than the whole bound has room when nothing else is there.
   void wait_for_room(std::uint64_t messages, std::uint64_t copies,
                      const std::function<void()>& before, const std::function<void()>& meanwhile);
-  // The same without waiting.
+  // Whether wait_for_room would return at once.
   bool has_room(std::uint64_t messages, std::uint64_t copies);
   // This process has done so many steps, and others keep so many bytes of copies for them.
   void count(std::uint64_t messages, std::uint64_t copies);

@@ -114,7 +114,7 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   void leave();
 
   std::uint64_t rejected_connections() const { return rejected_.load(); }
-  // So many frames went through memory.
+  // How many frames went through shared memory, and not through a connection.
   std::uint64_t placed_frames() const { return placed_.load(); }
 
  private:

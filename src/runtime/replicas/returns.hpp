@@ -31,12 +31,12 @@ struct Return {
 // it is the first start.
 std::string job_of_meeting(const std::string& meeting);
 std::uint64_t return_of_meeting(const std::string& meeting);
-// And back.
+// The folder where planes meet after return `number` of the job in folder `job`.
 std::string meeting_of_return(const std::string& job, std::uint64_t number);
 
 // The plane, started there, is one that comes back.
 bool comes_back(const std::string& meeting, std::int32_t plane);
-// And is not one of the others yet.
+// Whether it comes back so, and is not one of the others yet.
 bool is_coming_back(const std::string& meeting, std::int32_t plane);
 // The return behind number `after` that waits to be taken in, without who decides it. Nothing:
 // there is none, or not yet.

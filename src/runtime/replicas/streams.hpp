@@ -48,7 +48,7 @@ struct StreamHash {
   std::size_t operator()(const Stream& stream) const;
 };
 
-// So many messages of each stream.
+// How many messages each stream has.
 using StreamCounts = std::unordered_map<Stream, std::uint64_t, StreamHash>;
 std::uint64_t total_of(const StreamCounts& counts);
 
@@ -81,9 +81,9 @@ class ReceivedStreams {
   // Nothing while a wildcard before it, or it itself, may still take what decides it. Asked
   // successfully, it forgets the ticket.
   std::optional<MessageName> take(Ticket ticket);
-  // The same, and it remembers it.
+  // As take, but it keeps the ticket.
   std::optional<MessageName> name_of(Ticket ticket) const;
-  // So many receives of the stream have a name.
+  // How many receives of the stream have a name.
   std::uint64_t named(const Stream& stream) const;
   // Whom it names as its sender, or `any`; nothing once it has a name.
   std::optional<std::int32_t> sender_of(Ticket ticket) const;

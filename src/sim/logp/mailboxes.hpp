@@ -34,7 +34,7 @@ class Mailboxes {
     return {messages.data(), static_cast<std::uint32_t>(messages.size())};
   }
 
-  // It will be looked into soon.
+  // Fetches the mailbox of `rank` into the cache, as it will be used soon.
   void expect(Rank rank) const {
     if (exist()) __builtin_prefetch(&boxes_[static_cast<std::size_t>(index(rank))]);
   }

@@ -45,7 +45,7 @@ class NeighborMessages {
   int code_ = MPI_SUCCESS;
 };
 
-// The same as a collective that is not waited for.
+// The messages of a neighborhood collective that the program does not wait for.
 class NeighborMessaging final : public Collective {
  public:
   NeighborMessaging(runtime::Session& session, MPI_Comm comm, Sides sides, int number)

@@ -26,7 +26,7 @@ inline bool has_to_leave(const CommunicatorLanes& lanes) {
   return !lanes.takes_part() || has_lost_member(*lanes.members);
 }
 
-// Of MPI's own.
+// Whether it is an operator of MPI's own, and not of the program.
 bool is_predefined(MPI_Op op);
 // Each member looks at what all others have put into a meeting: not too much.
 bool can_be_contribution(std::size_t bytes, const CommunicatorLanes& lanes);

@@ -28,7 +28,7 @@ void note_code(MPI_Comm comm, int rank, int code);
 // Nobody is left who could send what `source` names: a lost process, or MPI_ANY_SOURCE and all
 // others are lost; or the communicator is revoked.
 bool is_hopeless(MPI_Comm comm, int source);
-// The same, whether it is revoked or not.
+// Whether nobody is left who could send what `source` names, no matter whether `comm` is revoked.
 bool is_without_peer(MPI_Comm comm, int source);
 
 }  // namespace resprout::shim

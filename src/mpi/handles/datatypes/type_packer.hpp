@@ -38,7 +38,7 @@ class TypePacker {
 
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<MPI_Aint>& places() const { return places_; }
-  // From an element's address.
+  // Where a block of the row begins, in bytes from the element's address.
   MPI_Aint place_of(const Row& row, std::size_t block) const {
     const auto n = static_cast<MPI_Aint>(block);
     return row.step ? row.at + *row.step * n : places_[static_cast<std::size_t>(row.at + n)];

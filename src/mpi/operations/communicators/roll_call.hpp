@@ -52,7 +52,7 @@ class RollCall {
   void find_spare(runtime::Lock& lock);
   // Reserved by all members; -1: there was none.
   int spare() const { return spare_; }
-  // The same, for a communicator.
+  // As spare(), for a communicator that takes it: it is reserved no longer.
   int take_spare();
 
   // The same in steps, for those who do not wait: until is_over(), the bytes

@@ -99,7 +99,7 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
 
 // Null: it is one of MPI's own.
 std::shared_ptr<Apart> apart_of(MPI_File fh);
-// The same; the handle is of no file any more.
+// As apart_of. Afterwards nothing is known of the handle.
 std::shared_ptr<Apart> take_apart(MPI_File fh);
 
 }  // namespace resprout::shim

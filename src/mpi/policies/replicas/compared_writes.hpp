@@ -40,7 +40,7 @@ void note_new_size(MPI_File fh, MPI_Offset size);
 // With an eager method returns when it is verified. `call`: the lower-case MPI name, a string
 // literal.
 void compare_writes(MPI_File fh, const char* call);
-// The same, and the handle is of no file any more.
+// As compare_writes, for a handle that is about to be closed: afterwards nothing is known of it.
 void end_comparing_writes(MPI_File fh, const char* call);
 
 // What was written to each file since it was compared last, for a program that goes back.

@@ -118,7 +118,7 @@ class Receives {
 
   // No receive of these is under way.
   bool is_idle();
-  // So many from MPI_ANY_SOURCE were started.
+  // How many receives from MPI_ANY_SOURCE were started.
   std::uint64_t wildcards_started();
 
   // Gives to MPI what may be given, says what has come, and completes what is complete.
