@@ -234,6 +234,12 @@ void say_that_all_are_in() {
   leave_together();
 }
 
+// All that takes time is done before it is needed.
+void stand_by() {
+  LastingCheckpoints::meet();
+  wait_until_needed(live.load()->options().run_directory);
+}
+
 // What another job has started, with a copy of its environment or by MPI_Comm_spawn, is what it is
 // without Resprout.
 bool is_for_others() {
@@ -306,7 +312,7 @@ void begin() {
   leave_together();
   say_that_all_are_in();
   listen_to_questions();
-  wait_until_needed(environment, live.load()->options().run_directory);
+  if (stands_by(environment)) stand_by();
   arm_faults(live.load()->options(), live.load()->rank());
   static const Report& report = live.load()->report();  // outlives the world
   note_running({.calls = [] { return report.steps(); }, .describe_waiting = write_waiting});

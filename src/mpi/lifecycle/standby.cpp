@@ -1,6 +1,7 @@
 #include "mpi/lifecycle/standby.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,27 +10,29 @@
 namespace resprout::shim {
 namespace {
 
+// Until nobody writes to the pipe. It may be that nobody does.
+void wait_for_end(int pipe) {
+  pollfd end{pipe, POLLIN, 0};
+  while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
 bool stands_by(char** environment) {
   for (char** entry = environment; *entry != nullptr; ++entry)
     if (std::string_view(*entry) == "RESPROUT_STANDBY=1") return true;
   return false;
 }
 
-bool is_let_go(int pipe) {
-  char word = 0;
-  ssize_t got = -1;
-  do got = read(pipe, &word, 1);
-  while (got < 0 && errno == EINTR);
-  return got == 1;
-}
-
-}  // namespace
-
-void wait_until_needed(char** environment, const std::string& run_directory) {
-  if (!stands_by(environment)) return;
-  const int file = open((run_directory + "/go").c_str(), O_RDONLY | O_CLOEXEC);
-  while (file < 0 || !is_let_go(file)) pause();
-  close(file);
+void wait_until_needed(const std::string& run_directory) {
+  const std::string needed = run_directory + "/needed";
+  const int pipe = open((run_directory + "/gate").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  // Looked at behind open(), so that no end before it is missed.
+  if (pipe >= 0 && access(needed.c_str(), F_OK) != 0) wait_for_end(pipe);
+  constexpr useconds_t look_us = 10'000;
+  while (access(needed.c_str(), F_OK) != 0) usleep(look_us);
+  if (pipe >= 0) close(pipe);
 }
 
 }  // namespace resprout::shim

@@ -1,9 +1,9 @@
 // The next life of a job, started before it is needed (`--on-loss restart --standby`): its ranks
 // wait at the end of MPI_Init, until the launcher has seen the life before end.
 //
-// `go`, a pipe in the run directory, has a byte for each rank then
-// (python/resprout/launch/lives/standby.py). If the launcher is gone nobody writes to it any more:
-// these processes wait until they are ended, too.
+// Then there is a file `needed` in the run directory, and nobody holds its pipe `gate` any more:
+// that wakes all at once (python/resprout/launch/lives/standby.py). If the launcher is gone there
+// is no such file: these processes wait until they are ended, too.
 //
 // Thread rule: the thread that calls MPI_Init.
 #pragma once
@@ -12,7 +12,9 @@
 
 namespace resprout::shim {
 
-// `environment`: as the launcher has set it. Nothing, unless this rank stands by.
-void wait_until_needed(char** environment, const std::string& run_directory);
+// Whether this rank does. `environment`: as the launcher has set it.
+bool stands_by(char** environment);
+// REQUIRES: it does.
+void wait_until_needed(const std::string& run_directory);
 
 }  // namespace resprout::shim

@@ -218,7 +218,7 @@ class Lives:
 
     def _let_go(self, standby: _Start) -> None:
         assert standby.gate is not None
-        standby.gate.open(standby.launch.plan.ranks)
+        standby.gate.open()
         self._life = replace(standby, began=time.monotonic())
         self._starts[self._starts.index(standby)] = self._life
         self._standby = None

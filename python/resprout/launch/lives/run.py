@@ -43,6 +43,8 @@ def check_standby(plan: Plan, command: str | None) -> None:
         raise UserError(
             "--standby is for jobs on one host: the ranks of a lost host would be lost twice"
         )
+    if plan.mpi.is_started_by_us:
+        raise UserError(f"--standby needs Open MPI: with {plan.mpi} it was not tried")
     if command is not None:
         raise UserError(
             "--standby does not go together with --restart-command: it is the same program that "

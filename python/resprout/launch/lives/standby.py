@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 # As src/mpi/lifecycle/standby.cpp has them.
-NAME = "go"
+NAME = "gate"
+WORD = "needed"
 VARIABLE = "RESPROUT_STANDBY"
 
 # Its start takes cores from the ranks that compute, so these get to work first.
@@ -23,21 +24,25 @@ class Gate:
 
     def __init__(self, directory: Path) -> None:
         os.mkfifo(directory / NAME, 0o600)
-        # Open at both ends: ranks that come later find what was written.
-        self._pipe = os.open(directory / NAME, os.O_RDWR | os.O_CLOEXEC)
+        self._word = directory / WORD
+        # At both ends, as nobody may be there yet who reads.
+        self._pipe: int | None = os.open(directory / NAME, os.O_RDWR | os.O_CLOEXEC)
         self.opened_ns: int | None = None
 
     @property
     def is_open(self) -> bool:
         return self.opened_ns is not None
 
-    def open(self, ranks: int) -> None:
+    def open(self) -> None:
         self.opened_ns = time.time_ns()
-        os.write(self._pipe, bytes(ranks))
+        self._word.touch()
+        self.close()
 
     def close(self) -> None:
-        """Nobody is left who could go through."""
-        os.close(self._pipe)
+        """That wakes who waits, and finds out whether it may go on."""
+        if self._pipe is not None:
+            os.close(self._pipe)
+            self._pipe = None
 
 
 class Readiness:

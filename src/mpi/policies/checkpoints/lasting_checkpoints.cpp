@@ -104,15 +104,14 @@ bool make_folders(const LastingCheckpoints::Setup& setup, bool has_several_hosts
   const int ranks = static_cast<int>(setup.hosts.size());
   const std::string sign = sign_of_life(setup.run_directory);
   std::string why;
-  if (has_several_hosts) {
-    if (access(sign.c_str(), F_OK) != 0)
-      why = "a host does not see " + sign + "; let --run-dir name a folder that all hosts share";
-    else if (const int error = make_folder(setup.folder))
-      why = setup.folder + ": " + std::strerror(error);
-    else if (setup.hosts[static_cast<std::size_t>(setup.rank)] == setup.rank &&
-             !watch_over(setup.folder, sign))
-      why = "no process can be started that removes " + setup.folder;
-  }
+  if (!has_several_hosts) return true;
+  if (access(sign.c_str(), F_OK) != 0)
+    why = "a host does not see " + sign + "; let --run-dir name a folder that all hosts share";
+  else if (const int error = make_folder(setup.folder))
+    why = setup.folder + ": " + std::strerror(error);
+  else if (setup.hosts[static_cast<std::size_t>(setup.rank)] == setup.rank &&
+           !watch_over(setup.folder, sign))
+    why = "no process can be started that removes " + setup.folder;
   int speaker = why.empty() ? ranks : setup.rank;
   PMPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, setup.comm);
   if (speaker == setup.rank)
@@ -121,10 +120,31 @@ bool make_folders(const LastingCheckpoints::Setup& setup, bool has_several_hosts
   return speaker == ranks;
 }
 
+// What all ranks need of each other, whatever is kept.
+struct Meeting {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::vector<int> hosts;
+};
+
+const Meeting& meeting() {
+  static const Meeting met = [] {
+    const World& world = *World::current();
+    Meeting made;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &made.comm);
+    made.hosts = find_hosts(made.comm, world.rank(), world.size());
+    return made;
+  }();
+  return met;
+}
+
+bool may_keep(const Options& options) {
+  return is_started_again(options) && !setting("RESPROUT_CHECKPOINT_MEMORY").empty();
+}
+
 LastingCheckpoints* make() {
   World& world = *World::current();
+  if (!may_keep(world.options())) return nullptr;
   const std::string pattern = setting("RESPROUT_CHECKPOINT_MEMORY");
-  if (!is_started_again(world.options()) || pattern.empty()) return nullptr;
   const std::string life = setting("RESPROUT_RESTART");
   const std::string resume = setting("RESPROUT_RESUME");
   const std::string files = setting("RESPROUT_CHECKPOINT_DIR");
@@ -139,8 +159,8 @@ LastingCheckpoints* make() {
   std::from_chars(every.data(), every.data() + every.size(), given);
   setup.files_every = std::max(1, given);
   setup.code_size = read_code(setting("RESPROUT_CHECKPOINT_CODE"));
-  PMPI_Comm_dup(MPI_COMM_WORLD, &setup.comm);
-  setup.hosts = find_hosts(setup.comm, setup.rank, world.size());
+  setup.comm = meeting().comm;
+  setup.hosts = meeting().hosts;
   if (!make_folders(setup, is_for_several_hosts(pattern))) return nullptr;
   return new LastingCheckpoints(std::move(setup));
 }
@@ -155,6 +175,10 @@ LastingCheckpoints* LastingCheckpoints::of_process() {
     return true;
   }();
   return is_tried ? made_here : nullptr;
+}
+
+void LastingCheckpoints::meet() {
+  if (may_keep(World::current()->options())) meeting();
 }
 
 LastingCheckpoints* LastingCheckpoints::if_any() { return made_here; }
@@ -356,10 +380,11 @@ bool LastingCheckpoints::is_damaged(const Found& found) {
 runtime::Recovery LastingCheckpoints::find_common() const {
   std::vector<Holding> mine;
   for (const Found& found : found_) mine.push_back(found.holding);
+  const std::vector<Holding> all = gather(mine, ranks(), setup_.comm);
+  if (!code_) return find_recovery(all, {}, ranks());
   std::vector<runtime::CodeHolding> shares;
   for (const FoundShare& found : shares_) shares.push_back(found.holding);
-  return find_recovery(gather(mine, ranks(), setup_.comm), gather(shares, ranks(), setup_.comm),
-                       ranks());
+  return find_recovery(all, gather(shares, ranks(), setup_.comm), ranks());
 }
 
 const Image* LastingCheckpoints::find(int owner, std::uint64_t generation) const {
