@@ -15,6 +15,8 @@
                                       first 100 of every rank, or the first N with messages=N
     flip:count=50,collectives=20      the same of the first 20 collectives of every rank
     flip:count=5,where=memory         the same of the first 10 checkpoints, or N with checkpoints=N
+    flip:rank=3,where=heap,at=send#9,bit=17           one bit of its heap is another one; or of its
+                                      stack, its data, or anywhere in the process
 
 The ranks get the certain forms, with `;` in between (src/mpi/process/options.cpp reads them).
 """
@@ -31,6 +33,8 @@ KINDS = ("kill", "stop", "exit", "flip")
 _OPTIONAL = {"seed", "status", "bit", "messages", "collectives", "checkpoints", "replica"}
 _MESSAGES = 100
 _CHECKPOINTS = 10
+AREAS = ("process", "stack", "heap", "data")
+"""Of a process, that a flip may be in: all that it has written, or a part of it."""
 _BITS = 2**40  # far more than messages have; random() has 53
 _UNITS_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|ms|us)")
@@ -47,10 +51,16 @@ class Fault:
     """A time (`2s`) or the entry of a call (`allreduce#40`)."""
     status: int = 1
     replica: int = 0
+    area: str = ""
+    """Of a flip: one of AREAS."""
+    bit: int = 0
+    """Of the area, modulo its number of bits."""
 
     def __str__(self) -> str:
         status = f",status={self.status}" if self.kind == "exit" else ""
-        return f"{self.kind}:rank={self.rank},at={self.at}{status}"
+        where = f"where={self.area}," if self.kind == "flip" else ""
+        bit = f",bit={self.bit}" if self.kind == "flip" else ""
+        return f"{self.kind}:rank={self.rank},{where}at={self.at}{status}{bit}"
 
 
 @dataclass(frozen=True)
@@ -81,14 +91,14 @@ def parse_faults(texts: Iterable[str], ranks: int, replicas: int = 1) -> list[Fa
     parsed = [(part, _parse_fields(part)) for part in parts]
     replica_of = [_replica(part, fields, replicas) for part, (_, fields) in parsed]
     certain = [_certain(part, kind, fields, ranks) for part, (kind, fields) in parsed]
-    taken = {fault.rank for fault in certain if fault is not None}
+    taken = {fault.rank for fault in certain if fault is not None and fault.kind != "flip"}
     faults: list[Fault | Flip] = []
     for (part, (kind, fields)), fault, replica in zip(parsed, certain, replica_of, strict=True):
-        if kind == "flip":
+        if kind == "flip" and fault is None:
             faults.extend(_flips(part, fields, ranks, replicas))
             continue
         chosen = [fault] if fault is not None else _choose(part, kind, fields, ranks, taken)
-        taken.update(fault.rank for fault in chosen)
+        taken.update(fault.rank for fault in chosen if kind != "flip")
         faults.extend(replace(fault, replica=replica) for fault in chosen)
     return faults
 
@@ -119,8 +129,8 @@ def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
     valid = {"count", "seed", "within"} if "count" in fields else {"rank", "at"}
     if kind == "flip":
         valid = _fields_of_flip(fields)
-        if fields.get("where", "memory") != "memory":
-            raise _wrong(part, f"where={fields['where']} is not memory")
+        if fields.get("where", "memory") not in ("memory", *AREAS):
+            raise _wrong(part, f"where={fields['where']} is none of memory, {', '.join(AREAS)}")
     valid.add("replica")
     if kind == "exit":
         valid.add("status")
@@ -134,6 +144,8 @@ def _parse_fields(part: str) -> tuple[str, dict[str, str]]:
 
 
 def _fields_of_flip(fields: dict[str, str]) -> set[str]:
+    if fields.get("where") in AREAS:
+        return {"rank", "where", "at", "bit"}
     if "where" in fields:
         of = (
             {"count", "seed", "checkpoints"} if "count" in fields else {"rank", "checkpoint", "bit"}
@@ -144,9 +156,10 @@ def _fields_of_flip(fields: dict[str, str]) -> set[str]:
 
 
 def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault | None:
-    """The fault, or nothing if its rank is to be chosen, or if it is a flip."""
+    """The fault, or nothing if its rank is to be chosen, or if it is a flip of what is counted."""
     status = _number(part, "status", fields.get("status", "1"), 255)
-    if kind == "flip" or "count" in fields:
+    area = fields.get("where", "") if kind == "flip" else ""
+    if (kind == "flip" and area not in AREAS) or "count" in fields:
         return None
     rank = _number(part, "rank", fields["rank"])
     if rank >= ranks:
@@ -156,7 +169,8 @@ def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault 
     is_call = call is not None and int(call[2]) > 0
     if not is_call and not _DURATION.fullmatch(at):
         raise _wrong(part, f"at={at} is neither a time nor a call")
-    return Fault(kind, rank, at, status)
+    bit = _number(part, "bit", fields.get("bit", "0"))
+    return Fault(kind, rank, at, status, area=area, bit=bit)
 
 
 def _choose(

@@ -38,7 +38,8 @@ FAULT_FORMS = (
     "kill:rank=3,at=2s · kill:rank=0,at=allreduce#40 · stop:rank=2,at=1s · "
     "exit:rank=1,at=bcast#3,status=1 · kill:rank=3,replica=1,at=2s · "
     "kill:count=2,seed=7,within=5s · flip:rank=3,message=100,bit=17 · flip:count=50,seed=1 · "
-    "flip:rank=3,collective=20,bit=17 · flip:rank=3,where=memory,checkpoint=2,bit=17"
+    "flip:rank=3,collective=20,bit=17 · flip:rank=3,where=memory,checkpoint=2,bit=17 · "
+    "flip:rank=3,where=process,at=send#9,bit=17"
 )
 
 OPTIONS = (

@@ -180,3 +180,21 @@ def test_a_flip_beyond_the_last_collective_is_said_not_to_have_come_about() -> N
     ended, _ = outputs(f"--inject={fault}")
     assert ended.report["faults_left"] == [fault]
     assert f"{fault} did not come about: it has given anything to fewer collectives" in ended.err
+
+
+@pytest.mark.parametrize("area", ["stack", "heap", "data"])
+def test_a_flip_anywhere_is_of_one_process_and_the_report_says_where(area: str) -> None:
+    fault = f"flip:rank=1,replica=2,where={area},at=send#2,bit=12345678"
+    options = ["--replicas", "3", "--verify", "msg-plus-hash", f"--inject={fault}"]
+    ended = resprout_run(2, [PROGRAM], options)
+    (flip,) = ended.report["flipped"]
+    assert (flip["rank"], flip["replica"], flip["area"]) == (1, 2, area), str(ended)
+    assert 0 <= flip["bit"] < 8 * flip["bytes"], str(ended)
+    assert ended.status == 0, str(ended)
+
+
+def test_a_flip_at_a_call_that_is_never_made_is_said_not_to_have_come_about() -> None:
+    fault = "flip:rank=1,where=process,at=alltoall#1,bit=3"
+    ended = job(3, [fault])
+    assert ended.report["faults_left"] == [fault], ended
+    assert "has called MPI_Alltoall less often" in ended.err, ended

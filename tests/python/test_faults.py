@@ -66,6 +66,13 @@ def test_a_valid_text_is_understood(text: str, fault: Fault) -> None:
         "flip:rank=1,where=memory,message=1",
         "flip:rank=1,where=memory,checkpoint=0",
         "flip:rank=1,checkpoint=1",
+        "flip:rank=1,where=heap",
+        "flip:rank=1,where=heap,message=1",
+        "flip:rank=1,where=heap,at=1s,checkpoint=1",
+        "flip:rank=1,where=heap,at=soon",
+        "flip:rank=4,where=heap,at=1s",
+        "flip:count=3,where=heap",
+        "kill:rank=1,where=heap,at=1s",
         "flip:count=41,where=memory",
         "flip:count=5,where=memory,messages=10",
     ],
@@ -142,6 +149,17 @@ def test_a_flip_may_be_of_what_goes_into_a_collective() -> None:
         (rank, number) for rank in range(4) for number in range(1, 6)
     }
     assert {flip.where for flip in flips} == {"collective"}
+
+
+def test_a_flip_may_be_anywhere_in_a_process() -> None:
+    fault = Fault("flip", 3, "send#9", area="heap", bit=17)
+    assert parse_faults(["flip:rank=3,where=heap,at=send#9,bit=17"], ranks=4) == [fault]
+    assert str(fault) == "flip:rank=3,where=heap,at=send#9,bit=17"
+    again = parse_faults([f"flip:rank=3,replica=1,where=process,at=2ms;{fault}"], 4, replicas=2)
+    assert again == [Fault("flip", 3, "2ms", replica=1, area="process"), fault]
+    # Who has a wrong bit may live on: it is no reason to choose another one to be killed.
+    (_, killed) = parse_faults([str(fault), "kill:count=1,within=1s"], ranks=4)
+    assert isinstance(killed, Fault) and killed.kind == "kill"
 
 
 def test_a_seed_chooses_the_same_flips_always() -> None:

@@ -154,6 +154,9 @@ class Flipped:
     flipped_ns: int
     replica: int = 0
     """The plane of the process."""
+    area: str = ""
+    """Of a bit anywhere in the process: stack, heap, data, or library, the data of a library. Then
+    `bit` and `bytes` are of all that it was chosen from."""
 
 
 @dataclass(frozen=True)
@@ -318,6 +321,7 @@ def _parse_flipped(value: dict[str, Any]) -> Flipped:
         tag=int(value.get("tag", 0)),
         communicator=str(value.get("communicator", "")),
         flipped_ns=int(value["flipped_ns"]),
+        area=str(value.get("area", "")),
     )
 
 

@@ -12,6 +12,7 @@ from resprout.report.views import VIEWS_RANKS_MAX
 
 _COLUMNS = ("rank", "pid", "how", "at", "found by", "after", "operations touched", "cost")
 _NAMED_OPERATIONS = 3
+_AREAS = {"library": "libraries' data"}
 _NAMED_FLIPS = 10
 
 
@@ -108,13 +109,13 @@ def _flips(report: Report) -> Iterable[str]:
 
 
 def _why_left(fault: str) -> str:
-    if not fault.startswith("flip"):
+    if "at=" in fault:
+        or_memory = ", or had no such memory" if fault.startswith("flip") else ""
         call = re.search(r"at=([a-z_]+)#", fault)
         if call is None:
-            return "it had called MPI_Finalize before"
-        return (
-            f"it has called MPI_{call[1].capitalize()} less often, or Resprout does not count that"
-        )
+            return f"it had called MPI_Finalize before{or_memory}"
+        name = f"MPI_{call[1].capitalize()}"
+        return f"it has called {name} less often, or Resprout does not count that{or_memory}"
     if "collective=" in fault:
         return "it has given anything to fewer collectives"
     if "where=memory" in fault:
@@ -126,6 +127,11 @@ def _flip_sentence(flip: Flipped, report: Report) -> str:
     on = "" if flip.communicator == "MPI_COMM_WORLD" else f" on {flip.communicator or 'another'}"
     plane = f" in plane {flip.replica}" if report.planes else ""
     at = f"(injected) at {(flip.flipped_ns - report.started_ns) / 1e9:.3f} s"
+    if flip.area:
+        return (
+            f"bit {flip.bit} of the {flip.bytes} bytes of memory of rank {flip.rank}{plane} was "
+            f"flipped, in its {_AREAS.get(flip.area, flip.area)}, {at}"
+        )
     if flip.checkpoint:
         return (
             f"bit {flip.bit} of the {flip.bytes} bytes that rank {flip.rank}{plane} protects was "

@@ -21,8 +21,9 @@ using std::string_view;
 constexpr string_view fault_forms =
     "kill:rank=3,at=2s, kill:rank=0,at=allreduce#40, stop:rank=2,at=1s, "
     "exit:rank=1,at=bcast#3,status=1, flip:rank=3,message=100,bit=17, "
-    "flip:rank=3,collective=20,bit=17 or "
-    "flip:rank=3,where=memory,checkpoint=2,bit=17; times in s, ms or us; "
+    "flip:rank=3,collective=20,bit=17, "
+    "flip:rank=3,where=memory,checkpoint=2,bit=17 or "
+    "flip:rank=3,where=process|stack|heap|data,at=send#9,bit=17; times in s, ms or us; "
     "several with ';' between them";
 
 // Options of `resprout run` that are the launcher's business alone, or that of a part which looks
@@ -116,7 +117,21 @@ bool parse_kind(string_view text, Fault::Kind& kind) {
   return false;
 }
 
-// `key`: of a flip, but for its rank.
+// Whether it is memory, be it what the program protects.
+bool parse_area(string_view text, Fault::Area& area) {
+  using Area = Fault::Area;
+  using Row = std::pair<string_view, Area>;
+  for (const auto& [name, meaning] :
+       {Row{"memory", Area::none}, Row{"process", Area::process}, Row{"stack", Area::stack},
+        Row{"heap", Area::heap}, Row{"data", Area::data}}) {
+    if (name != text) continue;
+    area = meaning;
+    return true;
+  }
+  return false;
+}
+
+// `key`: of a flip, but for its rank and its moment.
 bool parse_flip(string_view key, string_view value, Fault& fault) {
   if (key == "message")
     return fault.message == 0 && parse_number(value, fault.message) && fault.message > 0;
@@ -124,8 +139,16 @@ bool parse_flip(string_view key, string_view value, Fault& fault) {
     return fault.collective == 0 && parse_number(value, fault.collective) && fault.collective > 0;
   if (key == "checkpoint")
     return fault.checkpoint == 0 && parse_number(value, fault.checkpoint) && fault.checkpoint > 0;
-  if (key == "where") return value == "memory";
+  if (key == "where") return parse_area(value, fault.area);
   return key == "bit" && parse_number(value, fault.bit);
+}
+
+// Whether a flip says which bits it is one of, once.
+bool has_place(const Fault& fault, bool has_moment) {
+  const bool is_of_memory = fault.text.find("where=memory") != string::npos;
+  const int places = (fault.message > 0) + (fault.collective > 0) + (fault.checkpoint > 0);
+  if (fault.area != Fault::Area::none) return has_moment && places == 0 && !is_of_memory;
+  return !has_moment && places == 1 && is_of_memory == (fault.checkpoint > 0);
 }
 
 // Empty if all is well, else what is wrong with it.
@@ -149,21 +172,19 @@ string parse_fault(string_view text, int world_size, Fault& fault) {
     if (key == "rank") {
       is_good = !has_rank && parse_number(value, fault.rank);
       has_rank = true;
-    } else if (is_flip) {
-      is_good = parse_flip(key, value, fault);
     } else if (key == "at") {
       is_good = !has_moment && parse_moment(value, fault);
       has_moment = true;
+    } else if (is_flip) {
+      is_good = parse_flip(key, value, fault);
     } else if (key == "status" && fault.kind == Fault::Kind::exit) {
       is_good = parse_number(value, fault.status) && fault.status < 256;
     }
     if (!is_good) return quoted + " is not understood";
   }
-  const bool is_of_memory = text.find("where=memory") != string_view::npos;
-  const int places = (fault.message > 0) + (fault.collective > 0) + (fault.checkpoint > 0);
-  const bool has_place = places == 1 && is_of_memory == (fault.checkpoint > 0);
-  if (is_flip && (!has_rank || !has_place))
-    return "it needs rank= and message= or collective=, or rank=, where=memory and checkpoint=";
+  if (is_flip && (!has_rank || !has_place(fault, has_moment)))
+    return "it needs rank= and message= or collective=, or rank=, where=memory and checkpoint=, or "
+           "rank=, where=process, stack, heap or data, and at=";
   if (!is_flip && (!has_rank || !has_moment)) return "it needs both rank= and at=";
   if (fault.rank >= world_size)
     return "rank " + std::to_string(fault.rank) + " is not one of the " +

@@ -38,6 +38,8 @@ struct Missing {
 // RESPROUT_INJECT: faults for tests and demonstrations, `;`-separated, e.g. `kill:rank=3,at=2s`.
 struct Fault {
   enum class Kind { kill, stop, exit, flip } kind = Kind::kill;
+  // Of this process, in which a bit is another one; none: it is one of what is named below.
+  enum class Area { none, process, stack, heap, data } area = Area::none;
   int rank = 0;                  // world rank
   std::optional<double> at_s;    // seconds after MPI_Init returned, or
   std::string call;              // on entering the count-th call of this name ("allreduce", ...)
@@ -46,7 +48,7 @@ struct Fault {
   std::uint64_t message = 0;     // of flip: of the messages that it sends, 1 = the first; or
   std::uint64_t checkpoint = 0;  // of what it protects, after its so-manieth checkpoint; or
   std::uint64_t collective = 0;  // of what it gives to its so-manieth collective
-  std::uint64_t bit = 0;         // likewise: of the packed data, modulo their number of bits
+  std::uint64_t bit = 0;         // likewise: of the packed data or the area, modulo its bits
   std::string text;              // as it was written
 };
 

@@ -171,10 +171,11 @@ TEST_CASE("every form of fault is understood") {
       parse({"RESPROUT_INJECT=kill:rank=3,at=2s;kill:rank=0,at=allreduce#40;stop:rank=2,at=150ms;"
              "exit:rank=1,at=reduce_scatter#3,status=7;exit:at=80us,rank=7;kill:rank=4,at=0.5s;"
              "flip:bit=17,rank=3,message=100;flip:rank=0,message=1,bit=18446744073709551615;"
-             "flip:rank=2,where=memory,checkpoint=5,bit=9;flip:rank=2,collective=7,bit=9"});
+             "flip:rank=2,where=memory,checkpoint=5,bit=9;flip:rank=2,collective=7,bit=9;"
+             "flip:rank=2,where=heap,at=send#3,bit=9;flip:rank=2,where=process,at=2ms"});
   REQUIRE(parsed.error == "");
   const std::vector<Fault>& faults = parsed.options.faults;
-  REQUIRE(faults.size() == 10);
+  REQUIRE(faults.size() == 12);
   CHECK(faults[0].kind == Fault::Kind::kill);
   CHECK(faults[0].rank == 3);
   CHECK(faults[0].at_s == 2.0);
@@ -200,6 +201,11 @@ TEST_CASE("every form of fault is understood") {
   CHECK(faults[8].bit == 9);
   CHECK(faults[9].message == 0);
   CHECK(faults[9].collective == 7);
+  CHECK(faults[9].area == Fault::Area::none);
+  CHECK(faults[10].area == Fault::Area::heap);
+  CHECK(faults[10].call == "send");
+  CHECK(faults[11].area == Fault::Area::process);
+  CHECK(faults[11].at_s == 2e-3);
 }
 
 TEST_CASE("a fault that is not quite one is refused with the valid forms") {
@@ -239,6 +245,10 @@ TEST_CASE("a fault that is not quite one is refused with the valid forms") {
                            "flip:rank=1,where=memory",
                            "flip:rank=1,where=disk,checkpoint=1",
                            "flip:rank=1,where=memory,message=1,checkpoint=1",
+                           "flip:rank=1,where=heap",
+                           "flip:rank=1,where=heap,at=1s,message=1",
+                           "flip:rank=1,where=memory,checkpoint=1,at=1s",
+                           "kill:rank=1,where=heap,at=1s",
                            "kill:rank=1,at=1s,bit=1",
                            "kill:rank=1,at=1s;;",
                            "kill:rank=1,at=1s;kill"}) {

@@ -281,3 +281,34 @@ def bench_injection_command(
     extent = (1, 200, 10, 50) if full else (per_job, alone, kernel_jobs, steps_jobs)
     request = Request(ranks, cases_of(replicas, methods), injections, *extent, seed)
     return bench_injection(request, format, output, mpi, kernels)
+
+
+FLIPS_HELP = """Count what becomes of bits that are flipped anywhere in the memory of a process.
+
+    resprout bench flips --output results
+    resprout bench flips --flips 100 --replicas 3 --methods none,async-hash
+
+Each job runs a kernel by a method of run --verify and has one flip, in its stack, its heap, its
+data, or anywhere in what the process has written. The result of a job says whether the flip was
+masked, corrected, detected, or silent. docs/lab/flips.md says more."""
+
+
+@bench_app.command("flips", help=with_examples(FLIPS_HELP))
+def bench_flips_command(
+    ranks: Annotated[int, typer.Option("--ranks", "-n", metavar="N", min=2, max=16)] = 2,
+    replicas: Annotated[str, typer.Option(metavar="2,3", help="Processes a rank.")] = "2,3",
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Of run --verify. Without it: all.")
+    ] = None,
+    flips: Annotated[int, typer.Option(min=1, help="So many jobs, over all methods.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of which bits are flipped.")] = 1,
+    output: BenchOutput = None,
+    format: BenchFormat = "table",
+    mpi: Annotated[str | None, table_option("--mpi")] = None,
+    kernels: KernelsFolder = None,
+) -> int:
+    from resprout.experiments.bench.flips.command import bench_flips, cases_of
+    from resprout.experiments.bench.flips.plan import Request
+
+    request = Request(ranks, cases_of(replicas, methods), flips, seed)
+    return bench_flips(request, format, output, mpi, kernels)

@@ -74,8 +74,12 @@ class Ended:
     """Of the whole command."""
 
 
-def run_replicated(job: Job, mpi: str | None) -> Ended:
-    """From start to end. A UserError if that does not come, or without a report."""
+class NoEndError(UserError):
+    """A job did not end in time, and was ended."""
+
+
+def run_replicated(job: Job, mpi: str | None, seconds_max: float = _SECONDS_MAX) -> Ended:
+    """From start to end. A NoEndError if that does not come, a UserError without a report."""
     ours = {option.variable for option in OPTIONS}
     environment = {name: value for name, value in os.environ.items() if name not in ours}
     with (
@@ -91,9 +95,9 @@ def run_replicated(job: Job, mpi: str | None) -> Ended:
             preexec_fn=lambda: processes.end_with_parent(signal.SIGTERM),  # noqa: PLW1509
         )  # fmt: skip
         try:
-            process.wait(_SECONDS_MAX)
+            process.wait(seconds_max)
         except subprocess.TimeoutExpired:
-            raise UserError(f"{job}: no end after {_SECONDS_MAX:.0f} s") from None
+            raise NoEndError(f"{job}: no end after {seconds_max:.0f} s") from None
         finally:
             _end(process)
         wall = time.monotonic() - began

@@ -59,7 +59,8 @@ void flip_in(std::span<const Piece> pieces, std::uint64_t bit) {
 Flips::Flips(const std::vector<Fault>& faults, int rank, const std::string& run_directory)
     : notes_(run_directory, rank) {
   for (const Fault& fault : faults)
-    if (fault.kind == Fault::Kind::flip && fault.rank == rank) due_.push_back(fault);
+    if (fault.kind == Fault::Kind::flip && fault.area == Fault::Area::none && fault.rank == rank)
+      due_.push_back(fault);
   has_collectives_ =
       std::ranges::any_of(due_, [](const Fault& fault) { return fault.collective > 0; });
 }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "mpi/policies/inject/flips.hpp"
+#include "mpi/policies/inject/process_memory.hpp"
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/notes.hpp"
 #include "mpi/process/report/report.hpp"
@@ -49,12 +50,45 @@ void leave_note(const Fault& fault) {
   armed().notes->add("injected", json);
 }
 
+const char* text_of(Fault::Area area) {
+  switch (area) {
+    case Fault::Area::none:
+      break;
+    case Fault::Area::process:
+      return "library";
+    case Fault::Area::stack:
+      return "stack";
+    case Fault::Area::heap:
+      return "heap";
+    case Fault::Area::data:
+      return "data";
+  }
+  __builtin_unreachable();
+}
+
+// False: there was nothing to flip.
+bool flip(const Fault& fault) {
+  const std::optional<FlippedBit> flipped = flip_in_process(fault.area, fault.bit);
+  if (!flipped) return false;
+  Json json;
+  json.begin_object().key("fault").string(fault.text).key("rank").number(fault.rank);
+  json.key("area").string(text_of(flipped->area));
+  json.key("bit").number(static_cast<std::int64_t>(flipped->bit));
+  json.key("bytes").number(static_cast<std::int64_t>(flipped->bytes));
+  json.key("call").string(fault.call);
+  json.key("flipped_ns").number(wall_clock_ns()).end_object();
+  armed().notes->add("flipped", json);
+  return true;
+}
+
 void fire(const Fault& fault, Context context) {
+  if (fault.kind == Fault::Kind::flip && !flip(fault)) return;
   {
     const std::scoped_lock lock(armed().mutex);
     std::vector<std::string>& left = armed().left;
     if (const auto it = std::ranges::find(left, fault.text); it != left.end()) left.erase(it);
   }
+  if (fault.kind == Fault::Kind::flip) return;
   leave_note(fault);
   switch (fault.kind) {
     case Fault::Kind::kill:
@@ -68,7 +102,7 @@ void fire(const Fault& fault, Context context) {
       if (context == Context::timer) _exit(fault.status);
       exit(fault.status);
     case Fault::Kind::flip:
-      break;  // flips.hpp
+      break;
   }
 }
 
@@ -112,7 +146,7 @@ void arm_faults(const Options& options, int rank) {
   bool has_flips = false;
   for (const Fault& fault : options.faults) {
     if (fault.rank != rank) continue;
-    if (fault.kind == Fault::Kind::flip) {
+    if (fault.kind == Fault::Kind::flip && fault.area == Fault::Area::none) {
       has_flips = true;
       continue;
     }

@@ -1,5 +1,6 @@
-// Faults on purpose, for tests and demonstrations: this process kills, stops or ends itself; what
-// corrupts its messages is in flips.hpp.
+// Faults on purpose, for tests and demonstrations: this process kills, stops or ends itself, or has
+// a wrong bit somewhere in its memory (process_memory.hpp); what corrupts its messages is in
+// flips.hpp.
 //
 // Timed faults come from a thread of their own, counted ones from the wrappers, which say the name
 // of each call when they are entered. Just before it fires, a fault leaves a note "injected" in
