@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def _is_missing(value: str) -> bool:
-    if value in ("nothing", "last"):
+    if value in ("nothing", "last", "mean", "linear"):
         return True
     return _NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
 

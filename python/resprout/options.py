@@ -340,11 +340,11 @@ OPTIONS = (
     Option(
         "--missing",
         "RESPROUT_MISSING",
-        "nothing|last|VALUE",
-        "nothing, last, or a number",
+        "nothing|last|mean|linear|VALUE",
+        "nothing, last, mean, linear, or a number",
         "nothing",
         "What stands in for the contributions of lost ranks to reductions, scans and gathers: "
-        "nothing, their last ones, or elements of this value "
+        "nothing, their last ones, what the last eight lead to expect, or elements of this value "
         "(docs/how-to/lost-data.md says what it costs).",
     ),
     Option(

@@ -51,13 +51,15 @@ CASES: list[tuple[list[str], list[str], StandIn]] = [
     ([], [], lambda rank, operation: None),
     (["--missing", "7"], [], lambda rank, operation: 7),
     (["--missing", "last"], [], lambda rank, operation: contribution(rank, FATAL_ROUND - 1)),
+    (["--missing", "mean"], [], lambda rank, operation: 150 + rank + 1),
+    (["--missing", "linear"], [], lambda rank, operation: contribution(rank, operation // 2)),
     (["--missing", "7"], ["callback"], lambda rank, operation: 1000 * (rank + 1) if rank else None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("victims", [{4}, {0, 2}], ids=["4", "0-2"])
 @pytest.mark.parametrize(("options", "arguments", "stand_in"), CASES,
-                         ids=["nothing", "value", "last", "callback"])  # fmt: skip
+                         ids=["nothing", "value", "last", "mean", "linear", "asked"])  # fmt: skip
 def test_stand_ins_take_the_places_of_the_lost(
     options: list[str], arguments: list[str], stand_in: StandIn, victims: set[int], tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "mpi/carriers/estimate.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/numbers.hpp"
@@ -37,14 +38,17 @@ class Fold {
       blocks[static_cast<std::size_t>(block->rank)] = block->data;
     }
     if (is_mismatched_) return std::nullopt;
-    if (option().what == Missing::What::last)
-      last_ = &stand_ins_.of_communicator->kind_of(session_, reduction_).payloads;
+    if (option().is_remembered())
+      given_ = &stand_ins_.of_communicator->kind_of(session_, reduction_).given;
     for (int rank = 0; rank < ranks; ++rank) {
       const auto& block = blocks[static_cast<std::size_t>(rank)];
       if (block) {
         if (rank < end_) add({block->begin(), block->end()});
-        if (last_ != nullptr) (*last_)[rank].assign(block->begin(), block->end());
-      } else if (auto stand_in = rank < end_ ? stand_in_for(rank) : std::nullopt) {
+        if (given_ != nullptr) remember((*given_)[rank], *block);
+        continue;
+      }
+      if (given_ != nullptr) ++(*given_)[rank].missed;
+      if (auto stand_in = rank < end_ ? stand_in_for(rank) : std::nullopt) {
         add(std::move(*stand_in));
       }
     }
@@ -66,9 +70,30 @@ class Fold {
       return reduction_.contribution([&](void* buffer) {
         return fill_with(option().value, buffer, count, reduction_.datatype());
       });
-    const auto last = last_->find(rank);
-    if (last == last_->end()) return std::nullopt;
-    return last->second;
+    const Given& given = (*given_)[rank];
+    if (given.payloads.empty()) return std::nullopt;
+    return estimated(given, count).value_or(given.payloads.back());
+  }
+
+  void remember(Given& given, std::span<const std::byte> block) {
+    const std::size_t most = option().what == Missing::What::last ? 1 : remembered_max;
+    given.missed = 0;
+    if (given.payloads.size() == most) given.payloads.pop_front();
+    given.payloads.emplace_back(block.begin(), block.end());
+  }
+
+  // Nothing: they are no numbers, or do not lie side by side, and the last one has to do.
+  std::optional<Payload> estimated(const Given& given, int count) {
+    if (option().what == Missing::What::last || !reduction_.has_elements_side_by_side())
+      return std::nullopt;
+    const std::size_t size = given.payloads.size();
+    const std::vector<double> weights = option().what == Missing::What::mean
+                                            ? mean_weights(size)
+                                            : linear_weights(size, given.missed);
+    std::vector<WeightedNumbers> terms;
+    for (std::size_t i = 0; i < size; ++i) terms.push_back({given.payloads[i].data(), weights[i]});
+    return reduction_.contribution(
+        [&](void* buffer) { return fill_with_sums(terms, buffer, count, reduction_.datatype()); });
   }
 
   // Behind what is there already.
@@ -82,7 +107,7 @@ class Fold {
   Reduction& reduction_;
   MPI_Comm comm_;
   const int end_;
-  std::map<int, Payload>* last_ = nullptr;  // null: nothing is remembered
+  std::map<int, Given>* given_ = nullptr;  // null: nothing is remembered
   std::optional<Payload> sum_;
   bool is_mismatched_ = false;
 };

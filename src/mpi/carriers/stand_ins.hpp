@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -30,6 +31,12 @@
 
 namespace resprout::shim {
 
+// What a rank has given last, the oldest first; and for how many operations it has given nothing.
+struct Given {
+  std::deque<std::vector<std::byte>> payloads;
+  std::size_t missed = 0;
+};
+
 // The last contributions to reductions of one kind: of so many elements of a datatype, by an
 // operator. MPI may give a handle that was freed to something else: that is another kind.
 struct Remembered {
@@ -38,7 +45,7 @@ struct Remembered {
   Bearer datatype_bearer;
   MPI_Op op;
   Bearer op_bearer;
-  std::map<int, std::vector<std::byte>> payloads;  // by rank in the communicator
+  std::map<int, Given> given;  // by rank in the communicator
 };
 
 // What a communicator knows of its reductions.

@@ -275,16 +275,20 @@ string parse_transport(string_view value, Options& options) {
 }
 
 string parse_missing(string_view value, Options& options) {
-  if (value == "nothing" || value == "last") {
-    options.missing.what = value == "last" ? Missing::What::last : Missing::What::nothing;
+  using What = Missing::What;
+  using Row = std::pair<string_view, What>;
+  for (const auto& [name, what] : {Row{"nothing", What::nothing}, Row{"last", What::last},
+                                   Row{"mean", What::mean}, Row{"linear", What::linear}}) {
+    if (name != value) continue;
+    options.missing.what = what;
     return {};
   }
-  options.missing.what = Missing::What::value;
+  options.missing.what = What::value;
   std::istringstream text{string(value)};
   text.imbue(std::locale::classic());  // the program may have another one
   text >> std::noskipws >> options.missing.value;
   if (text.fail() || text.peek() != std::istringstream::traits_type::eof())
-    return "'" + text.str() + "' is not valid: give nothing, last or a number";
+    return "'" + text.str() + "' is not valid: give nothing, last, mean, linear or a number";
   return {};
 }
 

@@ -29,9 +29,12 @@ enum class OnCorruption { abort, report };         // RESPROUT_ON_CORRUPTION=abo
 enum class OnReplicaLoss { end_plane, stand_in };  // RESPROUT_ON_REPLICA_LOSS=end-plane|stand-in
 enum class Sum { any, reproducible };              // RESPROUT_SUM=any|reproducible
 
-// RESPROUT_MISSING=nothing|last|VALUE: what stands in for missing contributions to reductions.
+// RESPROUT_MISSING=nothing|last|mean|linear|VALUE: what stands in for missing contributions to
+// reductions.
 struct Missing {
-  enum class What { nothing, last, value } what = What::nothing;
+  enum class What { nothing, last, value, mean, linear } what = What::nothing;
+  // Of what was given before.
+  bool is_remembered() const { return what != What::nothing && what != What::value; }
   long double value = 0;
 };
 

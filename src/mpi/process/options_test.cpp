@@ -162,6 +162,15 @@ TEST_CASE("where the job is started again a process ends with the first loss, as
   }
 }
 
+TEST_CASE("what stands in for the missing is a word or a number") {
+  using What = Missing::What;
+  CHECK(parse({"RESPROUT_MISSING=mean"}).options.missing.what == What::mean);
+  CHECK(parse({"RESPROUT_MISSING=linear"}).options.missing.what == What::linear);
+  CHECK(parse({"RESPROUT_MISSING=linear"}).options.missing.is_remembered());
+  CHECK_FALSE(parse({"RESPROUT_MISSING=3"}).options.missing.is_remembered());
+  CHECK(speaks_of(parse({"RESPROUT_MISSING=median"}).error, "mean, linear or a number"));
+}
+
 TEST_CASE("the timeout must be longer than the period") {
   CHECK(speaks_of(parse({"RESPROUT_HEARTBEAT_PERIOD_MS=2000"}).error, "greater"));
 }

@@ -63,6 +63,46 @@ void fill_floats(const FloatForm& form, long double number, void* buffer, int co
   });
 }
 
+using Terms = std::span<const WeightedNumbers>;
+
+template <typename T>
+long double sum_at(Terms terms, std::size_t place) {
+  long double sum = 0;
+  for (const WeightedNumbers& term : terms) {
+    T element;
+    std::memcpy(&element, static_cast<const unsigned char*>(term.elements) + place * sizeof element,
+                sizeof element);
+    sum += term.weight * static_cast<long double>(element);
+  }
+  return sum;
+}
+
+template <typename T>
+void fill_sums(Terms terms, void* buffer, int count) {
+  auto* const elements = static_cast<unsigned char*>(buffer);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const T element = converted<T>(std::round(sum_at<T>(terms, i)));
+    std::memcpy(elements + i * sizeof element, &element, sizeof element);
+  }
+}
+
+using FillSums = void (*)(Terms, void*, int);
+
+FillSums whole_sums(std::size_t bytes, bool has_sign) {
+  switch (bytes) {
+    case 1:
+      return has_sign ? fill_sums<std::int8_t> : fill_sums<std::uint8_t>;
+    case 2:
+      return has_sign ? fill_sums<std::int16_t> : fill_sums<std::uint16_t>;
+    case 4:
+      return has_sign ? fill_sums<std::int32_t> : fill_sums<std::uint32_t>;
+    case 8:
+      return has_sign ? fill_sums<std::int64_t> : fill_sums<std::uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
 using Fill = void (*)(long double, void*, int);
 
 // Whole numbers of any name: what counts is their size and whether they have a sign.
@@ -104,15 +144,23 @@ Fill truth_value(std::size_t bytes) {
   }
 }
 
-Fill find_fill(MPI_Datatype datatype) {
-  const MPI_Datatype with_sign[] = {
+bool has_sign(MPI_Datatype datatype) {
+  const MPI_Datatype list[] = {
       MPI_SIGNED_CHAR, MPI_CHAR,    MPI_SHORT,    MPI_INT,      MPI_LONG,     MPI_LONG_LONG,
       MPI_INT8_T,      MPI_INT16_T, MPI_INT32_T,  MPI_INT64_T,  MPI_AINT,     MPI_OFFSET,
       MPI_COUNT,       MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8};
-  const MPI_Datatype without_sign[] = {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT,     MPI_UNSIGNED,
-                                       MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
-                                       MPI_UINT16_T,      MPI_UINT32_T,           MPI_UINT64_T,
-                                       MPI_BYTE};
+  return is_one_of(datatype, list) || combiner_of(datatype) == MPI_COMBINER_F90_INTEGER;
+}
+
+bool is_without_sign(MPI_Datatype datatype) {
+  const MPI_Datatype list[] = {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT,     MPI_UNSIGNED,
+                               MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
+                               MPI_UINT16_T,      MPI_UINT32_T,           MPI_UINT64_T,
+                               MPI_BYTE};
+  return is_one_of(datatype, list);
+}
+
+Fill find_fill(MPI_Datatype datatype) {
   const MPI_Datatype truth[] = {MPI_C_BOOL,   MPI_CXX_BOOL,
 #ifdef MPI_LOGICAL1
                                 MPI_LOGICAL1,
@@ -130,13 +178,21 @@ Fill find_fill(MPI_Datatype datatype) {
   int size = 0;
   if (PMPI_Type_size(datatype, &size) != MPI_SUCCESS) return nullptr;
   const auto bytes = static_cast<std::size_t>(size);
-  if (is_one_of(datatype, with_sign)) return whole(bytes, true);
-  if (is_one_of(datatype, without_sign)) return whole(bytes, false);
+  if (has_sign(datatype)) return whole(bytes, true);
+  if (is_without_sign(datatype)) return whole(bytes, false);
   if (is_one_of(datatype, truth)) return truth_value(bytes);
 #if defined(MPI_REAL16) && defined(RESPROUT_QUAD)
   if (datatype == MPI_REAL16 && bytes == sizeof(Quad)) return fill<Quad>;
 #endif
-  return combiner_of(datatype) == MPI_COMBINER_F90_INTEGER ? whole(bytes, true) : nullptr;
+  return nullptr;
+}
+
+FillSums find_fill_sums(MPI_Datatype datatype) {
+  int size = 0;
+  if (PMPI_Type_size(datatype, &size) != MPI_SUCCESS) return nullptr;
+  const bool is_signed = has_sign(datatype);
+  if (!is_signed && !is_without_sign(datatype)) return nullptr;
+  return whole_sums(static_cast<std::size_t>(size), is_signed);
 }
 
 }  // namespace
@@ -148,6 +204,20 @@ bool fill_with(long double number, void* buffer, int count, MPI_Datatype datatyp
   }
   const Fill fill = find_fill(datatype);
   if (fill != nullptr) fill(number, buffer, count);
+  return fill != nullptr;
+}
+
+bool fill_with_sums(Terms terms, void* buffer, int count, MPI_Datatype datatype) {
+  if (const auto form = float_form(datatype)) {
+    with_type(form->kind, [&]<typename F>(F) {
+      auto* const numbers = static_cast<F*>(buffer);
+      for (std::size_t i = 0; i < form->parts * static_cast<std::size_t>(count); ++i)
+        numbers[i] = static_cast<F>(sum_at<F>(terms, i));
+    });
+    return true;
+  }
+  const FillSums fill = find_fill_sums(datatype);
+  if (fill != nullptr) fill(terms, buffer, count);
   return fill != nullptr;
 }
 

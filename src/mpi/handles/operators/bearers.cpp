@@ -32,7 +32,7 @@ Bearer find(Handle handle) {
 template <typename Handle>
 void note(Handle handle) {
   const World* world = World::current();
-  if (world == nullptr || world->options().missing.what != Missing::What::last) return;
+  if (world == nullptr || !world->options().missing.is_remembered()) return;
   const std::lock_guard guard(table<Handle>().mutex);
   ++table<Handle>().freed[handle];
 }

@@ -48,6 +48,8 @@ class Reduction {
   std::size_t input_bytes() const { return form_ ? form_->sum_bytes() : layout_.spread_bytes; }
   // The size of such an input without gaps.
   std::size_t bytes() const { return form_ ? form_->sum_bytes() : layout_.packed_bytes; }
+  // Whether an input is the elements of the datatype, and nothing else.
+  bool has_elements_side_by_side() const { return !form_ && layout_.is_dense; }
   runtime::Combiner& combiner();
   // What goes into it for a process whose send buffer is as fill(buffer) makes it; nothing if that
   // returns false. There is room for what lies between the parts of elements, too, and behind them.
