@@ -35,7 +35,8 @@ endif()
 # resprout_add_shared_shim(NAME FROM layer): the shared library that is preloaded into programs.
 #
 # It shows the world nothing but MPI's names and its own (libresprout.map), and carries its C++
-# runtime inside, so that it can be loaded into anything.
+# runtime inside, so that it can be loaded into anything. That has std::random_device, too, of which
+# ours comes first (src/mpi/policies/replicas/random_numbers.cpp).
 function(resprout_add_shared_shim name)
   cmake_parse_arguments(arg "" "FROM" "" ${ARGN})
   get_target_property(type ${arg_FROM} TYPE)
@@ -48,7 +49,8 @@ function(resprout_add_shared_shim name)
   add_library(${name} SHARED $<TARGET_OBJECTS:${arg_FROM}>)
   target_link_libraries(${name} PRIVATE $<TARGET_PROPERTY:${arg_FROM},LINK_LIBRARIES>)
   target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++
-                      LINKER:--version-script=${map} LINKER:--no-undefined)
+                      LINKER:--version-script=${map} LINKER:--no-undefined
+                      LINKER:--allow-multiple-definition)
   set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map} LINKER_LANGUAGE CXX)
   resprout_find_mpi_from(${name} "$ORIGIN/../../..")
 endfunction()

@@ -41,6 +41,7 @@ function(resprout_add_mpich_shim name)
   set(map ${PROJECT_SOURCE_DIR}/cmake/libresprout.map)
   target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++
                       LINKER:--version-script=${map} LINKER:--no-undefined
+                      LINKER:--allow-multiple-definition
                       LINKER:--allow-shlib-undefined)
   # Whichever library the program has is the one.
   set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map} SKIP_BUILD_RPATH ON)

@@ -74,6 +74,7 @@ def run_command(
     on_replica_loss: Annotated[str | None, table_option("--on-replica-loss")] = None,
     verify: Annotated[str | None, table_option("--verify")] = None,
     clocks: Annotated[str | None, table_option("--clocks")] = None,
+    system: Annotated[str | None, table_option("--system")] = None,
     on_corruption: Annotated[str | None, table_option("--on-corruption")] = None,
     on_unverified: Annotated[str | None, table_option("--on-unverified")] = None,
     commit_output: Annotated[str | None, table_option("--commit-output")] = None,
@@ -118,8 +119,8 @@ def run_command(
 
     texts = _by_flag(
         bcast=bcast, allreduce=allreduce, collectives=collectives, replicas=replicas, clocks=clocks,
-        on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption, radix=radix,
-        shadow_lag=shadow_lag, on_unverified=on_unverified, commit_output=commit_output,
+        system=system, on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption,
+        radix=radix, shadow_lag=shadow_lag, on_unverified=on_unverified, commit_output=commit_output,
         straggler_wait=straggler_wait, call_timeout=call_timeout, on_call_timeout=on_call_timeout,
         on_loss=on_loss, on_unanswered=on_unanswered, sum=sum_, missing=missing, network=network,
         transport=transport, heartbeat_period=heartbeat_period, heartbeat_timeout=heartbeat_timeout,

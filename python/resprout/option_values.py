@@ -89,6 +89,7 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "--on-replica-loss": _one_of("end-plane", "stand-in"),
     "--verify": _one_of("none", "all-to-all", "msg-plus-hash", "async", "async-hash"),
     "--clocks": _one_of("decided", "own"),
+    "--system": _one_of("decided", "own"),
     "--on-corruption": _one_of("abort", "report"),
     "--on-unverified": _one_of("go-on", "wait", "abort"),
     "--commit-output": _one_of("first", "voted"),

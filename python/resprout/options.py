@@ -125,8 +125,16 @@ OPTIONS = (
         "decided, own",
         "decided",
         "Whether replicas that are compared, or stand in, read the system's clocks alike: what the "
-        "main thread of one reads all others read, too. Programs that ask for "
-        "MPI_THREAD_MULTIPLE, as mpi4py does, read their own (docs/reference/decided.md).",
+        "main thread of one reads all others read, too (docs/reference/decided.md).",
+    ),
+    Option(
+        "--system",
+        "RESPROUT_SYSTEM",
+        "decided|own",
+        "decided, own",
+        "decided",
+        "Whether replicas that are compared, or stand in, get the same random numbers, process "
+        "ids, host names and addresses from the system (docs/reference/decided.md).",
     ),
     Option(
         "--on-corruption",

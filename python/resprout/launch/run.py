@@ -363,11 +363,12 @@ def _check_what_replicas_do(request: Request) -> None:
     verify = request.texts.get("--verify")
     is_compared = verify not in (None, "none")
     stands_in = request.texts.get("--on-replica-loss") == "stand-in"
-    if request.texts.get("--clocks") is not None and not (is_compared or stands_in):
-        raise UserError(
-            "--clocks needs --verify all-to-all, msg-plus-hash, async or async-hash, or "
-            "--on-replica-loss stand-in: without them it does not matter what replicas read"
-        )
+    for flag in ("--clocks", "--system"):
+        if request.texts.get(flag) is not None and not (is_compared or stands_in):
+            raise UserError(
+                f"{flag} needs --verify all-to-all, msg-plus-hash, async or async-hash, or "
+                "--on-replica-loss stand-in: without them it does not matter what replicas read"
+            )
     for flag in ("--on-unverified", "--commit-output"):
         if request.texts.get(flag) not in (None, "go-on", "first") and not is_compared:
             raise UserError(

@@ -44,6 +44,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "views": None if report.views is None else [asdict(view) for view in report.views],
         "tree": None if report.tree is None else asdict(report.tree),
         "corruptions": [asdict(found) for found in report.corruptions],
+        "undecided": [asdict(call) for call in report.undecided],
         "replicas": report.replicas,
         "on_replica_loss": report.on_replica_loss,
         "replicas_left": list(report.replicas_left),

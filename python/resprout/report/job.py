@@ -7,6 +7,7 @@ from resprout.report.call_timeouts import CallTimeout
 from resprout.report.corruptions import NOT_COMPARED, Corruption, Verification
 from resprout.report.lives import Life
 from resprout.report.ranks import Flipped, Tally, Unanswered
+from resprout.report.undecided import Undecided
 from resprout.report.views import View, ViewTree
 
 
@@ -158,6 +159,8 @@ class Report:
     faults_left: tuple[str, ...] = ()
     """Flips that did not come about, of ranks that came through MPI_Finalize."""
     corruptions: tuple[Corruption, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+    """What the program has asked for that may differ between replicas."""
     verification: Verification | None = None
     """Of all processes of all planes; nothing: messages were not verified."""
     verify: str = "none"

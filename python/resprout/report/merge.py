@@ -84,6 +84,7 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
         unprotected=unprotected,
         flipped=parts.flipped,
         corruptions=parts.corruptions,
+        undecided=parts.undecided,
         verification=_sum_verification(parts.ranks.values()),
         views=merge_views(parts.ranks.values()),
         tree=merge_tree(parts.ranks.values()),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from resprout.report import corruptions
+from resprout.report import corruptions, undecided
 from resprout.report.job import PlaneEnd, Report, Return
 from resprout.report.plane_ends import different, listed, stragglers, weakest
 
@@ -29,6 +29,8 @@ def describe_planes(report: Report) -> Iterator[str]:
     for plane in different(report.planes):
         yield f"  plane {plane.replica} ended differently: {plane.how}, with status {plane.status}"
     yield from corruptions.describe(report.corruptions)
+    if report.corruptions or lost:
+        yield from undecided.describe(report.undecided)
     yield from _verified(report)
     is_unverified = any(plane.how == "unverified" for plane in report.planes)
     if is_unverified or any(found.then == "abort" for found in report.corruptions):

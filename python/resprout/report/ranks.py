@@ -32,6 +32,7 @@ from resprout.report.corruptions import (
 )
 from resprout.report.ends import SeenEnd, read_ends
 from resprout.report.notes import NoteReader
+from resprout.report.undecided import Undecided, parse_undecided
 from resprout.report.views import SeenView, ViewTree, parse_tree, parse_views
 
 SCHEMA = 1
@@ -174,6 +175,7 @@ class Parts:
     unreadable: tuple[str, ...] = ()
     flipped: tuple[Flipped, ...] = ()
     corruptions: tuple[Corruption, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
     unanswered: tuple[Unanswered, ...] = ()
     stood_still: frozenset[int] = frozenset()
     """Who was ended for that."""
@@ -267,6 +269,7 @@ def _read_notes(directory: Path) -> Parts:
     injected: dict[int, Injected] = {}
     flipped: list[Flipped] = []
     corruptions: list[Corruption] = []
+    undecided: list[Undecided] = []
     unanswered: list[Unanswered] = []
     stood_still = set()
     reader = NoteReader(directory)
@@ -279,6 +282,8 @@ def _read_notes(directory: Path) -> Parts:
                 flipped.append(_parse_flipped(note.value))
             elif note.kind == "corrupted":
                 corruptions.append(parse_corruption(note.value))
+            elif note.kind == "undecided":
+                undecided.append(parse_undecided(note.value))
             elif note.kind == "unanswered":
                 unanswered.append(_parse_unanswered(note.rank, note.value))
             elif note.kind == "stood_still":
@@ -289,6 +294,7 @@ def _read_notes(directory: Path) -> Parts:
         injected=injected,
         unreadable=tuple(sorted(reader.unreadable)),
         flipped=tuple(sorted(flipped, key=lambda flip: (flip.flipped_ns, flip.rank))),
+        undecided=tuple(dict.fromkeys(undecided)),
         corruptions=tuple(sorted(corruptions, key=lambda found: (found.found_ns, found.rank))),
         unanswered=tuple(sorted(unanswered, key=lambda call: (call.at_ns, call.rank))),
         stood_still=frozenset(stood_still),

@@ -5,7 +5,9 @@
 // PRELOAD is the value of LD_PRELOAD for the program, maybe empty; mpirun has another one. The
 // environment stays as it is, whatever its names are: a shell would drop those that are no
 // identifiers of its own, exported functions among them. The runtimes of sanitizers come first.
+// Replicas that are to get the same answers of the system get the same addresses, too.
 #include <fcntl.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,6 +80,14 @@ void name_process() {
   setenv("RESPROUT_PROCESS", name, 1);
 }
 
+// Where the system lets us.
+void keep_addresses() {
+  const char* system = std::getenv("RESPROUT_SYSTEM");
+  if (system == nullptr || std::strncmp(system, "decided:", 8) != 0) return;
+  const int before = personality(0xffffffff);
+  if (before != -1) personality(static_cast<unsigned>(before) | ADDR_NO_RANDOMIZE);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -89,6 +99,7 @@ int main(int count, char** words) {
   leave_id(rank);
   take_input(rank);
   name_process();
+  keep_addresses();
   if (*words[1] != 0) {
     using namespace resprout::launcher;
     const auto preload = with_sanitizers_first(words[1], sanitizers_of(file_of(words[2])));

@@ -43,6 +43,7 @@
 #include "mpi/policies/chosen/verification.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/clocks.hpp"
+#include "mpi/policies/replicas/identity.hpp"
 #include "mpi/policies/replicas/masking.hpp"
 #include "mpi/process/calls_mutex.hpp"
 #include "mpi/process/environment.hpp"
@@ -251,7 +252,10 @@ bool is_for_others() {
 void begin() {
   watch_fatal_signals();
   char** const environment = take_environment();
-  if (is_for_others()) return close_clocks();
+  if (is_for_others()) {
+    close_clocks();
+    return close_system();
+  }
   CallsMutex::note_thread_level();
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);

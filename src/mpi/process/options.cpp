@@ -298,9 +298,9 @@ string parse_sum(string_view value, Options& options) {
   return parse_choice(value, table, options.sum);
 }
 
-// Read when the process begins (policies/replicas/clocks.cpp): `decided` is followed by two times
-// then.
-string check_clocks(string_view value) {
+// Read when the process begins (policies/replicas/clocks.cpp, identity.cpp): `decided` is followed
+// by two times, or by a key, then.
+string check_decided(string_view value) {
   if (value == "own" || value == "decided" || value.starts_with("decided:")) return {};
   return "'" + string(value) + "' is not valid: give decided or own";
 }
@@ -411,7 +411,7 @@ constexpr std::array variables{
              [](string_view v, int, Options& o) { return o.allreduce = v, string{}; }},
     Variable{"RESPROUT_BCAST",
              [](string_view v, int, Options& o) { return o.bcast = v, string{}; }},
-    Variable{"RESPROUT_CLOCKS", [](string_view v, int, Options&) { return check_clocks(v); }},
+    Variable{"RESPROUT_CLOCKS", [](string_view v, int, Options&) { return check_decided(v); }},
     Variable{"RESPROUT_COLLECTIVES",
              [](string_view v, int, Options& o) { return parse_calibrated(v, o); }},
     Variable{"RESPROUT_HEARTBEAT_PERIOD_MS",
@@ -446,6 +446,7 @@ constexpr std::array variables{
     Variable{"RESPROUT_SHADOW_LAG",
              [](string_view v, int, Options& o) { return parse_shadow_lag(v, o); }},
     Variable{"RESPROUT_SUM", [](string_view v, int, Options& o) { return parse_sum(v, o); }},
+    Variable{"RESPROUT_SYSTEM", [](string_view v, int, Options&) { return check_decided(v); }},
     Variable{"RESPROUT_TRANSPORT",
              [](string_view v, int, Options& o) { return parse_transport(v, o); }},
     Variable{"RESPROUT_VERBOSE",

@@ -62,10 +62,10 @@ def check_planes(mpi: Mpi, texts: Mapping[str, str | None]) -> None:
 def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list[Plan]:
     """One plan a plane."""
     plans = []
-    clocks = _clocks_of(plan)
+    answers = {**_clocks_of(plan), **_system_of(plan)}
     for replica in range(replicas):
         mine = [fault for fault in faults if fault.replica == replica]
-        variables = {**plan.variables, **clocks, "RESPROUT_REPLICA": str(replica)}
+        variables = {**plan.variables, **answers, "RESPROUT_REPLICA": str(replica)}
         if mine:
             variables["RESPROUT_INJECT"] = ";".join(map(str, mine))
         plans.append(replace(plan, variables=variables, planes=replicas))
@@ -74,10 +74,21 @@ def planes_of(plan: Plan, replicas: int, faults: Sequence[Fault | Flip]) -> list
 
 def _clocks_of(plan: Plan) -> dict[str, str]:
     """With decided clocks what all ranks read until they have MPI: from now on."""
-    is_own = plan.variables.get("RESPROUT_CLOCKS") == "own"
-    if is_own or not (plan.verify != "none" or plan.stands_in):
+    if not _is_decided(plan, "RESPROUT_CLOCKS"):
         return {}
     return {"RESPROUT_CLOCKS": f"decided:{time.time_ns()}:{time.monotonic_ns()}"}
+
+
+def _system_of(plan: Plan) -> dict[str, str]:
+    """With decided answers the key of all random numbers until then."""
+    if not _is_decided(plan, "RESPROUT_SYSTEM"):
+        return {}
+    return {"RESPROUT_SYSTEM": f"decided:{secrets.token_hex(32)}"}
+
+
+def _is_decided(plan: Plan, variable: str) -> bool:
+    is_own = plan.variables.get(variable) == "own"
+    return not is_own and (plan.verify != "none" or plan.stands_in)
 
 
 def execute(plans: Sequence[Plan], parent: str | None, strict: bool) -> Report:
@@ -162,6 +173,7 @@ def _report_of(
             one for one in NOT_COMPARED if one != "stdout" or _voted_lines(plans[0]) is None
         ),
         verification=verification,
+        undecided=tuple(dict.fromkeys(call for one in launches for call in one.report.undecided)),
         corruptions=tuple(sorted(found, key=lambda one: (one.found_ns, one.replica, one.rank))),
         replicas=len(planes),
         planes=planes,

@@ -1,11 +1,12 @@
 #include "mpi/operations/io/apart.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -54,8 +55,10 @@ std::uint64_t done_with(int code) { return said_done + static_cast<std::uint64_t
 int class_in(std::uint64_t heard) { return static_cast<int>(heard - said_done); }
 
 std::uint64_t any_number() {
-  std::random_device device;
-  return numbers + device();
+  std::uint32_t number = 0;
+  while (getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  return numbers + number;
 }
 
 // How many elements of the file's view `count` of `datatype` are.

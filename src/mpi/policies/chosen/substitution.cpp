@@ -11,6 +11,7 @@
 #include "mpi/policies/replicas/company.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
+#include "mpi/policies/replicas/identity.hpp"
 #include "mpi/policies/replicas/lone_calls.hpp"
 #include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
@@ -98,6 +99,7 @@ void open_masking(const Options& options, const std::string& address) {
   verified_messages.store(open.messages.get());
   decided.store(open.decided.get());
   open_clocks();
+  open_system();
   decided_receives.store(open.receives.get());
 }
 
@@ -107,6 +109,7 @@ VerificationFigures close_masking() {
   Substitution& open = substitution();
   if (open.masking == nullptr) return {};
   close_clocks();
+  close_system();
   open.receives->close([&] { open.masking->meanwhile(); });
   decided_receives.store(nullptr);
   remove_progress_hook(look_after_receives);

@@ -21,6 +21,7 @@
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/policies/replicas/findings.hpp"
+#include "mpi/policies/replicas/identity.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/plane_end.hpp"
 #include "mpi/policies/replicas/receives.hpp"
@@ -161,6 +162,7 @@ class Verification final {
     verified_messages.store(&messages_);
     decided.store(&decided_);
     open_clocks();
+    open_system();
     decided_receives.store(&receives_);
   }
 
@@ -168,6 +170,7 @@ class Verification final {
   // anything. Empty `run_directory`: without notes for the launcher.
   void part(const std::string& run_directory) {
     close_clocks();
+    close_system();
     decided_receives.store(nullptr);
     remove_progress_hook(look_after_messages);
     decided_.finish();

@@ -57,7 +57,7 @@ std::string Decided::name_of(std::uint32_t call) {
                                     "MPI_Waitsome",
                                     "MPI_Request_get_status",
                                     "resprout_checkpoint",
-                                    "a clock"};
+                                    "a clock, or what else it asks the system for"};
   return call < names.size() ? names[call] : "an unknown call";
 }
 

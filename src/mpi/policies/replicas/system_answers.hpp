@@ -1,0 +1,86 @@
+// What the program asks the system for, and who answers: the process itself, or one replica for
+// all.
+//
+// A program decides by such answers, adds them up and sends them; replicas that had answers of
+// their own would do different things, or be taken for corrupted. So the replica that decides what
+// may differ (decided.hpp) asks for all. Before MPI_Init no other replica can be asked; then an
+// answer stands that the launcher has given to all.
+//
+// Only what the program asks for, on its main thread and outside of MPI's calls: the MPI library
+// asks for itself, and so do other threads, whose order nobody knows. A program that has asked for
+// MPI_THREAD_MULTIPLE is answered alike until it makes a thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <dlfcn.h>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "mpi/policies/replicas/undecided.hpp"
+
+namespace resprout::shim {
+
+enum class Whose : int {
+  own,     // the process's
+  stands,  // before MPI_Init
+  decided,
+};
+
+// What is answered alike: clocks (RESPROUT_CLOCKS), or the rest (RESPROUT_SYSTEM). Lives as long as
+// the process. `begin`: what the launcher has asked for, before `main`.
+class Answers {
+ public:
+  // `in_thread`: what it is called if other threads ask for it.
+  explicit constexpr Answers(const char* in_thread) : in_thread_(in_thread) {}
+  // By the main thread.
+  void begin();
+  // As long as others can be asked, and until they cannot any more.
+  void open();
+  void close() { whose_.store(Whose::own); }
+  bool is_own() const { return whose_.load(std::memory_order_relaxed) == Whose::own; }
+
+  // Whose answer it is that is asked for there.
+  Whose whose_for(const void* caller);
+  // What the program gets there where the process itself would get `value`: that, or what
+  // `standing()` is before MPI_Init, or what is decided.
+  template <typename T, typename Standing>
+  T answer(T value, const void* caller, Standing standing) {
+    const Whose now = whose_for(caller);
+    if (now == Whose::stands) return standing();
+    if (now == Whose::decided) decide(std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+  // `own` becomes what is decided.
+  static void decide(std::span<std::byte> own);
+
+ private:
+  std::atomic<Whose> whose_{Whose::own};
+  Undecided in_thread_;
+};
+
+// Whether it is the program that calls from there, in its own process: not the MPI library, not
+// what it stands on, and no child. From any thread.
+bool is_program(const void* caller);
+bool is_main_thread();
+// The process's own id, whatever the program is told.
+pid_t real_pid();
+// That of the program, where its main thread has begun; a child has it from its parent.
+pid_t program_pid();
+
+// What the system has, behind ours.
+template <typename Function>
+Function* behind(std::atomic<Function*>& found, const char* name) {
+  Function* function = found.load(std::memory_order_relaxed);
+  if (function == nullptr) {
+    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    found.store(function, std::memory_order_relaxed);
+  }
+  return function;
+}
+
+#define RESPROUT_CALLER __builtin_return_address(0)
+
+}  // namespace resprout::shim

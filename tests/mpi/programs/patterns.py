@@ -1,0 +1,58 @@
+"""Lines of what programs do that may come out differently in each replica.
+
+patterns.py PATTERN...
+"""
+
+import os
+import random
+import secrets
+import socket
+import sys
+import threading
+import time
+import uuid
+
+import numpy
+from mpi4py import MPI
+
+
+def _read(found: list[float]) -> None:
+    found.append(time.time())
+
+
+def _read_in_thread() -> float:
+    found: list[float] = []
+    thread = threading.Thread(target=_read, args=(found,))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+PATTERNS = {
+    "hash": lambda: hash("a string"),
+    "set-order": lambda: list({str(i) for i in range(50)}),
+    "random": random.random,
+    "secrets": secrets.token_hex,
+    "numpy": lambda: float(numpy.random.default_rng().random()),
+    "uuid": lambda: str(uuid.uuid4()),
+    "time": time.time,
+    "sleep": lambda: (time.sleep(0.001), time.perf_counter()),
+    "getpid": os.getpid,
+    "gethostname": socket.gethostname,
+    "time-in-thread": _read_in_thread,
+}
+
+
+def main() -> None:
+    comm = MPI.COMM_WORLD
+    for tag, name in enumerate(sys.argv[1:], 1):
+        found = [PATTERNS[name]() for _ in range(3)]
+        comm.sendrecv(
+            found, (comm.rank + 1) % comm.size, tag, None, (comm.rank - 1) % comm.size, tag
+        )
+        comm.allgather(found)
+    if comm.rank == 0:
+        print("done", flush=True)
+
+
+main()
