@@ -47,3 +47,13 @@ def test_a_call_after_a_loss_does_what_the_table_says(
     end = OTHER_ENDS.get(name, ENDS[treatment])
     assert ended.out.splitlines() == [end, end], str(ended)
     assert ended.lost == {1}, str(ended)
+
+
+# mpi4py makes all its datatypes so on a library that has these functions.
+@pytest.mark.parametrize("library", other_mpis.PREFIXES)
+def test_datatypes_that_functions_with_large_counts_have_made_are_known(library: str) -> None:
+    prefix = with_shim(library)
+    program = [other_mpis.program("large_types")]
+    ended = jobs.resprout_run(3, program, other_mpis.options(prefix))
+    assert ended.status == 0, str(ended)
+    assert sorted(ended.out.splitlines()) == [f"rank {rank} ok" for rank in range(3)], str(ended)
