@@ -107,8 +107,16 @@ static void check_others(void) {
   MPI_Win_get_errhandler(window, &got);
   CHECK(got == MPI_ERRORS_ARE_FATAL);
   MPI_Errhandler_free(&got);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_ABORT);
+  MPI_Win_get_errhandler(window, &got);
+  CHECK(got == MPI_ERRORS_ABORT);
+  MPI_Errhandler_free(&got);
   MPI_Win_fence(0, window);
   MPI_Win_free(&window);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ABORT);
+  MPI_File_get_errhandler(MPI_FILE_NULL, &got);
+  CHECK(got == MPI_ERRORS_ABORT);
+  MPI_Errhandler_free(&got);
   MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
   MPI_File_get_errhandler(MPI_FILE_NULL, &got);
   CHECK(got == MPI_ERRORS_ARE_FATAL);
