@@ -89,6 +89,19 @@ CommunicatorLanes::~CommunicatorLanes() {
   world->engine().lane_pool().leave(ticket, name, members, LaneMemory::stamps_each * operations);
 }
 
+bool open_lanes(Communicator& communicator, Kind kind) {
+  if (communicator.session->is_revoked() || !can_have_lanes(communicator) ||
+      !are_wanted(communicator, kind))
+    return false;
+  if (!has_current_lanes(communicator))
+    communicator.lanes = std::make_shared<CommunicatorLanes>(communicator);
+  CommunicatorLanes& lanes = *communicator.lanes;
+  if (lanes.machine.is_over()) return false;
+  const int losses = World::current()->lost_count();
+  if (lanes.losses != losses && !has_lost_member(*lanes.members)) lanes.losses = losses;
+  return true;
+}
+
 // Whoever was interrupted may not have come to what others did in them.
 void leave_lanes(Communicator& communicator) {
   const runtime::Session& session = *communicator.session;

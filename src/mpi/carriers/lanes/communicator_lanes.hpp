@@ -67,6 +67,11 @@ void leave_lanes(Communicator& communicator);
 // follows: it has a session.
 bool are_wanted(const Communicator& communicator, Kind kind);
 bool has_lost_member(const runtime::Members& members);
+// Lanes carry calls of that kind, and are there. Whether the library may still carry anything is
+// not asked: a member that was interrupted in one of its calls knows more of that than one that was
+// through before. What the slots say all know. The same answer at all members. REQUIRES: no tasks
+// go before the call.
+bool open_lanes(Communicator& communicator, Kind kind);
 // They are of its session's members, who only ever become fewer. That somebody was left out may be
 // known, from a result, before that he is lost. REQUIRES: no tasks.
 bool has_current_lanes(const Communicator& communicator);

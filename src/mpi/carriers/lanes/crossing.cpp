@@ -19,7 +19,7 @@ constexpr std::size_t contributions_max = std::size_t{64} << 10;
 // Looks at a slot before the engine is driven meanwhile: with the processor given up in between, or
 // where there is one for each.
 constexpr int yields_max = 4;
-constexpr int spins_max = 400;
+constexpr int spins_max = 399;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -57,10 +57,8 @@ bool has_gone_another_way(const CommunicatorLanes& lanes) {
   return is_written(slot, 0) || is_written(slot, elsewhere(0));
 }
 
-// Until the awaited slot says something, or will never. Without the engine's lock. A member that is
-// lost may still be ending: what it has not written is final only when it has ended.
+// Until the awaited slot says something, or will never. Without the engine's lock.
 [[gnu::noinline]] void drive_until(Communicator& communicator, std::size_t bytes) {
-  const World& world = *World::current();
   runtime::Engine& engine = World::current()->engine();
   CommunicatorLanes& lanes = *communicator.lanes;
   const Rank member = lanes.machine.awaited();
@@ -72,16 +70,7 @@ bool has_gone_another_way(const CommunicatorLanes& lanes) {
   if (engine.notices().has_unread()) engine.read_notices(lock);
   communicator.session->standstill.note_awaited_over_lanes(world_rank);
   engine.wait_until(lock, [&] {
-    const bool has_ended = world.lost_count() != 0 && engine.has_ended(world_rank);
-    if (world.lost_count() != 0 && lanes.missing.seen_ns == 0)
-      lanes.missing.seen_ns = wall_clock_ns();
-    // By a mistake of the program it may have gone on without a word here: what it has begun comes
-    // behind what it has written.
-    const bool has_passed =
-        communicator.session->is_behind(world_rank) || has_gone_another_way(lanes);
-    lanes.machine.handle_look(seek(lanes, bytes), has_ended);
-    if (is_awaited() && has_passed) lanes.is_passed_by = true;
-    if (is_awaited() && (has_passed || communicator.session->is_revoked())) lanes.machine.end();
+    look_once(lanes, *communicator.session, bytes);
     return !is_awaited();
   });
   communicator.session->standstill.note_awaited_over_lanes(runtime::Standstill::no_member);
@@ -95,9 +84,9 @@ bool is_predefined(MPI_Op op) {
   return std::find(std::begin(all), std::end(all), op) != std::end(all);
 }
 
-bool can_be_contribution(std::size_t bytes, const CommunicatorLanes& lanes) {
+bool can_be_contribution(std::size_t bytes, int members) {
   return bytes > 0 && bytes <= runtime::LaneMemory::meeting_bytes_max &&
-         bytes * static_cast<std::size_t>(lanes.slots.size()) <= contributions_max;
+         bytes * static_cast<std::size_t>(members) <= contributions_max;
 }
 
 Communicator* at_head(World* world, MPI_Comm comm) {
@@ -128,25 +117,42 @@ void give_up_meeting(Communicator& communicator) {
   communicator.session->standstill.revoke_if_passed();
 }
 
+bool Looks::go_on() {
+  const runtime::Engine& engine = world_.engine();
+  const bool is_crowded = world_.is_oversubscribed();
+  if (count_ >= (is_crowded ? yields_max : spins_max) || engine.has_notice() ||
+      engine.misses_a_pulse())
+    return false;
+  ++count_;
+  if (is_crowded)
+    sched_yield();
+  else
+    relax();
+  return true;
+}
+
+// A member that is lost may still be ending: what it has not written is final only when it has
+// ended. By a mistake of the program it may have gone on without a word here: what it has begun
+// comes behind what it has written.
+void look_once(CommunicatorLanes& lanes, const runtime::Session& session, std::size_t bytes) {
+  World& world = *World::current();
+  const Rank member = lanes.machine.awaited();
+  const int world_rank = lanes.members->world_rank(member);
+  const bool has_ended = world.lost_count() != 0 && world.engine().has_ended(world_rank);
+  if (world.lost_count() != 0 && lanes.missing.seen_ns == 0)
+    lanes.missing.seen_ns = wall_clock_ns();
+  const bool has_passed = session.is_behind(world_rank) || has_gone_another_way(lanes);
+  lanes.machine.handle_look(seek(lanes, bytes), has_ended);
+  if (lanes.machine.step() != Step::look || lanes.machine.awaited() != member) return;
+  if (has_passed) lanes.is_passed_by = true;
+  if (has_passed || session.is_revoked()) lanes.machine.end();
+}
+
 void await(Communicator& communicator, std::size_t bytes) {
   CommunicatorLanes& lanes = *communicator.lanes;
   LaneWord word = seek(lanes, bytes);
-  World& world = *World::current();
-  const runtime::Engine& engine = world.engine();
-  const auto goes_on = [&] {
-    return word == LaneWord::empty && !engine.notices().has_unread() && !engine.misses_a_pulse();
-  };
-  if (world.is_oversubscribed()) {
-    for (int i = 0; i < yields_max && goes_on(); ++i) {
-      sched_yield();
-      word = seek(lanes, bytes);
-    }
-  } else {
-    for (int i = 1; i < spins_max && goes_on(); ++i) {
-      relax();
-      word = seek(lanes, bytes);
-    }
-  }
+  Looks looks(*World::current());
+  while (word == LaneWord::empty && looks.go_on()) word = seek(lanes, bytes);
   if (word == LaneWord::empty)
     drive_until(communicator, bytes);
   else

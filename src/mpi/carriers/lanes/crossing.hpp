@@ -28,8 +28,8 @@ inline bool has_to_leave(const CommunicatorLanes& lanes) {
 
 // Whether it is an operator of MPI's own, and not of the program.
 bool is_predefined(MPI_Op op);
-// Each member looks at what all others have put into a meeting: not too much.
-bool can_be_contribution(std::size_t bytes, const CommunicatorLanes& lanes);
+// Each of so many members looks at what all others have put into a meeting: not too much.
+bool can_be_contribution(std::size_t bytes, int members);
 
 // The communicator, if nothing stands in the way of a call over its lanes: no member lost, nothing
 // revoked, nothing under way. Null: the call is not to be taken at the head of its wrapper.
@@ -48,6 +48,20 @@ constexpr std::size_t elsewhere(std::size_t bytes) {
 inline protocols::LaneWord look(const CommunicatorLanes& lanes, std::size_t bytes) {
   return lanes.slots.look(index(lanes.machine.awaited()), lanes.machine.slot(), bytes);
 }
+// Whoever waits looks so often before it drives the engine meanwhile.
+class Looks {
+ public:
+  explicit Looks(World& world) : world_(world) {}
+  // It has paused, and is to look again.
+  bool go_on();
+
+ private:
+  World& world_;
+  int count_ = 0;
+};
+
+// Looks at the awaited slot, and at whatever else may become of it. Under the engine's lock.
+void look_once(CommunicatorLanes& lanes, const runtime::Session& session, std::size_t bytes);
 // Waits for the awaited slot, which was not full.
 void await(Communicator& communicator, std::size_t bytes);
 // A member has gone on without this one: if it is past what this one waits for, all hear of it.

@@ -19,30 +19,6 @@ static_assert(slot_bytes_max <= Given::bytes_each);
 
 bool fits_slot(std::size_t bytes) { return bytes > 0 && bytes <= slot_bytes_max; }
 
-// What the members below `end` have put into the slots that can be read.
-void take_given(const CommunicatorLanes& lanes, const protocols::LaneSlot& slot, int end,
-                const void* mine, Given& given) {
-  const int self = index(lanes.members->self());
-  for (int member = 0; member < end; ++member) {
-    given.members[static_cast<std::size_t>(given.count)] = static_cast<std::uint8_t>(member);
-    std::byte* const into = given.of(given.count).data();
-    if (member == self) {
-      std::memcpy(into, mine, given.bytes);
-    } else if (lanes.slots.look(member, slot, given.bytes) == LaneWord::full) [[likely]] {
-      if (lanes.slots.bytes_of(member, slot, given.bytes) == given.bytes)
-        lanes.slots.read(member, slot, into, given.bytes);
-      else
-        given.fits = false;
-    } else if (lanes.slots.look(member, slot, elsewhere(given.bytes)) == LaneWord::full) {
-      given.fits = false;
-    } else {
-      given.missing |= std::uint64_t{1} << member;
-      continue;
-    }
-    ++given.count;
-  }
-}
-
 // False: the lanes are over. `code`: what else the call comes to. REQUIRES: it gives or reads.
 inline bool run_gather(Communicator& communicator, const Share& share, const void* mine,
                        std::size_t bytes, Given& given, int& code) {
@@ -69,21 +45,6 @@ inline bool run_gather(Communicator& communicator, const Share& share, const voi
   return true;
 }
 
-// A loss has fallen into the first call that misses a member; under --on-loss error into each.
-runtime::Outcome outcome_of(Communicator& communicator, const Given& given) {
-  runtime::Outcome outcome = delivered();
-  if (given.missing == 0) return outcome;
-  CommunicatorLanes& lanes = *communicator.lanes;
-  const bool is_new = (given.missing & ~lanes.missing.in_any) != 0;
-  lanes.missing.in_any |= given.missing;
-  outcome.is_touched = is_new || World::current()->options().on_loss == OnLoss::error;
-  if (lanes.missing.seen_ns != 0) outcome.recovery_ns = wall_clock_ns() - lanes.missing.seen_ns;
-  for (int member = 0; member < lanes.slots.size(); ++member)
-    if ((given.missing >> member & 1) != 0)
-      outcome.lost.push_back(lanes.members->world_rank(rank_at(member)));
-  return outcome;
-}
-
 // Of a call at the head of its wrapper that is done. `code`: what it returns.
 void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name, const Given& given,
                     int& code) {
@@ -97,7 +58,7 @@ void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name,
   CollectiveCall call(comm, name, CollectiveCall::Lock::later, CollectiveCall::Entry::again);
   note_last(communicator, last_root);
   communicator.lanes->missing.in_last = given.missing;
-  code = call.finish(outcome_of(communicator, given), code);
+  code = call.finish(outcome_of(*communicator.lanes, given), code);
 }
 
 // Null: the call does not go by a gather at the head of its wrapper.
@@ -110,15 +71,6 @@ Communicator* gathers_at_head(World* world, MPI_Comm comm) {
 }
 
 int self_of(const CommunicatorLanes& lanes) { return index(lanes.members->self()); }
-
-Share share_to(const CommunicatorLanes& lanes, Rank root) {
-  const bool is_root = root == lanes.members->self();
-  return {is_root ? lanes.slots.size() : 0, !is_root};
-}
-Share share_of_prefix(const CommunicatorLanes& lanes, bool is_inclusive) {
-  const int self = self_of(lanes);
-  return {self + (is_inclusive ? 1 : 0), self + 1 < lanes.slots.size()};
-}
 
 // In the grouping of reductions over trees. `into` is dense.
 int combine_given(const Given& given, MPI_Op op, const Layout& layout, void* into) {
@@ -139,6 +91,51 @@ int fold_given(Given& given, MPI_Op op, const Layout& layout, void* into) {
 
 }  // namespace
 
+void take_given(const CommunicatorLanes& lanes, const protocols::LaneSlot& slot, int end,
+                const void* mine, Given& given) {
+  const int self = index(lanes.members->self());
+  for (int member = 0; member < end; ++member) {
+    given.members[static_cast<std::size_t>(given.count)] = static_cast<std::uint8_t>(member);
+    std::byte* const into = given.of(given.count).data();
+    if (member == self) {
+      std::memcpy(into, mine, given.bytes);
+    } else if (lanes.slots.look(member, slot, given.bytes) == LaneWord::full) [[likely]] {
+      if (lanes.slots.bytes_of(member, slot, given.bytes) == given.bytes)
+        lanes.slots.read(member, slot, into, given.bytes);
+      else
+        given.fits = false;
+    } else if (lanes.slots.look(member, slot, elsewhere(given.bytes)) == LaneWord::full) {
+      given.fits = false;
+    } else {
+      given.missing |= std::uint64_t{1} << member;
+      continue;
+    }
+    ++given.count;
+  }
+}
+
+runtime::Outcome outcome_of(CommunicatorLanes& lanes, const Given& given) {
+  runtime::Outcome outcome = delivered();
+  if (given.missing == 0) return outcome;
+  const bool is_new = (given.missing & ~lanes.missing.in_any) != 0;
+  lanes.missing.in_any |= given.missing;
+  outcome.is_touched = is_new || World::current()->options().on_loss == OnLoss::error;
+  if (lanes.missing.seen_ns != 0) outcome.recovery_ns = wall_clock_ns() - lanes.missing.seen_ns;
+  for (int member = 0; member < lanes.slots.size(); ++member)
+    if ((given.missing >> member & 1) != 0)
+      outcome.lost.push_back(lanes.members->world_rank(rank_at(member)));
+  return outcome;
+}
+
+Share share_to(const CommunicatorLanes& lanes, Rank root) {
+  const bool is_root = root == lanes.members->self();
+  return {is_root ? lanes.slots.size() : 0, !is_root};
+}
+Share share_of_prefix(const CommunicatorLanes& lanes, bool is_inclusive) {
+  const int self = self_of(lanes);
+  return {self + (is_inclusive ? 1 : 0), self + 1 < lanes.slots.size()};
+}
+
 Share share_of_gather(const CollectiveCall& call, int root) {
   const CommunicatorLanes& lanes = *call.communicator().lanes;
   return share_to(lanes, lanes.member(root));
@@ -147,9 +144,11 @@ Share share_of_scan(const CollectiveCall& call, bool is_inclusive) {
   return share_of_prefix(*call.communicator().lanes, is_inclusive);
 }
 
-bool goes_by_gather(const CollectiveCall& call, std::size_t bytes) {
-  const CommunicatorLanes& lanes = *call.communicator().lanes;
+bool can_gather(const CommunicatorLanes& lanes, std::size_t bytes) {
   return lanes.carries_gathers && lanes.machine.can_gather() && fits_slot(bytes);
+}
+bool goes_by_gather(const CollectiveCall& call, std::size_t bytes) {
+  return can_gather(*call.communicator().lanes, bytes);
 }
 
 std::optional<int> gather_by_lanes(CollectiveCall& call, const Share& share,
@@ -163,7 +162,7 @@ std::optional<int> gather_by_lanes(CollectiveCall& call, const Share& share,
     const Rank member = rank_at(given.members[static_cast<std::size_t>(place)]);
     all.push_back({lanes.members->comm_rank(member), given.of(place)});
   }
-  outcome = outcome_of(call.communicator(), given);
+  outcome = outcome_of(*call.communicator().lanes, given);
   return code;
 }
 

@@ -27,6 +27,8 @@ struct Share {
   int end;     // it reads what the members below this one give, itself among them
   bool gives;  // others read what it gives
 };
+Share share_to(const CommunicatorLanes& lanes, Rank root);
+Share share_of_prefix(const CommunicatorLanes& lanes, bool is_inclusive);
 // To a root, and of a member of a scan. REQUIRES: goes_by_lanes.
 Share share_of_gather(const CollectiveCall& call, int root);
 Share share_of_scan(const CollectiveCall& call, bool is_inclusive);
@@ -51,7 +53,16 @@ struct Given {
   bool fits = true;           // nobody has given more or less than this
 };
 
-// Whether a call to which each member gives so many bytes goes this way. REQUIRES: goes_by_lanes.
+// What the members below `end` have put into the slots that can be read, and what this one gives.
+// REQUIRES: given.bytes says of how many bytes each is to be.
+void take_given(const CommunicatorLanes& lanes, const protocols::LaneSlot& slot, int end,
+                const void* mine, Given& given);
+// A loss has fallen into the first call that misses a member; under --on-loss error into each.
+runtime::Outcome outcome_of(CommunicatorLanes& lanes, const Given& given);
+
+// Whether a call to which each member gives so many bytes goes this way.
+bool can_gather(const CommunicatorLanes& lanes, std::size_t bytes);
+// The same. REQUIRES: goes_by_lanes.
 bool goes_by_gather(const CollectiveCall& call, std::size_t bytes);
 // What the call returns, with what is in it in `all`, in the order of ranks; these are in `given`.
 // Nothing: the lanes are over. `outcome`: as the call is to finish with. REQUIRES: goes_by_gather.

@@ -161,7 +161,8 @@ Taken maybe_allreduce_by_lanes(const void* sendbuf, void* recvbuf, int count, MP
   if (communicator == nullptr || !communicator->lanes->carries_reductions || !is_predefined(op))
     return Taken::no;
   const Layout layout = layout_of(datatype, count);
-  if (!layout.is_dense || !can_be_contribution(layout.packed_bytes, *communicator->lanes))
+  if (!layout.is_dense ||
+      !can_be_contribution(layout.packed_bytes, communicator->lanes->slots.size()))
     return Taken::no;
   shim::count(*world, *communicator, "allreduce");
   const InsideCall inside({"allreduce", comm, CurrentCall::Needs::members});
@@ -183,26 +184,17 @@ Taken maybe_barrier_by_lanes(MPI_Comm comm) {
   return Taken::done;
 }
 
-// Whether the library may still carry anything is not asked: a member that was interrupted in one
-// of its calls knows more of that than one that was through before. What the slots say all know.
 bool goes_by_lanes(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op) {
   if (call.session().has_tasks()) call.lock();
   Communicator& communicator = call.communicator();
-  if (call.session().is_revoked() || !can_have_lanes(communicator) ||
-      !are_wanted(communicator, kind))
-    return false;
-  if (!has_current_lanes(communicator))
-    communicator.lanes = std::make_unique<CommunicatorLanes>(communicator);
-  CommunicatorLanes& lanes = *communicator.lanes;
-  if (lanes.machine.is_over()) return false;
-  const int losses = World::current()->lost_count();
-  if (lanes.losses != losses && !has_lost_member(*lanes.members)) lanes.losses = losses;
+  if (!open_lanes(communicator, kind)) return false;
+  const CommunicatorLanes& lanes = *communicator.lanes;
   if (kind == Kind::barrier) return true;
   const bool combines = kind == Kind::allreduce || kind == Kind::reduce || kind == Kind::scan ||
                         kind == Kind::reduce_scatter;
   if (combines && !is_predefined(op)) return false;
   return kind == Kind::broadcast ? bytes > 0 && bytes <= LaneMemory::broadcast_bytes_max
-                                 : can_be_contribution(bytes, lanes);
+                                 : can_be_contribution(bytes, lanes.slots.size());
 }
 
 bool broadcast_by_lanes(CollectiveCall& call, void* buffer, const Layout& layout, int root,
