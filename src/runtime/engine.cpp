@@ -32,17 +32,14 @@ void Engine::tell_of_revocation(const Session& session) {
   if (tell_ != nullptr) tell_(session);
 }
 
-// Nobody may go on with himself alone: the sessions fail before the others are lost.
-void Engine::fail_all() {
-  have_all_failed_ = true;
-  sessions_.cut_off();
-  for (int rank = 0; rank < static_cast<int>(incoming_.size()); ++rank)
-    if (rank != self()) note_loss(rank);
-}
-
 void Engine::handle_news() {
   take_news();
-  if (is_cut_off() && !have_all_failed_) fail_all();
+  if (is_cut_off() && !have_all_failed_) {
+    have_all_failed_ = true;
+    sessions_.cut_off();  // before the others are lost: nobody may go on alone
+    for (int rank = 0; rank < static_cast<int>(incoming_.size()); ++rank)
+      if (rank != self()) note_loss(rank);
+  }
   transport().progress(*this);  // what the dead said while they lived counts
   const std::vector<int> losses = take_losses();
   for (const int rank : losses) transport().close_peer(rank, *this);
@@ -85,10 +82,7 @@ bool Engine::progress() {
   if (links_.has_unsent()) links_.flush();
   if (agenda().has_deadlines()) fire_deadlines();
   agenda().drop_what_is_sent();
-  agenda().advance_tasks([&](Session& session) {
-    has_moved = session.advance_tasks() || has_moved;
-    return !session.has_tasks();
-  });
+  if (agenda().has_tasks() && advance_tasks()) has_moved = true;
   if (sessions_.has_farewells()) sessions_.advance_farewells();
   if (has_moved) return true;
   return agenda().settle_one(
@@ -148,6 +142,15 @@ void Engine::drive(Lock&) {
 void Engine::maybe_drive() {
   Lock lock = try_lock();
   if (lock) drive(lock);
+}
+
+bool Engine::advance_tasks() {
+  bool has_ended = false;
+  agenda().advance_tasks([&](Session& session) {
+    has_ended = session.advance_tasks() || has_ended;
+    return !session.has_tasks();
+  });
+  return has_ended;
 }
 
 void Engine::fire_deadlines() {

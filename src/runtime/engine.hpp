@@ -80,6 +80,9 @@ class Engine final : public Progress, public Receiver {
   void drive(Lock& lock);
   // The same unless another thread is at it. REQUIRES: this thread does not hold the lock.
   void maybe_drive();
+  // Goes on with what sessions have to do for themselves, and nothing else. Under the lock. True if
+  // any of it came to its end.
+  bool advance_tasks();
   // Waits until no session has anything to do for itself.
   void finish_tasks(Lock& lock) {
     wait_until(lock, [&] { return !agenda().has_tasks(); });
@@ -124,7 +127,6 @@ class Engine final : public Progress, public Receiver {
   bool stand_in();
   bool has_to_go_on();
   void handle_news();
-  void fail_all();
   void call_for_a_look();
   void look_at_links();
   void fire_deadlines();

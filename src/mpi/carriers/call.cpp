@@ -51,7 +51,9 @@ CollectiveCall::CollectiveCall(MPI_Comm comm, const char* name, Lock when, Entry
 
 runtime::Lock& CollectiveCall::lock() {
   if (!lock_.owns_lock()) lock_.lock();
-  if (session_->has_tasks()) session_->finish_tasks(lock_);
+  if (!session_->has_tasks()) return lock_;
+  session_->finish_tasks(lock_);
+  communicator_->last = session_;  // a small collective has taken that place as it ended
   return lock_;
 }
 

@@ -120,7 +120,7 @@ void give_up_meeting(Communicator& communicator) {
 bool Looks::go_on() {
   const runtime::Engine& engine = world_.engine();
   const bool is_crowded = world_.is_oversubscribed();
-  if (count_ >= (is_crowded ? yields_max : spins_max) || engine.has_notice() ||
+  if (count_ >= (is_crowded ? yields_max : spins_max) || engine.notices().has_unread() ||
       engine.misses_a_pulse())
     return false;
   ++count_;

@@ -43,7 +43,12 @@ void Collective::end() {
   if (session_.is_revoked()) result_ = ulfm::revoked_class();
   if (outcome_.is_touched)
     note_recovery(call_.comm, call_.name, call_.number, session_.id(), outcome_);
-  if (call_.note_end != nullptr) call_.note_end(call_.ticket);
+  tell_end();
+}
+
+void Collective::tell_end() {
+  is_over_ = true;
+  if (call_.note_end != nullptr) call_.note_end(call_);
 }
 
 }  // namespace resprout::shim

@@ -41,17 +41,20 @@ class Collective : public runtime::Task {
     const char* name = "";     // the lower-case MPI name, static
     std::uint64_t number = 0;  // of this call among those of its name on this communicator, from 1
     int ticket = 0;            // the name of its request (under_way.hpp)
+    MPI_Request request = MPI_REQUEST_NULL;
     std::shared_ptr<MaskedCollective> masked = nullptr;  // where siblings stand in for the lost
-    void (*note_end)(int ticket) = nullptr;              // it is over; under the engine's lock
+    void (*note_end)(const Call& call) = nullptr;        // it is over; under the engine's lock
   };
 
-  bool advance() final;
-  bool is_for_program() const final { return is_for_program_; }
+  bool advance() override;
+  bool is_for_program() const override { return is_for_program_; }
 
   void set_call(const Call& call) { call_ = call; }
   const Call& call() const { return call_; }
   // Goes on with it until it is over, for a call that waits for it; what that returns.
   int run(CollectiveCall& call);
+  // Under the engine's lock. A persistent one is made anew at each start.
+  bool is_over() const { return is_over_; }
   // What the call that completes it returns. REQUIRES: it is over.
   int result() const { return result_; }
   // Where it is an operation.
@@ -68,6 +71,16 @@ class Collective : public runtime::Task {
   int size() const { return session_.everybody().size(); }
   // All that it does is for the program's threads.
   void leave_to_program() { is_for_program_ = true; }
+  // It came to that.
+  void end_with(const runtime::Outcome& outcome) {
+    outcome_ = outcome;
+    end();
+  }
+  // It was that one all the time, which is over.
+  void end_as(const Collective& other) {
+    result_ = other.result_;
+    tell_end();
+  }
   // It calls MPI.
   void leave_mpi_to_program() { is_for_program_ = !may_call_mpi_anywhere(); }
 
@@ -92,6 +105,7 @@ class Collective : public runtime::Task {
 
  private:
   void end();
+  void tell_end();
 
   runtime::Session& session_;
   runtime::Started started_;
@@ -99,6 +113,7 @@ class Collective : public runtime::Task {
   Call call_;
   int result_ = MPI_SUCCESS;
   bool has_begun_ = false;
+  bool is_over_ = false;
   bool is_for_program_ = false;
 };
 

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "core/invariant.hpp"
+#include "mpi/carriers/lanes/crossing.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/own_session.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/departures.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
@@ -17,6 +21,7 @@
 #include "mpi/handles/requests/pending.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
+#include "mpi/policies/replicas/decided.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/inside_mpi.hpp"
 #include "mpi/process/meanwhile.hpp"
@@ -32,6 +37,10 @@ struct Entry {
   std::shared_ptr<Collective> collective;
   int ticket = 0;
   bool is_started = true;
+  bool is_name = false;  // its request is one of those that are used again
+  // MPI knows nothing of it yet: where it is started, its request is not.
+  bool is_apart = false;
+  bool has_ended = false;  // apart
   // Of a persistent one:
   MakeCollective make;
   std::shared_ptr<OwnSession> own;
@@ -45,10 +54,12 @@ struct Table {
   int ticket_max = 0;
   std::unordered_map<MPI_Request, Entry> entries;
   std::vector<int> ended;  // tickets of those that are over, and whose requests are not
-  std::vector<MPI_Datatype> doomed_datatypes;  // freed by the program, but still needed
+  std::vector<std::pair<MPI_Request, int>> names;  // requests that mean nothing now, with tickets
+  std::vector<MPI_Datatype> doomed_datatypes;      // freed by the program, but still needed
   std::vector<MPI_Op> doomed_ops;
   std::atomic<int> entry_count{0};
   std::atomic<int> under_way{0};
+  std::atomic<int> apart_count{0};  // of those that are started
   std::atomic<bool> has_ended{false};
 };
 
@@ -58,6 +69,11 @@ Table& table() {
 }
 
 using Guard = std::lock_guard<std::mutex>;
+
+// Replicas need MPI's word.
+bool may_be_apart() {
+  return !are_requests_compared() && decided.load(std::memory_order_acquire) == nullptr;
+}
 
 // The name of a request. REQUIRES: the mutex is held.
 int new_ticket() {
@@ -89,12 +105,31 @@ void free_doomed() {
 }
 
 // Its request is complete, and perhaps another collective's already. REQUIRES: the mutex is held.
-void forget_ended(MPI_Request request, int ticket) {
-  auto& entries = table().entries;
-  const auto found = entries.find(request);
-  if (found == entries.end() || found->second.ticket != ticket) return;
+void forget_ended(MPI_Request& request, int ticket) {
+  Table& t = table();
+  const auto found = t.entries.find(request);
+  if (found == t.entries.end() || found->second.ticket != ticket) return;
   found->second.is_started = false;
-  if (!found->second.make) entries.erase(found);
+  found->second.has_ended = false;
+  if (found->second.make) return;
+  const bool is_name = found->second.is_name;
+  t.entries.erase(found);
+  t.entry_count.store(static_cast<int>(t.entries.size()));
+  if (!is_name) return;
+  t.names.emplace_back(request, ticket);
+  request = MPI_REQUEST_NULL;
+}
+
+// From here on MPI says whether it is complete. REQUIRES: the mutex is held.
+void hand_to_mpi(MPI_Request request, Entry& entry) {
+  Table& t = table();
+  if (!entry.is_started || !entry.is_apart) return;
+  entry.is_apart = false;
+  t.apart_count.fetch_sub(1);
+  PMPI_Start(&request);
+  if (!entry.has_ended) return;
+  t.ended.push_back(entry.ticket);
+  t.has_ended.store(true, std::memory_order_release);
 }
 
 // Completes the requests of what is over.
@@ -118,17 +153,36 @@ std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runt
   return session != nullptr ? make(comm, *session) : nullptr;
 }
 
+// A request that MPI takes for one that is not started. False: MPI gives none. REQUIRES: the mutex
+// is held.
+bool take_name(MPI_Request& request, int& ticket) {
+  Table& t = table();
+  if (t.names.empty()) {
+    ticket = new_ticket();
+    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, ticket, t.own, &request) == MPI_SUCCESS;
+  }
+  std::tie(request, ticket) = t.names.back();
+  t.names.pop_back();
+  return true;
+}
+
 // A request for the collective, which will have the ticket that is returned; 0: MPI gives none.
 int add_request(Entry entry, MPI_Request* request) {
   Table& t = table();
   const Guard guard(t.mutex);
-  entry.ticket = new_ticket();
-  const int code = entry.make
-                       ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
-                       : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request);
+  int code = MPI_SUCCESS;
+  entry.is_name = !entry.make && entry.is_apart;
+  if (entry.is_name) {
+    if (!take_name(*request, entry.ticket)) return 0;
+  } else {
+    entry.ticket = new_ticket();
+    code = entry.make ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
+                      : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request);
+  }
   if (code != MPI_SUCCESS) return 0;
   forget(*request);
   const int ticket = entry.ticket;
+  if (entry.is_started && entry.is_apart) t.apart_count.fetch_add(1);
   t.entries.insert_or_assign(*request, std::move(entry));
   t.entry_count.store(static_cast<int>(t.entries.size()));
   return ticket;
@@ -163,18 +217,39 @@ void leave_own_session(MPI_Request request, runtime::Lock& lock) {
   own->close(lock);
 }
 
-// Under the engine's lock: the collective with this ticket is over.
-void note_end(int ticket) {
+// Under the engine's lock. Nobody asks for a request that was freed.
+void note_end(const Collective::Call& call) {
+  Table& t = table();
+  const Guard guard(t.mutex);
+  const auto found = t.entries.find(call.request);
+  const bool is_asked = found != t.entries.end() && found->second.ticket == call.ticket;
+  if (is_asked && found->second.is_apart) {
+    found->second.has_ended = true;
+    return;
+  }
+  t.ended.push_back(call.ticket);
+  t.has_ended.store(true, std::memory_order_release);
+}
+
+// Under the engine's lock. What is asked about the last call on a communicator is not asked about
+// those that go on there.
+void note_later_call(const Collective& later, MPI_Comm comm) {
   const Guard guard(table().mutex);
-  table().ended.push_back(ticket);
-  table().has_ended.store(true, std::memory_order_release);
+  for (const auto& [request, entry] : table().entries) {
+    const bool is_earlier = entry.collective.get() != &later && entry.is_started;
+    if (!is_earlier || entry.collective->call().comm != comm) continue;
+    if (auto* small = dynamic_cast<SmallCollective*>(entry.collective.get()))
+      small->note_later_call();
+  }
 }
 
 // Under the engine's lock.
 void launch(const std::shared_ptr<Collective>& collective, Collective::Call call) {
-  call.number = communicator_of(call.comm)->calls.next(call.name);
+  if (call.number == 0) call.number = communicator_of(call.comm)->calls.next(call.name);
   call.note_end = note_end;
   collective->set_call(call);
+  if (table().entry_count.load(std::memory_order_relaxed) > 1)
+    note_later_call(*collective, call.comm);
   table().under_way.fetch_add(1);
   collective->session().enqueue(collective);
 }
@@ -194,7 +269,10 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
     return native();
   }
   collective->set_call({comm, name});
-  Entry entry{collective, 0, !is_persistent, nullptr, nullptr};
+  Entry entry;
+  entry.collective = collective;
+  entry.is_started = !is_persistent;
+  entry.is_apart = !is_persistent && may_be_apart();
   if (is_persistent) {
     finish_departures(world->engine(), lock);
     entry.make = make;
@@ -209,13 +287,41 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
   }
   if (is_persistent) return MPI_SUCCESS;
   communicator_of(comm)->last = &collective->session();
-  launch(collective, {comm, name, 0, ticket, masked});
+  launch(collective, {comm, name, 0, ticket, *request, masked});
   lock.unlock();
   complete_ended();
   return MPI_SUCCESS;
 }
 
 }  // namespace
+
+Communicator* small_at_head(MPI_Comm comm, const MPI_Request* request) {
+  return request != nullptr && may_be_apart() ? at_head(World::current(), comm) : nullptr;
+}
+
+// One of Open MPI's own that has nothing to wait for is as quick.
+bool maybe_start_small(MPI_Comm comm, const char* name, MPI_Request* request,
+                       Communicator& communicator,
+                       const std::shared_ptr<SmallCollective>& collective) {
+  if (!collective->is_carried()) return false;
+  World& world = *World::current();
+  count(world, communicator, name);
+  const InsideCall inside({name, comm, CurrentCall::Needs::members});
+  Collective::Call call{comm, name, communicator.calls.current(name)};
+  collective->set_call(call);
+  if (collective->is_over_at_head())
+    return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request) ==
+           MPI_SUCCESS;
+  Entry entry;
+  entry.collective = collective;
+  entry.is_apart = true;
+  call.ticket = add_request(std::move(entry), request);
+  RESPROUT_INVARIANT(call.ticket != 0);
+  call.request = *request;
+  const runtime::Lock lock = world.engine().lock();
+  launch(collective, call);
+  return true;
+}
 
 int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                      const std::function<int()>& native) {
@@ -252,6 +358,7 @@ void drive_from_inside() {
 Watch::Watch(int count, MPI_Request* requests, Then with_sends)
     : send_halves_(count, requests, with_sends), broken_sends_(count, requests) {
   if (table().entry_count.load(std::memory_order_relaxed) == 0) return;
+  hand_all_to_mpi(count, requests);
   drive();
   collectives_.resize(static_cast<std::size_t>(std::max(count, 0)));
   Table& t = table();
@@ -259,9 +366,83 @@ Watch::Watch(int count, MPI_Request* requests, Then with_sends)
   for (int i = 0; i < count; ++i) {
     const auto found = t.entries.find(requests[i]);
     if (found == t.entries.end() || !found->second.is_started) continue;
-    collectives_[static_cast<std::size_t>(i)] = {requests[i], found->second.ticket,
+    collectives_[static_cast<std::size_t>(i)] = {&requests[i], requests[i], found->second.ticket,
                                                  found->second.collective};
   }
+}
+
+void hand_all_to_mpi(int count, const MPI_Request* requests) {
+  Table& t = table();
+  if (t.apart_count.load(std::memory_order_relaxed) == 0) return;
+  const Guard guard(t.mutex);
+  for (int i = 0; i < count; ++i) {
+    const auto found = t.entries.find(requests[i]);
+    if (found != t.entries.end()) hand_to_mpi(requests[i], found->second);
+  }
+}
+
+namespace {
+
+// The collective of a request of which MPI knows nothing; null: it is none.
+std::shared_ptr<Collective> apart(MPI_Request request) {
+  Table& t = table();
+  if (t.apart_count.load(std::memory_order_relaxed) == 0) return nullptr;
+  const Guard guard(t.mutex);
+  const auto found = t.entries.find(request);
+  const bool is_apart =
+      found != t.entries.end() && found->second.is_started && found->second.is_apart;
+  return is_apart ? found->second.collective : nullptr;
+}
+
+// It is over, and all is well.
+void complete_apart(MPI_Request& request, const Collective& collective) {
+  Table& t = table();
+  const Guard guard(t.mutex);
+  t.apart_count.fetch_sub(1);
+  t.under_way.fetch_sub(1);
+  forget_ended(request, collective.call().ticket);
+  free_doomed();
+}
+
+}  // namespace
+
+bool maybe_wait_apart(MPI_Request& request) {
+  const std::shared_ptr<Collective> collective = apart(request);
+  if (!collective) return false;
+  World& world = *World::current();
+  runtime::Engine& engine = world.engine();
+  runtime::Lock lock = engine.lock();
+  Looks looks(world);
+  const auto is_over = [&] {
+    if (!collective->is_over()) engine.advance_tasks();
+    return collective->is_over();
+  };
+  while (!is_over()) {
+    lock.unlock();
+    const bool goes_on = looks.go_on();
+    lock.lock();
+    if (!goes_on) break;
+  }
+  engine.wait_until(lock, [&] { return collective->is_over(); });
+  lock.unlock();
+  complete_ended();
+  if (collective->result() != MPI_SUCCESS) return false;
+  complete_apart(request, *collective);
+  return true;
+}
+
+bool maybe_test_apart(MPI_Request& request) {
+  const std::shared_ptr<Collective> collective = apart(request);
+  if (!collective) return false;
+  runtime::Engine& engine = World::current()->engine();
+  runtime::Lock lock = engine.lock();
+  if (!collective->is_over()) engine.drive(lock);
+  const bool is_over = collective->is_over();
+  lock.unlock();
+  complete_ended();
+  if (!is_over || collective->result() != MPI_SUCCESS) return false;
+  complete_apart(request, *collective);
+  return true;
 }
 
 int Watch::result_of(int i) {
@@ -276,8 +457,9 @@ int Watch::result_of(int i) {
     Table& t = table();
     const Guard guard(t.mutex);
     call = ended.collective->call();
-    forget_ended(ended.request, ended.ticket);
-    t.entry_count.store(static_cast<int>(t.entries.size()));
+    MPI_Request request = ended.request;
+    forget_ended(request, ended.ticket);
+    if (request != ended.request) *ended.place = request;
     free_doomed();
   }
   return finish(call.comm, call.name, as_told(ended.collective->result()),
@@ -310,32 +492,33 @@ bool has_collectives_of(MPI_Comm comm) {
 
 int start_again(MPI_Request request) {
   World* world = World::current();
-  MakeCollective make;
-  std::shared_ptr<OwnSession> own;
-  Collective::Call call;
+  Entry* entry = nullptr;  // stays where it is, and is this thread's
   {
     const Guard guard(table().mutex);
-    const Entry& entry = table().entries.at(request);
-    if (!entry.make || entry.is_started) return MPI_ERR_REQUEST;
-    make = entry.make;
-    own = entry.own;
-    call = entry.collective->call();
-    call.ticket = entry.ticket;
+    entry = &table().entries.at(request);
+    if (!entry->make || entry->is_started) return MPI_ERR_REQUEST;
   }
+  const std::shared_ptr<OwnSession>& own = entry->own;
+  Collective::Call call = entry->collective->call();
+  call.ticket = entry->ticket;
+  call.request = request;
+  call.number = 0;
   call.masked = masked_collective(request);
   entering(call.name);
   runtime::Lock lock = world->engine().lock();
-  const std::shared_ptr<Collective> collective = make(call.comm, own->session());
-  const int code = collective ? PMPI_Start(&request) : MPI_ERR_ARG;
+  const std::shared_ptr<Collective> collective = entry->make(call.comm, own->session());
+  const bool is_apart = may_be_apart();
+  const int code = !collective ? MPI_ERR_ARG : is_apart ? MPI_SUCCESS : PMPI_Start(&request);
   if (code != MPI_SUCCESS) {
     lock.unlock();
     return code;
   }
   {
     const Guard guard(table().mutex);
-    Entry& entry = table().entries.at(request);
-    entry.collective = collective;
-    entry.is_started = true;
+    entry->collective = collective;
+    entry->is_started = true;
+    entry->is_apart = is_apart;
+    if (is_apart) table().apart_count.fetch_add(1);
   }
   if (own->has_communicator()) communicator_of(call.comm)->last = &own->session();
   launch(collective, call);
@@ -348,6 +531,7 @@ int start_again(MPI_Request request) {
 void forget_collective(MPI_Request request) {
   World* world = World::current();
   if (!is_collective(request) || world == nullptr) return;
+  hand_all_to_mpi(1, &request);
   runtime::Lock lock = world->engine().lock();
   finish_departures(world->engine(), lock);
   leave_own_session(request, lock);
@@ -400,6 +584,8 @@ void open_requests() {
 
 void close_requests() {
   complete_ended();
+  for (auto& [request, ticket] : table().names) PMPI_Request_free(&request);
+  table().names.clear();
   PMPI_Comm_free(&table().own);
 }
 

@@ -4,6 +4,9 @@
 // when the collective is over, a thread of the program sends the message. So every MPI call takes
 // it, together with requests of any kind, and persistent ones are persistent receives. How the
 // collective ended is said by the call that completes the request.
+// That message takes longer than a small collective does. So the receive is a persistent one that
+// is not started at first, and mostly never: MPI_Wait, MPI_Waitall and MPI_Test ask the collective
+// itself. Any other call that is given the request has it started before MPI looks at it.
 //
 // Somebody has to drive the engine while the program waits inside MPI: while a collective is under
 // way, calls that wait look again and again instead, and drive it in between.
@@ -24,6 +27,8 @@
 namespace resprout::shim {
 
 class OwnSession;
+class SmallCollective;
+struct Communicator;
 
 // Makes the collective of one call, or of one start of a persistent request; null if the arguments
 // are not valid: the MPI library knows what to say. Called on a thread of the program, under the
@@ -45,6 +50,14 @@ int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, cons
 int init_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                     const std::function<int()>& native);
 
+// At the head of a call of MPI_I...: its communicator, if the collective may be a small one. Null:
+// it is to be started as any other.
+Communicator* small_at_head(MPI_Comm comm, const MPI_Request* request);
+// Starts it there. False: nothing has happened.
+bool maybe_start_small(MPI_Comm comm, const char* name, MPI_Request* request,
+                       Communicator& communicator,
+                       const std::shared_ptr<SmallCollective>& collective);
+
 // Some are started, and the program was not yet told that they are over.
 bool is_any_under_way();
 // Drives the engine for a moment, and completes the requests of what is over.
@@ -53,6 +66,13 @@ void drive();
 // From MPI's own progress: the same, where the thread is inside of a blocking call
 // (inside_mpi.hpp).
 void drive_from_inside();
+
+// For MPI_Wait, MPI_Waitall and MPI_Test, before all else: completes the request of a collective
+// that MPI knows nothing of, if that ends well. False: nothing has happened to the request.
+bool maybe_wait_apart(MPI_Request& request);
+bool maybe_test_apart(MPI_Request& request);
+// For calls that give MPI requests without completing them, before they do.
+void hand_all_to_mpi(int count, const MPI_Request* requests);
 
 // The requests that one call is about to complete, some of which may be collectives, receives that
 // belong to sends, or sends that do not end as MPI says.
@@ -78,6 +98,7 @@ class Watch {
   // As it was before MPI could complete it: from then on another thread may be given a request of
   // the same name.
   struct Watched {
+    MPI_Request* place = nullptr;  // of the program
     MPI_Request request = MPI_REQUEST_NULL;
     int ticket = 0;
     std::shared_ptr<Collective> collective;  // null: the request is none, or is not started

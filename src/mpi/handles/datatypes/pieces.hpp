@@ -60,6 +60,8 @@ class Pieces {
   bool depend_on_lost(const runtime::Session& session) const;
   // All have as many elements, one behind the other.
   bool are_even() const { return counts_ == nullptr; }
+  // All have elements of it. REQUIRES: are_even().
+  bool are_of(MPI_Datatype datatype) const { return datatype_ == datatype; }
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
   Piece of(int rank) const;

@@ -17,6 +17,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
@@ -67,6 +68,36 @@ struct Arguments {
   bool is_inclusive;
 
   bool are_valid() const { return is_valid_reduction(count, datatype, op); }
+};
+
+// REQUIRES: the arguments are valid.
+std::shared_ptr<Collective> make_scan(MPI_Comm comm, runtime::Session& session,
+                                      const Arguments& arguments);
+
+// Those of a started one (small_collective.hpp).
+struct StartedArguments : Arguments {
+  bool are_valid(const runtime::Session&) const { return Arguments::are_valid(); }
+  Layout layout() const { return layout_of(datatype, count); }
+  LaneWay way(const runtime::Session&) const {
+    return {.form = LaneWay::Form::prefix,
+            .kind = Kind::scan,
+            .bytes = layout().packed_bytes,
+            .op = layout().is_dense ? op : MPI_OP_NULL,
+            .is_inclusive = is_inclusive};
+  }
+  std::span<const std::byte> given(const runtime::Session&, std::vector<std::byte>&) const {
+    const void* const input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+    return {static_cast<const std::byte*>(input), layout().packed_bytes};
+  }
+  int take(const runtime::Session& session, std::span<const Brought> all) const {
+    const int rank = session.everybody().comm_rank(session.everybody().self());
+    return fold_brought(all, rank + (is_inclusive ? 1 : 0), op, layout(), recvbuf);
+  }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
+    return make_scan(comm, session, *this);
+  }
+  static bool is_for_program(const runtime::Session&) { return true; }
+  bool use(MPI_Datatype other) const { return datatype == other; }
 };
 
 class Scan final : public Collective {
@@ -189,7 +220,6 @@ class ScanWithStandIns final : public Collective {
   bool fits_ = true;
 };
 
-// REQUIRES: the arguments are valid.
 std::shared_ptr<Collective> make_scan(MPI_Comm comm, runtime::Session& session,
                                       const Arguments& arguments) {
   if (const auto stand_ins = stand_ins_of(*communicator_of(comm)))
@@ -252,9 +282,7 @@ Taken maybe_scan_at_head(const Arguments& arguments, MPI_Comm comm, int& code) {
 }
 
 Startable scan(const Arguments& arguments) {
-  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    return arguments.are_valid() ? make_scan(comm, session, arguments) : nullptr;
-  };
+  const MakeCollective make = make_collective(StartedArguments{arguments});
   const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
   if (is_inclusive)
     return {make,
@@ -298,16 +326,21 @@ extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Dat
 
 extern "C" int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return start_collective(
-      comm, "iscan", request, scan({sendbuf, recvbuf, count, datatype, op, true}),
-      [&] { return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
+  const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
+  if (maybe_start_at_head(comm, "iscan", request, StartedArguments{arguments})) return MPI_SUCCESS;
+  return start_collective(comm, "iscan", request, scan(arguments), [&] {
+    return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  });
 }
 
 extern "C" int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return start_collective(
-      comm, "iexscan", request, scan({sendbuf, recvbuf, count, datatype, op, false}),
-      [&] { return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
+  const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
+  if (maybe_start_at_head(comm, "iexscan", request, StartedArguments{arguments}))
+    return MPI_SUCCESS;
+  return start_collective(comm, "iexscan", request, scan(arguments), [&] {
+    return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES

@@ -142,6 +142,10 @@ int after_losses(VerifiedRequests& verified, int code, Requests requests, int co
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   GuardedCall call("wait");
   if (!call.is_ours()) return PMPI_Wait(request, status);
+  if (maybe_wait_apart(*request)) {
+    copy_status(empty_status(), status);
+    return MPI_SUCCESS;
+  }
   Watch watch(1, request, Watch::Then::wait);
   VerifiedRequests verified(1, request);
   const AskedRequests asked_requests(1, request);
@@ -155,6 +159,11 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   GuardedCall call("test");
   if (!call.is_ours()) return PMPI_Test(request, flag, status);
+  if (maybe_test_apart(*request)) {
+    copy_status(empty_status(), status);
+    *flag = 1;
+    return MPI_SUCCESS;
+  }
   Watch watch(1, request);
   VerifiedRequests verified(1, request);
   const AskedRequests asked_requests(1, request);
@@ -170,6 +179,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_of_statuses) {
   GuardedCall call("waitall");
   if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
+  for (int i = 0; i < count; ++i) maybe_wait_apart(requests[i]);
   Watch watch(count, requests, Watch::Then::wait);
   VerifiedRequests verified(count, requests);
   const AskedRequests asked_requests(count, requests);
@@ -334,6 +344,7 @@ int look_until_complete(MPI_Request request, int& flag, MPI_Status* status) {
 
 // Local, but a program may ask nothing else until its collective is over.
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  hand_all_to_mpi(1, &request);
   drive();
   Decided* by = decided.load(std::memory_order_acquire);
   if (by == nullptr) return look_at(request, *flag, status);

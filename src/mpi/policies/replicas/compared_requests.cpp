@@ -43,15 +43,10 @@ Entry find(MPI_Request request) {
   return table().entries.find(request);
 }
 
-bool is_used() {
-  return comparer() != nullptr || masking.load(std::memory_order_acquire) != nullptr ||
-         may_flip_given();
-}
-
 // Null: there is nothing to do for it. What carries no data is not compared; but where siblings
 // stand in it is over when all have come to it.
 Entry made(MPI_Comm comm, const char* call, const Describe& describe, std::uint64_t number = 0) {
-  if (!is_used() || comm == MPI_COMM_NULL) return nullptr;
+  if (!are_requests_compared() || comm == MPI_COMM_NULL) return nullptr;
   Comparing* by = comparer();
   if (!describe && masking.load(std::memory_order_acquire) == nullptr) return nullptr;
   return std::make_shared<ComparedRequest>(by, comm, call, describe, number);
@@ -64,6 +59,11 @@ void erase(MPI_Request request) {
 }
 
 }  // namespace
+
+bool are_requests_compared() {
+  return comparer() != nullptr || masking.load(std::memory_order_acquire) != nullptr ||
+         may_flip_given();
+}
 
 ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
                                  const Describe& describe, std::uint64_t number)
@@ -131,7 +131,7 @@ void ComparedStart::go_on_as(MPI_Request request) {
 
 void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
                        const Describe& describe) {
-  if (!is_used()) return;
+  if (!are_requests_compared()) return;
   const Entry entry = made(comm, call, describe, communicator_of(comm)->made.persistent);
   if (!entry) return;
   Entry before;
@@ -140,18 +140,18 @@ void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
 }
 
 void start_compared(MPI_Request request) {
-  if (!is_used()) return;
+  if (!are_requests_compared()) return;
   if (const Entry entry = find(request)) entry->start();
 }
 
 std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request) {
-  if (!is_used()) return nullptr;
+  if (!are_requests_compared()) return nullptr;
   const Entry entry = find(request);
   return entry ? entry->masked() : nullptr;
 }
 
 RequestClaim<ComparedRequest> claim_compared(MPI_Request request) {
-  if (!is_used()) return {};
+  if (!are_requests_compared()) return {};
   const std::scoped_lock lock(table().mutex);
   return table().entries.claim(request);
 }
@@ -169,7 +169,7 @@ void complete_compared(const RequestClaim<ComparedRequest>& claim, MPI_Request a
 }
 
 void forget_compared(MPI_Request request) {
-  if (is_used()) erase(request);
+  if (are_requests_compared()) erase(request);
 }
 
 bool is_any_compared_under_way() {

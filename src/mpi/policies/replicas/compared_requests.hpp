@@ -25,6 +25,9 @@ namespace resprout::shim {
 
 class MaskedCollective;
 
+// Somebody may want to know of started collectives what they mean.
+bool are_requests_compared();
+
 // What is kept of it between two calls. Where siblings stand in for who is lost it is completed by
 // what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
 class ComparedRequest {

@@ -2,6 +2,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/payload.hpp"
@@ -43,21 +44,53 @@ class Broadcast final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-Startable bcast(void* buffer, int count, MPI_Datatype datatype, int root) {
-  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    const bool is_valid =
-        is_valid_buffer(count, datatype) && root >= 0 && root < session.everybody().size();
-    if (!is_valid) return nullptr;
-    return std::make_shared<Broadcast>(comm, session, buffer, layout_of(datatype, count), root);
-  };
-  return {make, sides_of::bcast(buffer, count, datatype, root)};
+struct BroadcastArguments {
+  void* buffer;
+  int count;
+  MPI_Datatype datatype;
+  int root;
+
+  bool are_valid(const runtime::Session& session) const {
+    return is_valid_buffer(count, datatype) && root >= 0 && root < session.everybody().size();
+  }
+  Layout layout() const { return layout_of(datatype, count); }
+  bool is_root(const runtime::Session& session) const {
+    return session.everybody().comm_rank(session.everybody().self()) == root;
+  }
+  LaneWay way(const runtime::Session&) const {
+    return {.form = LaneWay::Form::broadcast,
+            .kind = Kind::broadcast,
+            .bytes = layout().packed_bytes,
+            .root = root};
+  }
+  std::span<const std::byte> given(const runtime::Session& session,
+                                   std::vector<std::byte>& storage) const {
+    if (!is_root(session)) return {};
+    return packed(buffer, layout(), storage);
+  }
+  int take(const runtime::Session& session, std::span<const Brought> all) const {
+    if (is_root(session)) return MPI_SUCCESS;
+    return take_payload(all.front().data, buffer, layout());
+  }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
+    return std::make_shared<Broadcast>(comm, session, buffer, layout(), root);
+  }
+  bool is_for_program(const runtime::Session&) const { return !layout().is_dense; }
+  bool use(MPI_Datatype other) const { return datatype == other; }
+};
+
+Startable bcast(const BroadcastArguments& arguments) {
+  const auto& [buffer, count, datatype, root] = arguments;
+  return {make_collective(arguments), sides_of::bcast(buffer, count, datatype, root)};
 }
 
 }  // namespace
 
 extern "C" int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                           MPI_Request* request) {
-  return start_collective(comm, "ibcast", request, bcast(buffer, count, datatype, root), [&] {
+  const BroadcastArguments arguments{buffer, count, datatype, root};
+  if (maybe_start_at_head(comm, "ibcast", request, arguments)) return MPI_SUCCESS;
+  return start_collective(comm, "ibcast", request, bcast(arguments), [&] {
     return PMPI_Ibcast(buffer, count, datatype, root, comm, request);
   });
 }
@@ -66,7 +99,7 @@ extern "C" int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int ro
 
 extern "C" int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root,
                               MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return init_collective(comm, "bcast_init", request, bcast(buffer, count, datatype, root), [&] {
+  return init_collective(comm, "bcast_init", request, bcast({buffer, count, datatype, root}), [&] {
     return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request);
   });
 }

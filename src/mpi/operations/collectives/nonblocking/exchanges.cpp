@@ -1,5 +1,6 @@
 // MPI_Ialltoall, MPI_Ialltoallv, MPI_Ialltoallw and their persistent forms.
 #include "mpi/carriers/exchanges/exchange.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 
 using namespace resprout;
@@ -7,11 +8,63 @@ using namespace resprout::shim;
 
 namespace {
 
-Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receive, bool is_even) {
+// Of as many elements for each pair of ranks (small_collective.hpp).
+struct EvenExchangeArguments {
+  const void* sendbuf;
+  Pieces send;
+  Pieces receive;
+
+  bool are_valid(const runtime::Session& session) const {
+    return Exchange::are_valid(sendbuf, send, receive, session);
+  }
+  const Pieces& from() const { return sendbuf == MPI_IN_PLACE ? receive : send; }
+  std::size_t bytes() const { return receive.of(0).layout.packed_bytes; }
+  LaneWay way(const runtime::Session& session) const {
+    return {.kind = Kind::alltoall,
+            .bytes = bytes() * static_cast<std::size_t>(session.everybody().size())};
+  }
+  std::span<const std::byte> given(const runtime::Session& session,
+                                   std::vector<std::byte>& storage) const {
+    std::vector<std::byte> one;
+    for (int rank = 0; rank < session.everybody().size(); ++rank) {
+      const Piece piece = from().of(rank);
+      const auto elements = packed(piece.buffer, piece.layout, one);
+      storage.insert(storage.end(), elements.begin(), elements.end());
+    }
+    return storage;
+  }
+  int take(const runtime::Session& session, std::span<const Brought> all) const {
+    const int self = session.everybody().comm_rank(session.everybody().self());
+    const std::size_t row_bytes = bytes() * static_cast<std::size_t>(session.everybody().size());
+    int code = MPI_SUCCESS;
+    for (const auto& [rank, row] : all) {
+      const bool is_right = row.size() == row_bytes;
+      const std::size_t at = bytes() * static_cast<std::size_t>(self);
+      const int taken =
+          is_right ? take_block(row.subspan(at, bytes()), receive.of(rank)) : MPI_ERR_TRUNCATE;
+      if (taken != MPI_SUCCESS) code = taken;
+    }
+    return code;
+  }
+  std::shared_ptr<Collective> make(MPI_Comm, runtime::Session& session) const {
+    return std::make_shared<Exchange>(session, from(), receive, true);
+  }
+  bool is_for_program(const runtime::Session&) const { return !receive.of(0).layout.is_dense; }
+  bool use(MPI_Datatype datatype) const {
+    return receive.are_of(datatype) || from().are_of(datatype);
+  }
+};
+
+Startable even_exchange(const EvenExchangeArguments& arguments) {
+  const auto& [sendbuf, send, receive] = arguments;
+  return {make_collective(arguments), sides_of::alltoall(sendbuf, send, receive)};
+}
+
+Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receive) {
   const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!Exchange::are_valid(sendbuf, send, receive, session)) return nullptr;
     return std::make_shared<Exchange>(session, sendbuf == MPI_IN_PLACE ? receive : send, receive,
-                                      is_even);
+                                      false);
   };
   return {make, sides_of::alltoall(sendbuf, send, receive)};
 }
@@ -23,7 +76,9 @@ extern "C" int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype se
                              MPI_Request* request) {
   const Pieces send(sendbuf, sendcount, sendtype);
   const Pieces receive(recvbuf, recvcount, recvtype);
-  return start_collective(comm, "ialltoall", request, exchange(sendbuf, send, receive, true), [&] {
+  const EvenExchangeArguments arguments{sendbuf, send, receive};
+  if (maybe_start_at_head(comm, "ialltoall", request, arguments)) return MPI_SUCCESS;
+  return start_collective(comm, "ialltoall", request, even_exchange(arguments), [&] {
     return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                           request);
   });
@@ -35,11 +90,10 @@ extern "C" int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const
                               MPI_Request* request) {
   const Pieces send(sendbuf, sendcounts, sdispls, sendtype);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtype);
-  return start_collective(comm, "ialltoallv", request, exchange(sendbuf, send, receive, false),
-                          [&] {
-                            return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                                   recvcounts, rdispls, recvtype, comm, request);
-                          });
+  return start_collective(comm, "ialltoallv", request, exchange(sendbuf, send, receive), [&] {
+    return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                           recvtype, comm, request);
+  });
 }
 
 extern "C" int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
@@ -48,11 +102,10 @@ extern "C" int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const
                               MPI_Request* request) {
   const Pieces send(sendbuf, sendcounts, sdispls, sendtypes);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtypes);
-  return start_collective(comm, "ialltoallw", request, exchange(sendbuf, send, receive, false),
-                          [&] {
-                            return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                                   recvcounts, rdispls, recvtypes, comm, request);
-                          });
+  return start_collective(comm, "ialltoallw", request, exchange(sendbuf, send, receive), [&] {
+    return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                           recvtypes, comm, request);
+  });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES
@@ -62,7 +115,7 @@ extern "C" int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatyp
                                  MPI_Info info, MPI_Request* request) {
   const Pieces send(sendbuf, sendcount, sendtype);
   const Pieces receive(recvbuf, recvcount, recvtype);
-  return init_collective(comm, "alltoall_init", request, exchange(sendbuf, send, receive, true),
+  return init_collective(comm, "alltoall_init", request, even_exchange({sendbuf, send, receive}),
                          [&] {
                            return PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
                                                      recvcount, recvtype, comm, info, request);
@@ -75,11 +128,10 @@ extern "C" int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], c
                                   MPI_Info info, MPI_Request* request) {
   const Pieces send = kept(Pieces(sendbuf, sendcounts, sdispls, sendtype), comm);
   const Pieces receive = kept(Pieces(recvbuf, recvcounts, rdispls, recvtype), comm);
-  return init_collective(
-      comm, "alltoallv_init", request, exchange(sendbuf, send, receive, false), [&] {
-        return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                   rdispls, recvtype, comm, info, request);
-      });
+  return init_collective(comm, "alltoallv_init", request, exchange(sendbuf, send, receive), [&] {
+    return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                               recvtype, comm, info, request);
+  });
 }
 
 extern "C" int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
@@ -89,11 +141,10 @@ extern "C" int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], c
                                   MPI_Request* request) {
   const Pieces send = kept(Pieces(sendbuf, sendcounts, sdispls, sendtypes), comm);
   const Pieces receive = kept(Pieces(recvbuf, recvcounts, rdispls, recvtypes), comm);
-  return init_collective(
-      comm, "alltoallw_init", request, exchange(sendbuf, send, receive, false), [&] {
-        return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                   rdispls, recvtypes, comm, info, request);
-      });
+  return init_collective(comm, "alltoallw_init", request, exchange(sendbuf, send, receive), [&] {
+    return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                               rdispls, recvtypes, comm, info, request);
+  });
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
@@ -92,7 +93,49 @@ class Gather final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
+// Those of which all members know how much each gives (small_collective.hpp).
+struct EvenGatherArguments : GatherArguments {
+  static int rank_in(const runtime::Session& session) {
+    return session.everybody().comm_rank(session.everybody().self());
+  }
+  // What this member gives, though it may be in its place already.
+  Piece own(const runtime::Session& session) const {
+    if (sendbuf == MPI_IN_PLACE) return all.of(rank_in(session));
+    return Piece::of(sendbuf, sendcount, sendtype);
+  }
+  LaneWay way(const runtime::Session& session) const {
+    const bool is_for_all = root == everybody;
+    return {.form = is_for_all ? LaneWay::Form::meeting : LaneWay::Form::to_root,
+            .kind = is_for_all ? Kind::allgather : Kind::gather,
+            .bytes = is_for_all ? all.of(0).layout.packed_bytes : own(session).layout.packed_bytes,
+            .root = root};
+  }
+  std::span<const std::byte> given(const runtime::Session& session,
+                                   std::vector<std::byte>& storage) const {
+    const Piece piece = own(session);
+    return packed(piece.buffer, piece.layout, storage);
+  }
+  int take(const runtime::Session& session, std::span<const Brought> brought) const {
+    const int self = rank_in(session);
+    int code = MPI_SUCCESS;
+    for (const auto& [rank, data] : brought) {
+      if (!is_receiver(self) || (sendbuf == MPI_IN_PLACE && rank == self)) continue;
+      const int taken = take_block(data, all.of(rank));
+      if (taken != MPI_SUCCESS) code = taken;
+    }
+    return code;
+  }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
+    return std::make_shared<Gather>(comm, session, *this);
+  }
+  bool is_for_program(const runtime::Session& session) const {
+    return is_receiver(rank_in(session)) && !all.of(0).layout.is_dense;
+  }
+  bool use(MPI_Datatype datatype) const { return sendtype == datatype || all.are_of(datatype); }
+};
+
 MakeCollective make_gather(const GatherArguments& arguments) {
+  if (arguments.all.are_even()) return make_collective(EvenGatherArguments{arguments});
   return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
     if (!arguments.are_valid(session)) return nullptr;
     return std::make_shared<Gather>(comm, session, arguments);
@@ -118,6 +161,9 @@ extern "C" int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype send
                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                            MPI_Request* request) {
   const Pieces all(recvbuf, recvcount, recvtype);
+  const GatherArguments arguments{sendbuf, sendcount, sendtype, all, root};
+  if (root >= 0 && maybe_start_at_head(comm, "igather", request, EvenGatherArguments{arguments}))
+    return MPI_SUCCESS;
   return start_collective(comm, "igather", request, gather(sendbuf, sendcount, sendtype, all, root),
                           [&] {
                             return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -140,6 +186,9 @@ extern "C" int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype s
                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                               MPI_Request* request) {
   const Pieces all(recvbuf, recvcount, recvtype);
+  const GatherArguments arguments{sendbuf, sendcount, sendtype, all, everybody};
+  if (maybe_start_at_head(comm, "iallgather", request, EvenGatherArguments{arguments}))
+    return MPI_SUCCESS;
   return start_collective(comm, "iallgather", request, allgather(sendbuf, sendcount, sendtype, all),
                           [&] {
                             return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,

@@ -1,5 +1,7 @@
 // MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and their persistent forms.
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -7,6 +9,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/operators/reduction.hpp"
@@ -77,20 +80,53 @@ class ReduceScatter final : public Collective {
   const std::span<const std::byte> input_;
 };
 
-MakeCollective make_reduce_scatter(const void* sendbuf, void* recvbuf, const Shares& shares,
-                                   MPI_Datatype datatype, MPI_Op op) {
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    if (!is_valid_reduction(0, datatype, op) || shares.before(session.everybody().size()) < 0)
-      return nullptr;
+struct ReduceScatterArguments {
+  const void* sendbuf;
+  void* recvbuf;
+  Shares shares;
+  MPI_Datatype datatype;
+  MPI_Op op;
+
+  bool are_valid(const runtime::Session& session) const {
+    return is_valid_reduction(0, datatype, op) && shares.before(session.everybody().size()) >= 0;
+  }
+  Layout layout(const runtime::Session& session) const {
+    return layout_of(datatype, shares.before(session.everybody().size()));
+  }
+  LaneWay way(const runtime::Session& session) const {
+    const Layout all = layout(session);
+    return {.kind = Kind::reduce_scatter,
+            .bytes = all.packed_bytes,
+            .op = all.is_dense ? op : MPI_OP_NULL};
+  }
+  std::span<const std::byte> given(const runtime::Session& session, std::vector<std::byte>&) const {
+    const void* const input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+    return {static_cast<const std::byte*>(input), layout(session).packed_bytes};
+  }
+  int take(const runtime::Session& session, std::span<const Brought> all) const {
+    const int rank = session.everybody().comm_rank(session.everybody().self());
+    std::array<std::byte, runtime::LaneMemory::meeting_bytes_max> sum;
+    const Layout whole = layout(session);
+    const int code = combine_brought(all, op, whole, sum.data());
+    if (code != MPI_SUCCESS || whole.count == 0) return code;
+    const std::size_t each = whole.packed_bytes / static_cast<std::size_t>(whole.count);
+    std::memcpy(recvbuf, sum.data() + each * static_cast<std::size_t>(shares.before(rank)),
+                each * static_cast<std::size_t>(shares.of(rank)));
+    return code;
+  }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
     return std::make_shared<ReduceScatter>(comm, session, sendbuf, recvbuf, shares, datatype, op);
-  };
-}
+  }
+  static bool is_for_program(const runtime::Session&) { return true; }
+  bool use(MPI_Datatype other) const { return datatype == other; }
+};
 
 Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const KeptCounts counts = kept(recvcounts, comm);
   if (!counts) return {[](MPI_Comm, runtime::Session&) { return nullptr; }};
-  return {make_reduce_scatter(sendbuf, recvbuf, Shares{.counts = counts}, datatype, op),
+  return {make_collective(
+              ReduceScatterArguments{sendbuf, recvbuf, Shares{.counts = counts}, datatype, op}),
           [=](Sides& sides) {
             sides_of::reduce_scatter(sendbuf, recvbuf, counts->data(), datatype, op)(sides);
           }};
@@ -98,8 +134,8 @@ Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcoun
 
 Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                MPI_Datatype datatype, MPI_Op op) {
-  return {make_reduce_scatter(sendbuf, recvbuf, Shares{.counts = nullptr, .count = recvcount},
-                              datatype, op),
+  return {make_collective(ReduceScatterArguments{
+              sendbuf, recvbuf, Shares{.counts = nullptr, .count = recvcount}, datatype, op}),
           sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)};
 }
 
@@ -108,6 +144,10 @@ Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount
 extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                    MPI_Request* request) {
+  if (const KeptCounts counts = kept(recvcounts, comm)) {
+    const ReduceScatterArguments arguments{sendbuf, recvbuf, {.counts = counts}, datatype, op};
+    if (maybe_start_at_head(comm, "ireduce_scatter", request, arguments)) return MPI_SUCCESS;
+  }
   return start_collective(comm, "ireduce_scatter", request,
                           reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), [&] {
                             return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
@@ -118,6 +158,9 @@ extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int
 extern "C" int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          MPI_Request* request) {
+  const ReduceScatterArguments arguments{
+      sendbuf, recvbuf, {.counts = nullptr, .count = recvcount}, datatype, op};
+  if (maybe_start_at_head(comm, "ireduce_scatter_block", request, arguments)) return MPI_SUCCESS;
   return start_collective(comm, "ireduce_scatter_block", request,
                           reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op), [&] {
                             return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,

@@ -3,6 +3,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/operators/reduction.hpp"
@@ -69,28 +70,55 @@ class Reduce final : public Collective {
   bool fits_ = true;
 };
 
-MakeCollective make_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                           MPI_Op op, int root) {
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    if (!is_valid_reduction(count, datatype, op) || root < all_ranks ||
-        root >= session.everybody().size())
-      return nullptr;
+struct ReduceArguments {
+  const void* sendbuf;
+  void* recvbuf;
+  int count;
+  MPI_Datatype datatype;
+  MPI_Op op;
+  int root;
+
+  bool are_valid(const runtime::Session& session) const {
+    return is_valid_reduction(count, datatype, op) && root >= all_ranks &&
+           root < session.everybody().size();
+  }
+  Layout layout() const { return layout_of(datatype, count); }
+  bool has_result(const runtime::Session& session) const {
+    return root == all_ranks || session.everybody().comm_rank(session.everybody().self()) == root;
+  }
+  LaneWay way(const runtime::Session&) const {
+    const bool is_for_all = root == all_ranks;
+    return {.form = is_for_all ? LaneWay::Form::meeting : LaneWay::Form::to_root,
+            .kind = is_for_all ? Kind::allreduce : Kind::reduce,
+            .bytes = layout().packed_bytes,
+            .op = layout().is_dense ? op : MPI_OP_NULL,
+            .root = root};
+  }
+  std::span<const std::byte> given(const runtime::Session&, std::vector<std::byte>&) const {
+    const void* const input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+    return {static_cast<const std::byte*>(input), layout().packed_bytes};
+  }
+  int take(const runtime::Session& session, std::span<const Brought> all) const {
+    return has_result(session) ? combine_brought(all, op, layout(), recvbuf) : MPI_SUCCESS;
+  }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
     return std::make_shared<Reduce>(comm, session, sendbuf, recvbuf, Reduction(op, datatype, count),
                                     root);
-  };
-}
+  }
+  static bool is_for_program(const runtime::Session&) { return true; }
+  bool use(MPI_Datatype other) const { return datatype == other; }
+};
 
-Startable allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                    MPI_Op op) {
-  return {make_reduce(sendbuf, recvbuf, count, datatype, op, all_ranks),
-          sides_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
+Startable allreduce(const ReduceArguments& arguments) {
+  const auto& [sendbuf, recvbuf, count, datatype, op, root] = arguments;
+  return {make_collective(arguments), sides_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
 }
 
 // What MPI means by -1 is not everybody.
-Startable reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 int root) {
+Startable reduce(const ReduceArguments& arguments) {
+  const auto& [sendbuf, recvbuf, count, datatype, op, root] = arguments;
   MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
-  if (root >= 0) make = make_reduce(sendbuf, recvbuf, count, datatype, op, root);
+  if (root >= 0) make = make_collective(arguments);
   return {make, sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root)};
 }
 
@@ -98,16 +126,20 @@ Startable reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype dat
 
 extern "C" int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return start_collective(
-      comm, "iallreduce", request, allreduce(sendbuf, recvbuf, count, datatype, op),
-      [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
+  const ReduceArguments arguments{sendbuf, recvbuf, count, datatype, op, all_ranks};
+  if (maybe_start_at_head(comm, "iallreduce", request, arguments)) return MPI_SUCCESS;
+  return start_collective(comm, "iallreduce", request, allreduce(arguments), [&] {
+    return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+  });
 }
 
 extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return start_collective(
-      comm, "ireduce", request, reduce(sendbuf, recvbuf, count, datatype, op, root),
-      [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
+  const ReduceArguments arguments{sendbuf, recvbuf, count, datatype, op, root};
+  if (root >= 0 && maybe_start_at_head(comm, "ireduce", request, arguments)) return MPI_SUCCESS;
+  return start_collective(comm, "ireduce", request, reduce(arguments), [&] {
+    return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES
@@ -115,17 +147,18 @@ extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 extern "C" int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count,
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                   MPI_Request* request) {
-  return init_collective(
-      comm, "allreduce_init", request, allreduce(sendbuf, recvbuf, count, datatype, op), [&] {
-        return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-      });
+  return init_collective(comm, "allreduce_init", request,
+                         allreduce({sendbuf, recvbuf, count, datatype, op, all_ranks}), [&] {
+                           return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
+                                                      info, request);
+                         });
 }
 
 extern "C" int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
                                MPI_Request* request) {
   return init_collective(
-      comm, "reduce_init", request, reduce(sendbuf, recvbuf, count, datatype, op, root), [&] {
+      comm, "reduce_init", request, reduce({sendbuf, recvbuf, count, datatype, op, root}), [&] {
         return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
       });
 }

@@ -3,6 +3,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
@@ -108,11 +109,68 @@ class Scatter final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
+// Those of which all members know how much each gets (small_collective.hpp).
+struct EvenScatterArguments : ScatterArguments {
+  static int rank_in(const runtime::Session& session) {
+    return session.everybody().comm_rank(session.everybody().self());
+  }
+  Piece mine(const runtime::Session& session) const {
+    if (recvbuf == MPI_IN_PLACE) return all.of(rank_in(session));
+    return Piece::of(recvbuf, recvcount, recvtype);
+  }
+  // A row of blocks, in a broadcast if that has room for it.
+  LaneWay way(const runtime::Session& session) const {
+    const std::size_t bytes =
+        mine(session).layout.packed_bytes * static_cast<std::size_t>(session.everybody().size());
+    const bool is_broadcast = bytes <= runtime::LaneMemory::broadcast_bytes_max;
+    return {.form = is_broadcast ? LaneWay::Form::broadcast : LaneWay::Form::meeting,
+            .kind = Kind::scatter,
+            .bytes = bytes,
+            .root = root};
+  }
+  std::span<const std::byte> given(const runtime::Session& session,
+                                   std::vector<std::byte>& storage) const {
+    if (rank_in(session) != root) return {};
+    std::vector<std::byte> one;
+    for (int rank = 0; rank < session.everybody().size(); ++rank) {
+      const Piece piece = all.of(rank);
+      const auto elements = packed(piece.buffer, piece.layout, one);
+      storage.insert(storage.end(), elements.begin(), elements.end());
+    }
+    return storage;
+  }
+  // Of a member that is lost there is no row.
+  int take(const runtime::Session& session, std::span<const Brought> brought) const {
+    const auto row =
+        std::ranges::find_if(brought, [this](const Brought& it) { return it.rank == root; });
+    if (row == brought.end()) return proc_failed();
+    if (recvbuf == MPI_IN_PLACE) return MPI_SUCCESS;
+    const Piece into = mine(session);
+    const std::size_t each = into.layout.packed_bytes;
+    const std::size_t at = each * static_cast<std::size_t>(rank_in(session));
+    if (row->data.size() != each * static_cast<std::size_t>(session.everybody().size()))
+      return MPI_ERR_TRUNCATE;
+    return take_block(row->data.subspan(at, each), into);
+  }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
+    return std::make_shared<Scatter>(comm, session, *this);
+  }
+  bool is_for_program(const runtime::Session& session) const {
+    return !mine(session).layout.is_dense;
+  }
+  bool use(MPI_Datatype datatype) const { return sendtype == datatype || recvtype == datatype; }
+};
+
 Startable scatter(const ScatterArguments& arguments) {
-  const auto make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    if (!arguments.are_valid(session)) return nullptr;
-    return std::make_shared<Scatter>(comm, session, arguments);
-  };
+  MakeCollective make;
+  if (arguments.is_even) {
+    make = make_collective(EvenScatterArguments{arguments});
+  } else {
+    make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+      if (!arguments.are_valid(session)) return nullptr;
+      return std::make_shared<Scatter>(comm, session, arguments);
+    };
+  }
   return {make, sides_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,
                                   arguments.recvtype, arguments.root)};
 }
@@ -123,11 +181,13 @@ extern "C" int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sen
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                             MPI_Comm comm, MPI_Request* request) {
   const Pieces all(sendbuf, sendcount, sendtype);
-  return start_collective(comm, "iscatter", request,
-                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, true}), [&] {
-                            return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                                 recvtype, root, comm, request);
-                          });
+  const ScatterArguments arguments{all, sendtype, recvbuf, recvcount, recvtype, root, true};
+  if (maybe_start_at_head(comm, "iscatter", request, EvenScatterArguments{arguments}))
+    return MPI_SUCCESS;
+  return start_collective(comm, "iscatter", request, scatter(arguments), [&] {
+    return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                         request);
+  });
 }
 
 extern "C" int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],

@@ -1,0 +1,119 @@
+// A started collective of few bytes: lanes carry it (carriers/lanes/run.hpp). Each member writes
+// what it gives when it starts it, and what the others have written is looked at then or later.
+// What a loss ends there, or lanes do not carry, goes on as any other collective.
+//
+// At the head of a call, with no member lost and nothing under way on the communicator, it takes no
+// lock; where all others have written what it needs it is over before the call returns.
+// Thread rule: as of Collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mpi/carriers/lanes/run.hpp"
+#include "mpi/carriers/started/collective.hpp"
+#include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+
+namespace resprout::shim {
+
+class SmallCollective : public Collective, protected LaneTaker {
+ public:
+  // At the head of its call (crossing.hpp): lanes carry it.
+  bool is_carried() { return run_.is_carried(); }
+  // It begins there, and is over, and all is well; else it has to be given to its session.
+  // REQUIRES: is_carried().
+  bool is_over_at_head();
+
+  // Another one was called on the communicator since. Under the engine's lock.
+  void note_later_call() { run_.note_later_call(); }
+
+  bool advance() final;
+  bool is_for_program() const final;
+
+ protected:
+  SmallCollective(Communicator& communicator, const LaneWay& way)
+      : Collective(*communicator.session), communicator_(communicator), run_(communicator, way) {}
+
+  // What this member gives; it is there until the collective is over.
+  virtual std::span<const std::byte> given() = 0;
+  // The same collective, as it goes without lanes. On a thread of the program.
+  virtual std::shared_ptr<Collective> other() = 0;
+
+ private:
+  bool advance_other();
+  void begin(runtime::Started&) final {}
+  void take(std::span<const std::byte>) final {}
+  int code() const final { return run_.code(); }
+
+  Communicator& communicator_;
+  LaneRun run_;
+  bool is_left_by_lanes_ = false;
+  std::shared_ptr<Collective> other_;
+};
+
+// `Arguments` say what the call is:
+//   bool are_valid(session)          MPI itself would accept them
+//   LaneWay way(session)             how it goes over lanes
+//   bytes given(session, storage)    what this member gives, in `storage` if need be
+//   int take(session, all)           as of LaneTaker
+//   Collective make(comm, session)   the same without lanes
+//   bool is_for_program(session)     taking it needs MPI
+//   bool use(datatype)
+// With valid ones all else may be asked.
+template <typename Arguments>
+class SmallCollectiveOf final : public SmallCollective {
+ public:
+  SmallCollectiveOf(MPI_Comm comm, Communicator& communicator, const Arguments& arguments)
+      : SmallCollective(communicator, arguments.way(*communicator.session)),
+        comm_(comm),
+        arguments_(arguments),
+        given_(arguments_.given(session(), storage_)) {
+    if (arguments_.is_for_program(session())) leave_mpi_to_program();
+  }
+
+  bool uses(MPI_Datatype datatype) const override { return arguments_.use(datatype); }
+
+ private:
+  std::span<const std::byte> given() override { return given_; }
+  int take(std::span<const Brought> all) override { return arguments_.take(session(), all); }
+  std::shared_ptr<Collective> other() override { return arguments_.make(comm_, session()); }
+
+  const MPI_Comm comm_;
+  const Arguments arguments_;
+  std::vector<std::byte> storage_;
+  const std::span<const std::byte> given_;
+};
+
+// The collective with these arguments: a small one if it may be one, as far as this member can say.
+// What becomes of that all find out alike. Null: the arguments are not valid.
+template <typename Arguments>
+MakeCollective make_collective(const Arguments& arguments) {
+  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    if (!arguments.are_valid(session)) return nullptr;
+    Communicator& communicator = *communicator_of(comm);
+    const bool is_of_communicator = &session == communicator.session;
+    if (!is_of_communicator || !fits_lanes(arguments.way(session), 2))
+      return arguments.make(comm, session);
+    return std::make_shared<SmallCollectiveOf<Arguments>>(comm, communicator, arguments);
+  };
+}
+
+// The same at the head of a call of MPI_I...; false: nothing has happened.
+template <typename Arguments>
+bool maybe_start_at_head(MPI_Comm comm, const char* name, MPI_Request* request,
+                         const Arguments& arguments) {
+  Communicator* communicator = small_at_head(comm, request);
+  if (communicator == nullptr || !arguments.are_valid(*communicator->session) ||
+      !fits_lanes(arguments.way(*communicator->session), 2))
+    return false;
+  const auto collective =
+      std::make_shared<SmallCollectiveOf<Arguments>>(comm, *communicator, arguments);
+  return maybe_start_small(comm, name, request, *communicator, collective);
+}
+
+}  // namespace resprout::shim

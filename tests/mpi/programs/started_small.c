@@ -1,0 +1,252 @@
+/* Small collectives that are started and go on while others are: results that are exact before and
+ * after a rank has died, and the same at all ranks where it died in between.
+ *
+ *   started_small SEED WINDOWS VICTIM     the victim dies (SIGKILL) in that window, with some of
+ * its collectives started and others not; -1: nobody does
+ *
+ * In each window all ranks start the same collectives, blocking ones among them, and each rank
+ * completes its own in an order and by calls of its own.
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RANKS_MAX = 16, OPEN_MAX = 7, WINDOWS_AFTER = 40, COUNT_MAX = 20, KINDS = 11 };
+enum kind {
+  SUM,
+  GATHER,
+  REDUCE,
+  SCAN,
+  EXSCAN,
+  BCAST,
+  ALLGATHER,
+  ALLTOALL,
+  BARRIER,
+  SCATTER,
+  SHARES
+};
+
+typedef struct {
+  enum kind kind;
+  int root, count, number, is_blocking;
+  long given[RANKS_MAX * COUNT_MAX], got[RANKS_MAX * COUNT_MAX];
+  int code;
+} Operation;
+
+static int rank, size, victim, wrong;
+static unsigned long shared_state, own_state;
+
+static int draw(unsigned long* state, int below) {
+  *state = *state * 6364136223846793005UL + 1442695040888963407UL;
+  return (int)((*state >> 33) % (unsigned long)below);
+}
+
+static void expect(int condition, const char* what, const Operation* it) {
+  if (condition) return;
+  ++wrong;
+  printf("rank %d: %s of operation %d, a %d, is wrong\n", rank, what, it->number, (int)it->kind);
+}
+
+static long given_by(int r, const Operation* it, int i) {
+  return 1000L * it->number + 10 * r + i % 10;
+}
+
+static void prepare(Operation* it) {
+  for (int i = 0; i < RANKS_MAX * COUNT_MAX; ++i) {
+    it->given[i] = given_by(rank, it, i);
+    it->got[i] = -7;
+  }
+  if (it->kind == BCAST && rank == it->root) memcpy(it->got, it->given, sizeof it->got);
+}
+
+static int begin(Operation* it, MPI_Request* request) {
+  const MPI_Comm w = MPI_COMM_WORLD;
+  const int n = it->count, root = it->root, b = it->is_blocking;
+  const MPI_Datatype t = MPI_LONG;
+  long *from = it->given, *to = it->got;
+  *request = MPI_REQUEST_NULL;
+  switch (it->kind) {
+    case SUM:
+      return b ? MPI_Allreduce(from, to, n, t, MPI_SUM, w)
+               : MPI_Iallreduce(from, to, n, t, MPI_SUM, w, request);
+    case GATHER:
+      return b ? MPI_Gather(from, n, t, to, n, t, root, w)
+               : MPI_Igather(from, n, t, to, n, t, root, w, request);
+    case REDUCE:
+      return b ? MPI_Reduce(from, to, n, t, MPI_SUM, root, w)
+               : MPI_Ireduce(from, to, n, t, MPI_SUM, root, w, request);
+    case SCAN:
+      return b ? MPI_Scan(from, to, n, t, MPI_SUM, w)
+               : MPI_Iscan(from, to, n, t, MPI_SUM, w, request);
+    case EXSCAN:
+      return b ? MPI_Exscan(from, to, n, t, MPI_SUM, w)
+               : MPI_Iexscan(from, to, n, t, MPI_SUM, w, request);
+    case BCAST:
+      return b ? MPI_Bcast(to, n, t, root, w) : MPI_Ibcast(to, n, t, root, w, request);
+    case ALLGATHER:
+      return b ? MPI_Allgather(from, n, t, to, n, t, w)
+               : MPI_Iallgather(from, n, t, to, n, t, w, request);
+    case ALLTOALL:
+      return b ? MPI_Alltoall(from, n, t, to, n, t, w)
+               : MPI_Ialltoall(from, n, t, to, n, t, w, request);
+    case BARRIER:
+      return b ? MPI_Barrier(w) : MPI_Ibarrier(w, request);
+    case SCATTER:
+      return b ? MPI_Scatter(from, n, t, to, n, t, root, w)
+               : MPI_Iscatter(from, n, t, to, n, t, root, w, request);
+    default:
+      return b ? MPI_Reduce_scatter_block(from, to, n, t, MPI_SUM, w)
+               : MPI_Ireduce_scatter_block(from, to, n, t, MPI_SUM, w, request);
+  }
+}
+
+/* Of those who give, ranks below `end`, at place i of what each gives. */
+static long sum_of(const Operation* it, int end, int has_victim, int i) {
+  long sum = 0;
+  for (int r = 0; r < end; ++r) sum += r == victim && !has_victim ? 0 : given_by(r, it, i);
+  return sum;
+}
+
+/* What stands at place i if the victim has taken part, or not; -7: nothing was written. */
+static long expected(const Operation* it, int has_victim, int i) {
+  const int n = it->count, from = i / n, at = i % n;
+  const int is_there = from < size && (has_victim || from != victim);
+  const int is_root = rank == it->root, is_root_there = has_victim || it->root != victim;
+  switch (it->kind) {
+    case SUM:
+      return i < n ? sum_of(it, size, has_victim, i) : -7;
+    case REDUCE:
+      return is_root && i < n ? sum_of(it, size, has_victim, i) : -7;
+    case SCAN:
+      return i < n ? sum_of(it, rank + 1, has_victim, i) : -7;
+    case EXSCAN:
+      return i < n && rank != 0 && (rank != 1 || victim != 0 || has_victim)
+                 ? sum_of(it, rank, has_victim, i)
+                 : -7;
+    case GATHER:
+      return is_root && is_there ? given_by(from, it, at) : -7;
+    case ALLGATHER:
+      return is_there ? given_by(from, it, at) : -7;
+    case ALLTOALL:
+      return is_there ? given_by(from, it, rank * n + at) : -7;
+    case BCAST:
+      if (is_root) return given_by(rank, it, i);
+      return i < n && is_root_there ? given_by(it->root, it, i) : -7;
+    case SCATTER:
+      return i < n && is_root_there ? given_by(it->root, it, rank * n + i) : -7;
+    case SHARES:
+      return i < n ? sum_of(it, size, has_victim, rank * n + i) : -7;
+    default:
+      return -7;
+  }
+}
+
+static int is_as_expected(const Operation* it, int has_victim) {
+  for (int i = 0; i < RANKS_MAX * COUNT_MAX; ++i)
+    if (it->got[i] != expected(it, has_victim, i)) return 0;
+  return 1;
+}
+
+/* 1: the victim has taken part, 0: it has not, -1: nobody can tell here. `must`: -1: either. */
+static int outcome_of(const Operation* it, int must) {
+  const int with = is_as_expected(it, 1), without = is_as_expected(it, 0);
+  const int lacks_root = it->root == victim && (it->kind == BCAST || it->kind == SCATTER);
+  if (must == 1) expect(with && it->code == MPI_SUCCESS, "what all have given", it);
+  if (must == 0) expect(without, "what the others have given", it);
+  if (must == 0 && (lacks_root || it->root != victim))
+    expect((it->code != MPI_SUCCESS) == lacks_root, "the code", it);
+  expect(with || without, "the result", it);
+  return with && without ? -1 : with;
+}
+
+static void complete_one(MPI_Request* requests, Operation* open, int count) {
+  const int first = draw(&own_state, count);
+  int flag = 0, index = MPI_UNDEFINED, done = 0, indices[OPEN_MAX];
+  MPI_Status statuses[OPEN_MAX];
+  switch (draw(&own_state, 6)) {
+    case 0:
+      open[first].code |= MPI_Wait(&requests[first], MPI_STATUS_IGNORE);
+      break;
+    case 1:
+      open[first].code |= MPI_Test(&requests[first], &flag, MPI_STATUS_IGNORE);
+      break;
+    case 2: {
+      const int code = MPI_Waitany(count, requests, &index, MPI_STATUS_IGNORE);
+      if (index != MPI_UNDEFINED) open[index].code |= code;
+      break;
+    }
+    case 3: {
+      const int code = MPI_Testsome(count, requests, &done, indices, statuses);
+      for (int k = 0; code != MPI_SUCCESS && k < done; ++k)
+        open[indices[k]].code |= statuses[k].MPI_ERROR;
+      break;
+    }
+    case 4:
+      if (requests[first] == MPI_REQUEST_NULL) break;
+      MPI_Request_get_status(requests[first], &flag, MPI_STATUS_IGNORE);
+      break;
+    default:
+      usleep((unsigned)draw(&own_state, 300));
+  }
+}
+
+static void complete_all(MPI_Request* requests, Operation* open, int count) {
+  for (int i = draw(&own_state, 2 * count); i > 0; --i) complete_one(requests, open, count);
+  MPI_Status statuses[OPEN_MAX];
+  const int code = MPI_Waitall(count, requests, statuses);
+  for (int i = 0; code != MPI_SUCCESS && i < count; ++i) open[i].code |= statuses[i].MPI_ERROR;
+  for (int i = 0; i < count; ++i) expect(requests[i] == MPI_REQUEST_NULL, "the request", &open[i]);
+}
+
+/* `must`: as of outcome_of. */
+static void window(int number, int must) {
+  static Operation open[OPEN_MAX];
+  MPI_Request requests[OPEN_MAX];
+  const int count = 1 + draw(&shared_state, OPEN_MAX);
+  const int dies_at = draw(&shared_state, count);
+  for (int i = 0; i < count; ++i) {
+    Operation* it = &open[i];
+    it->kind = (enum kind)draw(&shared_state, KINDS);
+    it->root = draw(&shared_state, size);
+    it->count = draw(&shared_state, 4) == 0 ? COUNT_MAX : 1 + draw(&shared_state, 3);
+    it->is_blocking = draw(&shared_state, 6) == 0;
+    it->number = number * OPEN_MAX + i;
+    prepare(it);
+    if (must == -1 && rank == victim && i == dies_at) raise(SIGKILL);
+    it->code = begin(it, &requests[i]);
+    if (draw(&own_state, 5) == 0) complete_one(requests, open, i + 1);
+  }
+  complete_all(requests, open, count);
+  for (int i = 0; i < count; ++i) {
+    const int outcome = outcome_of(&open[i], must);
+    if (must != -1) continue;
+    int least = outcome == -1 ? 1 : outcome, most = outcome == -1 ? 0 : outcome;
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    expect(least >= most, "what others have", &open[i]);
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (argc != 4 || size > RANKS_MAX) return 2;
+  shared_state = strtoul(argv[1], NULL, 10);
+  own_state = shared_state * 31 + (unsigned long)rank;
+  const int windows = atoi(argv[2]);
+  victim = atoi(argv[3]);
+  int number = 0;
+  for (; number < windows; ++number) window(number, 1);
+  if (victim >= 0) {
+    window(number++, -1);
+    for (int i = 0; i < WINDOWS_AFTER; ++i) window(number++, 0);
+  }
+  printf("rank %d has %d wrong results\n", rank, wrong);
+  MPI_Finalize();
+  return wrong != 0;
+}

@@ -1,0 +1,41 @@
+"""Small collectives that are started, several on one communicator, over slots that all share.
+
+They are completed in any order and by any call, blocking ones among them. What a rank has given
+before it died counts at all alike, and what it has not given counts nowhere.
+"""
+
+import random
+
+import covering
+import jobs
+import pytest
+
+PROGRAM = jobs.PROGRAMS / "started_small"
+CARRIERS = ["auto", "resprout"]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_any_mixture_gives_what_all_have_given(ranks: int) -> None:
+    ended = jobs.resprout_run(ranks, [PROGRAM, ranks, 150, -1])
+    assert ended.status == 0, str(ended)
+    _check_results(ended, list(range(ranks)))
+
+
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=10))
+def test_what_a_rank_gave_before_it_died_counts_at_all_alike(seed: int) -> None:
+    dice = random.Random(f"started {seed}")
+    ranks = dice.choice([2, 3, 4, 5, 8])
+    victim = dice.randrange(ranks)
+    windows = dice.choice([0, 1, 5, 20, 60])
+    ended = jobs.resprout_run(
+        ranks, [PROGRAM, seed, windows, victim], ["--collectives", CARRIERS[seed % 2]]
+    )
+    assert ended.status == 0, str(ended)
+    _check_results(ended, [rank for rank in range(ranks) if rank != victim])
+    assert [loss["rank"] for loss in ended.report["losses"]] == [victim]
+
+
+def _check_results(ended: jobs.Ended, ranks: list[int]) -> None:
+    assert sorted(ended.out.splitlines()) == sorted(
+        f"rank {rank} has 0 wrong results" for rank in ranks
+    )
