@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from resprout.demo import FAULTS, is_right
+from resprout.doctor.probes import without_fortran
 
 ROOT = Path(__file__).resolve().parents[2]
 PI = ROOT / "build" / "release" / "examples" / "pi" / "pi"
@@ -194,6 +195,12 @@ def test_the_doctor_examines_the_mpi_that_is_named(fake_mpi: Path) -> None:
     (compiler,) = [check for check in value["checks"] if check["name"] == "compiler"]
     assert compiler["verdict"] == "note"
     assert status in (0, 1)
+
+
+def test_the_doctor_says_that_an_mpi_has_no_compiler_for_fortran(tmp_path: Path) -> None:
+    assert "no mpifort" in without_fortran(tmp_path / "mpicc")
+    (tmp_path / "mpifort").touch()
+    assert without_fortran(tmp_path / "mpicc") == ""
 
 
 def test_the_doctor_has_a_diagnosis_where_there_is_no_mpi() -> None:

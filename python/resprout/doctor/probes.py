@@ -58,7 +58,13 @@ def _compile(mpi: Mpi, program: Path) -> Check:
     if done.returncode != 0:
         why = (done.stderr.strip().splitlines() or ["no reason given"])[0]
         return Check(name, Verdict.DOUBTFUL, f"{mpicc} fails: {why}")
-    return Check(name, Verdict.GOOD, f"{mpicc} works")
+    return Check(name, Verdict.GOOD, f"{mpicc} works{without_fortran(Path(mpicc))}")
+
+
+def without_fortran(mpicc: Path) -> str:
+    """What is to be said behind a compiler for C if its MPI has none for Fortran."""
+    has_fortran = mpicc.with_name("mpifort").exists()
+    return "" if has_fortran else "; there is no mpifort beside it (docs/how-to/fortran.md)"
 
 
 def _start(mpi: Mpi, program: Path) -> Check:
