@@ -278,7 +278,8 @@ class Session final : public Outlet {
   Outcome note_native_end(Lock& lock, NativeCall& call);
   Outcome give_up();
   Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
-  Outcome vote(Lock& lock, bool has_ended_well);
+  // `root`: who alone gives anything, or -1.
+  Outcome vote(Lock& lock, int root, bool has_ended_well);
   bool has_lost_members() const;
   void handle_notice(int peer, const Message& notice);
   void flush_revocation();

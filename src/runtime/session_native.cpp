@@ -25,7 +25,7 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
   if (!has_ended_well && !is_revoked()) call.interrupt();  // else nobody waits for a word of ours
   lock.lock();
   is_below_.store(false, std::memory_order_relaxed);
-  if (call.is_voted_on()) return vote(lock, has_ended_well);
+  if (call.is_voted_on()) return vote(lock, call.root(), has_ended_well);
   if (has_ended_well) return note_native_end(lock, call);
   if (is_revoked()) return give_up();
   return settle_native(lock, keep_native(call), call);
@@ -75,9 +75,10 @@ class Unanimity final : public Combiner {
 }  // namespace
 
 // If somebody who lives has not got it, nobody keeps it, and nobody uses the library below again.
-Outcome Session::vote(Lock& lock, bool has_ended_well) {
+Outcome Session::vote(Lock& lock, int root, bool has_ended_well) {
   if (is_revoked()) return give_up();
   const auto all = members_;
+  const Rank root_member = root < 0 ? no_rank : all->index_of_comm_rank(root);
   const std::byte own{has_ended_well};
   Unanimity unanimity;
   Operation::Setup with = setup();
@@ -91,7 +92,7 @@ Outcome Session::vote(Lock& lock, bool has_ended_well) {
                         After::synchronize, Kept::Carrier::native);
   outcome.is_delivered = outcome.is_delivered && is_valid;
   if (is_valid) {
-    contributors_.set(all, {});
+    contributors_.set(all, {}, root_member);
   } else {
     is_native_over_ = true;
     contributors_.clear();

@@ -27,12 +27,13 @@ enum class Kind : std::uint8_t {
   native_allreduce,  // from here on: of a library below, until a loss
   native_broadcast,
   native_gather,
-  native_allgather,  // on which all vote
+  native_allgather,  // on which all vote, as on the next
+  voted_broadcast,
 };
-inline constexpr std::array<const char*, 12> kind_names{
-    "allreduce",        "slices",           "agree",         "barrier",
-    "reduce",           "gather",           "allgather",     "broadcast",
-    "native allreduce", "native broadcast", "native gather", "native allgather"};
+inline constexpr std::array<const char*, 13> kind_names{
+    "allreduce",     "slices",           "agree",          "barrier",          "reduce",
+    "gather",        "allgather",        "broadcast",      "native allreduce", "native broadcast",
+    "native gather", "native allgather", "voted broadcast"};
 
 struct Step {
   Kind kind;
@@ -52,7 +53,10 @@ struct Step {
   bool has_row() const {
     return is_gather() || kind == Kind::allgather || kind == Kind::native_allgather;
   }
-  bool is_broadcast() const { return kind == Kind::broadcast || kind == Kind::native_broadcast; }
+  bool is_broadcast() const {
+    return kind == Kind::broadcast || kind == Kind::native_broadcast ||
+           kind == Kind::voted_broadcast;
+  }
   bool is_broadcast_awaited() const { return is_broadcast() && !is_started; }
   bool is_native() const { return kind >= Kind::native_allreduce; }
   // A reduce begins at its root.

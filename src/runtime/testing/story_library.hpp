@@ -61,7 +61,7 @@ class LibraryCall final : public NativeCall {
   bool synchronizes() const override { return !what_.is_broadcast() && !what_.is_gather(); }
   int root() const override { return what_.is_broadcast() || what_.is_gather() ? what_.root : -1; }
   bool is_gather() const override { return what_.is_gather(); }
-  bool is_voted_on() const override { return what_.kind == Kind::native_allgather; }
+  bool is_voted_on() const override { return what_.kind >= Kind::native_allgather; }
 
   // Of one that has a row: what this process has got.
   std::span<const std::byte> row() const { return row_.view(); }

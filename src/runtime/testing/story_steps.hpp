@@ -67,6 +67,7 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
       break;
     case Kind::broadcast:
     case Kind::native_broadcast:
+    case Kind::voted_broadcast:
       broadcast(session, lock, broadcast_spec(what), what.root, mine.bytes(), take);
       if (self_of(session) == what.root) got.ranks = Part::from(mine.bytes()).ranks;
       break;
