@@ -28,9 +28,9 @@ std::array<std::atomic<bool>, descriptors_max> is_random{};
 std::atomic<bool> has_random{false};
 
 bool is_random_path(const char* path) {
-  using std::string_view_literals::operator""sv;
-  return path != nullptr && path[0] == '/' && path[1] == 'd' &&
-         (path == "/dev/urandom"sv || path == "/dev/random"sv);
+  if (path == nullptr || path[0] != '/' || path[1] != 'd') return false;
+  const std::string_view name(path);
+  return name == "/dev/urandom" || name == "/dev/random";
 }
 
 void note_random(int descriptor) {
