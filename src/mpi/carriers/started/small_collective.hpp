@@ -16,7 +16,6 @@
 
 #include "mpi/carriers/lanes/run.hpp"
 #include "mpi/carriers/started/collective.hpp"
-#include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 
 namespace resprout::shim {
@@ -88,32 +87,5 @@ class SmallCollectiveOf final : public SmallCollective {
   std::vector<std::byte> storage_;
   const std::span<const std::byte> given_;
 };
-
-// The collective with these arguments: a small one if it may be one, as far as this member can say.
-// What becomes of that all find out alike. Null: the arguments are not valid.
-template <typename Arguments>
-MakeCollective make_collective(const Arguments& arguments) {
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-    if (!arguments.are_valid(session)) return nullptr;
-    Communicator& communicator = *communicator_of(comm);
-    const bool is_of_communicator = &session == communicator.session;
-    if (!is_of_communicator || !fits_lanes(arguments.way(session), 2))
-      return arguments.make(comm, session);
-    return std::make_shared<SmallCollectiveOf<Arguments>>(comm, communicator, arguments);
-  };
-}
-
-// The same at the head of a call of MPI_I...; false: nothing has happened.
-template <typename Arguments>
-bool maybe_start_at_head(MPI_Comm comm, const char* name, MPI_Request* request,
-                         const Arguments& arguments) {
-  Communicator* communicator = small_at_head(comm, request);
-  if (communicator == nullptr || !arguments.are_valid(*communicator->session) ||
-      !fits_lanes(arguments.way(*communicator->session), 2))
-    return false;
-  const auto collective =
-      std::make_shared<SmallCollectiveOf<Arguments>>(comm, *communicator, arguments);
-  return maybe_start_small(comm, name, request, *communicator, collective);
-}
 
 }  // namespace resprout::shim

@@ -1,6 +1,6 @@
 // MPI_Ibarrier and MPI_Barrier_init.
 #include "mpi/carriers/started/collective.hpp"
-#include "mpi/carriers/started/small_collective.hpp"
+#include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 
 using namespace resprout;

@@ -2,7 +2,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
-#include "mpi/carriers/started/small_collective.hpp"
+#include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/payload.hpp"

@@ -1,6 +1,6 @@
 // MPI_Ialltoall, MPI_Ialltoallv, MPI_Ialltoallw and their persistent forms.
 #include "mpi/carriers/exchanges/exchange.hpp"
-#include "mpi/carriers/started/small_collective.hpp"
+#include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 
 using namespace resprout;

@@ -3,7 +3,7 @@
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
-#include "mpi/carriers/started/small_collective.hpp"
+#include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
