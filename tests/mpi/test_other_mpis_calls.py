@@ -57,3 +57,9 @@ def test_datatypes_that_functions_with_large_counts_have_made_are_known(library:
     ended = jobs.resprout_run(3, program, other_mpis.options(prefix))
     assert ended.status == 0, str(ended)
     assert sorted(ended.out.splitlines()) == [f"rank {rank} ok" for rank in range(3)], str(ended)
+
+
+def test_one_win_test_after_a_barrier_finds_what_has_come() -> None:
+    with_shim("MPICH")
+    ended = jobs.resprout_run(2, [other_mpis.program("win_test")])
+    assert sorted(ended.out.splitlines()) == ["rank 0 ok", "rank 1 ok"], str(ended)
