@@ -70,12 +70,12 @@ class Fold {
       return reduction_.contribution([&](void* buffer) {
         return fill_with(option().value, buffer, count, reduction_.datatype());
       });
-    const Given& given = (*given_)[rank];
+    const LastGiven& given = (*given_)[rank];
     if (given.payloads.empty()) return std::nullopt;
     return estimated(given, count).value_or(given.payloads.back());
   }
 
-  void remember(Given& given, std::span<const std::byte> block) {
+  void remember(LastGiven& given, std::span<const std::byte> block) {
     const std::size_t most = option().what == Missing::What::last ? 1 : remembered_max;
     given.missed = 0;
     if (given.payloads.size() == most) given.payloads.pop_front();
@@ -83,7 +83,7 @@ class Fold {
   }
 
   // Nothing: they are no numbers, or do not lie side by side, and the last one has to do.
-  std::optional<Payload> estimated(const Given& given, int count) {
+  std::optional<Payload> estimated(const LastGiven& given, int count) {
     if (option().what == Missing::What::last || !reduction_.has_elements_side_by_side())
       return std::nullopt;
     const std::size_t size = given.payloads.size();
@@ -107,7 +107,7 @@ class Fold {
   Reduction& reduction_;
   MPI_Comm comm_;
   const int end_;
-  std::map<int, Given>* given_ = nullptr;  // null: nothing is remembered
+  std::map<int, LastGiven>* given_ = nullptr;  // null: nothing is remembered
   std::optional<Payload> sum_;
   bool is_mismatched_ = false;
 };

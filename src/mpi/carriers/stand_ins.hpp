@@ -32,7 +32,7 @@
 namespace resprout::shim {
 
 // What a rank has given last, the oldest first; and for how many operations it has given nothing.
-struct Given {
+struct LastGiven {
   std::deque<std::vector<std::byte>> payloads;
   std::size_t missed = 0;
 };
@@ -45,7 +45,7 @@ struct Remembered {
   Bearer datatype_bearer;
   MPI_Op op;
   Bearer op_bearer;
-  std::map<int, Given> given;  // by rank in the communicator
+  std::map<int, LastGiven> given;  // by rank in the communicator
 };
 
 // What a communicator knows of its reductions.
