@@ -26,7 +26,7 @@ function(resprout_add_mpich_shim name)
 
   resprout_collect(sources src/openmpi src/mpi)
   # What stands in front of Open MPI's own functions.
-  set(its_own "failed_requests|freed_requests|given_up|making|making_windows|numbers|nursery|steps")
+  set(its_own "failed_requests|freed_requests|given_up|making|making_windows|numbers|creation_communicator|steps")
   list(FILTER sources EXCLUDE REGEX "src/mpi/(handles/openmpi/(${its_own})\\.cpp|operations/fortran/)")
   file(GLOB port CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/handles/mpich/*.cpp)
 

@@ -67,9 +67,9 @@ void set_broadcasts(Spec& spec, std::int32_t value) { spec.broadcasts = 1 << val
 void set_operations(Spec& spec, std::int32_t value) { spec.operations = value; }
 void set_revoked(Spec& spec, std::int32_t value) { spec.may_be_revoked = value == 1; }
 void set_gathers(Spec& spec, std::int32_t value) {
-  spec.lanes.gathers = static_cast<Gathers>(value);
+  spec.shared_slots.gathers = static_cast<Gathers>(value);
 }
-void set_over(Spec& spec, std::int32_t value) { spec.lanes.runs_again = value == 1; }
+void set_over(Spec& spec, std::int32_t value) { spec.shared_slots.runs_again = value == 1; }
 void set_cut(Spec& spec, std::int32_t value) { spec.links.cut = static_cast<CutKind>(value); }
 void set_cuts(Spec& spec, std::int32_t value) { spec.links.cuts = value; }
 void set_late_units(Spec& spec, std::int32_t value) { spec.links.late_units = value; }
@@ -234,18 +234,20 @@ constexpr Option revoke_options[] = {
      set_operation},
 };
 
-constexpr Option lanes_options[] = {
-    {"broadcasts", "1|2|4|8", "2", "slots for broadcasts; behind so many a meeting is due",
+constexpr Option shared_slots_options[] = {
+    {"broadcasts", "1|2|4|8", "2", "slots for broadcasts; behind so many a rendezvous is due",
      set_broadcasts},
     {"operations", "1..8", "3", "explored: how many a program has; all programs are",
      set_operations},
     {"revoked", "never|maybe", "never",
      "explored: whether the communicator is revoked, at any time", set_revoked},
     {"over", "end|again", "end",
-     "explored: what is over ends the program, or is run again, and who is left has new lanes",
+     "explored: what is over ends the program, or is run again, and who is left has new shared "
+     "slots",
      set_over},
     {"gathers", "none|fresh|met|lacking", "none",
-     "explored: programs with gathers, in fresh lanes, among members that have met, or with one "
+     "explored: programs with gathers, in fresh shared slots, among members that have met, or with "
+     "one "
      "that "
      "takes no part",
      set_gathers},
@@ -297,8 +299,9 @@ constexpr Protocol all[] = {
     {"revoke", ProtocolId::revoke, "revocation",
      "a flood over a binomial graph that interrupts everybody; any process may die",
      revoke_options},
-    {"lanes", ProtocolId::lanes, "calls",
-     "over slots in shared memory, without messages; explored, not simulated", lanes_options},
+    {"shared-slots", ProtocolId::shared_slots, "calls",
+     "over slots in shared memory, without messages; explored, not simulated",
+     shared_slots_options},
     {"agree", ProtocolId::agree, "allreduce",
      "up a tree and down again, twice: also who dies afterwards has returned the same",
      agree_options},

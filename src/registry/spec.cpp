@@ -74,7 +74,7 @@ std::string conflict(const Spec& spec) {
       spec.protocol != ProtocolId::reliable_gossip && spec.protocol != ProtocolId::membership &&
       spec.protocol != ProtocolId::native_until_loss && spec.protocol != ProtocolId::digest_vote &&
       spec.protocol != ProtocolId::decision_log && spec.protocol != ProtocolId::revoke &&
-      spec.protocol != ProtocolId::lanes && spec.protocol != ProtocolId::agree &&
+      spec.protocol != ProtocolId::shared_slots && spec.protocol != ProtocolId::agree &&
       spec.protocol != ProtocolId::link_watch;
   if (spec.gossip.late == protocols::Late::end && spec.gossip.rounds != 0)
     return "late=end: gossip that ends by rounds has no time to be late for; give time= instead";
@@ -95,9 +95,13 @@ std::string conflict(const Spec& spec) {
 
 }  // namespace
 
+std::string_view current_name(std::string_view name) {
+  return name == "lanes" ? "shared-slots" : name;
+}
+
 std::variant<Spec, std::string> parse(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
-  const std::string_view name = text.substr(0, colon);
+  const std::string_view name = current_name(text.substr(0, colon));
   const auto all = all_protocols();
   const auto protocol =
       std::find_if(all.begin(), all.end(), [&](const Protocol& p) { return p.name == name; });

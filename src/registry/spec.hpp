@@ -35,7 +35,7 @@ enum class ProtocolId : std::uint8_t {
   digest_vote,
   decision_log,
   revoke,
-  lanes,
+  shared_slots,
   agree,
   link_watch,
 };
@@ -54,16 +54,16 @@ enum class Polling : std::uint8_t { written, simulated };
 // What the program does beside revoking, again and again: its plans A and B.
 enum class Plan : std::uint8_t { none, barrier, allreduce };
 
-// Whether programs over lanes have gathers, and who takes part in these lanes: nobody is known to
-// before the first meeting, all are, or the last member does not.
+// Whether programs over shared slots have gathers, and who takes part in these shared slots: nobody
+// is known to before the first rendezvous, all are, or the last member does not.
 enum class Gathers : std::uint8_t { none, fresh, met, lacking };
 
-// What else is explored of programs over lanes.
-struct LaneProgram {
-  bool runs_again;  // what is over, and new lanes follow
+// What else is explored of programs over shared slots.
+struct SlotProgram {
+  bool runs_again;  // what is over, and new shared slots follow
   Gathers gathers;
 
-  bool operator==(const LaneProgram&) const = default;
+  bool operator==(const SlotProgram&) const = default;
 };
 
 // How gossip ends.
@@ -110,10 +110,10 @@ struct Spec {
   bool closes_ring;                   // revoke: over the dead
   Plan plan;                          // revoke
   std::int32_t operation;             // of the plan, that is measured
-  std::int32_t broadcasts;            // lanes: slots for them
+  std::int32_t broadcasts;            // shared slots: slots for them
   std::int32_t operations;            // likewise: so many does a program have
   bool may_be_revoked;                // likewise: the communicator
-  LaneProgram lanes;                  // likewise
+  SlotProgram shared_slots;           // likewise
   WatchedLinks links;                 // link-watch, explored
 
   bool operator==(const Spec&) const = default;
@@ -124,6 +124,9 @@ constexpr bool is_allreduce(ProtocolId protocol) {
   return protocol == ProtocolId::ftco_allreduce || protocol == ProtocolId::native_until_loss ||
          protocol == ProtocolId::agree;
 }
+
+// What a protocol is called now: "lanes" is an earlier name of "shared-slots".
+std::string_view current_name(std::string_view name);
 
 // The spec, or one line that names the option, what was given and what is valid.
 std::variant<Spec, std::string> parse(std::string_view text);

@@ -51,7 +51,7 @@ TEST_CASE("a wrong spec is answered by one line that names what was given and wh
         "protocol 'bcast' is unknown; there are corrected-tree, reliable-broadcast, "
         "ftco-allreduce, ftco-reduce, ftco-broadcast, corrected-gossip, acknowledged-tree, "
         "multi-tree, corrected-reduce, reliable-gossip, membership, "
-        "native-until-loss, digest-vote, decision-log, revoke, lanes, agree, link-watch");
+        "native-until-loss, digest-vote, decision-log, revoke, shared-slots, agree, link-watch");
   CHECK(wrong("corrected-tree:treee=kary") ==
         "corrected-tree: option 'treee' is unknown; there are tree, k, numbering, correction, d, "
         "sides, heed, f, delay, start, early");
@@ -101,12 +101,14 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK_FALSE(good("revoke:ring=open").closes_ring);
   CHECK(good("revoke:plan=allreduce,operation=-4").operation == -4);
   CHECK(wrong("revoke:operation=-5") == "revoke: operation='-5' is not a number from -4 to 32");
-  CHECK(good("lanes:broadcasts=4,operations=5").broadcasts == 4);
-  CHECK(good("lanes:broadcasts=4,operations=5").operations == 5);
-  CHECK(good("lanes:revoked=maybe").may_be_revoked);
-  CHECK(good("lanes:over=again").lanes.runs_again);
-  CHECK(good("lanes:gathers=met").lanes.gathers == Gathers::met);
-  CHECK(wrong("lanes:broadcasts=3") == "lanes: broadcasts='3' is not one of 1, 2, 4, 8");
+  CHECK(good("shared-slots:broadcasts=4,operations=5").broadcasts == 4);
+  CHECK(good("shared-slots:broadcasts=4,operations=5").operations == 5);
+  CHECK(good("shared-slots:revoked=maybe").may_be_revoked);
+  CHECK(good("lanes:operations=2") == good("shared-slots:operations=2"));
+  CHECK(good("shared-slots:over=again").shared_slots.runs_again);
+  CHECK(good("shared-slots:gathers=met").shared_slots.gathers == Gathers::met);
+  CHECK(wrong("shared-slots:broadcasts=3") ==
+        "shared-slots: broadcasts='3' is not one of 1, 2, 4, 8");
   CHECK(good("link-watch:cut=hosts,hosts=shared").links.cut == CutKind::hosts);
   CHECK(good("link-watch:cut=hosts,hosts=shared").links.ranks_per_host == 2);
   CHECK(good("link-watch:cuts=0,late=16").links.cuts == 0);

@@ -11,10 +11,10 @@ namespace resprout::runtime {
 namespace {
 
 // By world rank; nothing where no memory is shared.
-std::vector<std::byte*> lane_memory(const Transport& transport, int self, int world_size) {
+std::vector<std::byte*> slot_memory(const Transport& transport, int self, int world_size) {
   std::vector<std::byte*> memory;
-  if (transport.lanes(self) == nullptr) return memory;
-  for (int rank = 0; rank < world_size; ++rank) memory.push_back(transport.lanes(rank));
+  if (transport.shared_slots(self) == nullptr) return memory;
+  for (int rank = 0; rank < world_size; ++rank) memory.push_back(transport.shared_slots(rank));
   return memory;
 }
 
@@ -22,7 +22,7 @@ std::vector<std::byte*> lane_memory(const Transport& transport, int self, int wo
 
 Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle)
     : Progress(self, world_size, transport, idle),
-      lane_pool_(lane_memory(transport, self, world_size), self,
+      slot_pool_(slot_memory(transport, self, world_size), self,
                  [this](int rank) { return has_ended(rank); }),
       incoming_(static_cast<std::size_t>(world_size)),
       links_(self, transport) {}
@@ -38,7 +38,7 @@ void Engine::handle_news() {
     have_all_failed_ = true;
     sessions_.cut_off();  // before the others are lost: nobody may go on alone
     for (int rank = 0; rank < static_cast<int>(incoming_.size()); ++rank)
-      if (rank != self()) note_loss(rank);
+      if (rank != self()) report_failure(rank);
   }
   transport().progress(*this);  // what the dead said while they lived counts
   const std::vector<int> losses = take_losses();
@@ -96,14 +96,14 @@ void Engine::ask_awaited() {
 bool Engine::tick() {
   call_for_a_look();
   const Lock lock = lock_if_idle();
-  return !lock || stand_in() || has_to_go_on();
+  return !lock || progress_for_program() || has_to_go_on();
 }
 
 void Engine::answer() {
   const std::uint32_t rings = notices().bell().rings();
   const Lock lock = lock_if_idle();
   if (!lock) return;
-  if (!read_notices() || has_news()) stand_in();
+  if (!read_notices() || has_news()) progress_for_program();
   notices().answer(rings);
 }
 
@@ -111,7 +111,7 @@ bool Engine::read_notices() {
   return notices().read(
       [this](int rank) {
         RESPROUT_INVARIANT(rank < static_cast<int>(incoming_.size()));
-        note_end(rank);
+        note_death(rank);
       },
       [this](std::uint64_t session) { sessions_.handle_revocation(session); });
 }
@@ -120,7 +120,7 @@ bool Engine::read_notices() {
 Lock Engine::lock_if_idle() { return is_idle() ? try_lock() : open_lock(); }
 
 // Drives everything for a while in the place of the program's threads.
-bool Engine::stand_in() {
+bool Engine::progress_for_program() {
   set_lifelines(true);
   int rounds = 0;
   while (rounds < 1000 && progress()) ++rounds;

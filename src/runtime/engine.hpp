@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "runtime/buffer.hpp"
-#include "runtime/lane_pool.hpp"
 #include "runtime/links.hpp"
 #include "runtime/open_sessions.hpp"
 #include "runtime/progress.hpp"
+#include "runtime/slot_pool.hpp"
 #include "runtime/transport.hpp"
 
 namespace resprout::runtime {
@@ -46,11 +46,11 @@ class Engine final : public Progress, public Receiver {
   }
   // `rank` is lost, and reads and writes no shared memory any more.
   bool has_ended(int rank) const {
-    return losses().is_lost(rank) && (writes_no_more(rank) || lane_pool_.has_ended(rank));
+    return losses().is_lost(rank) && (writes_no_more(rank) || slot_pool_.has_ended(rank));
   }
 
   // Shared with all processes of this host; without the lock.
-  LanePool& lane_pool() { return lane_pool_; }
+  SlotPool& slot_pool() { return slot_pool_; }
 
   // Before the first operation.
   void watch_links(LinkWatching watching) { links_.watch(std::move(watching)); }
@@ -124,7 +124,7 @@ class Engine final : public Progress, public Receiver {
   void ask_awaited() override;
   bool read_notices();
   Lock lock_if_idle();
-  bool stand_in();
+  bool progress_for_program();
   bool has_to_go_on();
   void handle_news();
   void call_for_a_look();
@@ -132,7 +132,7 @@ class Engine final : public Progress, public Receiver {
   void fire_deadlines();
 
   OpenSessions sessions_{*this};
-  LanePool lane_pool_;
+  SlotPool slot_pool_;
   std::vector<Buffer> incoming_;  // by peer: the frame that is arriving in pieces
   std::function<void(int)> ask_;
   void (*tell_)(const Session&) = nullptr;

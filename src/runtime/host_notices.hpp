@@ -22,7 +22,7 @@ class HostNotices {
 
   // Says that the process with this world rank has died, unless an unread notice says so. False:
   // there is no room, and nobody was told.
-  bool post_loss(int rank) const { return board_.post(notice_of_loss(rank), read_.load()); }
+  bool post_death(int rank) const { return board_.post(notice_of_loss(rank), read_.load()); }
   // Says that the session is revoked, and rings. False: as above, or the number cannot be posted.
   bool post_revocation(std::uint64_t session) {
     if (session <= loss_notice_max || !board_.post(session, read_)) return false;

@@ -38,9 +38,9 @@ TEST_CASE("what one process posts the others read, once and in order") {
   HostNotices one = host.process();
   HostNotices other = host.process();
   CHECK_FALSE(other.has_unread());
-  CHECK(one.post_loss(7));
+  CHECK(one.post_death(7));
   CHECK(one.post_revocation(session));
-  CHECK(one.post_loss(0));
+  CHECK(one.post_death(0));
   CHECK(other.has_unread());
   const Read all = read(other);
   CHECK(all.losses == std::vector{7, 0});
@@ -52,8 +52,8 @@ TEST_CASE("a loss that two processes find is posted once") {
   Host host;
   HostNotices one = host.process();
   HostNotices other = host.process();
-  CHECK(one.post_loss(3));
-  CHECK(other.post_loss(3));
+  CHECK(one.post_death(3));
+  CHECK(other.post_death(3));
   CHECK(read(one).losses == std::vector{3});
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("reading the board answers the rings that came before") {
 
 TEST_CASE("where no memory is shared nothing can be posted") {
   HostNotices alone{{}, {}};
-  CHECK_FALSE(alone.post_loss(7));
+  CHECK_FALSE(alone.post_death(7));
   CHECK_FALSE(alone.has_unread());
   CHECK_FALSE(alone.is_rung());
 }

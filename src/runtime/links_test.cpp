@@ -63,8 +63,8 @@ class WatchedJob {
     if (job.is_dead[static_cast<std::size_t>(loser)].exchange(true)) return;
     for (int rank = 0; rank < job.size; ++rank) {
       if (rank == loser) continue;
-      engine(rank).note_loss(loser);
-      engine(loser).note_loss(rank);
+      engine(rank).report_failure(loser);
+      engine(loser).report_failure(rank);
     }
   }
 };
@@ -269,8 +269,8 @@ TEST_CASE("links: once one link between two hosts is silent, all between them ar
     }
     for (const int one : {0, 1})
       for (const int other : {2, 3}) {
-        job.engines[static_cast<std::size_t>(one)]->note_loss(other);
-        job.engines[static_cast<std::size_t>(other)]->note_loss(one);
+        job.engines[static_cast<std::size_t>(one)]->report_failure(other);
+        job.engines[static_cast<std::size_t>(other)]->report_failure(one);
       }
   });
   std::atomic<int> wrong{0};

@@ -19,7 +19,7 @@ bool Losses::note(int rank) {
   return true;
 }
 
-bool Losses::note_end(int rank) {
+bool Losses::note_death(int rank) {
   ended_[at(rank)].store(true, std::memory_order_release);
   return note(rank);
 }

@@ -21,7 +21,7 @@ class Losses {
   // False: it is known.
   bool note(int rank);
   // As note, of a process whose end a kernel has seen: it writes into no shared memory any more.
-  bool note_end(int rank);
+  bool note_death(int rank);
 
   bool is_lost(int rank) const { return lost_[at(rank)].load(std::memory_order_acquire); }
   // Its end was noted.

@@ -26,9 +26,9 @@ TEST_CASE("a lost process may still write until its end is noted") {
   Losses losses(3);
   losses.note(1);
   CHECK_FALSE(losses.has_ended(1));
-  CHECK_FALSE(losses.note_end(1));
+  CHECK_FALSE(losses.note_death(1));
   CHECK(losses.has_ended(1));
-  CHECK(losses.note_end(0));
+  CHECK(losses.note_death(0));
   CHECK(losses.is_lost(0));
 }
 

@@ -50,15 +50,15 @@ void OperationLog::abandon() {
   is_abandoned_ = true;
   abandoned_at_ = next_;
   early_.clear();
-  for (Kept& kept : operations_)
-    if (kept.operation) kept.operation->abandon();
+  for (OperationRecord& record : operations_)
+    if (record.operation) record.operation->abandon();
 }
 
 void OperationLog::give_back() {
-  for (std::vector<Kept>* all : {&operations_, &buried_}) {
-    for (Kept& kept : *all)
-      if (kept.operation && kept.operation->is_being_sent())
-        agenda_.linger(std::move(kept.operation));
+  for (std::vector<OperationRecord>* all : {&operations_, &buried_}) {
+    for (OperationRecord& record : *all)
+      if (record.operation && record.operation->is_being_sent())
+        agenda_.linger(std::move(record.operation));
     all->clear();
   }
   payloads_.release();

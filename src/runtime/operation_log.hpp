@@ -16,7 +16,7 @@
 
 #include "runtime/agenda.hpp"
 #include "runtime/early_frame.hpp"
-#include "runtime/kept.hpp"
+#include "runtime/operation_record.hpp"
 
 namespace resprout::runtime {
 
@@ -36,23 +36,23 @@ class OperationLog {
   // An operation begins by taking its number, and then its place. REQUIRES: nothing is done with
   // the log in between.
   std::uint64_t take_number() { return next_++; }
-  Kept& add() { return operations_.emplace_back(); }
-  Kept& add(std::unique_ptr<Operation> operation) {
-    Kept& kept = add();
-    kept.operation = std::move(operation);
-    return kept;
+  OperationRecord& add() { return operations_.emplace_back(); }
+  OperationRecord& add(std::unique_ptr<Operation> operation) {
+    OperationRecord& record = add();
+    record.operation = std::move(operation);
+    return record;
   }
 
   // Null: it is forgotten, or has not begun.
-  Kept* find(std::uint64_t number) {
+  OperationRecord* find(std::uint64_t number) {
     return number >= first() && number < next_ ? &operations_[number - first()] : nullptr;
   }
   // REQUIRES: some operation is kept.
-  const Kept& latest() const { return operations_.back(); }
+  const OperationRecord& latest() const { return operations_.back(); }
   template <typename Visit>  // (number, what is kept)
   void for_each(Visit visit) const {
     std::uint64_t number = first();
-    for (const Kept& kept : operations_) visit(number++, kept);
+    for (const OperationRecord& record : operations_) visit(number++, record);
   }
 
   // Forgets all that came before this one, but for what is still being sent.
@@ -86,15 +86,15 @@ class OperationLog {
   Agenda& agenda_;
   PayloadLog payloads_;
   std::uint64_t next_ = 0;
-  std::vector<Kept> operations_;                            // with ascending numbers, up to next_
+  std::vector<OperationRecord> operations_;                 // with ascending numbers, up to next_
   std::map<std::uint64_t, std::vector<EarlyFrame>> early_;  // by the operation they are for
   struct {
     int operations = 0;
     std::size_t kept_bytes = 0;
   } unsynchronized_;
   bool is_abandoned_ = false;
-  std::uint64_t abandoned_at_ = 0;  // operations before this one may have said something
-  std::vector<Kept> buried_;        // of those, what is over
+  std::uint64_t abandoned_at_ = 0;       // operations before this one may have said something
+  std::vector<OperationRecord> buried_;  // of those, what is over
 };
 
 }  // namespace resprout::runtime

@@ -16,7 +16,7 @@ struct Log {
   Agenda agenda;
   OperationLog log{transport, agenda};
 
-  Kept& begin() {
+  OperationRecord& begin() {
     log.take_number();
     return log.add();
   }
@@ -70,10 +70,10 @@ TEST_CASE("frames for operations that have begun say nothing of who is ahead") {
 
 TEST_CASE("what an abandoned session has said stays readable until it is given back") {
   Log it;
-  Kept& kept = it.begin();
+  OperationRecord& record = it.begin();
   const auto said = std::as_bytes(std::span("word"));
-  kept.payload = it.log.payloads().append(said);
-  const std::span<const std::byte> where = *kept.payload;
+  record.payload = it.log.payloads().append(said);
+  const std::span<const std::byte> where = *record.payload;
   it.log.keep_early(1, frame_from(2));
   it.log.abandon();
   CHECK_FALSE(it.log.has_early());

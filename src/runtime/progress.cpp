@@ -9,25 +9,25 @@ Progress::Progress(int self, int world_size, Transport& transport, IdleStrategy 
       notices_(transport.bell(), transport.board()),
       losses_(world_size) {}
 
-void Progress::note_loss(int rank) {
+void Progress::report_failure(int rank) {
   if (losses_.note(rank)) note_news();
 }
 
-void Progress::note_end(int rank) {
-  if (losses_.note_end(rank)) note_news();
+void Progress::note_death(int rank) {
+  if (losses_.note_death(rank)) note_news();
 }
 
-void Progress::post_loss(int rank) {
+void Progress::report_death(int rank) {
   if (losses_.is_lost(rank)) return;
-  const bool is_posted = notices_.post_loss(rank);
-  note_end(rank);
+  const bool is_posted = notices_.post_death(rank);
+  note_death(rank);
   if (is_posted) notices_.bell().ring();
 }
 
-void Progress::note_stops() {
-  const PulseWatch::Look look = pulses_.look(losses_);
-  for (const int rank : look.dead) post_loss(rank);
-  pulses_.take(look);
+void Progress::report_marked_deaths() {
+  const DeathMarkWatch::Look look = death_marks_.look(losses_);
+  for (const int rank : look.dead) report_death(rank);
+  death_marks_.take(look);
 }
 
 bool Progress::cut_off() {

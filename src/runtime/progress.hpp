@@ -17,10 +17,10 @@
 
 #include "runtime/agenda.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/death_mark_watch.hpp"
 #include "runtime/host_notices.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/losses.hpp"
-#include "runtime/pulse_watch.hpp"
 #include "runtime/transport.hpp"
 
 namespace resprout::runtime {
@@ -72,19 +72,20 @@ class Progress {
   // The lifeline's thread is driving.
   bool is_lifelines() const { return is_lifelines_; }
 
-  void note_loss(int rank);
-  // As note_loss, and tells all others of this host at once. So a process that waits there knows it
-  // before its own lifeline gets the processor. REQUIRES: a kernel has seen the end of that process.
-  void post_loss(int rank);
-  // From here on each thread that waits looks at the pulses of this host. For a death that this
-  // process is the first to see, `tell` is called on that thread. Before the first operation.
-  void watch_pulses(std::function<void(int rank)> tell) {
-    pulses_.watch(transport_.pulses(), std::move(tell));
+  void report_failure(int rank);
+  // As report_failure, and tells all others of this host at once. So a process that waits there
+  // knows it before its own lifeline gets the processor. REQUIRES: a kernel has seen the end of
+  // that process.
+  void report_death(int rank);
+  // From here on each thread that waits looks at the death marks of this host. For a death that
+  // this process is the first to see, `tell` is called on that thread. Before the first operation.
+  void watch_death_marks(std::function<void(int rank)> tell) {
+    death_marks_.watch(transport_.death_marks(), std::move(tell));
   }
   // One of this host has died of whom nothing is known yet. A few loads.
-  bool misses_a_pulse() const { return pulses_.misses_one(); }
+  bool has_new_death_mark() const { return death_marks_.misses_one(); }
   // Posts the losses of those.
-  void note_stops();
+  void report_marked_deaths();
 
   // The others are, or may be, going on without this process, which lives: what waits in a session
   // fails, and so does whatever is begun later. Nothing of it reaches the others any more, once
@@ -104,7 +105,7 @@ class Progress {
   // Asks all those for whom this process waits where they are.
   virtual void ask_awaited() = 0;
 
-  void note_end(int rank);
+  void note_death(int rank);
   // No thread of the program waits.
   bool is_idle() const { return waiting_.load(std::memory_order_relaxed) == 0; }
   Lock try_lock() { return Lock(mutex_, std::try_to_lock); }
@@ -133,7 +134,7 @@ class Progress {
   Agenda agenda_;
   HostNotices notices_;
   Losses losses_;
-  PulseWatch pulses_;
+  DeathMarkWatch death_marks_;
   void (*meanwhile_)() = nullptr;
   bool (*is_meanwhile_urgent_)() = nullptr;
   bool is_lifelines_ = false;
@@ -159,11 +160,11 @@ void Progress::wait_until(Lock& lock, Predicate is_done) {
       continue;
     }
     lock.unlock();
-    if (misses_a_pulse()) note_stops();
+    if (has_new_death_mark()) report_marked_deaths();
     const bool is_urgent = is_meanwhile_urgent_ != nullptr && is_meanwhile_urgent_();
     const bool is_look_over = ++idle_rounds % idle_rounds_between_looks == 0 || idle.is_sleeping();
     if (meanwhile_ != nullptr && (is_look_over || is_urgent)) meanwhile_();
-    if (is_somebody_ending()) pulses_.let_others_pass(losses_);
+    if (is_somebody_ending()) death_marks_.let_others_pass(losses_);
     const std::int64_t time = is_look_over ? Clock::read().ticks : 0;
     if (is_look_over && ask_at == 0) ask_at = time + standstill_ns;
     const bool is_to_ask = is_look_over && time >= ask_at;

@@ -87,99 +87,100 @@ bool Session::goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t
 std::uint64_t Session::start_directly(const BroadcastSpec& spec, Rank root,
                                       std::span<const std::byte> payload) {
   const std::uint64_t number = log_.take_number();
-  Kept& kept = log_.add();
-  kept.carrier = Kept::Carrier::direct;
-  kept.spec = spec;
-  kept.root = root;
-  if (members_->self() == root) kept.payload = log_.payloads().append(payload);
+  OperationRecord& record = log_.add();
+  record.carrier = OperationRecord::Carrier::direct;
+  record.spec = spec;
+  record.root = root;
+  if (members_->self() == root) record.payload = log_.payloads().append(payload);
   if (is_revoked()) return number;
   if (log_.has_early()) handle_early_frames(number);
-  for (const Rank rank : progress_.losses().among(*members_)) handle_suspicion(kept, number, rank);
+  for (const Rank rank : progress_.losses().among(*members_))
+    handle_suspicion(record, number, rank);
   return number;
 }
 
 // REQUIRES: if it is direct, it is a broadcast that is over, or the session is revoked.
-Outcome Session::finish_kept(Kept& kept, ResultConsumer consume, After after) {
-  if (kept.operation) return finish(*kept.operation, consume, after);
+Outcome Session::finish_record(OperationRecord& record, ResultConsumer consume, After after) {
+  if (record.operation) return finish(*record.operation, consume, after);
   Outcome outcome;
-  outcome.is_delivered = kept.payload.has_value();
-  if (outcome.is_delivered && consume) consume(*kept.payload);
+  outcome.is_delivered = record.payload.has_value();
+  if (outcome.is_delivered && consume) consume(*record.payload);
   return outcome;
 }
 
 // Sends what the root still has to send; true if the call may return.
-bool Session::advance(Kept& kept, std::uint64_t number) {
-  if (kept.operation)
-    return kept.operation->state() != Operation::State::running &&
-           !kept.operation->uses_caller_memory();
+bool Session::advance(OperationRecord& record, std::uint64_t number) {
+  if (record.operation)
+    return record.operation->state() != Operation::State::running &&
+           !record.operation->uses_caller_memory();
   if (is_revoked()) return true;
-  if (members_->self() != kept.root) return kept.payload.has_value();
+  if (members_->self() != record.root) return record.payload.has_value();
   Transfer transfer;
-  for (; kept.sent < members_->size() - 1; ++kept.sent) {
-    const Message message = direct_message(kept.root, kept.sent, members_->size());
-    if (!try_send(*members_, number, message, {}, *kept.payload, transfer)) return false;
+  for (; record.sent < members_->size() - 1; ++record.sent) {
+    const Message message = direct_message(record.root, record.sent, members_->size());
+    if (!try_send(*members_, number, message, {}, *record.payload, transfer)) return false;
     RESPROUT_INVARIANT(transfer.pending == 0);
   }
   return true;
 }
 
-bool Session::is_over(const Kept& kept) const {
-  return kept.payload &&
-         (kept.is_native() || members_->self() != kept.root || kept.sent == members_->size() - 1);
+bool Session::is_over(const OperationRecord& record) const {
+  return record.payload && (record.is_native() || members_->self() != record.root ||
+                            record.sent == members_->size() - 1);
 }
 
-const Members& Session::members_of(const Kept& kept) const {
-  return kept.operation ? kept.operation->members() : *members_;
+const Members& Session::members_of(const OperationRecord& record) const {
+  return record.operation ? record.operation->members() : *members_;
 }
 
 // True if that is all there is to do about the message.
-bool Session::maybe_take(Kept& kept, const Message& message, Arrival& arrival) {
-  if (!kept.is_direct()) return false;
-  if (message.kind != MessageKind::tree || message.from != kept.root) return false;
-  if (kept.payload) return true;
+bool Session::maybe_take(OperationRecord& record, const Message& message, Arrival& arrival) {
+  if (!record.is_direct()) return false;
+  if (message.kind != MessageKind::tree || message.from != record.root) return false;
+  if (record.payload) return true;
   if (arrival.owned.data() == nullptr && !arrival.is_shared) {
     if (log_.payloads().has_room(arrival.data.size())) {
-      kept.payload = log_.payloads().append(arrival.data);
+      record.payload = log_.payloads().append(arrival.data);
       return true;
     }
     arrival = lasting(std::move(arrival));
   }
-  kept.owned = std::move(arrival.owned);
-  kept.payload = arrival.data;
+  record.owned = std::move(arrival.owned);
+  record.payload = arrival.data;
   return true;
 }
 
 // From here on a machine carries it.
-Operation& Session::revive(Kept& kept, std::uint64_t number) {
-  return kept.is_native() ? revive_native(kept, number) : revive_broadcast(kept, number);
+Operation& Session::revive(OperationRecord& record, std::uint64_t number) {
+  return record.is_native() ? revive_native(record, number) : revive_broadcast(record, number);
 }
 
 // The machine is told what has happened so far.
-Operation& Session::revive_broadcast(Kept& kept, std::uint64_t number) {
-  const bool is_root = members_->self() == kept.root;
+Operation& Session::revive_broadcast(OperationRecord& record, std::uint64_t number) {
+  const bool is_root = members_->self() == record.root;
   Operation::Setup with;
   with.number = number;
   with.members = members_;
   with.outlet = this;
-  if (is_root) with.input = kept.payload;
-  kept.operation = make_broadcast(std::move(with), kept.spec, kept.root);
-  Operation& operation = *kept.operation;
+  if (is_root) with.input = record.payload;
+  record.operation = make_broadcast(std::move(with), record.spec, record.root);
+  Operation& operation = *record.operation;
   operation.start(progress_.now(), {});
-  if (!is_root && kept.payload) {
-    Message message = direct_message(kept.root, 0, members_->size());
+  if (!is_root && record.payload) {
+    Message message = direct_message(record.root, 0, members_->size());
     message.to = members_->self();
-    const bool lies_elsewhere = kept.owned.data() == nullptr;
+    const bool lies_elsewhere = record.owned.data() == nullptr;
     operation.handle_frame(progress_.now(), message, {},
-                           {*kept.payload, std::move(kept.owned), lies_elsewhere});
+                           {*record.payload, std::move(record.owned), lies_elsewhere});
   }
-  operation.skip_sends(progress_.now(), kept.sent);
+  operation.skip_sends(progress_.now(), record.sent);
   for (const Rank rank : progress_.losses().among(*members_))
     operation.handle_suspicion(progress_.now(), rank);
   return operation;
 }
 
 Outcome Session::run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume,
-                     After after, Kept::Carrier of) {
+                     After after, OperationRecord::Carrier of) {
   Operation& running = *operation;
   log_.add(std::move(operation)).carrier = of;
   start(running);
@@ -282,9 +283,9 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
     log_.keep_early(number, {peer, header, prefix, std::move(arrival)});
     return;
   }
-  const Kept* kept = log_.find(number);
-  if (kept == nullptr) return;  // forgotten: every live member has completed it
-  if (has_to_wait(*kept)) {
+  const OperationRecord* record = log_.find(number);
+  if (record == nullptr) return;  // forgotten: every live member has completed it
+  if (has_to_wait(*record)) {
     log_.keep_early(number, {peer, header, prefix, std::move(arrival)});
     progress_.agenda().catch_up_later(*this, number);
     return;
@@ -293,8 +294,9 @@ void Session::handle_frame(int peer, const FrameHeader& header, std::span<const 
 }
 
 // What was said among others, by somebody who is lost, means something else.
-bool Session::is_among_us(const Kept& kept, int peer, const FrameHeader& header) const {
-  const Members& members = members_of(kept);
+bool Session::is_among_us(const OperationRecord& record, int peer,
+                          const FrameHeader& header) const {
+  const Members& members = members_of(record);
   return view_in(header.operation) == members.view() &&
          members.index_of_world_rank(peer) == header.message.from;
 }
@@ -302,10 +304,10 @@ bool Session::is_among_us(const Kept& kept, int peer, const FrameHeader& header)
 void Session::handle_due_frame(int peer, const FrameHeader& header,
                                std::span<const std::byte> prefix, Arrival arrival) {
   const std::uint64_t number = number_in(header.operation);
-  Kept& kept = *log_.find(number);
-  if (!is_among_us(kept, peer, header)) return;
-  if (maybe_take(kept, header.message, arrival)) return;
-  Operation& operation = kept.operation ? *kept.operation : revive(kept, number);
+  OperationRecord& record = *log_.find(number);
+  if (!is_among_us(record, peer, header)) return;
+  if (maybe_take(record, header.message, arrival)) return;
+  Operation& operation = record.operation ? *record.operation : revive(record, number);
   operation.handle_frame(progress_.now(), header.message, prefix, std::move(arrival));
   progress_.agenda().flush_later(*this, number);  // the transport that delivers must not be called
 }
@@ -316,36 +318,36 @@ void Session::handle_loss(int world_rank) {
     return flush_revocation();
   }
   for (std::uint64_t number = log_.next(); number-- > log_.first();) {
-    Kept& kept = *log_.find(number);
-    const Rank rank = members_of(kept).index_of_world_rank(world_rank);
-    if (rank != no_rank) handle_suspicion(kept, number, rank);
+    OperationRecord& record = *log_.find(number);
+    const Rank rank = members_of(record).index_of_world_rank(world_rank);
+    if (rank != no_rank) handle_suspicion(record, number, rank);
   }
 }
 
 // What is over directly stays over while its root lives, unless somebody asks for something. With
 // the root lost it has to be settled, but nobody here waits for that. What is over natively may not
 // be so for others.
-void Session::handle_suspicion(Kept& kept, std::uint64_t number, Rank rank) {
-  if (!kept.operation && is_over(kept)) {
-    if (kept.is_native() || rank == kept.root)
-      progress_.agenda().settle_later(*this, number, kept.is_native_gather());
+void Session::handle_suspicion(OperationRecord& record, std::uint64_t number, Rank rank) {
+  if (!record.operation && is_over(record)) {
+    if (record.is_native() || rank == record.root)
+      progress_.agenda().settle_later(*this, number, record.is_native_gather());
     return;
   }
-  if (!kept.operation) revive(kept, number);
-  if (has_to_wait(kept)) return progress_.agenda().catch_up_later(*this, number);
-  kept.operation->handle_suspicion(progress_.now(), rank);
-  flush(*kept.operation);
+  if (!record.operation) revive(record, number);
+  if (has_to_wait(record)) return progress_.agenda().catch_up_later(*this, number);
+  record.operation->handle_suspicion(progress_.now(), rank);
+  flush(*record.operation);
 }
 
-bool Session::has_to_wait(const Kept& kept) const {
-  return kept.operation && progress_.is_lifelines() && kept.operation->is_for_program();
+bool Session::has_to_wait(const OperationRecord& record) const {
+  return record.operation && progress_.is_lifelines() && record.operation->is_for_program();
 }
 
 void Session::catch_up(std::uint64_t number) {
-  const Kept* kept = log_.find(number);
-  if (kept == nullptr || !kept->operation || is_revoked()) return;
+  const OperationRecord* record = log_.find(number);
+  if (record == nullptr || !record->operation || is_revoked()) return;
   handle_early_frames(number);
-  Operation& operation = *kept->operation;
+  Operation& operation = *record->operation;
   for (const Rank rank : progress_.losses().among(operation.members()))
     operation.handle_suspicion(progress_.now(), rank);
   flush(operation);
@@ -378,8 +380,8 @@ void Session::finish_tasks(Lock& lock) {
 }
 
 void Session::settle(std::uint64_t number) {
-  Kept* kept = log_.find(number);
-  if (kept != nullptr && !kept->operation && !is_revoked()) flush(revive(*kept, number));
+  OperationRecord* record = log_.find(number);
+  if (record != nullptr && !record->operation && !is_revoked()) flush(revive(*record, number));
 }
 
 bool Session::try_send(const Members& members, std::uint64_t operation, const Message& message,
@@ -402,13 +404,13 @@ Buffer Session::allocate(std::size_t bytes) {
 void Session::for_each_awaited(const std::function<void(int)>& function,
                                const std::function<void(const Members&)>& below) const {
   if (is_below_.load(std::memory_order_relaxed) && !is_on_one_host_) below(*everybody_);
-  log_.for_each([&](std::uint64_t, const Kept& kept) {
-    if (kept.operation) {
-      kept.operation->for_each_awaited(progress_.now(), function);
-    } else if (kept.is_direct() && !is_over(kept)) {
-      const Rank rank = members_->self() == kept.root
-                            ? direct_message(kept.root, kept.sent, members_->size()).to
-                            : kept.root;
+  log_.for_each([&](std::uint64_t, const OperationRecord& record) {
+    if (record.operation) {
+      record.operation->for_each_awaited(progress_.now(), function);
+    } else if (record.is_direct() && !is_over(record)) {
+      const Rank rank = members_->self() == record.root
+                            ? direct_message(record.root, record.sent, members_->size()).to
+                            : record.root;
       function(members_->world_rank(rank));
     }
   });

@@ -12,8 +12,8 @@
 //  4. Members leave only by an operation that synchronizes: everybody who lives leaves out the
 //     same. Who is lost may have left out others, or have got a broadcast that failed for all who
 //     live, and have gone on: what a frame says counts only among those who know the same.
-//  5. Whether a broadcast is carried by a machine or directly (kept.hpp) is for each process alone
-//     to decide: the messages are the same.
+//  5. Whether a broadcast is carried by a machine or directly (operation_record.hpp) is for each
+//     process alone to decide: the messages are the same.
 //  6. Whether an operation is left to the library below is decided by all alike. It is settled if
 //     it did not end well everywhere; it is the last one so left if it did so nowhere.
 //  7. One operation begins only when the one before is over here, whether somebody waits for it or
@@ -42,10 +42,10 @@
 
 #include "runtime/contributors.hpp"
 #include "runtime/early_frame.hpp"
-#include "runtime/kept.hpp"
 #include "runtime/members.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/operation_log.hpp"
+#include "runtime/operation_record.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/protocols.hpp"
 #include "runtime/revocation.hpp"
@@ -106,14 +106,15 @@ class Standstill {
  public:
   explicit Standstill(Session& session) : session_(session) {}
 
-  // This process waits over lanes for a word of that member; no_member: it does not any more.
+  // This process waits over shared slots for a word of that member; no_member: it does not any
+  // more.
   static constexpr int no_member = -1;
-  void note_awaited_over_lanes(int world_rank) { awaited_over_lanes_ = world_rank; }
+  void note_awaited_over_shared_slots(int world_rank) { awaited_over_shared_slots_ = world_rank; }
   // Asks all those for whom it waits.
   void ask_awaited();
   void handle_frame(int peer, const Message& message);
   void flush();
-  // It has said that it is past what this process waits for over lanes.
+  // It has said that it is past what this process waits for over shared slots.
   bool has_passed(int world_rank) const;
   // Revokes the session if somebody has.
   void revoke_if_passed();
@@ -123,14 +124,14 @@ class Standstill {
 
  private:
   void give_once_more(std::uint32_t round);
-  bool is_past(std::uint32_t round, bool is_about_lanes) const;
-  void handle_answer(int peer, std::uint32_t round, bool is_about_lanes);
+  bool is_past(std::uint32_t round, bool is_about_shared_slots) const;
+  void handle_answer(int peer, std::uint32_t round, bool is_about_shared_slots);
   void say(int world_rank, Message message);
 
   Session& session_;
   std::vector<std::pair<int, Message>> unsaid_;  // to world ranks
   std::map<int, std::uint64_t> past_;            // by world rank: what was next here then
-  int awaited_over_lanes_ = no_member;
+  int awaited_over_shared_slots_ = no_member;
   bool has_mistake_ = false;
 };
 
@@ -221,8 +222,8 @@ class Session final : public Outlet {
   // The operation with this number, if it is neither forgotten nor still to come, and if a machine
   // carries it.
   Operation* find(std::uint64_t number) {
-    Kept* kept = log_.find(number);
-    return kept != nullptr ? kept->operation.get() : nullptr;
+    OperationRecord* record = log_.find(number);
+    return record != nullptr ? record->operation.get() : nullptr;
   }
   // Sends what the operation has to say, and comes back to it if it could not.
   void flush(Operation& operation);
@@ -264,20 +265,20 @@ class Session final : public Outlet {
   bool goes_directly(const BroadcastSpec& spec, bool is_root, std::size_t bytes);
   std::uint64_t start_directly(const BroadcastSpec& spec, Rank root,
                                std::span<const std::byte> payload);
-  bool advance(Kept& kept, std::uint64_t number);
+  bool advance(OperationRecord& record, std::uint64_t number);
   // For the program's threads, while the lifeline's drives.
-  bool has_to_wait(const Kept& kept) const;
+  bool has_to_wait(const OperationRecord& record) const;
   // REQUIRES: no machine. Nothing is left to do in it while nobody is lost.
-  bool is_over(const Kept& kept) const;
-  const Members& members_of(const Kept& kept) const;
-  bool maybe_take(Kept& kept, const Message& message, Arrival& arrival);
-  Operation& revive(Kept& kept, std::uint64_t number);
-  Operation& revive_broadcast(Kept& kept, std::uint64_t number);
-  Operation& revive_native(Kept& kept, std::uint64_t number);
-  Kept& keep_native(const NativeCall& call);
+  bool is_over(const OperationRecord& record) const;
+  const Members& members_of(const OperationRecord& record) const;
+  bool maybe_take(OperationRecord& record, const Message& message, Arrival& arrival);
+  Operation& revive(OperationRecord& record, std::uint64_t number);
+  Operation& revive_broadcast(OperationRecord& record, std::uint64_t number);
+  Operation& revive_native(OperationRecord& record, std::uint64_t number);
+  OperationRecord& keep_native(const NativeCall& call);
   Outcome note_native_end(Lock& lock, NativeCall& call);
   Outcome give_up();
-  Outcome settle_native(Lock& lock, Kept& kept, NativeCall& call);
+  Outcome settle_native(Lock& lock, OperationRecord& record, NativeCall& call);
   // `root`: who alone gives anything, or -1.
   Outcome vote(Lock& lock, int root, bool has_ended_well);
   bool has_lost_members() const;
@@ -285,19 +286,19 @@ class Session final : public Outlet {
   void flush_revocation();
   void follow_revocation();
   void fall_silent();
-  void handle_suspicion(Kept& kept, std::uint64_t number, Rank rank);
+  void handle_suspicion(OperationRecord& record, std::uint64_t number, Rank rank);
   Outcome run(Lock& lock, std::unique_ptr<Operation> operation, ResultConsumer consume, After after,
-              Kept::Carrier of = Kept::Carrier::machine);
+              OperationRecord::Carrier of = OperationRecord::Carrier::machine);
   Outcome finish(Operation& operation, ResultConsumer consume, After after);
   bool maybe_give_up(const Operation& operation);
   void part_from_the_lost();
-  Outcome finish_kept(Kept& kept, ResultConsumer consume, After after);
+  Outcome finish_record(OperationRecord& record, ResultConsumer consume, After after);
   Outcome finish_slices(const std::vector<Operation*>& parts, ResultConsumer consume);
   // Of the operation that was just run. `root`: of a broadcast.
   void note_contributors(const Outcome& outcome, Rank root = no_rank);
   void start(Operation& operation);
   void handle_early_frames(std::uint64_t number);
-  bool is_among_us(const Kept& kept, int peer, const FrameHeader& header) const;
+  bool is_among_us(const OperationRecord& record, int peer, const FrameHeader& header) const;
   void handle_due_frame(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                         Arrival arrival);
   // One more operation that does not synchronize is over, of which everybody keeps so many bytes.

@@ -86,7 +86,7 @@ TEST_CASE("sessions: nobody returns from an agreement of which no other process 
     while (combined < 3) std::this_thread::yield();
     job.die(0);
     while (returned < 3) std::this_thread::yield();
-    for (int other = 1; other < 4; ++other) job.engines[0]->note_loss(other);
+    for (int other = 1; other < 4; ++other) job.engines[0]->report_failure(other);
   });
   job.run([&](int rank, Engine& engine, Session& session) {
     Sum sum;

@@ -11,12 +11,13 @@ std::string Session::describe() const {
                      (is_revoked() ? "revoked, " : "") + "next operation " +
                      std::to_string(log_.next()) + ", frames for " +
                      std::to_string(log_.early_count()) + " later operations";
-  log_.for_each([&](std::uint64_t number, const Kept& kept) {
-    const bool is_running =
-        kept.operation ? kept.operation->state() == Operation::State::running : !is_over(kept);
+  log_.for_each([&](std::uint64_t number, const OperationRecord& record) {
+    const bool is_running = record.operation
+                                ? record.operation->state() == Operation::State::running
+                                : !is_over(record);
     if (is_running)
       text += "\n  operation " + std::to_string(number) + " runs, waits for: " +
-              (kept.operation ? kept.operation->deadline().reason : "the root, or room for it");
+              (record.operation ? record.operation->deadline().reason : "the root, or room for it");
   });
   if (is_below_.load(std::memory_order_relaxed))
     text += "\n  operation " + std::to_string(log_.next()) + " runs, waits for: the library below";

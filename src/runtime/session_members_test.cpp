@@ -62,7 +62,7 @@ std::thread dies_after(Job& job, int rank, int contributions) {
     for (int other = 0; other < job.size; ++other) job.wire.cut(rank, other);
     job.die(rank);
     for (int other = 0; other < job.size; ++other)  // so it waits for nobody
-      if (other != rank) job.engines[static_cast<std::size_t>(rank)]->note_loss(other);
+      if (other != rank) job.engines[static_cast<std::size_t>(rank)]->report_failure(other);
   });
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("who lives and is left out by the others fails, and begins nothing mor
   std::atomic<int> wrong{0};
   job.run([&](int rank, Engine& engine, Session& session) {
     if (rank != 3) {
-      engine.note_loss(3);
+      engine.report_failure(3);
       if (allreduce(engine, session, 1L << rank) != 0b111) ++wrong;
       return;
     }
@@ -138,7 +138,7 @@ TEST_CASE("who lives and is left out of what a library could not end does not ge
   std::atomic<int> wrong{0};
   job.run([&](int rank, Engine& engine, Session& session) {
     if (rank == 3) hears_without_itself(engine, session, rank);
-    if (rank != 3) engine.note_loss(3);
+    if (rank != 3) engine.report_failure(3);
     Lock lock = engine.lock();
     BrokenCall call;
     if (session.run_natively(lock, call).is_delivered || call.has_taken) ++wrong;

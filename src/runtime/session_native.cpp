@@ -33,22 +33,22 @@ Outcome Session::run_natively(Lock& lock, NativeCall& call) {
 
 // The operation that the library below has let go. Before that nothing has to be known of it:
 // frames for it are early ones.
-Kept& Session::keep_native(const NativeCall& call) {
+OperationRecord& Session::keep_native(const NativeCall& call) {
   log_.take_number();
-  Kept& kept = log_.add();
-  kept.carrier = Kept::Carrier::native;
+  OperationRecord& record = log_.add();
+  record.carrier = OperationRecord::Carrier::native;
   const Rank root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
-  if (call.is_gather()) kept.root = root;
+  if (call.is_gather()) record.root = root;
   contributors_.set(members_, {}, call.is_gather() ? no_rank : root);
-  return kept;
+  return record;
 }
 
 Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
   const std::uint64_t number = log_.next();
   if (call.synchronizes()) log_.forget_before(number);
   const std::span<const std::byte> payload = call.payload();
-  Kept& kept = keep_native(call);
-  log_.payloads().keep(payload, kept);
+  OperationRecord& record = keep_native(call);
+  log_.payloads().keep(payload, record);
   if (log_.has_early()) handle_early_frames(number);
   if (has_lost_members()) progress_.agenda().settle_later(*this, number);
   if (!call.synchronizes()) synchronize_if_due(lock, payload.size());
@@ -89,7 +89,7 @@ Outcome Session::vote(Lock& lock, int root, bool has_ended_well) {
     is_valid = result[0] != std::byte{0};
   };
   Outcome outcome = run(lock, make_allreduce(std::move(with), spec_for(prefers_star_)), consume,
-                        After::synchronize, Kept::Carrier::native);
+                        After::synchronize, OperationRecord::Carrier::native);
   outcome.is_delivered = outcome.is_delivered && is_valid;
   if (is_valid) {
     contributors_.set(all, {}, root_member);
@@ -104,10 +104,10 @@ Outcome Session::vote(Lock& lock, int root, bool has_ended_well) {
 // valid for all. Otherwise nobody has left it: from here on nobody uses the library below again. A
 // gather is done once more, by those to whom it ended well, too, as they hear of the loss: mostly
 // others have gone on, and which of theirs are through only their roots know.
-Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
+Outcome Session::settle_native(Lock& lock, OperationRecord& record, NativeCall& call) {
   const std::uint64_t number = log_.next() - 1;
-  if (call.is_gather()) log_.payloads().keep(call.payload(), kept);
-  Operation& settlement = revive_native(kept, number);
+  if (call.is_gather()) log_.payloads().keep(call.payload(), record);
+  Operation& settlement = revive_native(record, number);
   if (log_.has_early()) handle_early_frames(number);
   flush(settlement);
   progress_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
@@ -129,21 +129,21 @@ Outcome Session::settle_native(Lock& lock, Kept& kept, NativeCall& call) {
   return outcome;
 }
 
-Operation& Session::revive_native(Kept& kept, std::uint64_t number) {
+Operation& Session::revive_native(OperationRecord& record, std::uint64_t number) {
   Operation::Setup with;
   with.number = number;
   with.members = members_;
   with.outlet = this;
-  if (kept.payload) {
-    with.owned_input = Buffer(*kept.payload);
+  if (record.payload) {
+    with.owned_input = Buffer(*record.payload);
     with.input = with.owned_input.view();
   }
-  with.concatenates = kept.is_native_gather();
-  kept.operation = kept.is_native_gather()
-                       ? make_reduce(std::move(with), spec_for(prefers_star_), kept.root)
-                       : make_allreduce(std::move(with), spec_for(prefers_star_));
-  kept.operation->start(progress_.now(), progress_.losses().among(*members_));
-  return *kept.operation;
+  with.concatenates = record.is_native_gather();
+  record.operation = record.is_native_gather()
+                         ? make_reduce(std::move(with), spec_for(prefers_star_), record.root)
+                         : make_allreduce(std::move(with), spec_for(prefers_star_));
+  record.operation->start(progress_.now(), progress_.losses().among(*members_));
+  return *record.operation;
 }
 
 bool Session::is_behind(int world_rank) const {

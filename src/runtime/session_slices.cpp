@@ -29,9 +29,9 @@ Outcome Session::allreduce_in_slices(Lock& lock, const ReduceSpec& spec,
     with.input = slices[static_cast<std::size_t>(i)].input;
     with.combiner = slices[static_cast<std::size_t>(i)].combiner;
     const Rank root = rank_at(static_cast<std::int32_t>(i * members_->size() / count));
-    Kept& kept = log_.add(make_allreduce(std::move(with), spec, root));
-    parts.push_back(kept.operation.get());
-    start(*kept.operation);
+    OperationRecord& record = log_.add(make_allreduce(std::move(with), spec, root));
+    parts.push_back(record.operation.get());
+    start(*record.operation);
     progress_.give_way(lock);
   }
   progress_.wait_until(lock, [&] {

@@ -1,17 +1,17 @@
 // Members that wait for each other because the program is wrong.
 //
 // Who carries an operation is decided by what each member says of it, as all say the same. If a
-// program says different things, one waits over lanes, say, for a word of somebody who is in a call
-// of the library below. Neither has a message from the other. So who has waited for long asks those
-// for whom it waits, and who is past it answers:
+// program says different things, one waits over shared slots, say, for a word of somebody who is in
+// a call of the library below. Neither has a message from the other. So who has waited for long
+// asks those for whom it waits, and who is past it answers:
 //
-// - over lanes: that member has begun the operation that would be the next one here, or is through
-//   with it, and so with all that lanes had to carry before;
+// - over shared slots: that member has begun the operation that would be the next one here, or is
+//   through with it, and so with all that shared slots had to carry before;
 // - in an operation of ours: the library below carries it there, or has done so.
 //
-// Neither is possible in a right program, with or without losses: what members write into lanes
-// they write before the next operation, and they agree on whether the library may carry anything.
-// The asker revokes the session, so that nobody waits in it any more.
+// Neither is possible in a right program, with or without losses: what members write into shared
+// slots they write before the next operation, and they agree on whether the library may carry
+// anything. The asker revokes the session, so that nobody waits in it any more.
 //
 // A gather that the library below was to carry, and that is done once more, is another matter: who
 // is asked about it gives once more what it has given.
@@ -23,7 +23,7 @@ namespace resprout::runtime {
 namespace {
 
 // A bit of a message's tag.
-constexpr std::uint16_t about_lanes = 1;
+constexpr std::uint16_t about_shared_slots = 1;
 // Another one: a gather that the library below was to carry is done once more.
 constexpr std::uint16_t about_gather = 2;
 
@@ -48,31 +48,32 @@ void Standstill::ask_awaited() {
     question.tag = about;
     say(world_rank, question);
   };
-  // The meeting at the end of what the library carries belongs to that.
+  // The rendezvous at the end of what the library carries belongs to that.
   const bool is_below = session.is_below_.load(std::memory_order_relaxed);
-  if (awaited_over_lanes_ != no_member && !is_below)
-    ask(awaited_over_lanes_, session.log_.next(), about_lanes);
-  session.log_.for_each([&](std::uint64_t number, const Kept& kept) {
-    const bool is_ours = kept.carrier != Kept::Carrier::native;
-    const bool is_gather = !is_ours && kept.root != no_rank;
-    if (kept.operation && (is_ours || is_gather) &&
-        kept.operation->state() == Operation::State::running)
-      kept.operation->for_each_awaited(session.progress_.now(), [&](int rank) {
+  if (awaited_over_shared_slots_ != no_member && !is_below)
+    ask(awaited_over_shared_slots_, session.log_.next(), about_shared_slots);
+  session.log_.for_each([&](std::uint64_t number, const OperationRecord& record) {
+    const bool is_ours = record.carrier != OperationRecord::Carrier::native;
+    const bool is_gather = !is_ours && record.root != no_rank;
+    if (record.operation && (is_ours || is_gather) &&
+        record.operation->state() == Operation::State::running)
+      record.operation->for_each_awaited(session.progress_.now(), [&](int rank) {
         ask(rank, number, is_gather ? about_gather : 0);
       });
-    else if (kept.is_direct() && !session.is_over(kept) && session.members_->self() != kept.root)
-      ask(session.members_->world_rank(kept.root), number, 0);
+    else if (record.is_direct() && !session.is_over(record) &&
+             session.members_->self() != record.root)
+      ask(session.members_->world_rank(record.root), number, 0);
   });
 }
 
 void Standstill::handle_frame(int peer, const Message& message) {
   if (session_.everybody_->index_of_world_rank(peer) != message.from) return;
-  const bool is_about_lanes = (message.tag & about_lanes) != 0;
+  const bool is_about_shared_slots = (message.tag & about_shared_slots) != 0;
   if (message.kind == MessageKind::acknowledgment)
-    return handle_answer(peer, message.round, is_about_lanes);
+    return handle_answer(peer, message.round, is_about_shared_slots);
   if (message.kind != MessageKind::keepalive) return;
   if ((message.tag & about_gather) != 0) return give_once_more(message.round);
-  if (!is_past(message.round, is_about_lanes)) return;
+  if (!is_past(message.round, is_about_shared_slots)) return;
   Message answer;
   answer.kind = MessageKind::acknowledgment;
   answer.round = message.round;
@@ -85,33 +86,36 @@ void Standstill::give_once_more(std::uint32_t round) {
   const std::int64_t ahead = distance(session_.log_.next(), round);
   if (ahead <= 0) return;
   const std::uint64_t number = session_.log_.next() - static_cast<std::uint64_t>(ahead);
-  const Kept* kept = session_.log_.find(number);
-  if (kept != nullptr && kept->is_native_gather())
+  const OperationRecord* record = session_.log_.find(number);
+  if (record != nullptr && record->is_native_gather())
     session_.progress_.agenda().settle_later(session_, number, true);
 }
 
-bool Standstill::is_past(std::uint32_t round, bool is_about_lanes) const {
+bool Standstill::is_past(std::uint32_t round, bool is_about_shared_slots) const {
   const std::int64_t ahead = distance(session_.log_.next(), round);
   if (ahead < 0) return false;
   if (ahead == 0) return session_.is_below_.load(std::memory_order_relaxed);
-  if (is_about_lanes) return true;
-  const Kept* kept = session_.log_.find(session_.log_.next() - static_cast<std::uint64_t>(ahead));
-  return kept == nullptr  // it is forgotten: something that the asker had no part in
-         || kept->is_native();
+  if (is_about_shared_slots) return true;
+  const OperationRecord* record =
+      session_.log_.find(session_.log_.next() - static_cast<std::uint64_t>(ahead));
+  return record == nullptr  // it is forgotten: something that the asker had no part in
+         || record->is_native();
 }
 
-void Standstill::handle_answer(int peer, std::uint32_t round, bool is_about_lanes) {
+void Standstill::handle_answer(int peer, std::uint32_t round, bool is_about_shared_slots) {
   const std::int64_t ahead = distance(session_.log_.next(), round);
   if (session_.progress_.losses().is_lost(peer)) return;
-  if (is_about_lanes) {
+  if (is_about_shared_slots) {
     if (ahead == 0) past_[peer] = session_.log_.next();
     return;
   }
   if (ahead <= 0) return;
-  const Kept* kept = session_.log_.find(session_.log_.next() - static_cast<std::uint64_t>(ahead));
-  if (kept == nullptr || kept->carrier == Kept::Carrier::native) return;
-  const bool is_running = kept->operation ? kept->operation->state() == Operation::State::running
-                                          : kept->is_direct() && !session_.is_over(*kept);
+  const OperationRecord* record =
+      session_.log_.find(session_.log_.next() - static_cast<std::uint64_t>(ahead));
+  if (record == nullptr || record->carrier == OperationRecord::Carrier::native) return;
+  const bool is_running = record->operation
+                              ? record->operation->state() == Operation::State::running
+                              : record->is_direct() && !session_.is_over(*record);
   if (!is_running) return;
   has_mistake_ = true;
   session_.follow_revocation();

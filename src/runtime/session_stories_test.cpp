@@ -190,7 +190,7 @@ class Telling {
   }
 
   Story story_;
-  TurnsJob job_;
+  FiberJob job_;
   std::vector<Library> libraries_;
   std::vector<std::vector<Got>> gots_;  // by rank and step
   std::vector<Player> players_;

@@ -396,7 +396,7 @@ TEST_CASE("a death that one has posted ends what the others of its host wait for
       REQUIRE(allreduce(engine, session, 1) == size);
       if (rank == victim) {
         job.is_dead[static_cast<std::size_t>(rank)] = true;
-        job.engines[0]->post_loss(victim);  // as its lifeline would
+        job.engines[0]->report_death(victim);  // as its lifeline would
         return;
       }
       CHECK(allreduce(engine, session, 1) == size - 1);
@@ -406,14 +406,14 @@ TEST_CASE("a death that one has posted ends what the others of its host wait for
   }
 }
 
-TEST_CASE("who waits sees the pulse of one that died stop, and tells the others of its host") {
+TEST_CASE("who waits sees the death mark of one that died, and tells the others of its host") {
   for (const int size : {2, 3, 5, 8}) {
     CAPTURE(size);
     Job job(size, false, size);
     const int victim = size - 1;
     std::atomic<int> found{0};
     for (auto& engine : job.engines)
-      engine->watch_pulses([&](int rank) {
+      engine->watch_death_marks([&](int rank) {
         CHECK(rank == victim);
         ++found;
       });
@@ -421,7 +421,7 @@ TEST_CASE("who waits sees the pulse of one that died stop, and tells the others 
       REQUIRE(allreduce(engine, session, 1) == size);
       if (rank == victim) {
         job.is_dead[static_cast<std::size_t>(rank)] = true;
-        job.wire.stop_pulse(victim);
+        job.wire.mark_death(victim);
         return;
       }
       CHECK(allreduce(engine, session, 1) == size - 1);
@@ -446,7 +446,7 @@ TEST_CASE("sessions: a tick says whether anything goes on that others may wait f
     is_quiet = true;
     while (!engine.tick()) std::this_thread::yield();  // what the other one gives comes in
     CHECK(allreduce(engine, session, 1) == 2);
-    engine.note_loss(1);
+    engine.report_failure(1);
     for (int i = 0; i < 10; ++i) CHECK(engine.tick());
   });
 }

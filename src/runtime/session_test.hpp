@@ -61,13 +61,15 @@ class Wire {
     return NoticeBoard(reinterpret_cast<std::byte*>(words.data()));
   }
   // Of all ranks, up to 16.
-  Pulses pulses() { return {pulses_.data(), {ranks_.data(), static_cast<std::size_t>(size_)}}; }
+  DeathMarks death_marks() {
+    return {death_marks_.data(), {ranks_.data(), static_cast<std::size_t>(size_)}};
+  }
   // As the kernel does when `rank` dies.
-  void stop_pulse(int rank) {
+  void mark_death(int rank) {
     const auto size = static_cast<std::size_t>(size_);
     const auto place = static_cast<std::size_t>(rank);
-    auto* const mutexes = reinterpret_cast<pthread_mutex_t*>(pulses_.data());
-    auto* const owners = reinterpret_cast<Pulses::Owner*>(mutexes + size);
+    auto* const mutexes = reinterpret_cast<pthread_mutex_t*>(death_marks_.data());
+    auto* const owners = reinterpret_cast<DeathMarks::Owner*>(mutexes + size);
     owners[place].pid = std::numeric_limits<pid_t>::max();  // of nobody
     auto& word = *reinterpret_cast<std::uint32_t*>(mutexes + place);
     std::atomic_ref(word).store(FUTEX_OWNER_DIED, std::memory_order_release);
@@ -82,7 +84,7 @@ class Wire {
   int size_;
   int ranks_per_host_ = 0;
   std::array<int, 64> ranks_;
-  alignas(64) std::array<std::byte, 16 * Pulses::bytes_each> pulses_{};
+  alignas(64) std::array<std::byte, 16 * DeathMarks::bytes_each> death_marks_{};
   std::vector<std::vector<std::uint64_t>> boards_;
   std::vector<std::deque<Frame>> queues_;
   std::vector<std::atomic<bool>> cuts_;
@@ -99,7 +101,7 @@ class MemoryTransport final : public Transport {
     return wire_.has_hosts() ? wire_.are_on_one_host(self_, peer) : shares_memory_;
   }
   NoticeBoard board() const override { return wire_.board_of(self_); }
-  Pulses pulses() const override { return wire_.pulses(); }
+  DeathMarks death_marks() const override { return wire_.death_marks(); }
 
   bool try_send(int peer, const FrameHeader& header, std::span<const std::byte> prefix,
                 std::span<const std::byte> data, Transfer&) override {
@@ -191,7 +193,7 @@ struct Job {
   void die(int rank) {
     is_dead[static_cast<std::size_t>(rank)] = true;
     for (int other = 0; other < size; ++other)
-      if (other != rank) engines[static_cast<std::size_t>(other)]->note_loss(rank);
+      if (other != rank) engines[static_cast<std::size_t>(other)]->report_failure(rank);
   }
 
   int size;

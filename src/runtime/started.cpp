@@ -116,7 +116,7 @@ void Started::end(ResultConsumer consume) {
     if (root_ != no_rank) kept_bytes = result_bytes;
     if (consume && !is_too_much) consume(result);
   };
-  outcome_ = session_.finish_kept(*session_.log_.find(number_), measure, after_);
+  outcome_ = session_.finish_record(*session_.log_.find(number_), measure, after_);
   if (is_too_much) outcome_.is_mismatched = true;
   session_.note_contributors(outcome_, root_);
   if (root_ != no_rank && !outcome_.is_delivered) session_.part_from_the_lost();

@@ -21,9 +21,9 @@
 #include <type_traits>
 
 #include "core/message.hpp"
+#include "runtime/death_marks/death_marks.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/notice_board.hpp"
-#include "runtime/pulses/pulses.hpp"
 
 namespace resprout::runtime {
 
@@ -121,10 +121,10 @@ class Transport {
   virtual int pollable_fd() const { return -1; }
   virtual NoticeBoard board() const { return {}; }
   // Of this process and those peers; valid as long as the transport is.
-  virtual Pulses pulses() const { return {}; }
-  // The memory that LanePool needs of that process, which is this one or one of those peers; null:
+  virtual DeathMarks death_marks() const { return {}; }
+  // The memory that SlotPool needs of that process, which is this one or one of those peers; null:
   // there is none. Valid as long as the transport is.
-  virtual std::byte* lanes(int /*world_rank*/) const { return nullptr; }
+  virtual std::byte* shared_slots(int /*world_rank*/) const { return nullptr; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
   virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {

@@ -222,26 +222,28 @@ DECISION_LOG = {
     "decision-log:degree=3,window=2,decisions=3": ["--procs 3 --crashes 2"],
 }
 # All programs of so many operations; who dies may have written its slot, or half of it, or not.
-# over=again: of those who are left, who may die in their new lanes.
-LANES = {
-    "lanes:operations=4,over=again": ["--procs 2 --crashes 2 --slander"],
-    "lanes:operations=3,over=again": ["--procs 3 --crashes 2"],
-    "lanes:operations=3,broadcasts=1,over=again": ["--procs 3 --crashes 1 --slander"],
-    "lanes:operations=2,over=again": ["--procs 3 --crashes 2 --slander"],
-    "lanes:operations=2,broadcasts=1,over=again": ["--procs 4 --crashes 1"],
-    "lanes:operations=2,broadcasts=1,revoked=maybe,over=again": ["--procs 3 --crashes 1"],
-    "lanes:operations=1": ["--procs 4 --crashes 2 --slander", "--procs 5 --crashes 1"],
+# over=again: of those who are left, who may die in their new shared slots.
+SHARED_SLOTS = {
+    "shared-slots:operations=4,over=again": ["--procs 2 --crashes 2 --slander"],
+    "shared-slots:operations=3,over=again": ["--procs 3 --crashes 2"],
+    "shared-slots:operations=3,broadcasts=1,over=again": ["--procs 3 --crashes 1 --slander"],
+    "shared-slots:operations=2,over=again": ["--procs 3 --crashes 2 --slander"],
+    "shared-slots:operations=2,broadcasts=1,over=again": ["--procs 4 --crashes 1"],
+    "shared-slots:operations=2,broadcasts=1,revoked=maybe,over=again": ["--procs 3 --crashes 1"],
+    "shared-slots:operations=1": ["--procs 4 --crashes 2 --slander", "--procs 5 --crashes 1"],
     # With gathers and scans: all members are known to take part, or not yet, or one does not.
-    "lanes:operations=3,gathers=met,over=again": ["--procs 2 --crashes 2 --slander"],
-    "lanes:operations=2,gathers=met,over=again": ["--procs 3 --crashes 2 --slander"],
-    "lanes:operations=2,broadcasts=1,gathers=met,over=again": ["--procs 4 --crashes 1"],
-    "lanes:operations=1,gathers=met": ["--procs 4 --crashes 2 --slander"],
-    "lanes:operations=3,broadcasts=1,gathers=met,over=again": ["--procs 3 --crashes 1 --slander"],
-    "lanes:operations=2,broadcasts=1,gathers=met,revoked=maybe,over=again": [
+    "shared-slots:operations=3,gathers=met,over=again": ["--procs 2 --crashes 2 --slander"],
+    "shared-slots:operations=2,gathers=met,over=again": ["--procs 3 --crashes 2 --slander"],
+    "shared-slots:operations=2,broadcasts=1,gathers=met,over=again": ["--procs 4 --crashes 1"],
+    "shared-slots:operations=1,gathers=met": ["--procs 4 --crashes 2 --slander"],
+    "shared-slots:operations=3,broadcasts=1,gathers=met,over=again": [
+        "--procs 3 --crashes 1 --slander"
+    ],
+    "shared-slots:operations=2,broadcasts=1,gathers=met,revoked=maybe,over=again": [
         "--procs 3 --crashes 1"
     ],
-    "lanes:operations=2,gathers=fresh,over=again": ["--procs 3 --crashes 1 --slander"],
-    "lanes:operations=2,gathers=lacking,over=again": ["--procs 3 --crashes 1 --slander"],
+    "shared-slots:operations=2,gathers=fresh,over=again": ["--procs 3 --crashes 1 --slander"],
+    "shared-slots:operations=2,gathers=lacking,over=again": ["--procs 3 --crashes 1 --slander"],
 }
 # Data links that are cut at any moment, processes that come late or are starved: only ends of cut
 # links go, of one cut one side, and all others end.
@@ -270,7 +272,7 @@ ALL_CASES = [
         *MEMBERSHIP.items(),
         *DIGEST_VOTE.items(),
         *DECISION_LOG.items(),
-        *LANES.items(),
+        *SHARED_SLOTS.items(),
         *LINK_WATCH.items(),
     ]
     for options in cases
@@ -459,7 +461,7 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
     [
         (" --procs 3 --defect silence", "waits for ever", "0 is interrupted in operation 1"),
         (" --procs 3 --defect finality", "over at the other", "operation 1 empty for ever"),
-        (" --procs 3 --defect slots", "waits for ever", "0 begins operation 2, a meeting"),
+        (" --procs 3 --defect slots", "waits for ever", "0 begins operation 2, a rendezvous"),
         (" --procs 2 --defect stamp", "what is not of its operation", "0 for operation 1 full"),
         (" --procs 2 --defect suspicions", "waits for ever", "0 dies"),
         (
@@ -474,10 +476,10 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
         ),
     ],
 )
-def test_lanes_without_one_of_their_rules_are_found_out(
+def test_shared_slots_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--crashes 1 --slander --spec lanes:operations=2{options}")
+    done = explore(f"--crashes 1 --slander --spec shared-slots:operations=2{options}")
     print(done.stdout, done.stderr)
     assert done.returncode == 1
     assert violation in done.stdout
@@ -495,21 +497,21 @@ def test_lanes_without_one_of_their_rules_are_found_out(
         ),
         (" --procs 2 --defect stamp", "what is not of its operation", "1 for operation 1 full"),
         (" --procs 2 --defect suspicions", "waits for ever", "a gather to 0"),
-        (",broadcasts=1 --procs 3 --defect meetings", "waits for ever", "2, a gather to 0"),
+        (",broadcasts=1 --procs 3 --defect rendezvous", "waits for ever", "2, a gather to 0"),
     ],
 )
-def test_gathers_over_lanes_without_one_of_their_rules_are_found_out(
+def test_gathers_over_shared_slots_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--crashes 1 --slander --spec lanes:operations=2,gathers=met{options}")
+    done = explore(f"--crashes 1 --slander --spec shared-slots:operations=2,gathers=met{options}")
     print(done.stdout, done.stderr)
     assert done.returncode == 1
     assert violation in done.stdout
     assert way in done.stdout
 
 
-def test_lanes_without_meetings_behind_broadcasts_are_found_out() -> None:
-    done = explore("--spec lanes:operations=2,broadcasts=1 --procs 2 --defect meetings")
+def test_shared_slots_without_rendezvous_behind_broadcasts_are_found_out() -> None:
+    done = explore("--spec shared-slots:operations=2,broadcasts=1 --procs 2 --defect rendezvous")
     print(done.stdout, done.stderr)
     assert done.returncode == 1
     assert "member 1 waits for ever" in done.stdout
@@ -519,13 +521,13 @@ def test_lanes_without_meetings_behind_broadcasts_are_found_out() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ("--root 1", "--root is 0 for lanes"),
+        ("--root 1", "--root is 0 for shared slots"),
         ("--dead 1", "use --crashes"),
-        ("--defect fence", "--defect is silence, finality, slots, meetings, stamp, suspicions"),
+        ("--defect fence", "--defect is silence, finality, slots, rendezvous, stamp, suspicions"),
     ],
 )
-def test_lanes_that_make_no_sense_are_refused(options: str, complaint: str) -> None:
-    done = explore(f"--spec lanes --procs 3 {options}")
+def test_shared_slots_that_make_no_sense_are_refused(options: str, complaint: str) -> None:
+    done = explore(f"--spec shared-slots --procs 3 {options}")
     assert done.returncode == 2
     assert complaint in done.stderr
 

@@ -56,8 +56,8 @@ job where errors are fatal. These counts choose a way:
 - An allreduce: the ranks have other numbers of [slices](../explanation/protocols/slices.md).
 - An MPI_Alltoall: one rank has more than 1 MiB for all, and another one less.
 - A scan: the segments end elsewhere.
-- Any call that goes over [lanes](../explanation/protocols/lanes.md) at one rank, and has too much
-  for that at another.
+- Any call that goes over [shared slots](../explanation/protocols/shared_slots.md) at one rank, and
+  has too much for that at another.
 
 The MPI library may carry such a call at one rank, and Resprout at another. Then they do not wait
 for long. A rank that has waited for 0.2 s asks the others where they are, and gets

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import soak_kinds
 import test_fences
 from kills import kills_at_any_moment
-from test_remade import killed_while_making, killed_while_making_several
+from test_derived import killed_while_making, killed_while_making_several
 from test_repair import CARRIERS, repaired
 from test_ulfm_examples import RESULTS, survivors
 

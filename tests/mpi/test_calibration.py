@@ -8,7 +8,10 @@ import jobs
 import pytest
 
 CARRIERS = jobs.PROGRAMS / "carriers"
-SIZES = (8192, 65536)  # of smaller ones, and of barriers, lanes carry most whatever was measured
+SIZES = (
+    8192,
+    65536,
+)  # of smaller ones, and of barriers, shared slots carry most whatever was measured
 RANKS = 4
 
 

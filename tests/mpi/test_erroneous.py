@@ -141,7 +141,7 @@ def test_a_random_mistake_ends_as_under_the_library_or_better(seed: int) -> None
 
 
 # Counts of all ranks but one, and of that one: at one of them the MPI library carries the call, or
-# lanes do.
+# shared slots do.
 APART = [
     (Call("Bcast", 70_000, 70_000, root=2), 4), (Call("Bcast", 4, 4, root=2), 70_000),
     (Call("Allgatherv", 4, 4), 20_000), (Call("Alltoall", 4, 4), 20_000),

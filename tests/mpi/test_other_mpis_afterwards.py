@@ -42,7 +42,7 @@ def check_all_through(ended: jobs.Ended, ranks: int, victim: int) -> None:
 
 
 def test_a_communicator_made_after_a_loss_is_one_like_any_other(prefix: Path) -> None:
-    ended = repaired(prefix, 4, ["remade"])
+    ended = repaired(prefix, 4, ["derived"])
     assert ended.status == 0 and ended.out.count(" checks\n") == 3, str(ended)
     assert ended.lost == {1}, str(ended)
 

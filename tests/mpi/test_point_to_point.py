@@ -71,7 +71,7 @@ def test_calls_whose_peer_is_killed_return_where_mpi_notices_nothing(case: str) 
 
 
 @pytest.mark.parametrize(
-    ("case", "lost"), [("lost", {3}), ("remade", {1, 3}), ("revoked", {1}), ("broken", set())]
+    ("case", "lost"), [("lost", {3}), ("derived", {1, 3}), ("revoked", {1}), ("broken", set())]
 )
 def test_requests_are_not_taken_for_those_that_had_their_handles_before(
     case: str, lost: set[int]

@@ -39,7 +39,7 @@ TOOLS = ROOT / ".venv/bin"
 # Explorations of so many seconds of a processor are worth it, in the first round and in the second.
 SHORT, LONG = 0.5, 5.0
 # What checks times and counts of messages, and takes seconds only.
-SIMULATED = "*sim/steps/*,*sim/membership/*,*logp/corrections*,*logp/baselines*,*sim/lanes/*"
+SIMULATED = "*sim/steps/*,*sim/membership/*,*logp/corrections*,*logp/baselines*,*sim/shared_slots/*"
 # A processor for so many seconds, 3 GiB, and no core file.
 BOUNDED = 'ulimit -t "$0" -v 3145728 -c 0; exec "$@"'
 # Which random and explored operations run the machines of a folder. The first words of a case of

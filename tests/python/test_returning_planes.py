@@ -48,10 +48,10 @@ _PROGRAM = """\
     stage = Path(sys.argv[1])
     own = Path(os.environ["RESPROUT_RUN_DIR"])
     plane = os.environ["RESPROUT_REPLICA"]
-    meeting = own.parent
-    is_back = (meeting / f"returns-{plane}").exists()
-    number = int(meeting.name.removeprefix("return-")) if is_back else 0
-    job = meeting.parent if is_back else meeting
+    rendezvous = own.parent
+    is_back = (rendezvous / f"returns-{plane}").exists()
+    number = int(rendezvous.name.removeprefix("return-")) if is_back else 0
+    job = rendezvous.parent if is_back else rendezvous
 
     def say(text):
         os.write(1, b"[1,0]<stdout>: " + text)
@@ -90,11 +90,11 @@ _PROGRAM = """\
     seen, said = number, 0
     if is_back:
         say(b"not to be seen\\n")
-        leave(meeting, f"addresses-{plane}")
-        wait_for(meeting / "taken")
-        said = int((meeting / "taken").read_text())
-        say(b"\\x1eresprout-return %s\\n" % str(meeting).encode())
-        leave(meeting, "joined", str(said))
+        leave(rendezvous, f"addresses-{plane}")
+        wait_for(rendezvous / "taken")
+        said = int((rendezvous / "taken").read_text())
+        say(b"\\x1eresprout-return %s\\n" % str(rendezvous).encode())
+        leave(rendezvous, "joined", str(said))
     while True:
         if there(f"die-{plane}-{number}") or there("over"):
             end(False)

@@ -98,7 +98,7 @@ def test_the_table_has_a_row_for_each_run(capsys: pytest.CaptureFixture[str]) ->
         (["corrected-tree:tree=palm", "-P", "4"], "palm"),
         (["corrected-tree", "-P", "0"], "0"),
         (["corrected-tree", "-P", "four"], "'--procs'"),
-        (["lanes", "-P", "4"], "`resprout_explore` and `resprout_swarm` run them"),
+        (["shared-slots", "-P", "4"], "`resprout_explore` and `resprout_swarm` run them"),
         (["corrected-tree", "-P", "4", "--faults", "many"], "many"),
         (["corrected-tree", "-P", "4", "--faults", "4"], "a count below 4"),
         (

@@ -108,14 +108,14 @@ def test_random_decisions_of_replicas_with_crashes_keep_all_promises() -> None:
     assert counts["failures"] == 0
 
 
-def test_random_programs_over_lanes_with_crashes_keep_all_promises() -> None:
+def test_random_programs_over_shared_slots_with_crashes_keep_all_promises() -> None:
     runs = 3 * RUNS
-    counts = counted("lanes", runs)
+    counts = counted("shared-slots", runs)
     assert counts["processes"] > 5 * runs
     assert counts["crashes"] > runs
     assert counts["roots"] > runs / 5
     assert counts["slanders"] > runs / 4
-    # The lanes were over here, and were not there.
+    # The shared slots were over here, and were not there.
     assert runs / 4 < counts["failures"] < 3 * runs / 4
 
 
@@ -141,5 +141,5 @@ def test_an_unknown_protocol_is_refused_with_the_valid_names() -> None:
     assert done.returncode == 2
     assert all(
         protocol in done.stderr
-        for protocol in [*PROTOCOLS, "digest-vote", "decision-log", "lanes", "link-watch"]
+        for protocol in [*PROTOCOLS, "digest-vote", "decision-log", "shared-slots", "link-watch"]
     )

@@ -9,7 +9,7 @@
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/policies/inject/inject.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/own_calls.hpp"
@@ -125,7 +125,8 @@ int CollectiveCall::finish(runtime::Outcome outcome, int code) {
   if (is_revoked) return shim::finish(comm_, name_, ulfm::revoked_class());
   if (code == MPI_SUCCESS && outcome.is_mismatched) code = MPI_ERR_TRUNCATE;
   if (code != MPI_SUCCESS) return shim::finish(comm_, name_, code);
-  if (!outcome.is_delivered && call_policy().stands_in()) return MPI_SUCCESS;  // masked.hpp goes on
+  if (!outcome.is_delivered && call_policy().stands_in())
+    return MPI_SUCCESS;  // substituted_collective.hpp goes on
   if (!outcome.is_delivered) return shim::finish(comm_, name_, proc_failed());
   const bool is_error_wanted = world->options().on_loss == OnLoss::error;
   if (is_error_wanted && (lacks_members || outcome.is_touched))

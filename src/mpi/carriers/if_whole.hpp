@@ -1,6 +1,6 @@
 // What the MPI library makes of a communicator for all its members, and cannot make after a loss.
 // Of one that has lost a member it would wait for ever, or fail at some members only; there all
-// members get the same error. Of a remade communicator it does not know who is in it.
+// members get the same error. Of a derived communicator it does not know who is in it.
 //
 // All members agree on that in a barrier of ours, so that none of them enters MPI without the
 // others. Somebody may still be lost while MPI is at it. Nobody enters it with a communicator that
@@ -13,7 +13,7 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/refusal.hpp"
@@ -38,7 +38,7 @@ int if_whole(MPI_Comm comm, const char* name, Native native, Otherwise otherwise
   if (call.session().is_revoked()) return call.finish(outcome);
   if (const std::optional<int> code = otherwise(call)) return *code;
   if (!call.is_whole()) return call.finish(outcome, proc_failed());
-  if (call.communicator().remade) return call.leave_to([&] { return refuse_remade(comm, name); });
+  if (call.communicator().derived) return call.leave_to([&] { return refuse_derived(comm, name); });
   // Who has seen a loss in the barrier must do as all others do.
   return call.leave_to(native);
 }

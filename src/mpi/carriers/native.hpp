@@ -32,8 +32,8 @@ inline constexpr std::size_t given_bytes_max = std::size_t{64} << 10;
 // The library broke off a collective. Open MPI has more words for it than ULFM's three.
 bool is_interruption(int code);
 
-// The barrier at the end of a call: over lanes where they are open, else the library's on `native`.
-// False: not everybody comes to it.
+// The barrier at the end of a call: over shared slots where they are open, else the library's on
+// `native`. False: not everybody comes to it.
 bool meet_at_end(Communicator& communicator, MPI_Comm native);
 // This process does not come to it.
 void stay_away_from_end(Communicator& communicator);

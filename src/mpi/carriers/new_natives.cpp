@@ -1,8 +1,8 @@
 #include "mpi/carriers/new_natives.hpp"
 
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/natives.hpp"
-#include "mpi/handles/communicators/spares.hpp"
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/process/first_loss.hpp"

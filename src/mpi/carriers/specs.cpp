@@ -124,9 +124,9 @@ bool is_choice_free(const Communicator& communicator, Kind kind) {
   const bool is_sent_by_root = kind == Kind::broadcast || kind == Kind::scatter;
   const bool is_given =
       is_sent_by_root ? communicator.broadcast || chosen().broadcast : chosen().is_reduce_given;
-  const bool has_stand_ins =
-      communicator.stand_ins != nullptr || options.missing.what != Missing::What::nothing;
-  return !is_given && !has_stand_ins && options.sum != Sum::reproducible;
+  const bool has_missing_values =
+      communicator.missing_values != nullptr || options.missing.what != Missing::What::nothing;
+  return !is_given && !has_missing_values && options.sum != Sum::reproducible;
 }
 
 bool prefers_native(Communicator& communicator, Kind kind, std::size_t bytes) {

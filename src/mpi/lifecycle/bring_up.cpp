@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "mpi/process/first_loss.hpp"
-#include "runtime/lane_pool.hpp"
 #include "runtime/net/socket.hpp"
+#include "runtime/slot_pool.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -82,7 +82,7 @@ std::unique_ptr<runtime::ShmTransport> join_host(const std::vector<runtime::Peer
   }
   const auto names = everybodys(name, static_cast<int>(peers.size()));
   if (self != 0) segment = ShmSegment::attach(names[static_cast<std::size_t>(local[0])].data());
-  runtime::LanePool::sign(segment->lanes(static_cast<std::uint32_t>(self)));
+  runtime::SlotPool::sign(segment->shared_slots(static_cast<std::uint32_t>(self)));
   PMPI_Barrier(MPI_COMM_WORLD);
   if (self == 0) segment->unlink();
   return std::make_unique<runtime::ShmTransport>(std::move(segment), local, self);

@@ -16,18 +16,18 @@
 
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/departures.hpp"
 #include "mpi/handles/communicators/lingering.hpp"
 #include "mpi/handles/communicators/natives.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/communicators/spares.hpp"
 #include "mpi/handles/communicators/unwanted.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
 #include "mpi/handles/mpich/breaking_off.hpp"
+#include "mpi/handles/openmpi/creation_communicator.hpp"
 #include "mpi/handles/openmpi/left_behind.hpp"
-#include "mpi/handles/openmpi/nursery.hpp"
 #include "mpi/handles/openmpi/references.hpp"
 #include "mpi/handles/windows/windows.hpp"
 #include "mpi/lifecycle/abort.hpp"
@@ -44,7 +44,7 @@
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/clocks.hpp"
 #include "mpi/policies/replicas/identity.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/calls_mutex.hpp"
 #include "mpi/process/environment.hpp"
 #include "mpi/process/first_loss.hpp"
@@ -52,8 +52,8 @@
 #include "mpi/process/report/report.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/collectives.hpp"
+#include "runtime/death_marks/death_marks.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/pulses/pulses.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -85,8 +85,8 @@ class LiveWorld final : public World {
     engine_.watch_links(link_watching());
     // Who does more about a loss than to go on does it when its own lifeline says so.
     if (goes_on_without(options_)) {
-      pulse_.start(job_.transport->pulses(), job_.rank);
-      engine_.watch_pulses([this](int rank) { job_.lifeline->suspect(rank); });
+      death_mark_.start(job_.transport->death_marks(), job_.rank);
+      engine_.watch_death_marks([this](int rank) { job_.lifeline->suspect(rank); });
     }
   }
 
@@ -115,7 +115,7 @@ class LiveWorld final : public World {
   }
 
   Job& job() { return job_; }
-  runtime::Pulse& pulse() { return pulse_; }
+  runtime::DeathMark& death_mark() { return death_mark_; }
 
  private:
   // Of links between hosts: inside of a host nothing can be cut.
@@ -150,7 +150,7 @@ class LiveWorld final : public World {
   Job job_;
   Report& report_;
   runtime::Engine engine_;
-  runtime::Pulse pulse_;
+  runtime::DeathMark death_mark_;
 };
 
 std::atomic<LiveWorld*> live{nullptr};
@@ -197,16 +197,16 @@ bool tick() {
 
 void handle_loss(const runtime::Loss& loss) {
   LiveWorld* world = live.load();
-  Masking* by = masking.load();
+  ReplicaSubstitution* by = replica_substitution.load();
   if (by != nullptr) by->lose(loss.rank);  // before any call meets it
   const bool goes_on = goes_on_without(world->options());
-  if (by == nullptr && !is_masking_over() && !goes_on) end_with_lost(*world, loss);
+  if (by == nullptr && !is_replica_substitution_over() && !goes_on) end_with_lost(*world, loss);
   const bool is_seen_here = runtime::is_proven(loss.kind) && world->is_on_own_host(loss.rank);
   if (is_seen_here && goes_on)
-    world->engine().post_loss(loss.rank);
+    world->engine().report_death(loss.rank);
   else
-    world->engine().note_loss(loss.rank);
-  note_failure(loss.rank, runtime::is_proven(loss.kind));
+    world->engine().report_failure(loss.rank);
+  report_failure_to_mpi(loss.rank, runtime::is_proven(loss.kind));
   if (goes_on) return world->report().note_loss(loss);
   world->report().note_loss_of_plane(loss);
 }
@@ -224,7 +224,7 @@ void leave_together() {
 void join_other_planes(LiveWorld& world) {
   const auto& own = world.job().peers[static_cast<std::size_t>(world.rank())];
   if (world.options().stands_in())
-    open_masking(world.options(), own.address.data());
+    open_replica_substitution(world.options(), own.address.data());
   else
     prepare_verification(world.options(), own.address.data());
 }
@@ -271,7 +271,7 @@ void begin() {
   // Where others go on, or all begin again, nobody lives on alone.
   if (goes_on_without(parsed.options)) callbacks.on_cut_off = live_on_cut_off;
   callbacks.on_left = [](int rank) {
-    if (LiveWorld* world = live.load()) world->engine().note_loss(rank);
+    if (LiveWorld* world = live.load()) world->engine().report_failure(rank);
   };
   callbacks.on_tick = tick;
   callbacks.on_question = [](int by) {
@@ -289,7 +289,7 @@ void begin() {
     Job& job = world->job();
     const bool watches = goes_on_without(world->options());
     job.lifeline->connect(job.peers, std::move(job.tree),
-                          watches ? job.transport->pulses() : runtime::Pulses());
+                          watches ? job.transport->death_marks() : runtime::DeathMarks());
   } catch (const std::system_error& error) {
     // The others wait for this process: the launcher sees its end, and ends the job.
     int rank = 0;
@@ -310,8 +310,8 @@ void begin() {
   install_error_handlers();
   find_references(communicator_of_own());
   open_requests();
-  open_spares();
-  open_nursery();
+  open_carrier_pool();
+  open_creation_communicator();
   if (live.load()->options().is_replicated()) join_other_planes(*live.load());
   leave_together();
   say_that_all_are_in();
@@ -328,7 +328,7 @@ void end() {
   runtime::Engine& engine = world->engine();
   finish_send_halves();
   const VerificationFigures figures =
-      world->options().stands_in() ? close_masking() : close_verification();
+      world->options().stands_in() ? close_replica_substitution() : close_verification();
   if (world->options().verify) world->report().note_verification(figures);
   if (LastingCheckpoints* kept = LastingCheckpoints::if_any()) kept->finish();
   leave_persistent();
@@ -344,7 +344,7 @@ void end() {
     engine.wait_until_flushed(lock);
   }
   close_requests();
-  world->pulse().stop();
+  world->death_mark().stop();
   world->job().lifeline->leave();
   remove_left_behind(*world);
   world->report().note_transport("rejected_connections",
@@ -354,8 +354,8 @@ void end() {
   world->report().note_finalized();
   close_revocations();
   close_natives();
-  close_spares();
-  close_nursery();
+  close_carrier_pool();
+  close_creation_communicator();
   forget_communicators();
   live.store(nullptr);
 }
@@ -370,7 +370,7 @@ using namespace resprout::shim;
 
 extern "C" int MPI_Init(int* argc, char*** argv) {
   note_entered();
-  resprout::runtime::Pulses::prepare();
+  resprout::runtime::DeathMarks::prepare();
   begin_position();
   const int code = PMPI_Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
@@ -379,7 +379,7 @@ extern "C" int MPI_Init(int* argc, char*** argv) {
 
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   note_entered();
-  resprout::runtime::Pulses::prepare();
+  resprout::runtime::DeathMarks::prepare();
   begin_position();
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();

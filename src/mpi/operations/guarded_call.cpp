@@ -1,9 +1,9 @@
 #include "mpi/operations/guarded_call.hpp"
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/failures.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
@@ -66,7 +66,7 @@ MPI_Comm GuardedCall::communicator_in_error() const {
 int GuardedCall::finish(int code, Lacks lacks) {
   // Other errors have been with the program's handler already, unless the carrier has none.
   if (!is_loss(code)) {
-    const bool was_told = ulfm::returns_what_handlers_heard || !is_remade(comm_);
+    const bool was_told = ulfm::returns_what_handlers_heard || !is_derived(comm_);
     return was_told ? code : shim::finish(comm_, name_, code, lacks);
   }
   if (is_ours_) note_code(comm_, peer_, code);

@@ -1,5 +1,5 @@
 // A lifeline that leaves as soon as the program has seen a death in shared memory.
-#include "runtime/pulses/pulses.hpp"
+#include "runtime/death_marks/death_marks.hpp"
 
 #include <array>
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace {
 constexpr std::array<int, 2> ranks{0, 1};
 
 struct Host {
-  alignas(64) std::array<std::byte, ranks.size() * Pulses::bytes_each> memory{};
+  alignas(64) std::array<std::byte, ranks.size() * DeathMarks::bytes_each> memory{};
   std::atomic<int> listening, connected, losses;
   PeerAddress addresses[2];
 
-  Pulses pulses() { return {memory.data(), ranks}; }
+  DeathMarks death_marks() { return {memory.data(), ranks}; }
 };
 
 // Rank 1 is killed, rank 0 leaves over it.
 void live(Host& host, int rank) {
-  const Pulses pulses = host.pulses();
-  Pulse pulse;
-  pulse.start(pulses, rank);
+  const DeathMarks death_marks = host.death_marks();
+  DeathMark death_mark;
+  death_mark.start(death_marks, rank);
   LifelineOptions options;
   options.rank = rank;
   options.secret.fill(0x77);
@@ -35,9 +35,9 @@ void live(Host& host, int rank) {
   host.addresses[rank] = lifeline.listen();
   ++host.listening;
   while (host.listening < 2) nap_ms(1);
-  lifeline.connect(host.addresses, make_view_tree({4}, {host.addresses, {}}), pulses);
+  lifeline.connect(host.addresses, make_view_tree({4}, {host.addresses, {}}), death_marks);
   ++host.connected;
-  while (pulses.stopped() == 0) {
+  while (death_marks.marked() == 0) {
   }
   lifeline.leave();
 }
@@ -48,7 +48,7 @@ TEST_CASE("lifeline: who leaves over a death has heard of it, though the kernel 
   for (int trial = 0; trial < 20; ++trial) {
     Shared<Host> host;
     Processes processes(2, [&](int rank) { live(*host, rank); });
-    while (host->connected < 2 || !host->pulses().counts(1)) nap_ms(1);
+    while (host->connected < 2 || !host->death_marks().counts(1)) nap_ms(1);
     processes.signal(1, SIGKILL);
     CHECK(processes.wait(0) == 0);
     CHECK(host->losses == 1);

@@ -65,7 +65,7 @@ class Lifeline::Impl final : public Findings {
   explicit Impl(LifelineOptions options) : options_(std::move(options)) {}
 
   PeerAddress listen();
-  void connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses);
+  void connect(std::span<const PeerAddress> peers, ViewTree tree, const DeathMarks& death_marks);
   void leave();
   // What another thread wants to be done about `rank` on the lifeline's.
   enum class Request : std::uint8_t { look_at, ask, say_at_work, report_silent };
@@ -118,7 +118,7 @@ class Lifeline::Impl final : public Findings {
   Fd wake_;
   Fd listener_;
   StatusPage page_;
-  Pulses pulses_;
+  DeathMarks death_marks_;
   protocols::LocalHealth health_;
   std::optional<Roster> roster_;
   std::optional<Siblings> siblings_;
@@ -157,12 +157,12 @@ PeerAddress Lifeline::Impl::listen() {
 }
 
 void Lifeline::Impl::connect(std::span<const PeerAddress> peers, ViewTree tree,
-                             const Pulses& pulses) {
+                             const DeathMarks& death_marks) {
   RESPROUT_INVARIANT(listener_.is_open() && !thread_.joinable());
   const std::int64_t now = monotonic_ns();
   roster_.emplace(options_.rank, static_cast<int>(peers.size()));
-  pulses_ = pulses;
-  siblings_.emplace(options_, health_, *this, poller_, pulses_, sibling_key);
+  death_marks_ = death_marks;
+  siblings_.emplace(options_, health_, *this, poller_, death_marks_, sibling_key);
   overlay_.emplace(options_, health_, *roster_, *this, poller_, link_key);
   views_.emplace(options_, *roster_, *this, *overlay_, std::move(tree));
   siblings_->start(peers, now);
@@ -223,10 +223,10 @@ void Lifeline::Impl::run() {
         is_connected_ = true;
         connected_changed_.notify_all();
       }
-      pulses_.count(options_.rank);  // the system takes its time: nobody waits for it
+      death_marks_.count(options_.rank);  // the system takes its time: nobody waits for it
     }
   }
-  siblings_->look_at_pulses();  // the program may have heard of a death before its event
+  siblings_->look_at_death_marks();  // the program may have heard of a death before its event
   say_goodbye();
 }
 
@@ -415,8 +415,9 @@ void Lifeline::Impl::handle_other_version(const std::string& from, int version) 
 Lifeline::Lifeline(LifelineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Lifeline::~Lifeline() { leave(); }
 PeerAddress Lifeline::listen() { return impl_->listen(); }
-void Lifeline::connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses) {
-  impl_->connect(peers, std::move(tree), pulses);
+void Lifeline::connect(std::span<const PeerAddress> peers, ViewTree tree,
+                       const DeathMarks& death_marks) {
+  impl_->connect(peers, std::move(tree), death_marks);
 }
 void Lifeline::leave() { impl_->leave(); }
 void Lifeline::suspect(int rank) { impl_->request(Impl::Request::look_at, rank); }

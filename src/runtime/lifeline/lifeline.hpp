@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "runtime/auth/secret.hpp"
+#include "runtime/death_marks/death_marks.hpp"
 #include "runtime/lifeline/loss.hpp"
 #include "runtime/lifeline/peer_address.hpp"
 #include "runtime/lifeline/view_tree.hpp"
-#include "runtime/pulses/pulses.hpp"
 
 namespace resprout::runtime {
 
@@ -101,9 +101,10 @@ class Lifeline {
 
   // Starts the thread and comes back when the first links are up, at the latest after the handshake
   // deadline. `peers[i]` is the address of rank i, `tree` the same for all ranks. Soon after that
-  // the end of this process counts in `pulses`. REQUIRES: listen() was called; what `pulses` shows
-  // outlives this.
-  void connect(std::span<const PeerAddress> peers, ViewTree tree, const Pulses& pulses = {});
+  // the end of this process counts in `death_marks`. REQUIRES: listen() was called; what
+  // `death_marks` shows outlives this.
+  void connect(std::span<const PeerAddress> peers, ViewTree tree,
+               const DeathMarks& death_marks = {});
 
   // Says goodbye to all and ends the thread: nobody will report this process as lost. No callback
   // runs after it. REQUIRES: nobody needs anybody any more, for one who was linked with nobody that

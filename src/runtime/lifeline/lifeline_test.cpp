@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/pulses/process.hpp"
+#include "runtime/death_marks/process.hpp"
 
 namespace resprout::runtime {
 namespace {

@@ -89,11 +89,11 @@ void Siblings::handle_time(std::int64_t now, std::int64_t starved_ns) {
 void Siblings::look_at(int rank, std::int64_t seen_ns) {
   const Sibling* const sibling = find(rank);
   if (sibling == nullptr) return;
-  if (pulses_.has_died(rank) || has_ended(*sibling)) report_end(*sibling, seen_ns);
+  if (death_marks_.has_died(rank) || has_ended(*sibling)) report_end(*sibling, seen_ns);
 }
 
-void Siblings::look_at_pulses() {
-  pulses_.for_each_stopped([this](int rank) { look_at(rank, realtime_ns()); });
+void Siblings::look_at_death_marks() {
+  death_marks_.for_each_marked([this](int rank) { look_at(rank, realtime_ns()); });
 }
 
 void Siblings::maybe_end(Sibling& sibling, std::int64_t now) {

@@ -15,10 +15,10 @@
 
 #include "protocols/failure_detector/local_health.hpp"
 #include "protocols/failure_detector/silence.hpp"
+#include "runtime/death_marks/process.hpp"
 #include "runtime/lifeline/findings.hpp"
 #include "runtime/lifeline/status_page.hpp"
 #include "runtime/net/poller.hpp"
-#include "runtime/pulses/process.hpp"
 
 namespace resprout::runtime {
 
@@ -26,12 +26,12 @@ class Siblings {
  public:
   // Descriptors are added to `poller` under first_key + rank.
   Siblings(const LifelineOptions& options, const protocols::LocalHealth& health, Findings& findings,
-           Poller& poller, const Pulses& pulses, std::uint64_t first_key)
+           Poller& poller, const DeathMarks& death_marks, std::uint64_t first_key)
       : options_(options),
         health_(health),
         findings_(findings),
         poller_(poller),
-        pulses_(pulses),
+        death_marks_(death_marks),
         first_key_(first_key) {}
 
   // Throws std::system_error if a living sibling cannot be watched.
@@ -44,7 +44,7 @@ class Siblings {
   // There is reason to look at `rank` now.
   void look_at(int rank, std::int64_t seen_ns);
   // Finds the siblings that have died by now, also those whose events are still to come.
-  void look_at_pulses();
+  void look_at_death_marks();
   // Others have declared `rank` lost. It ends by itself when it learns so; if it is stopped it
   // cannot.
   void fence(int rank);
@@ -74,7 +74,7 @@ class Siblings {
   const protocols::LocalHealth& health_;
   Findings& findings_;
   Poller& poller_;
-  const Pulses& pulses_;
+  const DeathMarks& death_marks_;
   const std::uint64_t first_key_;
   std::vector<Sibling> siblings_;
 };

@@ -35,25 +35,25 @@ void write(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-std::string job_of_meeting(const std::string& meeting) {
-  return return_of_meeting(meeting) == 0 ? meeting : path(meeting).parent_path().string();
+std::string job_of_discovery(const std::string& discovery) {
+  return return_of_discovery(discovery) == 0 ? discovery : path(discovery).parent_path().string();
 }
 
-std::uint64_t return_of_meeting(const std::string& meeting) {
-  const std::string name = path(meeting).filename().string();
+std::uint64_t return_of_discovery(const std::string& discovery) {
+  const std::string name = path(discovery).filename().string();
   return name.starts_with(prefix) ? number_in(std::string_view(name).substr(prefix.size())) : 0;
 }
 
-std::string meeting_of_return(const std::string& job, std::uint64_t number) {
+std::string discovery_of_return(const std::string& job, std::uint64_t number) {
   return (path(job) / (std::string(prefix) + std::to_string(number))).string();
 }
 
-bool comes_back(const std::string& meeting, std::int32_t plane) {
-  return is_there(meeting, "returns-", plane);
+bool comes_back(const std::string& discovery, std::int32_t plane) {
+  return is_there(discovery, "returns-", plane);
 }
 
-bool is_coming_back(const std::string& meeting, std::int32_t plane) {
-  return comes_back(meeting, plane) && access((meeting + "/joined").c_str(), F_OK) != 0;
+bool is_coming_back(const std::string& discovery, std::int32_t plane) {
+  return comes_back(discovery, plane) && access((discovery + "/joined").c_str(), F_OK) != 0;
 }
 
 std::optional<Return> waiting_return(const std::string& job, std::uint64_t after,
@@ -63,11 +63,11 @@ std::optional<Return> waiting_return(const std::string& job, std::uint64_t after
   if (!std::getline(file, text)) return std::nullopt;
   const std::uint64_t number = number_in(text);
   if (number <= after) return std::nullopt;
-  const std::string meeting = meeting_of_return(job, number);
+  const std::string discovery = discovery_of_return(job, number);
   for (std::int32_t plane = 0; plane < planes; ++plane) {
-    if (!comes_back(meeting, plane)) continue;
+    if (!comes_back(discovery, plane)) continue;
     const bool is_waiting =
-        is_there(meeting, "addresses-", plane) && !is_there(meeting, "ended-", plane);
+        is_there(discovery, "addresses-", plane) && !is_there(discovery, "ended-", plane);
     return is_waiting ? std::optional(Return{.number = number, .plane = plane}) : std::nullopt;
   }
   return std::nullopt;
@@ -75,14 +75,14 @@ std::optional<Return> waiting_return(const std::string& job, std::uint64_t after
 
 void say_that_there_are_checkpoints(const std::string& job) { write(job + "/has-checkpoints", ""); }
 
-void say_files_given(const std::string& meeting) { write(meeting + "/files", ""); }
+void say_files_given(const std::string& discovery) { write(discovery + "/files", ""); }
 
-bool are_files_given(const std::string& meeting) {
-  return access((meeting + "/files").c_str(), F_OK) == 0;
+bool are_files_given(const std::string& discovery) {
+  return access((discovery + "/files").c_str(), F_OK) == 0;
 }
 
-void say_joined(const std::string& meeting, std::uint64_t checkpoint) {
-  write(meeting + "/joined", std::to_string(checkpoint) + "\n");
+void say_joined(const std::string& discovery, std::uint64_t checkpoint) {
+  write(discovery + "/joined", std::to_string(checkpoint) + "\n");
 }
 
 }  // namespace resprout::runtime

@@ -1,6 +1,6 @@
 // Planes that were lost and come back: what the launcher and the planes say to each other about it,
-// in folders where planes meet (meeting.hpp). The first start of all planes meets in the job's own
-// folder.
+// in folders where planes meet (discovery.hpp). The first start of all planes meets in the job's
+// own folder.
 //
 //   JOB/has-checkpoints       by a plane: there is something to come back to
 //   JOB/returning             by the launcher: the number of the latest return; 1 is the first
@@ -29,15 +29,15 @@ struct Return {
 
 // The job's folder, of one where planes meet; and the number of the return after which they do, 0:
 // it is the first start.
-std::string job_of_meeting(const std::string& meeting);
-std::uint64_t return_of_meeting(const std::string& meeting);
+std::string job_of_discovery(const std::string& discovery);
+std::uint64_t return_of_discovery(const std::string& discovery);
 // The folder where planes meet after return `number` of the job in folder `job`.
-std::string meeting_of_return(const std::string& job, std::uint64_t number);
+std::string discovery_of_return(const std::string& job, std::uint64_t number);
 
 // The plane, started there, is one that comes back.
-bool comes_back(const std::string& meeting, std::int32_t plane);
+bool comes_back(const std::string& discovery, std::int32_t plane);
 // Whether it comes back so, and is not one of the others yet.
-bool is_coming_back(const std::string& meeting, std::int32_t plane);
+bool is_coming_back(const std::string& discovery, std::int32_t plane);
 // The return behind number `after` that waits to be taken in, without who decides it. Nothing:
 // there is none, or not yet.
 std::optional<Return> waiting_return(const std::string& job, std::uint64_t after,
@@ -45,8 +45,8 @@ std::optional<Return> waiting_return(const std::string& job, std::uint64_t after
 
 // Nothing happens if it cannot be written: then nobody comes back, or says so.
 void say_that_there_are_checkpoints(const std::string& job);
-void say_files_given(const std::string& meeting);
-bool are_files_given(const std::string& meeting);
-void say_joined(const std::string& meeting, std::uint64_t checkpoint);
+void say_files_given(const std::string& discovery);
+bool are_files_given(const std::string& discovery);
+void say_joined(const std::string& discovery, std::uint64_t checkpoint);
 
 }  // namespace resprout::runtime

@@ -9,12 +9,12 @@
 using namespace resprout::runtime;
 
 TEST_CASE("returns: who has its run directory in the job's folder is there for the first time") {
-  CHECK(return_of_meeting("/run/resprout-7") == 0);
-  CHECK(job_of_meeting("/run/resprout-7") == "/run/resprout-7");
-  CHECK(return_of_meeting("/run/return-x") == 0);
-  CHECK(return_of_meeting("/run/resprout-7/return-12") == 12);
-  CHECK(job_of_meeting("/run/resprout-7/return-12") == "/run/resprout-7");
-  CHECK(meeting_of_return("/run/resprout-7", 12) == "/run/resprout-7/return-12");
+  CHECK(return_of_discovery("/run/resprout-7") == 0);
+  CHECK(job_of_discovery("/run/resprout-7") == "/run/resprout-7");
+  CHECK(return_of_discovery("/run/return-x") == 0);
+  CHECK(return_of_discovery("/run/resprout-7/return-12") == 12);
+  CHECK(job_of_discovery("/run/resprout-7/return-12") == "/run/resprout-7");
+  CHECK(discovery_of_return("/run/resprout-7", 12) == "/run/resprout-7/return-12");
 }
 
 TEST_CASE("returns: a plane waits to be taken in when it has left its addresses") {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "runtime/testing/fiber_job.hpp"
 #include "runtime/testing/part.hpp"
-#include "runtime/testing/turns_job.hpp"
 
 namespace resprout::runtime::testing {
 

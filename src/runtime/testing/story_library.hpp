@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "runtime/native_call.hpp"
+#include "runtime/testing/fiber_scheduler.hpp"
 #include "runtime/testing/story_got.hpp"
-#include "runtime/testing/turns.hpp"
 
 namespace resprout::runtime::testing {
 
@@ -19,9 +19,9 @@ struct Library {
 
 class LibraryCall final : public NativeCall {
  public:
-  LibraryCall(Turns& turns, Engine& engine, Session& session, Library& library, const Step& what,
-              std::size_t step)
-      : turns_(turns),
+  LibraryCall(FiberScheduler& scheduler, Engine& engine, Session& session, Library& library,
+              const Step& what, std::size_t step)
+      : scheduler_(scheduler),
         engine_(engine),
         session_(session),
         library_(library),
@@ -37,7 +37,7 @@ class LibraryCall final : public NativeCall {
       if (is_interrupted() || knows_of_loss()) return false;
       engine_.tick();
     }
-    while (turns_.random().below(4) != 0) {  // it takes its time
+    while (scheduler_.random().below(4) != 0) {  // it takes its time
       if (is_interrupted()) return false;
       engine_.tick();
     }
@@ -89,7 +89,7 @@ class LibraryCall final : public NativeCall {
   bool is_interrupted() const { return library_.is_interrupted || session_.is_revoked(); }
   bool knows_of_loss() const { return !engine_.losses().among(session_.everybody()).empty(); }
 
-  Turns& turns_;
+  FiberScheduler& scheduler_;
   Engine& engine_;
   Session& session_;
   Library& library_;

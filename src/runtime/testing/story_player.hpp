@@ -15,7 +15,7 @@ namespace resprout::runtime::testing {
 class Player {
  public:
   // What it gets of each step goes to `gots`, libraries are by communicator.
-  Player(const Story& story, TurnsJob& job, int self, std::vector<Library>& libraries,
+  Player(const Story& story, FiberJob& job, int self, std::vector<Library>& libraries,
          std::vector<Got>& gots)
       : story_(story),
         job_(job),
@@ -116,7 +116,8 @@ class Player {
 
   bool runs_natively(Lock& lock, Session& session, const Step& what, std::size_t step, Got& got) {
     if (!session.may_go_natively()) return false;
-    LibraryCall call(job_.turns(), engine_, session, libraries_[story_.places[step]], what, step);
+    LibraryCall call(job_.scheduler(), engine_, session, libraries_[story_.places[step]], what,
+                     step);
     if (!session.run_natively(lock, call).is_delivered) return false;
     if (!what.has_row())
       got.take(what, step, call.payload());
@@ -126,7 +127,7 @@ class Player {
   }
 
   const Story& story_;
-  TurnsJob& job_;
+  FiberJob& job_;
   Engine& engine_;
   std::vector<Library>& libraries_;
   std::vector<Got>& gots_;

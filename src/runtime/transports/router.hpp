@@ -47,9 +47,11 @@ class Router final : public Transport {
   }
   Doorbell bell() const override { return shm_ != nullptr ? shm_->bell() : Doorbell(); }
   NoticeBoard board() const override { return shm_ != nullptr ? shm_->board() : NoticeBoard(); }
-  Pulses pulses() const override { return shm_ != nullptr ? shm_->pulses() : Pulses(); }
-  std::byte* lanes(int world_rank) const override {
-    return is_local(world_rank) ? shm_->lanes(world_rank) : nullptr;
+  DeathMarks death_marks() const override {
+    return shm_ != nullptr ? shm_->death_marks() : DeathMarks();
+  }
+  std::byte* shared_slots(int world_rank) const override {
+    return is_local(world_rank) ? shm_->shared_slots(world_rank) : nullptr;
   }
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override {
     return is_local(peer) && shm_->passes_by_reference(peer, data);

@@ -13,7 +13,7 @@
 
 namespace resprout::sim {
 
-// Two lanes of a 64-bit hash, which take the words in differently. What is many bytes is hashed
+// Two halves of a 64-bit hash, which take the words in differently. What is many bytes is hashed
 // first, by XXH3: an exploration spends most of its time here.
 class StateDigest {
  public:

@@ -45,7 +45,7 @@ enum class ActionKind : std::uint8_t {
   crash,      // a dies
   lose,       // the last message on its way from the dead a to b is lost
   corrupt,    // something of a is silently corrupted; only in worlds of replicas
-  interrupt,  // what a does is broken off; only in the world of lanes
+  interrupt,  // what a does is broken off; only in the world of shared slots
 };
 
 struct Action {

@@ -21,9 +21,9 @@
 #include "sim/exhaustive/decision_log_case.hpp"
 #include "sim/exhaustive/digest_vote_case.hpp"
 #include "sim/exhaustive/examine.hpp"
-#include "sim/exhaustive/lanes_case.hpp"
 #include "sim/exhaustive/links_case.hpp"
 #include "sim/exhaustive/membership_case.hpp"
+#include "sim/exhaustive/shared_slots_case.hpp"
 #include "sim/revoke/revoker.hpp"
 
 namespace resprout::sim {
@@ -310,7 +310,7 @@ std::string refuse(const Case& given) {
   if (spec.protocol == ProtocolId::digest_vote) return refuse_digest_vote(given, spec);
   if (given.corrupts) return "--corruption is for digest-vote: others take no notice of it";
   if (spec.protocol == ProtocolId::decision_log) return refuse_decision_log(given, spec);
-  if (spec.protocol == ProtocolId::lanes) return refuse_lanes(given, spec);
+  if (spec.protocol == ProtocolId::shared_slots) return refuse_shared_slots(given, spec);
   if (spec.protocol == ProtocolId::link_watch) return refuse_links(given, spec);
   if (given.root < 0 || given.root >= given.procs) return "--root is a rank below --procs";
   if (registry::is_allreduce(spec.protocol) && given.root != 0)
@@ -365,8 +365,8 @@ Finding explore_case(const Case& given) {
       return explore_digest_vote(given, task.spec);
     case ProtocolId::decision_log:
       return explore_decision_log(given, task.spec);
-    case ProtocolId::lanes:
-      return explore_lanes(given, task.spec);
+    case ProtocolId::shared_slots:
+      return explore_shared_slots(given, task.spec);
     case ProtocolId::link_watch:
       return explore_links(given, task.spec);
     case ProtocolId::revoke:

@@ -43,7 +43,8 @@ constexpr const char* usage =
     "                      agree also: confirmation or acknowledgment; of\n"
     "                      membership: fence, proof or view; of digest-vote: origins, shares\n"
     "                      or suspicions; of decision-log: settling, inquiry, promise or\n"
-    "                      suspicions; of lanes: silence, finality, slots, meetings, stamp,\n"
+    "                      suspicions; of shared slots: silence, finality, slots, rendezvous, "
+    "stamp,\n"
     "                      suspicions, lives, names or areas; of link-watch: detector, reading,\n"
     "                      answers or verdict\n";
 

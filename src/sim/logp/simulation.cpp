@@ -39,8 +39,8 @@ std::string out_of_range(const Machinery& machinery) {
   const std::int32_t root = index(machinery.root);
   if (root < 0 || root >= machinery.procs)
     return wrong("root", root, "from 0 to " + std::to_string(machinery.procs - 1));
-  if (machinery.spec.protocol == ProtocolId::lanes)
-    return "lanes: they have no messages, and no time here; `resprout_explore` and "
+  if (machinery.spec.protocol == ProtocolId::shared_slots)
+    return "shared-slots: they have no messages, and no time here; `resprout_explore` and "
            "`resprout_swarm` run them";
   if (machinery.spec.protocol == ProtocolId::link_watch)
     return "link-watch: it has a world of its own; `resprout_explore` and `resprout_swarm` run it";
@@ -100,7 +100,7 @@ bool has_tree(ProtocolId protocol) {
          protocol != ProtocolId::reliable_gossip && protocol != ProtocolId::multi_tree &&
          protocol != ProtocolId::membership && protocol != ProtocolId::native_until_loss &&
          protocol != ProtocolId::digest_vote && protocol != ProtocolId::decision_log &&
-         protocol != ProtocolId::revoke && protocol != ProtocolId::lanes &&
+         protocol != ProtocolId::revoke && protocol != ProtocolId::shared_slots &&
          protocol != ProtocolId::agree && protocol != ProtocolId::link_watch;
 }
 

@@ -1,6 +1,8 @@
 // The list of the operations that the swarm can run.
 #include "sim/swarm/protocols.hpp"
 
+#include "registry/spec.hpp"
+
 namespace resprout::sim {
 
 void RunReport::add(const RunReport& other) {
@@ -31,14 +33,14 @@ const std::array<SwarmProtocol, 19> swarm_protocols{{
     {"digest-vote", run_digest_vote},
     {"decision-log", run_decision_log},
     {"revoke", run_revoke},
-    {"lanes", run_lanes},
+    {"shared-slots", run_shared_slots},
     {"agree", run_agree},
     {"link-watch", run_links},
 }};
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name) {
   for (const SwarmProtocol& protocol : swarm_protocols)
-    if (name == protocol.name) return &protocol;
+    if (registry::current_name(name) == protocol.name) return &protocol;
   return nullptr;
 }
 

@@ -25,7 +25,7 @@ RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace);
 RunReport run_digest_vote(std::uint64_t seed, std::ostream* trace);
 RunReport run_decision_log(std::uint64_t seed, std::ostream* trace);
 RunReport run_revoke(std::uint64_t seed, std::ostream* trace);
-RunReport run_lanes(std::uint64_t seed, std::ostream* trace);
+RunReport run_shared_slots(std::uint64_t seed, std::ostream* trace);
 RunReport run_links(std::uint64_t seed, std::ostream* trace);
 RunReport run_agree(std::uint64_t seed, std::ostream* trace);
 

@@ -42,7 +42,7 @@ static void check(const char* call, MPI_Comm comm, unsigned wanted) {
 /* A broadcast behind another call shows that it is not that one's contributors that are named. */
 static void look_at_small(MPI_Comm comm, unsigned living, int root) {
   long one = 1, sum = 0;
-  for (int i = 0; i < 20; ++i) { /* lanes open after some */
+  for (int i = 0; i < 20; ++i) { /* shared slots open after some */
     MPI_Allreduce(&one, &sum, 1, MPI_LONG, MPI_SUM, comm);
     check("allreduce", comm, living);
     MPI_Bcast(&sum, 1, MPI_LONG, root, comm);

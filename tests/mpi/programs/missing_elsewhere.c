@@ -1,4 +1,4 @@
-/* Stand-ins in reduce-scatters, scans and gathers, in their blocking and non-blocking forms.
+/* Missing values in reduce-scatters, scans and gathers, in their blocking and non-blocking forms.
  *
  *   missing_elsewhere nothing | value | last | callback
  *

@@ -1,5 +1,5 @@
-/* Stand-ins in reductions of all forms and lengths, of a datatype with gaps by an operator that
- * does not commute, on a communicator whose ranks stand the other way round.
+/* Missing values in reductions of all forms and lengths, of a datatype with gaps by an operator
+ * that does not commute, on a communicator whose ranks stand the other way round.
  *
  *   missing_forms nothing | last | callback
  *

@@ -1,11 +1,11 @@
-/* Stand-ins while what they are for changes. Rank 1 of four dies.
+/* Missing values while what they are for changes. Rank 1 of four dies.
  *
  *   missing_handles freed | pending
  *
  * `freed`, with --missing last: an operator and a datatype are freed and others made, which MPI may
  * give the same handles. What was given to the old ones stands in for nothing in the new ones.
- * `pending`: what the program says of stand-ins while a reduction is under way is for later ones,
- * also on a rank that comes to the end of that one before it says so.
+ * `pending`: what the program says of missing values while a reduction is under way is for later
+ * ones, also on a rank that comes to the end of that one before it says so.
  * 1 if anything is wrong. */
 #include <mpi.h>
 #include <resprout/resprout.h>

@@ -1,10 +1,10 @@
 /* Threads whose requests get the handles that those of other threads have just had.
  *
- *   reused lost|remade|revoked|broken      the second and third with --on-loss error
+ *   reused lost|derived|revoked|broken      the second and third with --on-loss error
  *
  * On each rank but the last one some threads send to themselves without end, and complete that in
  * all ways; others start what only the last rank could answer, which it never does. When all of
- * that is started the last rank dies. With `remade` this is on a communicator that was made after
+ * that is started the last rank dies. With `derived` this is on a communicator that was made after
  * rank 1 has died, and with `revoked` the last rank revokes that instead of dying; so it does with
  * `broken`, where nobody dies. Nothing may be forgotten that still waits for the last rank: each
  * thread comes to its end, and hears of an error for all that it waits for.
@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
   check(provided == MPI_THREAD_MULTIPLE, "threads");
   MPI_Barrier(MPI_COMM_WORLD);
   int is_broken = strcmp(argv[1], "broken") == 0, is_revoked = strcmp(argv[1], "revoked") == 0;
-  if (is_revoked || strcmp(argv[1], "remade") == 0) remake();
+  if (is_revoked || strcmp(argv[1], "derived") == 0) remake();
   if (is_broken) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &last);

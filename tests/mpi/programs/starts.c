@@ -69,7 +69,7 @@ static void look(int kind) {
   if (kind < sums && is_stood_in_for) {
     last_count = got[kind][0] / 1000 / (kind + 1);
     for (int i = 0; i < elements; ++i)
-      check(got[kind][i] / 1000 == size * (kind + 1), "a sum with stand-ins");
+      check(got[kind][i] / 1000 == size * (kind + 1), "a sum with missing values");
   } else if (kind < sums) {
     last_count = got[kind][0] / each;
     for (int i = 0; i < elements; ++i)

@@ -27,10 +27,10 @@ bool use(const std::vector<Piece>& pieces, MPI_Datatype datatype) {
 }  // namespace
 
 NeighborExchange::NeighborExchange(runtime::Session& session, const Neighbors& neighbors,
-                                   Sides sides)
-    : BlockExchange(session, false), sides_(std::move(sides)) {
+                                   CallData call_data)
+    : BlockExchange(session, false), call_data_(std::move(call_data)) {
   give(row_for(neighbors));
-  if (!are_dense(sides_.got())) leave_mpi_to_program();
+  if (!are_dense(call_data_.got())) leave_mpi_to_program();
 }
 
 // What is given is one for all, or one for each way.
@@ -41,11 +41,11 @@ runtime::Buffer NeighborExchange::row_for(const Neighbors& neighbors) const {
     append_part(blocks[static_cast<std::size_t>(way.rank)], way.part,
                 packed(piece.buffer, piece.layout, storage));
   };
-  const auto& ways = sides_.ways_out();
-  for (std::size_t i = 0; i < ways.size(); ++i) put(ways[i], sides_.given()[i]);
-  if (ways.empty() && !sides_.given().empty())
+  const auto& ways = call_data_.ways_out();
+  for (std::size_t i = 0; i < ways.size(); ++i) put(ways[i], call_data_.given()[i]);
+  if (ways.empty() && !call_data_.given().empty())
     for (const int rank : std::set(neighbors.destinations.begin(), neighbors.destinations.end()))
-      if (rank != MPI_PROC_NULL) put({rank, 0}, sides_.given()[0]);
+      if (rank != MPI_PROC_NULL) put({rank, 0}, call_data_.given()[0]);
   std::size_t bytes = 0;
   for (const auto& block : blocks) bytes += runtime::block_bytes(block.size());
   runtime::Buffer row(bytes);
@@ -58,17 +58,17 @@ runtime::Buffer NeighborExchange::row_for(const Neighbors& neighbors) const {
 void NeighborExchange::take_from(int rank, std::span<const std::byte> block) {
   runtime::BlockReader parts(block);
   while (const auto part = parts.next()) {
-    const auto& ways = sides_.ways_in();
+    const auto& ways = call_data_.ways_in();
     for (std::size_t i = 0; i < ways.size(); ++i) {
       if (ways[i].rank != rank || ways[i].part != part->rank) continue;
-      note(take_block(part->data, sides_.got()[i]));
+      note(take_block(part->data, call_data_.got()[i]));
     }
   }
   if (!parts.is_at_end()) note(MPI_ERR_TRUNCATE);
 }
 
 bool NeighborExchange::uses(MPI_Datatype datatype) const {
-  return use(sides_.given(), datatype) || use(sides_.got(), datatype);
+  return use(call_data_.given(), datatype) || use(call_data_.got(), datatype);
 }
 
 }  // namespace resprout::shim

@@ -8,15 +8,15 @@
 
 #include "mpi/carriers/exchanges/exchange.hpp"
 #include "mpi/handles/communicators/neighbors.hpp"
-#include "mpi/policies/sides.hpp"
+#include "mpi/policies/call_data.hpp"
 
 namespace resprout::shim {
 
 class NeighborExchange final : public BlockExchange {
  public:
-  // `sides`: what a call says of its neighbors, which are these. REQUIRES: its pattern's kind is
-  // `neighbors`.
-  NeighborExchange(runtime::Session& session, const Neighbors& neighbors, Sides sides);
+  // `call_data`: what a call says of its neighbors, which are these. REQUIRES: its pattern's kind
+  // is `neighbors`.
+  NeighborExchange(runtime::Session& session, const Neighbors& neighbors, CallData call_data);
 
   bool uses(MPI_Datatype datatype) const override;
 
@@ -24,7 +24,7 @@ class NeighborExchange final : public BlockExchange {
   void take_from(int rank, std::span<const std::byte> block) override;
   runtime::Buffer row_for(const Neighbors& neighbors) const;
 
-  const Sides sides_;
+  const CallData call_data_;
 };
 
 }  // namespace resprout::shim

@@ -5,7 +5,7 @@
 #include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -25,15 +25,15 @@ bool refer_to(const std::vector<Piece>& pieces, MPI_Datatype datatype) {
 
 }  // namespace
 
-NeighborMessages::NeighborMessages(MPI_Comm comm, const Sides& sides, int number)
+NeighborMessages::NeighborMessages(MPI_Comm comm, const CallData& call_data, int number)
     : comm_(comm), carrier_(communicator_of(comm)->neighbors) {
-  for (std::size_t i = 0; i < sides.ways_in().size(); ++i)
-    receive(sides.got()[i], sides.ways_in()[i], number);
-  for (std::size_t i = 0; i < sides.ways_out().size(); ++i)
-    send(sides.given()[i], sides.ways_out()[i], number);
-  if (!sides.ways_out().empty() || sides.given().empty()) return;
+  for (std::size_t i = 0; i < call_data.ways_in().size(); ++i)
+    receive(call_data.got()[i], call_data.ways_in()[i], number);
+  for (std::size_t i = 0; i < call_data.ways_out().size(); ++i)
+    send(call_data.given()[i], call_data.ways_out()[i], number);
+  if (!call_data.ways_out().empty() || call_data.given().empty()) return;
   for (const int rank : neighbors_of(comm).destinations)
-    if (rank != MPI_PROC_NULL) send(sides.given()[0], {rank, 0}, number);
+    if (rank != MPI_PROC_NULL) send(call_data.given()[0], {rank, 0}, number);
 }
 
 void NeighborMessages::receive(const Piece& piece, const Way& way, int number) {
@@ -56,9 +56,10 @@ void NeighborMessages::send(const Piece& piece, const Way& way, int number) {
   const int code = PMPI_Isend(piece.buffer, count, datatype, way.rank, tag, carrier_, &request);
   note(code);
   if (code == MPI_SUCCESS)
-    remember(
-        request,
-        {.comm = comm_, .peer = way.rank, .kind = Pending::Kind::send, .needs_receiver = true});
+    remember(request, {.comm = comm_,
+                       .peer = way.rank,
+                       .kind = RequestRecord::Kind::send,
+                       .needs_receiver = true});
 }
 
 // What is wrong with the arguments matters more than who is lost.
@@ -83,7 +84,7 @@ bool NeighborMessages::advance() {
 }
 
 bool NeighborMessaging::uses(MPI_Datatype datatype) const {
-  return refer_to(sides_.given(), datatype) || refer_to(sides_.got(), datatype);
+  return refer_to(call_data_.given(), datatype) || refer_to(call_data_.got(), datatype);
 }
 
 }  // namespace resprout::shim

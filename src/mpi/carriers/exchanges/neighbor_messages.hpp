@@ -18,7 +18,7 @@
 
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/policies/sides.hpp"
+#include "mpi/policies/call_data.hpp"
 
 namespace resprout::shim {
 
@@ -27,7 +27,7 @@ class NeighborMessages {
  public:
   // `number`: of the persistent collective; 0: of none. REQUIRES: the communicator has neighbors'
   // carrier, and the pattern's kind is `neighbors`.
-  NeighborMessages(MPI_Comm comm, const Sides& sides, int number);
+  NeighborMessages(MPI_Comm comm, const CallData& call_data, int number);
 
   // All are over.
   bool advance();
@@ -48,22 +48,22 @@ class NeighborMessages {
 // The messages of a neighborhood collective that the program does not wait for.
 class NeighborMessaging final : public Collective {
  public:
-  NeighborMessaging(runtime::Session& session, MPI_Comm comm, Sides sides, int number)
-      : Collective(session), comm_(comm), sides_(std::move(sides)), number_(number) {
+  NeighborMessaging(runtime::Session& session, MPI_Comm comm, CallData call_data, int number)
+      : Collective(session), comm_(comm), call_data_(std::move(call_data)), number_(number) {
     leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override;
 
  private:
-  void begin(runtime::Started&) override { messages_.emplace(comm_, sides_, number_); }
+  void begin(runtime::Started&) override { messages_.emplace(comm_, call_data_, number_); }
   bool is_ready(runtime::Started&) override { return messages_->advance(); }
   void take(std::span<const std::byte>) override {}
   int code() const override { return messages_->code(); }
   bool is_of_session() const override { return false; }
 
   const MPI_Comm comm_;
-  const Sides sides_;
+  const CallData call_data_;
   const int number_;
   std::optional<NeighborMessages> messages_;
 };

@@ -2,7 +2,7 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 #include "mpi/process/options.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -34,8 +34,8 @@ void Collective::end() {
   const bool is_error_wanted = World::current()->options().on_loss == OnLoss::error;
   result_ = code();
   if (result_ == MPI_SUCCESS && outcome_.is_mismatched) result_ = MPI_ERR_TRUNCATE;
-  if (call_.masked) {
-    call_.masked->note(session_, outcome_);
+  if (call_.substituted) {
+    call_.substituted->note(session_, outcome_);
   } else if (result_ == MPI_SUCCESS && is_of_session() &&
              (!outcome_.is_delivered ||
               (is_error_wanted && is_harmed_by_loss() && (lacks_members || outcome_.is_touched))))

@@ -16,7 +16,7 @@
 #include <memory>
 
 #include "mpi/handles/datatypes/payload.hpp"
-#include "mpi/policies/sides.hpp"
+#include "mpi/policies/call_data.hpp"
 #include "mpi/process/thread_level.hpp"
 #include "runtime/started.hpp"
 #include "runtime/task.hpp"
@@ -31,7 +31,7 @@
 namespace resprout::shim {
 
 class CollectiveCall;
-class MaskedCollective;
+class SubstitutedCollective;
 
 class Collective : public runtime::Task {
  public:
@@ -42,8 +42,8 @@ class Collective : public runtime::Task {
     std::uint64_t number = 0;  // of this call among those of its name on this communicator, from 1
     int ticket = 0;            // the name of its request (under_way.hpp)
     MPI_Request request = MPI_REQUEST_NULL;
-    std::shared_ptr<MaskedCollective> masked = nullptr;  // where siblings stand in for the lost
-    void (*note_end)(const Call& call) = nullptr;        // it is over; under the engine's lock
+    std::shared_ptr<SubstitutedCollective> substituted = nullptr;  // where siblings stand in
+    void (*note_end)(const Call& call) = nullptr;  // it is over; under the engine's lock
   };
 
   bool advance() override;

@@ -6,15 +6,15 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/unanswered.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/requests/broken_sends.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
@@ -111,7 +111,7 @@ void keep_send_half(MPI_Request receive, SendHalf half) {
   if (half.request == MPI_REQUEST_NULL && half.code == MPI_SUCCESS) return;
   halves().is_used.store(true, std::memory_order_relaxed);
   if (half.request != MPI_REQUEST_NULL)
-    remember(half.request, {half.sending.comm, half.sending.dest, Pending::Kind::send});
+    remember(half.request, {half.sending.comm, half.sending.dest, RequestRecord::Kind::send});
   if (receive == MPI_REQUEST_NULL) return leave_behind(std::move(half));
   const std::scoped_lock lock(halves().mutex);
   halves().kept.push_back(std::move(half));

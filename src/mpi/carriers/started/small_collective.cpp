@@ -7,30 +7,30 @@ namespace resprout::shim {
 
 bool SmallCollective::is_over_at_head() {
   run_.begin(given());
-  return run_.advance_at_head(*this) == LaneRun::State::done && run_.code() == MPI_SUCCESS;
+  return run_.advance_at_head(*this) == SlotRun::State::done && run_.code() == MPI_SUCCESS;
 }
 
 bool SmallCollective::is_for_program() const {
   if (other_) return other_->is_for_program();
-  return is_left_by_lanes_ || Collective::is_for_program();
+  return is_left_by_shared_slots_ || Collective::is_for_program();
 }
 
 bool SmallCollective::advance() {
-  if (!is_left_by_lanes_ && !run_.has_begun()) {
-    is_left_by_lanes_ = !run_.is_carried();
-    if (!is_left_by_lanes_) run_.begin(given());
+  if (!is_left_by_shared_slots_ && !run_.has_begun()) {
+    is_left_by_shared_slots_ = !run_.is_carried();
+    if (!is_left_by_shared_slots_) run_.begin(given());
   }
-  if (is_left_by_lanes_) return advance_other();
+  if (is_left_by_shared_slots_) return advance_other();
   switch (run_.advance(*this)) {
-    case LaneRun::State::goes_on:
+    case SlotRun::State::goes_on:
       return false;
-    case LaneRun::State::done:
+    case SlotRun::State::done:
       end_with(run_.outcome());
       return true;
-    case LaneRun::State::over:
+    case SlotRun::State::over:
       break;
   }
-  is_left_by_lanes_ = true;
+  is_left_by_shared_slots_ = true;
   return advance_other();
 }
 

@@ -1,6 +1,6 @@
-// A started collective of few bytes: lanes carry it (carriers/lanes/run.hpp). Each member writes
-// what it gives when it starts it, and what the others have written is looked at then or later.
-// What a loss ends there, or lanes do not carry, goes on as any other collective.
+// A started collective of few bytes: shared slots carry it (carriers/shared_slots/run.hpp). Each
+// member writes what it gives when it starts it, and what the others have written is looked at then
+// or later. What a loss ends there, or shared slots do not carry, goes on as any other collective.
 //
 // At the head of a call, with no member lost and nothing under way on the communicator, it takes no
 // lock; where all others have written what it needs it is over before the call returns.
@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/carriers/lanes/run.hpp"
+#include "mpi/carriers/shared_slots/run.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 
 namespace resprout::shim {
 
-class SmallCollective : public Collective, protected LaneTaker {
+class SmallCollective : public Collective, protected SlotTaker {
  public:
-  // At the head of its call (crossing.hpp): lanes carry it.
+  // At the head of its call (crossing.hpp): shared slots carry it.
   bool is_carried() { return run_.is_carried(); }
   // It begins there, and is over, and all is well; else it has to be given to its session.
   // REQUIRES: is_carried().
@@ -35,12 +35,12 @@ class SmallCollective : public Collective, protected LaneTaker {
   bool is_for_program() const final;
 
  protected:
-  SmallCollective(Communicator& communicator, const LaneWay& way)
+  SmallCollective(Communicator& communicator, const SlotWay& way)
       : Collective(*communicator.session), communicator_(communicator), run_(communicator, way) {}
 
   // What this member gives; it is there until the collective is over.
   virtual std::span<const std::byte> given() = 0;
-  // The same collective, as it goes without lanes. On a thread of the program.
+  // The same collective, as it goes without shared slots. On a thread of the program.
   virtual std::shared_ptr<Collective> other() = 0;
 
  private:
@@ -50,17 +50,17 @@ class SmallCollective : public Collective, protected LaneTaker {
   int code() const final { return run_.code(); }
 
   Communicator& communicator_;
-  LaneRun run_;
-  bool is_left_by_lanes_ = false;
+  SlotRun run_;
+  bool is_left_by_shared_slots_ = false;
   std::shared_ptr<Collective> other_;
 };
 
 // `Arguments` say what the call is:
 //   bool are_valid(session)          MPI itself would accept them
-//   LaneWay way(session)             how it goes over lanes
+//   SlotWay way(session)             how it goes over shared slots
 //   bytes given(session, storage)    what this member gives, in `storage` if need be
-//   int take(session, all)           as of LaneTaker
-//   Collective make(comm, session)   the same without lanes
+//   int take(session, all)           as of SlotTaker
+//   Collective make(comm, session)   the same without shared slots
 //   bool is_for_program(session)     taking it needs MPI
 //   bool use(datatype)
 // With valid ones all else may be asked.

@@ -20,7 +20,7 @@ MakeCollective make_collective(const Arguments& arguments) {
     if (!arguments.are_valid(session)) return nullptr;
     Communicator& communicator = *communicator_of(comm);
     const bool is_of_communicator = &session == communicator.session;
-    if (!is_of_communicator || !fits_lanes(arguments.way(session), 2))
+    if (!is_of_communicator || !fits_shared_slots(arguments.way(session), 2))
       return arguments.make(comm, session);
     return std::make_shared<SmallCollectiveOf<Arguments>>(comm, communicator, arguments);
   };
@@ -32,7 +32,7 @@ bool maybe_start_at_head(MPI_Comm comm, const char* name, MPI_Request* request,
                          const Arguments& arguments) {
   Communicator* communicator = small_at_head(comm, request);
   if (communicator == nullptr || !arguments.are_valid(*communicator->session) ||
-      !fits_lanes(arguments.way(*communicator->session), 2))
+      !fits_shared_slots(arguments.way(*communicator->session), 2))
     return false;
   const auto collective =
       std::make_shared<SmallCollectiveOf<Arguments>>(comm, *communicator, arguments);

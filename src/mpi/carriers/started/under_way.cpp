@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/invariant.hpp"
-#include "mpi/carriers/lanes/crossing.hpp"
-#include "mpi/carriers/stand_ins.hpp"
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/crossing.hpp"
 #include "mpi/carriers/started/own_session.hpp"
 #include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
@@ -18,7 +18,7 @@
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/operators/bearers.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
 #include "mpi/policies/replicas/decided.hpp"
@@ -209,7 +209,7 @@ void leave_own_session(MPI_Request request, runtime::Lock& lock) {
   }
   if (!own) return;
   Communicator& communicator = *communicator_of(comm);
-  if (communicator.stand_ins) communicator.stand_ins->last.erase(own->session().id());
+  if (communicator.missing_values) communicator.missing_values->last.erase(own->session().id());
   if (communicator.last == &own->session() && communicator.session != nullptr) {
     communicator.session->contributors() = own->session().contributors();
     communicator.last = communicator.session;
@@ -257,7 +257,7 @@ void launch(const std::shared_ptr<Collective>& collective, Collective::Call call
 // The common part of starting and of preparing to start.
 int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeCollective& make,
           bool is_persistent, const std::function<int()>& native,
-          const std::shared_ptr<MaskedCollective>& masked = nullptr) {
+          const std::shared_ptr<SubstitutedCollective>& substituted = nullptr) {
   World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL || request == nullptr) return native();
   entering(name);
@@ -287,7 +287,7 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
   }
   if (is_persistent) return MPI_SUCCESS;
   communicator_of(comm)->last = &collective->session();
-  launch(collective, {comm, name, 0, ticket, *request, masked});
+  launch(collective, {comm, name, 0, ticket, *request, substituted});
   lock.unlock();
   complete_ended();
   return MPI_SUCCESS;
@@ -326,7 +326,7 @@ bool maybe_start_small(MPI_Comm comm, const char* name, MPI_Request* request,
 int start_collective(MPI_Comm comm, const char* name, MPI_Request* request, const Startable& start,
                      const std::function<int()>& native) {
   ComparedStart compared(comm, name, start.describe);
-  const int code = begin(comm, name, request, start.make, false, native, compared.masked());
+  const int code = begin(comm, name, request, start.make, false, native, compared.substituted());
   if (code == MPI_SUCCESS) compared.go_on_as(*request);
   return code;
 }
@@ -503,7 +503,7 @@ int start_again(MPI_Request request) {
   call.ticket = entry->ticket;
   call.request = request;
   call.number = 0;
-  call.masked = masked_collective(request);
+  call.substituted = substituted_collective(request);
   entering(call.name);
   runtime::Lock lock = world->engine().lock();
   const std::shared_ptr<Collective> collective = entry->make(call.comm, own->session());

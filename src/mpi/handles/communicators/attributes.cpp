@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/world.hpp"
 
@@ -70,7 +70,7 @@ MPI_Comm bearer_of(MPI_Comm comm, int key) {
   constexpr std::array of_mpi{MPI_TAG_UB,        MPI_HOST,   MPI_IO,          MPI_WTIME_IS_GLOBAL,
                               MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE};
   const bool is_of_mpi = std::find(of_mpi.begin(), of_mpi.end(), key) != of_mpi.end();
-  return is_of_mpi && is_remade(comm) ? MPI_COMM_WORLD : comm;
+  return is_of_mpi && is_derived(comm) ? MPI_COMM_WORLD : comm;
 }
 
 void note_key(int key, CopyAttribute copy) {

@@ -1,5 +1,5 @@
 // Attributes and the rest of what a program hangs on a handle, for handles that MPI neither
-// duplicates nor frees: those of remade communicators are made in MPI_Init and used again.
+// duplicates nor frees: those of derived communicators are made in MPI_Init and used again.
 //
 // MPI keeps the attributes; which ones there are, and how their keys are to be copied, it does not
 // tell. So the calls that say it are watched.
@@ -21,7 +21,7 @@ void note_key(int key, CopyAttribute copy);
 void note_attribute(MPI_Comm comm, int key);
 
 // Who has the attribute of `key` that `comm` has. Those of MPI itself (MPI_TAG_UB) are the world's:
-// no handle of a remade communicator bears them, and programs look for them on their duplicates.
+// no handle of a derived communicator bears them, and programs look for them on their duplicates.
 MPI_Comm bearer_of(MPI_Comm comm, int key);
 
 // A library has made a duplicate of `of` for itself: its handle stands in what it has hung on `of`

@@ -1,4 +1,4 @@
-// Cartesian grids of remade communicators, whose handles have no topology in the MPI library.
+// Cartesian grids of derived communicators, whose handles have no topology in the MPI library.
 // Coordinates and ranks in row-major order, as MPI has them (MPI 3.1, chapter 7).
 #pragma once
 

@@ -51,12 +51,12 @@ class CallCounts {
   std::array<Entry, 96> entries_{};
 };
 
-struct StandIns;
-struct CommunicatorLanes;
+struct MissingValues;
+struct CommunicatorSlots;
 
-// Of a communicator that was made without the MPI library (remade.hpp).
-struct Remade {
-  int spare;         // the number of
+// Of a communicator that was made without the MPI library (derived.hpp).
+struct DerivedCommunicator {
+  int pool_index;    // the number of
   MPI_Comm carrier;  // what its messages go over: a duplicate of MPI_COMM_WORLD
   std::vector<std::pair<int, int>> by_world_rank;  // world rank, rank: ascending
 };
@@ -73,24 +73,24 @@ struct Communicator {
   int rank = 0;                  // own rank in it
   std::vector<int> world_ranks;  // of the remote group if it is an inter-communicator;
                                  // MPI_UNDEFINED for processes that are not of this world
-  std::optional<Remade> remade;
-  std::optional<Grid> grid;    // of a remade one
+  std::optional<DerivedCommunicator> derived;
+  std::optional<Grid> grid;    // of a derived one
   std::optional<Graph> graph;  // likewise
   runtime::Session* session = nullptr;
   runtime::Session* repair = nullptr;  // for what goes on when `session` is revoked
   runtime::Session* last = nullptr;    // in which its last collective was called; null: none yet,
-                                       // or its lanes carried that
+                                       // or its shared slots carried that
   std::uint64_t name = 0;              // handles/communicators/communicator_name.hpp; 0: has none
   std::optional<std::uint64_t> session_name;  // under which `session` is to be opened
   CallCounts calls;
   std::map<std::pair<int, std::vector<int>>, std::uint64_t> groups_made;  // by tag and world ranks
   MadeOfIt made;
-  std::shared_ptr<StandIns> stand_ins;                // of its reductions, if it has any
+  std::shared_ptr<MissingValues> missing_values;      // of its reductions, if it has any
   std::optional<runtime::BroadcastSpec> broadcast;    // what a hint asks for
   std::optional<Collectives> collectives;             // likewise
   std::optional<const Calibration::Row*> calibrated;  // null: none fits; nothing: not looked up yet
   bool is_native = false;                             // its collectives are left to the MPI library
-  std::shared_ptr<CommunicatorLanes> lanes;           // of its small collectives, once opened
+  std::shared_ptr<CommunicatorSlots> shared_slots;    // of its small collectives, once opened
   MPI_Comm native = MPI_COMM_NULL;                    // where the MPI library may carry ours
   MPI_Comm neighbors = MPI_COMM_NULL;                 // where neighbors exchange their blocks
   bool is_of_library = false;                         // attributes.hpp

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/communicators/drain.hpp"
 #include "mpi/handles/communicators/natives.hpp"
-#include "mpi/handles/communicators/spares.hpp"
 #include "runtime/started.hpp"
 #include "runtime/task.hpp"
 
@@ -41,16 +41,16 @@ class Departure {
             std::unique_ptr<Communicator> communicator)
       : session_(&session), goodbye_(std::move(goodbye)), communicator_(std::move(communicator)) {}
 
-  bool is_remade() const { return communicator_ && communicator_->remade; }
+  bool is_derived() const { return communicator_ && communicator_->derived; }
   // All have said goodbye, and nothing here asks for the communicator any more.
   bool is_over() const {
     return goodbye_->is_over() && !(communicator_ && communicator_->is_lingering);
   }
   // Goes on with what is to be done then, without the lock. True: that is done.
   bool advance() {
-    if (!is_remade() || communicator_->is_broken || session_->is_whole() || session_->is_revoked())
+    if (!is_derived() || communicator_->is_broken || session_->is_whole() || session_->is_revoked())
       return true;
-    if (!drain_) drain_.emplace(communicator_->remade->carrier, *session_);
+    if (!drain_) drain_.emplace(communicator_->derived->carrier, *session_);
     is_drained_ = drain_->advance();
     return is_drained_.has_value();
   }
@@ -60,18 +60,18 @@ class Departure {
     if (communicator_ && communicator_->native != MPI_COMM_NULL)
       leave_native(communicator_->native, is_clean);
     if (communicator_) leave_neighbors(*communicator_, is_clean);
-    if (is_remade()) give_back(is_clean);
+    if (is_derived()) give_back(is_clean);
     engine.close_session(lock, *session_);
   }
 
  private:
   void give_back(bool is_clean) {
-    const int spare = communicator_->remade->spare;
-    if (is_drained_) note_drained(spare, *is_drained_);
-    leave_spare(spare, communicator_->world_ranks,
-                communicator_->is_broken              ? Leaving::broken
-                : is_clean || is_drained_.has_value() ? Leaving::clean
-                                                      : Leaving::unclean);
+    const int pool_index = communicator_->derived->pool_index;
+    if (is_drained_) note_drained(pool_index, *is_drained_);
+    leave_carrier(pool_index, communicator_->world_ranks,
+                  communicator_->is_broken              ? Leaving::broken
+                  : is_clean || is_drained_.has_value() ? Leaving::clean
+                                                        : Leaving::unclean);
   }
 
   runtime::Session* session_;
@@ -102,8 +102,8 @@ void depart(std::unique_ptr<Communicator> communicator) {
 
 void depart(runtime::Session& session) { say_goodbye(session, nullptr); }
 
-bool is_any_spare_departing() {
-  return std::ranges::any_of(departures(), [](const Departure& one) { return one.is_remade(); });
+bool is_any_carrier_departing() {
+  return std::ranges::any_of(departures(), [](const Departure& one) { return one.is_derived(); });
 }
 
 // Those that are looked at without the lock are in the list no more.

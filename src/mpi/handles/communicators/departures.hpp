@@ -24,6 +24,6 @@ void depart(runtime::Session& session);
 // meanwhile.
 void finish_departures(runtime::Engine& engine, runtime::Lock& lock);
 // One of those was made after a loss: what carries its messages is not given back yet.
-bool is_any_spare_departing();
+bool is_any_carrier_departing();
 
 }  // namespace resprout::shim

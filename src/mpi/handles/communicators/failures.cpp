@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/process/world.hpp"
 

@@ -1,4 +1,4 @@
-// Graphs of remade communicators, whose handles have no topology in the MPI library, and what it
+// Graphs of derived communicators, whose handles have no topology in the MPI library, and what it
 // knows of its own. Edges in the order in which the program gave them (MPI 3.1, chapter 7).
 #pragma once
 

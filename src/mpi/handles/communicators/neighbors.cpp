@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/process/mpi_running.hpp"
 
 namespace resprout::shim {
@@ -86,7 +86,7 @@ Neighbors in_distributed_graph(OwnEdges edges) {
 }  // namespace
 
 std::optional<Graph> graph_of(MPI_Comm comm) {
-  if (is_remade(comm)) return communicator_of(comm)->graph;
+  if (is_derived(comm)) return communicator_of(comm)->graph;
   int topology = MPI_UNDEFINED;
   PMPI_Topo_test(comm, &topology);
   if (topology == MPI_GRAPH) return Graph{whole_of_mpi(comm), std::nullopt};

@@ -26,7 +26,7 @@ struct Neighbors {
   std::vector<int> numbers_out;
 };
 
-// Of a communicator, remade or MPI's own. Nothing: it is no graph.
+// Of a communicator, derived or MPI's own. Nothing: it is no graph.
 std::optional<Graph> graph_of(MPI_Comm comm);
 
 // Of this process. None where there is no topology; MPI says what is wrong then.

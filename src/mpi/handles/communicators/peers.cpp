@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/datatypes/type_size.hpp"
 #include "mpi/handles/errors/codes.hpp"

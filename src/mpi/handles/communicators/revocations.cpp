@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/natives.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/unwanted.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
 #include "mpi/process/meanwhile.hpp"
@@ -104,7 +104,7 @@ void tell_at_once(const runtime::Engine& engine) {
 
 int look() {
   if (runtime::Engine* engine = looked_after.load(std::memory_order_relaxed)) {
-    if (engine->misses_a_pulse()) engine->note_stops();
+    if (engine->has_new_death_mark()) engine->report_marked_deaths();
     if (is_told_at_once.load(std::memory_order_relaxed)) [[unlikely]]
       tell_at_once(*engine);
     if (engine->notices().has_unread() || engine->notices().is_rung()) engine->answer();
@@ -139,8 +139,8 @@ Untold take_untold(Table& t) {
 
 // False: MPI has been told of what carries its collectives only.
 bool tell_of(MPI_Comm comm, Wanted wanted) {
-  // Nothing of a remade one waits inside MPI.
-  if (is_remade(comm) || !ulfm::is_active()) {
+  // Nothing of a derived one waits inside MPI.
+  if (is_derived(comm) || !ulfm::is_active()) {
     throw_away(address_of(comm, 0).comm);
     return true;
   }
@@ -220,7 +220,7 @@ void look_for_revocations() {
   pass_on_revocations();
 }
 
-void note_failure(int world_rank, bool is_dead) {
+void report_failure_to_mpi(int world_rank, bool is_dead) {
   if (!ulfm::is_active()) return;
   const std::lock_guard guard(table().mutex);
   const std::int64_t due_ns = is_dead ? runtime::monotonic_ns() + patience_ns : 0;

@@ -37,7 +37,7 @@ void forget_session(const runtime::Session& session);
 
 // For MPI, too, which hears of most deaths by itself, some 40 ms after them, but not of all, and
 // never of those who were cut off, and live. Safe from any thread.
-void note_failure(int world_rank, bool is_dead);
+void report_failure_to_mpi(int world_rank, bool is_dead);
 
 namespace detail {
 extern std::atomic<int> revoked_count;

@@ -4,7 +4,7 @@
 // read the buffer. So a send on a revoked communicator ends when its message has been received. The
 // process to which it was sent receives it into memory of its own, in any call that makes progress.
 // The MPI library does the same where it knows of the revocation. It does not know of it on
-// communicators that were made after a loss (remade.hpp), and an MPI without ULFM never does.
+// communicators that were made after a loss (derived.hpp), and an MPI without ULFM never does.
 //
 // Thread rule: from any thread of the program, without the engine's lock.
 #pragma once

@@ -7,7 +7,7 @@
 #include "doctest/doctest.h"
 #include "mpi/handles/datatypes/payload.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
-#include "mpi/policies/sides.hpp"
+#include "mpi/policies/call_data.hpp"
 #include "mpi/testing/mpi_of_one.hpp"
 
 using namespace resprout::shim;
@@ -93,14 +93,14 @@ TEST_CASE("an element may have more bytes than an int counts, and so may there b
 
 TEST_CASE("all ranks' shares of a sum may be more elements than an int counts") {
   need_mpi();
-  Sides block(3, 4);
+  CallData block(3, 4);
   const std::byte memory{};
-  sides_of::reduce_scatter_block(&memory, &memory, 1 << 30, MPI_INT, MPI_SUM)(block);
+  call_data_of::reduce_scatter_block(&memory, &memory, 1 << 30, MPI_INT, MPI_SUM)(block);
   CHECK(block.pattern.first == std::int64_t{3} << 30);
   CHECK(block.given()[0].layout.packed_bytes == 16 * gib);
   const std::vector<int> counts(4, 1 << 30);
-  Sides each(3, 4);
-  sides_of::reduce_scatter(&memory, &memory, counts.data(), MPI_INT, MPI_SUM)(each);
+  CallData each(3, 4);
+  call_data_of::reduce_scatter(&memory, &memory, counts.data(), MPI_INT, MPI_SUM)(each);
   CHECK(each.pattern.first == std::int64_t{3} << 30);
   CHECK(each.given()[0].layout.packed_bytes == 16 * gib);
 }

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/lingering.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/communicators/spares.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
 #include "mpi/handles/errors/quiet.hpp"
@@ -26,7 +26,7 @@
 namespace resprout::shim {
 namespace {
 
-constexpr const char* unmasked = "meets a loss for which others cannot stand in";
+constexpr const char* beyond_substitution = "meets a loss for which others cannot stand in";
 
 // For people: what the error befell, as far as its code does not say it. `call`: the lower-case MPI
 // name; null: it is not known.
@@ -86,7 +86,7 @@ void handle(MPI_Comm* found_on, int* code, ...) {
 }  // namespace
 
 void note_loss_in_library() {
-  call_policy().on_failure("a call of the MPI library", unmasked);
+  call_policy().on_failure("a call of the MPI library", beyond_substitution);
   if (World* world = World::current()) world->report().count_error("other");
 }
 
@@ -140,7 +140,7 @@ int finish(MPI_Comm comm, const char* call, int code, Lacks lacks) {
   const Telling telling;
   code = as_told(code);
   if (is_loss(code)) {
-    if (call_policy().stands_in()) call_policy().on_failure(mpi_name_of(call), unmasked);
+    if (call_policy().stands_in()) call_policy().on_failure(mpi_name_of(call), beyond_substitution);
     World::current()->report().count_error(call);
     end_of_library(comm, code);
   }

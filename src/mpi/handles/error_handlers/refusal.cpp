@@ -10,7 +10,7 @@
 
 namespace resprout::shim {
 
-int refuse_remade(MPI_Comm comm, const char* name) {
+int refuse_derived(MPI_Comm comm, const char* name) {
   call_policy().on_failure(mpi_name_of(name),
                            "does not work on a communicator that was made after a loss");
   std::fprintf(stderr,

@@ -7,7 +7,7 @@ namespace resprout::shim {
 
 // For a call that MPI cannot do on a communicator that was made after a loss: says so in a line,
 // and returns MPI_ERR_COMM through the error handler. `name`: the lower-case MPI name.
-int refuse_remade(MPI_Comm comm, const char* name);
+int refuse_derived(MPI_Comm comm, const char* name);
 
 // For a call that starts processes, where there is nobody to start them: the same with
 // MPI_ERR_SPAWN.

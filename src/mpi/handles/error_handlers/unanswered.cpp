@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/error_handlers/unanswered_window.hpp"
 #include "mpi/handles/errors/wrappings.hpp"
 #include "mpi/process/first_loss.hpp"

@@ -20,7 +20,7 @@ bool are_wrappings_installed();
 MPI_Comm communicator_of_own();
 
 // For a communicator of ours whose messages are the program's: its errors are of the communicator
-// that it carries (remade.hpp). REQUIRES: install_wrappings().
+// that it carries (derived.hpp). REQUIRES: install_wrappings().
 void hand_on_errors(MPI_Comm carrier);
 // `to` gets the error handler of `from`.
 void copy_error_handler(MPI_Comm from, MPI_Comm to);

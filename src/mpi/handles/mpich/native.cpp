@@ -4,10 +4,10 @@
 
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/mpich/breaking_off.hpp"
+#include "mpi/handles/openmpi/creation_communicator.hpp"
 #include "mpi/handles/openmpi/failed_requests.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/handles/openmpi/numbers.hpp"
-#include "mpi/handles/openmpi/nursery.hpp"
 #include "mpi/handles/openmpi/steps.hpp"
 
 namespace resprout::shim {
@@ -23,10 +23,11 @@ bool end_turn() { return true; }
 std::byte end_of_making(int code) { return is_loss(code) ? making_met_loss : std::byte{0}; }
 int code_without_numbers(MPI_Comm, int code) { return code != MPI_SUCCESS ? code : MPI_ERR_INTERN; }
 
-void open_nursery() {}
-void close_nursery() {}
-void leave_nursery(void*) {}
-int create_in_nursery(MPI_Comm parent, MPI_Group group, std::uint64_t name, MPI_Comm* made) {
+void open_creation_communicator() {}
+void close_creation_communicator() {}
+void leave_creation(void*) {}
+int create_in_creation_communicator(MPI_Comm parent, MPI_Group group, std::uint64_t name,
+                                    MPI_Comm* made) {
   constexpr int bits_of_tag = 28;
   const int tag = static_cast<int>(name >> (64 - bits_of_tag));
   return unless_lost([&] { return PMPI_Comm_create_group(parent, group, tag, made); });

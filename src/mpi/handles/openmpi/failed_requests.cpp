@@ -5,7 +5,7 @@
 #include "mpi/handles/communicators/peers.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -26,8 +26,8 @@ bool may_be_read(MPI_Comm comm, int dest) {
 }
 
 bool may_be_read(MPI_Request request) {
-  if (const auto pending = recall(request))
-    return pending->kind == Pending::Kind::send && may_be_read(pending->comm, pending->peer);
+  if (const auto record = recall(request))
+    return record->kind == RequestRecord::Kind::send && may_be_read(record->comm, record->peer);
   return sends_on != nullptr && may_be_read(sends_on, sends_to);
 }
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/openmpi/numbers.hpp"
 #include "openmpi/ulfm.hpp"
 

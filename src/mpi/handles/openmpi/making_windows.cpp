@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/openmpi/making.hpp"
 
 using namespace resprout::shim;

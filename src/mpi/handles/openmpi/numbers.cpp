@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/openmpi/steps.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/world.hpp"

@@ -15,7 +15,7 @@ BrokenSends::BrokenSends(int count, MPI_Request* requests)
 
 bool BrokenSends::is_send(int i) const {
   const auto& was = recalled_[i];
-  return was && was->kind == Pending::Kind::send;
+  return was && was->kind == RequestRecord::Kind::send;
 }
 
 std::optional<BrokenSends::End> BrokenSends::end_of(int i) {

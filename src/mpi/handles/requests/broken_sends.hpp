@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 
 namespace resprout::shim {
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "doctest/doctest.h"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/testing/handles.hpp"
 #include "mpi/testing/mpi_of_one.hpp"
 
@@ -13,9 +13,10 @@ namespace {
 
 // One that needs its receiver.
 void start_send(MPI_Request request, int peer) {
-  remember(
-      request,
-      {.comm = MPI_COMM_SELF, .peer = peer, .kind = Pending::Kind::send, .needs_receiver = true});
+  remember(request, {.comm = MPI_COMM_SELF,
+                     .peer = peer,
+                     .kind = RequestRecord::Kind::send,
+                     .needs_receiver = true});
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "mpi/handles/requests/unsent.hpp"
 
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -27,7 +27,7 @@ int start_unsent(MPI_Comm comm, int dest, int code, MPI_Request* request) {
   if (made == MPI_SUCCESS) made = PMPI_Grequest_complete(*request);
   if (made != MPI_SUCCESS) return made;
   remember(*request,
-           {.comm = comm, .peer = dest, .kind = Pending::Kind::send, .unsent_code = code});
+           {.comm = comm, .peer = dest, .kind = RequestRecord::Kind::send, .unsent_code = code});
   return MPI_SUCCESS;
 }
 

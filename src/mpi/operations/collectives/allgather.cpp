@@ -4,9 +4,9 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/meeting.hpp"
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/rendezvous.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
@@ -35,7 +35,7 @@ int allgather(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, int send
   for (const Piece& piece : pieces) largest = std::max(largest, piece.layout.packed_bytes);
   if (is_even || call.is_whole()) {
     const auto ended =
-        gather_in_meeting(call, Kind::allgather, largest, mine, pieces, is_in_place ? rank : -1);
+        gather_in_rendezvous(call, Kind::allgather, largest, mine, pieces, is_in_place ? rank : -1);
     if (ended) return *ended;
   }
   const MPI_Comm native = call.native(Kind::allgather, bytes_of(pieces));
@@ -48,13 +48,13 @@ int allgather(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, int send
     });
     if (ended) return *ended;
   }
-  const auto stand_ins = stand_ins_of(call.communicator());
+  const auto missing_values = missing_values_of(call.communicator());
   int code = MPI_SUCCESS;
   const auto consume = [&](std::span<const std::byte> row) {
     if (takes_all) code = take_row(row, all, is_in_place ? rank : -1);
     if (code == MPI_SUCCESS && !runtime::do_all_take(row)) code = proc_failed();
-    if (stand_ins && all.are_even() && code == MPI_SUCCESS)
-      fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return all.of(r); });
+    if (missing_values && all.are_even() && code == MPI_SUCCESS)
+      fill_missing(*missing_values, comm, call.size(), row, [&](int r) { return all.of(r); });
   };
   const runtime::Outcome outcome =
       runtime::allgather(call.session(), call.lock(), concatenation_spec(call.session()),
@@ -74,7 +74,7 @@ extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype se
                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Compared compared(
       comm, "allgather",
-      sides_of::allgather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype)));
+      call_data_of::allgather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype)));
   CollectiveCall call(comm, "allgather");
   const Pieces all(recvbuf, recvcount, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))
@@ -92,8 +92,8 @@ extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype s
                               void* recvbuf, const int recvcounts[], const int displs[],
                               MPI_Datatype recvtype, MPI_Comm comm) {
   const Compared compared(comm, "allgatherv",
-                          sides_of::allgather(sendbuf, sendcount, sendtype,
-                                              Pieces(recvbuf, recvcounts, displs, recvtype)));
+                          call_data_of::allgather(sendbuf, sendcount, sendtype,
+                                                  Pieces(recvbuf, recvcounts, displs, recvtype)));
   CollectiveCall call(comm, "allgatherv");
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all))

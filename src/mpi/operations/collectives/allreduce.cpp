@@ -3,11 +3,11 @@
 #include <optional>
 
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/missing_values.hpp"
 #include "mpi/carriers/order.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/slices.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
@@ -25,35 +25,35 @@ struct Allreduce {
   void* recvbuf;
   MPI_Comm comm;
   // As those who can carry it have found out.
-  std::optional<StandInsOfCall> stand_ins = {};
+  std::optional<MissingValuesOfCall> missing_values = {};
   MPI_Comm native = MPI_COMM_NULL;
   Slicing slicing = {};
 
   const void* input() const { return sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf; }
 };
 
-constexpr Carrier<Allreduce> allreduce_over_lanes{
+constexpr Carrier<Allreduce> allreduce_over_shared_slots{
     [](Allreduce& it) {
       const Layout& layout = it.reduction.layout();
       const MPI_Op op = layout.is_dense ? it.reduction.op() : MPI_OP_NULL;
-      return goes_by_lanes(it.call, Kind::allreduce, layout.packed_bytes, op);
+      return goes_by_shared_slots(it.call, Kind::allreduce, layout.packed_bytes, op);
     },
     [](Allreduce& it) -> std::optional<int> {
       int code = MPI_SUCCESS;
-      if (!allreduce_by_lanes(it.call, it.input(), it.recvbuf, it.reduction.layout(),
-                              it.reduction.op(), code))
+      if (!allreduce_by_shared_slots(it.call, it.input(), it.recvbuf, it.reduction.layout(),
+                                     it.reduction.op(), code))
         return std::nullopt;
       return it.call.finish(delivered(), code);
     }};
 
-constexpr Carrier<Allreduce> allreduce_with_stand_ins{
+constexpr Carrier<Allreduce> allreduce_with_missing_values{
     [](Allreduce& it) {
-      it.stand_ins = stand_ins_of(it.call.communicator());
-      return it.stand_ins.has_value();
+      it.missing_values = missing_values_of(it.call.communicator());
+      return it.missing_values.has_value();
     },
     [](Allreduce& it) -> std::optional<int> {
-      const runtime::Outcome outcome =
-          allreduce_with(*it.stand_ins, it.call, it.reduction, it.comm, it.input(), {it.recvbuf});
+      const runtime::Outcome outcome = allreduce_with(*it.missing_values, it.call, it.reduction,
+                                                      it.comm, it.input(), {it.recvbuf});
       return it.call.finish(outcome, it.reduction.code());
     }};
 
@@ -101,7 +101,7 @@ constexpr Carrier<Allreduce> allreduce_by_session{
       return it.call.finish(outcome, it.reduction.code());
     }};
 
-constexpr std::array allreduce_carriers{allreduce_over_lanes, allreduce_with_stand_ins,
+constexpr std::array allreduce_carriers{allreduce_over_shared_slots, allreduce_with_missing_values,
                                         allreduce_by_library, allreduce_by_slices,
                                         allreduce_by_session};
 
@@ -110,11 +110,12 @@ constexpr std::array allreduce_carriers{allreduce_over_lanes, allreduce_with_sta
 extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm) {
   const Compared compared(comm, "allreduce",
-                          sides_of::allreduce(sendbuf, recvbuf, count, datatype, op));
+                          call_data_of::allreduce(sendbuf, recvbuf, count, datatype, op));
   if (!is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   int code = MPI_SUCCESS;
-  const Taken taken = maybe_allreduce_by_lanes(sendbuf, recvbuf, count, datatype, op, comm, code);
+  const Taken taken =
+      maybe_allreduce_by_shared_slots(sendbuf, recvbuf, count, datatype, op, comm, code);
   if (taken == Taken::done) return finish(comm, "allreduce", code);
   CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);

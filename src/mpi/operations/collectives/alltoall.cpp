@@ -4,7 +4,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/exchanges/exchange.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/meeting.hpp"
+#include "mpi/carriers/shared_slots/rendezvous.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout::shim;
@@ -28,8 +28,8 @@ std::optional<int> leave_exchange(CollectiveCall& call, std::size_t bytes, const
 extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Compared compared(comm, "alltoall",
-                          sides_of::alltoall(sendbuf, Pieces(sendbuf, sendcount, sendtype),
-                                             Pieces(recvbuf, recvcount, recvtype)));
+                          call_data_of::alltoall(sendbuf, Pieces(sendbuf, sendcount, sendtype),
+                                                 Pieces(recvbuf, recvcount, recvtype)));
   CollectiveCall call(comm, "alltoall");
   const Pieces send(sendbuf, sendcount, sendtype);
   const Pieces receive(recvbuf, recvcount, recvtype);
@@ -42,7 +42,7 @@ extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
   const std::size_t bytes = receive.of(0).layout.packed_bytes;
   const auto into = receive.all(call.size());
   const auto from_all = is_in_place ? into : send.all(call.size());
-  if (const auto met = exchange_in_meeting(call, bytes, from_all, into)) return *met;
+  if (const auto met = exchange_in_rendezvous(call, bytes, from_all, into)) return *met;
   const auto ended = leave_exchange(
       call, bytes, receive, sendbuf, recvbuf, [&](MPI_Comm native, const void* from, void* to) {
         return PMPI_Alltoall(from, is_in_place ? recvcount : sendcount,
@@ -57,8 +57,8 @@ extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const 
                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Compared compared(
       comm, "alltoallv",
-      sides_of::alltoall(sendbuf, Pieces(sendbuf, sendcounts, sdispls, sendtype),
-                         Pieces(recvbuf, recvcounts, rdispls, recvtype)));
+      call_data_of::alltoall(sendbuf, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                             Pieces(recvbuf, recvcounts, rdispls, recvtype)));
   CollectiveCall call(comm, "alltoallv");
   const Pieces send(sendbuf, sendcounts, sdispls, sendtype);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtype);
@@ -84,8 +84,8 @@ extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const 
                              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Compared compared(
       comm, "alltoallw",
-      sides_of::alltoall(sendbuf, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
-                         Pieces(recvbuf, recvcounts, rdispls, recvtypes)));
+      call_data_of::alltoall(sendbuf, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                             Pieces(recvbuf, recvcounts, rdispls, recvtypes)));
   CollectiveCall call(comm, "alltoallw");
   const Pieces send(sendbuf, sendcounts, sdispls, sendtypes);
   const Pieces receive(recvbuf, recvcounts, rdispls, recvtypes);

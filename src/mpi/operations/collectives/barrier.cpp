@@ -1,19 +1,19 @@
 // MPI_Barrier: an allreduce of nothing.
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 #include "runtime/collectives.hpp"
 
 using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Barrier(MPI_Comm comm) {
-  const Masked masked(comm, "barrier", sides_of::barrier());
-  const Taken taken = maybe_barrier_by_lanes(comm);
+  const SubstitutedCall substituted(comm, "barrier", call_data_of::barrier());
+  const Taken taken = maybe_barrier_by_shared_slots(comm);
   if (taken == Taken::done) return MPI_SUCCESS;
   CollectiveCall call(comm, "barrier", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours()) return PMPI_Barrier(comm);
-  if (goes_by_lanes(call, Kind::barrier, 0) && barrier_by_lanes(call))
+  if (goes_by_shared_slots(call, Kind::barrier, 0) && barrier_by_shared_slots(call))
     return call.finish(delivered());
   const MPI_Comm native = call.native(Kind::barrier, 0);
   if (native != MPI_COMM_NULL) {

@@ -1,6 +1,6 @@
 // MPI_Bcast over reliable_broadcast.
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/slices.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -11,17 +11,17 @@ using namespace resprout;
 using namespace resprout::shim;
 
 extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const Compared compared(comm, "bcast", sides_of::bcast(buffer, count, datatype, root));
+  const Compared compared(comm, "bcast", call_data_of::bcast(buffer, count, datatype, root));
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
   if (!is_valid_buffer(count, datatype)) return leave();
   int code = MPI_SUCCESS;
-  const Taken taken = maybe_broadcast_by_lanes(buffer, count, datatype, root, comm, code);
+  const Taken taken = maybe_broadcast_by_shared_slots(buffer, count, datatype, root, comm, code);
   if (taken == Taken::done) return code == MPI_SUCCESS ? MPI_SUCCESS : finish(comm, "bcast", code);
   CollectiveCall call(comm, "bcast", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
   const Layout layout = layout_of(datatype, count);
-  if (goes_by_lanes(call, Kind::broadcast, layout.packed_bytes) &&
-      broadcast_by_lanes(call, buffer, layout, root, code))
+  if (goes_by_shared_slots(call, Kind::broadcast, layout.packed_bytes) &&
+      broadcast_by_shared_slots(call, buffer, layout, root, code))
     return call.finish(delivered(), code);
   const MPI_Comm native = call.native(Kind::broadcast, layout.packed_bytes);
   if (native != MPI_COMM_NULL) {

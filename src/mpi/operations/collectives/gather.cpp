@@ -4,10 +4,10 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/gathers.hpp"
-#include "mpi/carriers/lanes/meeting.hpp"
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/gathers.hpp"
+#include "mpi/carriers/shared_slots/rendezvous.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
@@ -24,9 +24,9 @@ int take_gathered(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const 
                   std::span<const std::byte> row) {
   if (said.depend_on_lost(call.session())) return proc_failed();
   const int code = take_row(row, said.among(call.session()), mine == nullptr ? call.rank() : -1);
-  const auto stand_ins = stand_ins_of(call.communicator());
-  if (stand_ins && said.are_even() && code == MPI_SUCCESS)
-    fill_missing(*stand_ins, comm, call.size(), row, [&](int r) { return said.of(r); });
+  const auto missing_values = missing_values_of(call.communicator());
+  if (missing_values && said.are_even() && code == MPI_SUCCESS)
+    fill_missing(*missing_values, comm, call.size(), row, [&](int r) { return said.of(r); });
   return code;
 }
 
@@ -79,12 +79,12 @@ bool is_valid(const CollectiveCall& call, const void* sendbuf, int sendcount, MP
 
 extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Compared compared(
-      comm, "gather",
-      sides_of::gather(sendbuf, sendcount, sendtype, Pieces(recvbuf, recvcount, recvtype), root));
+  const Compared compared(comm, "gather",
+                          call_data_of::gather(sendbuf, sendcount, sendtype,
+                                               Pieces(recvbuf, recvcount, recvtype), root));
   int code = MPI_SUCCESS;
-  const Taken taken = maybe_gather_by_lanes(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, root, comm, code);
+  const Taken taken = maybe_gather_by_shared_slots(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, root, comm, code);
   if (taken == Taken::done) return code;
   CollectiveCall call(comm, "gather", CollectiveCall::Lock::at_once, entry_after(taken));
   const Pieces all(recvbuf, recvcount, recvtype);
@@ -112,9 +112,10 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
 extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                            int root, MPI_Comm comm) {
-  const Compared compared(comm, "gatherv",
-                          sides_of::gather(sendbuf, sendcount, sendtype,
-                                           Pieces(recvbuf, recvcounts, displs, recvtype), root));
+  const Compared compared(
+      comm, "gatherv",
+      call_data_of::gather(sendbuf, sendcount, sendtype,
+                           Pieces(recvbuf, recvcounts, displs, recvtype), root));
   CollectiveCall call(comm, "gatherv");
   const Pieces all(recvbuf, recvcounts, displs, recvtype);
   if (!call.is_ours() || !is_valid(call, sendbuf, sendcount, sendtype, all, root))

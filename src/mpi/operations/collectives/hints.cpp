@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -41,7 +41,7 @@ bool take_hints(MPI_Info info, Communicator& communicator) {
       !is_right(collectives_key, parse_collectives(*wanted_way, collectives.emplace())))
     return false;
   if (!wanted_broadcast && !wanted_way) return true;
-  if (communicator.lanes != nullptr) communicator.lanes->machine.end();
+  if (communicator.shared_slots != nullptr) communicator.shared_slots->machine.end();
   communicator.broadcast = broadcast;
   communicator.collectives = collectives;
   return true;

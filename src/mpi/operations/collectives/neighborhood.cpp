@@ -6,9 +6,10 @@
 // Where replicas are verified they compare what a rank gives to its neighbors and what it gets from
 // them.
 //
-// Where siblings stand in for the lost each block is asked for (policies/replicas/masked.hpp),
-// whoever lives: a plane that has a gap since a moment ago cannot tell who of its processes are
-// inside of the library's, and wait for those that are not.
+// Where siblings stand in for the lost each block is asked for
+// (policies/replicas/substituted_collective.hpp), whoever lives: a plane that has a gap since a
+// moment ago cannot tell who of its processes are inside of the library's, and wait for those that
+// are not.
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/exchanges/neighbor_exchange.hpp"
 #include "mpi/carriers/exchanges/neighbor_messages.hpp"
@@ -16,8 +17,8 @@
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/refusal.hpp"
@@ -25,7 +26,7 @@
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 #include "mpi/policies/replicas/compared_requests.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/patience.hpp"
@@ -45,7 +46,7 @@ class Neighborhood final : public Collective {
 
  private:
   void begin(runtime::Started&) override {}
-  bool is_ready(runtime::Started&) override { return call().masked->maybe_put_neighbors(); }
+  bool is_ready(runtime::Started&) override { return call().substituted->maybe_put_neighbors(); }
   void take(std::span<const std::byte>) override {}
 };
 
@@ -56,9 +57,9 @@ bool is_for_siblings(MPI_Comm comm, const Describe& describe) {
     return false;
   const Communicator& communicator = *communicator_of(comm);
   if (communicator.is_native) return false;
-  Sides sides(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
-  describe(sides);
-  return sides.pattern.kind == Pattern::Kind::neighbors;
+  CallData call_data(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  describe(call_data);
+  return call_data.pattern.kind == Pattern::Kind::neighbors;
 }
 
 // What was started before is over.
@@ -78,7 +79,7 @@ Startable neighborhood(const Describe& describe) {
 bool is_carried(MPI_Comm comm) {
   const World* world = World::current();
   if (world == nullptr || comm == MPI_COMM_NULL || call_policy().stands_in()) return false;
-  if (is_remade(comm)) return true;
+  if (is_derived(comm)) return true;
   const Communicator& communicator = *communicator_of(comm);
   const bool is_own = are_own(communicator.collectives.value_or(world->options().collectives));
   // MPICH and Intel MPI go on after a loss, of which they know nothing.
@@ -91,20 +92,20 @@ std::shared_ptr<Collective> own_exchange(MPI_Comm comm, runtime::Session& sessio
                                          const Describe& describe) {
   const Communicator& communicator = *communicator_of(comm);
   const Neighbors neighbors = neighbors_of(comm);
-  Sides sides(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  CallData call_data(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
   int topology = MPI_UNDEFINED;
   MPI_Topo_test(comm, &topology);
-  if (topology != MPI_UNDEFINED) describe(sides);
-  if (sides.pattern.kind != Pattern::Kind::neighbors) return nullptr;
-  return std::make_shared<NeighborExchange>(session, neighbors, std::move(sides));
+  if (topology != MPI_UNDEFINED) describe(call_data);
+  if (call_data.pattern.kind != Pattern::Kind::neighbors) return nullptr;
+  return std::make_shared<NeighborExchange>(session, neighbors, std::move(call_data));
 }
 
-// What MPI would say of a call that means nothing; of a remade one it does not know.
+// What MPI would say of a call that means nothing; of a derived one it does not know.
 template <typename Native>
 int refuse(MPI_Comm comm, const char* name, const Native& native) {
   int topology = MPI_UNDEFINED;
   MPI_Topo_test(comm, &topology);
-  if (!is_remade(comm)) return native();
+  if (!is_derived(comm)) return native();
   return finish(comm, name, topology == MPI_UNDEFINED ? MPI_ERR_TOPOLOGY : MPI_ERR_ARG);
 }
 
@@ -116,20 +117,20 @@ bool has_messages(MPI_Comm comm) {
 }
 
 // Nothing: the arguments mean nothing.
-std::optional<Sides> sides_in(MPI_Comm comm, const Describe& describe) {
+std::optional<CallData> sides_in(MPI_Comm comm, const Describe& describe) {
   const Communicator& communicator = *communicator_of(comm);
-  Sides sides(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
-  describe(sides);
-  if (sides.pattern.kind != Pattern::Kind::neighbors) return std::nullopt;
-  return sides;
+  CallData call_data(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  describe(call_data);
+  if (call_data.pattern.kind != Pattern::Kind::neighbors) return std::nullopt;
+  return call_data;
 }
 
 Startable messages(const Describe& describe, int number) {
   return {
       [describe, number](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-        auto sides = sides_in(comm, describe);
-        if (!sides) return nullptr;
-        return std::make_shared<NeighborMessaging>(session, comm, std::move(*sides), number);
+        auto call_data = sides_in(comm, describe);
+        if (!call_data) return nullptr;
+        return std::make_shared<NeighborMessaging>(session, comm, std::move(*call_data), number);
       },
       describe};
 }
@@ -138,11 +139,11 @@ Startable messages(const Describe& describe, int number) {
 template <typename Native>
 int send_messages(MPI_Comm comm, const char* name, const Describe& describe, Native native) {
   GuardedCall call(name, comm);
-  const auto sides = sides_in(comm, describe);
-  if (!sides) return call.finish(native());
+  const auto call_data = sides_in(comm, describe);
+  if (!call_data) return call.finish(native());
   if (is_revoked(comm)) return call.finish(code_of_loss(comm));
   if (is_any_under_way()) finish_tasks(comm);
-  NeighborMessages sent(comm, *sides, 0);
+  NeighborMessages sent(comm, *call_data, 0);
   Patience patience;
   while (!sent.advance()) patience.pause();
   return is_loss(sent.code()) ? call.finish(sent.code()) : finish(comm, name, sent.code());
@@ -174,7 +175,7 @@ int exchange(MPI_Comm comm, const char* name, const Description& describe, Nativ
     finish_tasks(comm);
     return call.finish(MPI_SUCCESS);
   }
-  if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
+  if (call.is_ours() && is_derived(comm)) return refuse_derived(comm, name);
   return call.finish(native());
 }
 
@@ -190,7 +191,7 @@ int start(MPI_Comm comm, const char* name, MPI_Request* request, const Describe&
     return start_collective(comm, name, request, messages(describe, 0), native);
   ComparedStart compared(comm, name, describe);
   GuardedCall call(name, comm);
-  if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
+  if (call.is_ours() && is_derived(comm)) return refuse_derived(comm, name);
   const int code = native();
   if (code == MPI_SUCCESS) compared.go_on_as(*request);
   return call.finish(code);
@@ -210,7 +211,7 @@ int init(MPI_Comm comm, const char* name, MPI_Request* request, const Describe& 
     return init_collective(comm, name, request, messages(describe, number), native);
   }
   GuardedCall call(name, comm);
-  if (call.is_ours() && is_remade(comm)) return refuse_remade(comm, name);
+  if (call.is_ours() && is_derived(comm)) return refuse_derived(comm, name);
   const int code = native();
   if (code == MPI_SUCCESS) remember_compared(*request, comm, name, describe);
   return call.finish(code);
@@ -232,8 +233,8 @@ extern "C" int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Da
                                       void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                       MPI_Comm comm) {
   return exchange(comm, "neighbor_allgather",
-                  sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                               Pieces(recvbuf, recvcount, recvtype)),
+                  call_data_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                                   Pieces(recvbuf, recvcount, recvtype)),
                   [&] {
                     return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                    recvtype, comm);
@@ -244,8 +245,8 @@ extern "C" int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_D
                                        void* recvbuf, const int recvcounts[], const int displs[],
                                        MPI_Datatype recvtype, MPI_Comm comm) {
   return exchange(comm, "neighbor_allgatherv",
-                  sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                               Pieces(recvbuf, recvcounts, displs, recvtype)),
+                  call_data_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                                   Pieces(recvbuf, recvcounts, displs, recvtype)),
                   [&] {
                     return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
                                                     recvcounts, displs, recvtype, comm);
@@ -256,8 +257,8 @@ extern "C" int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Dat
                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                      MPI_Comm comm) {
   return exchange(comm, "neighbor_alltoall",
-                  sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
-                                              Pieces(recvbuf, recvcount, recvtype)),
+                  call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
+                                                  Pieces(recvbuf, recvcount, recvtype)),
                   [&] {
                     return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                   recvtype, comm);
@@ -268,13 +269,14 @@ extern "C" int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[
                                       const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
                                       const int recvcounts[], const int rdispls[],
                                       MPI_Datatype recvtype, MPI_Comm comm) {
-  return exchange(comm, "neighbor_alltoallv",
-                  sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
-                                              Pieces(recvbuf, recvcounts, rdispls, recvtype)),
-                  [&] {
-                    return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                                   recvcounts, rdispls, recvtype, comm);
-                  });
+  return exchange(
+      comm, "neighbor_alltoallv",
+      call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                                      Pieces(recvbuf, recvcounts, rdispls, recvtype)),
+      [&] {
+        return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm);
+      });
 }
 
 extern "C" int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[],
@@ -282,21 +284,22 @@ extern "C" int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[
                                       void* recvbuf, const int recvcounts[],
                                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                       MPI_Comm comm) {
-  return exchange(comm, "neighbor_alltoallw",
-                  sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
-                                              Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
-                  [&] {
-                    return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                                   recvcounts, rdispls, recvtypes, comm);
-                  });
+  return exchange(
+      comm, "neighbor_alltoallw",
+      call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                                      Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
+      [&] {
+        return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                       rdispls, recvtypes, comm);
+      });
 }
 
 extern "C" int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                        void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                        MPI_Comm comm, MPI_Request* request) {
   return start(comm, "ineighbor_allgather", request,
-               sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                            Pieces(recvbuf, recvcount, recvtype)),
+               call_data_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                                Pieces(recvbuf, recvcount, recvtype)),
                [&] {
                  return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                  recvtype, comm, request);
@@ -308,8 +311,8 @@ extern "C" int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_
                                         MPI_Datatype recvtype, MPI_Comm comm,
                                         MPI_Request* request) {
   return start(comm, "ineighbor_allgatherv", request,
-               sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                            Pieces(recvbuf, recvcounts, displs, recvtype)),
+               call_data_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                                Pieces(recvbuf, recvcounts, displs, recvtype)),
                [&] {
                  return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                                   displs, recvtype, comm, request);
@@ -320,8 +323,8 @@ extern "C" int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Da
                                       void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                       MPI_Comm comm, MPI_Request* request) {
   return start(comm, "ineighbor_alltoall", request,
-               sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
-                                           Pieces(recvbuf, recvcount, recvtype)),
+               call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
+                                               Pieces(recvbuf, recvcount, recvtype)),
                [&] {
                  return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                 recvtype, comm, request);
@@ -333,8 +336,8 @@ extern "C" int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts
                                        const int recvcounts[], const int rdispls[],
                                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   return start(comm, "ineighbor_alltoallv", request,
-               sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
-                                           Pieces(recvbuf, recvcounts, rdispls, recvtype)),
+               call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtype),
+                                               Pieces(recvbuf, recvcounts, rdispls, recvtype)),
                [&] {
                  return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                                  recvcounts, rdispls, recvtype, comm, request);
@@ -346,13 +349,14 @@ extern "C" int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts
                                        void* recvbuf, const int recvcounts[],
                                        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                        MPI_Comm comm, MPI_Request* request) {
-  return start(comm, "ineighbor_alltoallw", request,
-               sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
-                                           Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
-               [&] {
-                 return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                                 recvcounts, rdispls, recvtypes, comm, request);
-               });
+  return start(
+      comm, "ineighbor_alltoallw", request,
+      call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcounts, sdispls, sendtypes),
+                                      Pieces(recvbuf, recvcounts, rdispls, recvtypes)),
+      [&] {
+        return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                        recvcounts, rdispls, recvtypes, comm, request);
+      });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES
@@ -362,8 +366,8 @@ extern "C" int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount,
                                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                            MPI_Request* request) {
   return init(comm, "neighbor_allgather_init", request,
-              sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                           Pieces(recvbuf, recvcount, recvtype)),
+              call_data_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
+                                               Pieces(recvbuf, recvcount, recvtype)),
               [&] {
                 return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf,
                                                     recvcount, recvtype, comm, info, request);
@@ -375,22 +379,23 @@ extern "C" int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount,
                                             const int recvcounts[], const int displs[],
                                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                             MPI_Request* request) {
-  return init(
-      comm, "neighbor_allgatherv_init", request,
-      sides_of::neighbor_allgather(comm, sendbuf, sendcount, sendtype,
-                                   kept_in(Pieces(recvbuf, recvcounts, displs, recvtype), comm)),
-      [&] {
-        return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                             displs, recvtype, comm, info, request);
-      });
+  return init(comm, "neighbor_allgatherv_init", request,
+              call_data_of::neighbor_allgather(
+                  comm, sendbuf, sendcount, sendtype,
+                  kept_in(Pieces(recvbuf, recvcounts, displs, recvtype), comm)),
+              [&] {
+                return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcounts, displs, recvtype, comm, info,
+                                                     request);
+              });
 }
 
 extern "C" int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                           void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                           MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return init(comm, "neighbor_alltoall_init", request,
-              sides_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
-                                          Pieces(recvbuf, recvcount, recvtype)),
+              call_data_of::neighbor_alltoall(comm, Pieces(sendbuf, sendcount, sendtype),
+                                              Pieces(recvbuf, recvcount, recvtype)),
               [&] {
                 return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                    recvtype, comm, info, request);
@@ -403,7 +408,7 @@ extern "C" int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendco
                                            const int rdispls[], MPI_Datatype recvtype,
                                            MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return init(comm, "neighbor_alltoallv_init", request,
-              sides_of::neighbor_alltoall(
+              call_data_of::neighbor_alltoall(
                   comm, kept_out(Pieces(sendbuf, sendcounts, sdispls, sendtype), comm),
                   kept_in(Pieces(recvbuf, recvcounts, rdispls, recvtype), comm)),
               [&] {
@@ -419,7 +424,7 @@ extern "C" int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendco
                                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                            MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return init(comm, "neighbor_alltoallw_init", request,
-              sides_of::neighbor_alltoall(
+              call_data_of::neighbor_alltoall(
                   comm, kept_out(Pieces(sendbuf, sendcounts, sdispls, sendtypes), comm),
                   kept_in(Pieces(recvbuf, recvcounts, rdispls, recvtypes), comm)),
               [&] {

@@ -4,9 +4,9 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/gathers.hpp"
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/gathers.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 #include "runtime/collectives.hpp"
@@ -45,12 +45,12 @@ int fold(std::span<const std::byte> row, Reduction& reduction, void* recvbuf) {
 extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, int root, MPI_Comm comm) {
   const Compared compared(comm, "reduce",
-                          sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root));
+                          call_data_of::reduce(sendbuf, recvbuf, count, datatype, op, root));
   const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
   if (!is_valid_reduction(count, datatype, op)) return leave();
   int code = MPI_SUCCESS;
   const Taken taken =
-      maybe_reduce_by_lanes(sendbuf, recvbuf, count, datatype, op, root, comm, code);
+      maybe_reduce_by_shared_slots(sendbuf, recvbuf, count, datatype, op, root, comm, code);
   if (taken == Taken::done) return code;
   CollectiveCall call(comm, "reduce", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours() || root < 0 || root >= call.session().everybody().size()) return leave();
@@ -58,10 +58,10 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const bool is_root =
       call.session().everybody().comm_rank(call.session().everybody().self()) == root;
-  if (const auto met = reduce_by_lanes(call, reduction, sendbuf, recvbuf, root)) return *met;
-  if (const auto stand_ins = stand_ins_of(call.communicator())) {
-    const runtime::Outcome outcome =
-        allreduce_with(*stand_ins, call, reduction, comm, input, {is_root ? recvbuf : nullptr});
+  if (const auto met = reduce_by_shared_slots(call, reduction, sendbuf, recvbuf, root)) return *met;
+  if (const auto missing_values = missing_values_of(call.communicator())) {
+    const runtime::Outcome outcome = allreduce_with(*missing_values, call, reduction, comm, input,
+                                                    {is_root ? recvbuf : nullptr});
     return call.finish(outcome, reduction.code());
   }
   // Only the root needs the result, so nothing would help those to whom a loss denies it.

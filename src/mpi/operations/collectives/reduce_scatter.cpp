@@ -6,9 +6,9 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/handles/operators/reduction.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 #include "runtime/collectives.hpp"
@@ -27,18 +27,18 @@ int reduce_scatter(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, voi
   Reduction reduction(op, datatype, all);
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   const Layout& layout = reduction.layout();
-  const MPI_Op lanes_op = layout.is_dense ? op : MPI_OP_NULL;
-  if (goes_by_lanes(call, Kind::reduce_scatter, layout.packed_bytes, lanes_op)) {
+  const MPI_Op shared_slots_op = layout.is_dense ? op : MPI_OP_NULL;
+  if (goes_by_shared_slots(call, Kind::reduce_scatter, layout.packed_bytes, shared_slots_op)) {
     std::vector<std::byte> sum(layout.packed_bytes);
     int code = MPI_SUCCESS;
-    if (allreduce_by_lanes(call, input, sum.data(), layout, op, code)) {
+    if (allreduce_by_shared_slots(call, input, sum.data(), layout, op, code)) {
       if (code == MPI_SUCCESS) reduction.write_part(sum, first, count, recvbuf);
       return call.finish(delivered(), code);
     }
   }
-  if (const auto stand_ins = stand_ins_of(call.communicator())) {
+  if (const auto missing_values = missing_values_of(call.communicator())) {
     const runtime::Outcome outcome =
-        allreduce_with(*stand_ins, call, reduction, comm, input, {recvbuf, first, count});
+        allreduce_with(*missing_values, call, reduction, comm, input, {recvbuf, first, count});
     return call.finish(outcome, reduction.code());
   }
   const MPI_Comm native = call.native(Kind::reduce_scatter, reduction.bytes());
@@ -66,7 +66,7 @@ bool is_valid(const CollectiveCall& call, const int* recvcounts, MPI_Datatype da
 extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Compared compared(comm, "reduce_scatter",
-                          sides_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op));
+                          call_data_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op));
   CollectiveCall call(comm, "reduce_scatter");
   if (!call.is_ours() || !is_valid(call, recvcounts, datatype, op))
     return call.leave_to(
@@ -84,7 +84,7 @@ extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int 
                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Compared compared(
       comm, "reduce_scatter_block",
-      sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op));
+      call_data_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op));
   CollectiveCall call(comm, "reduce_scatter_block");
   const bool is_ours = call.is_ours() && is_valid_reduction(recvcount, datatype, op);
   if (!is_ours)

@@ -12,10 +12,10 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/gathers.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/gathers.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
@@ -78,8 +78,8 @@ std::shared_ptr<Collective> make_scan(MPI_Comm comm, runtime::Session& session,
 struct StartedArguments : Arguments {
   bool are_valid(const runtime::Session&) const { return Arguments::are_valid(); }
   Layout layout() const { return layout_of(datatype, count); }
-  LaneWay way(const runtime::Session&) const {
-    return {.form = LaneWay::Form::prefix,
+  SlotWay way(const runtime::Session&) const {
+    return {.form = SlotWay::Form::prefix,
             .kind = Kind::scan,
             .bytes = layout().packed_bytes,
             .op = layout().is_dense ? op : MPI_OP_NULL,
@@ -184,13 +184,13 @@ class Scan final : public Collective {
 };
 
 // With something in the places of the missing: all at once.
-class ScanWithStandIns final : public Collective {
+class ScanWithMissingValues final : public Collective {
  public:
-  ScanWithStandIns(MPI_Comm comm, runtime::Session& session, const Arguments& arguments,
-                   const StandInsOfCall& stand_ins)
+  ScanWithMissingValues(MPI_Comm comm, runtime::Session& session, const Arguments& arguments,
+                        const MissingValuesOfCall& missing_values)
       : Collective(session),
         comm_(comm),
-        stand_ins_(stand_ins),
+        missing_values_(missing_values),
         reduction_(arguments.op, arguments.datatype, arguments.count),
         wanted_({arguments.recvbuf}) {
     wanted_.end = rank() + (arguments.is_inclusive ? 1 : 0);
@@ -205,15 +205,15 @@ class ScanWithStandIns final : public Collective {
  private:
   void begin(runtime::Started& started) override {
     started.allgather(reduce_spec(session(), reduction_.bytes()),
-                      row_for_stand_ins(session(), input_));
+                      row_for_missing_values(session(), input_));
   }
   void take(std::span<const std::byte> rows) override {
-    fits_ = fold_with(stand_ins_, session(), reduction_, comm_, rows, wanted_);
+    fits_ = fold_with(missing_values_, session(), reduction_, comm_, rows, wanted_);
   }
   int code() const override { return fits_ ? reduction_.code() : MPI_ERR_TRUNCATE; }
 
   const MPI_Comm comm_;
-  const StandInsOfCall stand_ins_;
+  const MissingValuesOfCall missing_values_;
   Reduction reduction_;
   WantedSum wanted_;
   std::span<const std::byte> input_;
@@ -222,8 +222,8 @@ class ScanWithStandIns final : public Collective {
 
 std::shared_ptr<Collective> make_scan(MPI_Comm comm, runtime::Session& session,
                                       const Arguments& arguments) {
-  if (const auto stand_ins = stand_ins_of(*communicator_of(comm)))
-    return std::make_shared<ScanWithStandIns>(comm, session, arguments, *stand_ins);
+  if (const auto missing_values = missing_values_of(*communicator_of(comm)))
+    return std::make_shared<ScanWithMissingValues>(comm, session, arguments, *missing_values);
   return std::make_shared<Scan>(session, arguments);
 }
 
@@ -245,19 +245,19 @@ std::optional<int> leave_scan(CollectiveCall& call, const Arguments& arguments) 
   });
 }
 
-// The same over lanes, for few elements and an operator of MPI's.
-std::optional<int> scan_in_meeting(CollectiveCall& call, const Arguments& arguments) {
+// The same over shared slots, for few elements and an operator of MPI's.
+std::optional<int> scan_in_rendezvous(CollectiveCall& call, const Arguments& arguments) {
   const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
   const Layout layout = layout_of(datatype, count);
-  if (!goes_by_lanes(call, Kind::scan, layout.spread_bytes, op)) return std::nullopt;
+  if (!goes_by_shared_slots(call, Kind::scan, layout.spread_bytes, op)) return std::nullopt;
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   std::vector<Brought> all;
   Given given;
   runtime::Outcome outcome = delivered();
   auto code = goes_by_gather(call, layout.spread_bytes)
-                  ? gather_by_lanes(call, share_of_scan(call, is_inclusive), spread(input, layout),
-                                    given, all, outcome)
-                  : meet_by_lanes(call, spread(input, layout), all);
+                  ? gather_by_shared_slots(call, share_of_scan(call, is_inclusive),
+                                           spread(input, layout), given, all, outcome)
+                  : meet_by_shared_slots(call, spread(input, layout), all);
   if (!code) return std::nullopt;
   Fold fold(op, layout);
   const int end = call.rank() + (is_inclusive ? 1 : 0);
@@ -274,11 +274,12 @@ std::optional<int> scan_in_meeting(CollectiveCall& call, const Arguments& argume
   return call.finish(outcome, *code);
 }
 
-// The whole call, over lanes if they are there and nothing is in the way.
+// The whole call, over shared slots if they are there and nothing is in the way.
 Taken maybe_scan_at_head(const Arguments& arguments, MPI_Comm comm, int& code) {
   if (!arguments.are_valid()) return Taken::no;
-  return maybe_scan_by_lanes(arguments.sendbuf, arguments.recvbuf, arguments.count,
-                             arguments.datatype, arguments.op, arguments.is_inclusive, comm, code);
+  return maybe_scan_by_shared_slots(arguments.sendbuf, arguments.recvbuf, arguments.count,
+                                    arguments.datatype, arguments.op, arguments.is_inclusive, comm,
+                                    code);
 }
 
 Startable scan(const Arguments& arguments) {
@@ -286,8 +287,8 @@ Startable scan(const Arguments& arguments) {
   const auto& [sendbuf, recvbuf, count, datatype, op, is_inclusive] = arguments;
   if (is_inclusive)
     return {make,
-            sides_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix)};
-  return {make, sides_of::exscan(sendbuf, recvbuf, count, datatype, op)};
+            call_data_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix)};
+  return {make, call_data_of::exscan(sendbuf, recvbuf, count, datatype, op)};
 }
 
 }  // namespace
@@ -296,7 +297,7 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
                         MPI_Op op, MPI_Comm comm) {
   const Compared compared(
       comm, "scan",
-      sides_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix));
+      call_data_of::allreduce(sendbuf, recvbuf, count, datatype, op, Pattern::Kind::prefix));
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, true};
   int code = MPI_SUCCESS;
   const Taken taken = maybe_scan_at_head(arguments, comm, code);
@@ -304,14 +305,15 @@ extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datat
   CollectiveCall call(comm, "scan", CollectiveCall::Lock::at_once, entry_after(taken));
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
-  auto ended = scan_in_meeting(call, arguments);
+  auto ended = scan_in_rendezvous(call, arguments);
   if (!ended) ended = leave_scan(call, arguments);
   return ended ? *ended : make_scan(comm, call.session(), arguments)->run(call);
 }
 
 extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm) {
-  const Compared compared(comm, "exscan", sides_of::exscan(sendbuf, recvbuf, count, datatype, op));
+  const Compared compared(comm, "exscan",
+                          call_data_of::exscan(sendbuf, recvbuf, count, datatype, op));
   const Arguments arguments{sendbuf, recvbuf, count, datatype, op, false};
   int code = MPI_SUCCESS;
   const Taken taken = maybe_scan_at_head(arguments, comm, code);
@@ -319,7 +321,7 @@ extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   CollectiveCall call(comm, "exscan", CollectiveCall::Lock::at_once, entry_after(taken));
   if (!call.is_ours() || !arguments.are_valid())
     return call.leave_to([&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
-  auto ended = scan_in_meeting(call, arguments);
+  auto ended = scan_in_rendezvous(call, arguments);
   if (!ended) ended = leave_scan(call, arguments);
   return ended ? *ended : make_scan(comm, call.session(), arguments)->run(call);
 }

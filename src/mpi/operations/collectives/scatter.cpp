@@ -3,8 +3,8 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
-#include "mpi/carriers/lanes/lanes.hpp"
-#include "mpi/carriers/lanes/meeting.hpp"
+#include "mpi/carriers/shared_slots/rendezvous.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -77,7 +77,7 @@ int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcoun
       is_in_place ? all.of(root).layout.packed_bytes : mine.layout.packed_bytes;
   if (is_even) {
     const auto row_here = is_root ? all.all(call.size()) : std::vector<Piece>();
-    if (const auto met = scatter_in_meeting(call, root, given, row_here, mine)) return *met;
+    if (const auto met = scatter_in_rendezvous(call, root, given, row_here, mine)) return *met;
   }
   const MPI_Comm native = call.native(Kind::scatter, is_even ? given : bytes_unknown);
   if (native != MPI_COMM_NULL) {
@@ -116,12 +116,12 @@ bool is_valid(const CollectiveCall& call, const Pieces& all, const void* recvbuf
 
 extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Compared compared(
-      comm, "scatter",
-      sides_of::scatter(Pieces(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root));
+  const Compared compared(comm, "scatter",
+                          call_data_of::scatter(Pieces(sendbuf, sendcount, sendtype), recvbuf,
+                                                recvcount, recvtype, root));
   int code = MPI_SUCCESS;
-  const Taken taken = maybe_scatter_by_lanes(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                             recvtype, root, comm, code);
+  const Taken taken = maybe_scatter_by_shared_slots(sendbuf, sendcount, sendtype, recvbuf,
+                                                    recvcount, recvtype, root, comm, code);
   if (taken == Taken::done) return code == MPI_SUCCESS ? code : finish(comm, "scatter", code);
   CollectiveCall call(comm, "scatter", CollectiveCall::Lock::at_once, entry_after(taken));
   const Pieces all(sendbuf, sendcount, sendtype);
@@ -139,8 +139,8 @@ extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const i
                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Compared compared(comm, "scatterv",
-                          sides_of::scatter(Pieces(sendbuf, sendcounts, displs, sendtype), recvbuf,
-                                            recvcount, recvtype, root));
+                          call_data_of::scatter(Pieces(sendbuf, sendcounts, displs, sendtype),
+                                                recvbuf, recvcount, recvtype, root));
   CollectiveCall call(comm, "scatterv");
   const Pieces all(sendbuf, sendcounts, displs, sendtype);
   if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))

@@ -3,9 +3,9 @@
 
 #include <numeric>
 
-#include "mpi/carriers/lanes/lanes.hpp"
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/world.hpp"
@@ -20,21 +20,21 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const runtime::Lock lock = world.engine().lock();
   const Communicator* communicator = communicator_of(comm);
   const bool is_native = communicator->is_native || leaves_collectives_to_library(world.options());
-  const CommunicatorLanes* lanes = communicator->lanes.get();
-  const bool is_by_lanes = lanes != nullptr && communicator->last == nullptr;
-  if (is_by_lanes && lanes->last_root >= 0) return {lanes->last_root};
+  const CommunicatorSlots* shared_slots = communicator->shared_slots.get();
+  const bool is_by_shared_slots = shared_slots != nullptr && communicator->last == nullptr;
+  if (is_by_shared_slots && shared_slots->last_root >= 0) return {shared_slots->last_root};
   const runtime::Session* last = communicator->last;
   if (last == nullptr) last = communicator->session;
-  if (!is_native && !is_by_lanes && last != nullptr) return last->contributors().ranks();
-  // The MPI library's own collectives contain everybody, or fail; those over lanes all who have
-  // them, but for those whom a gather has missed.
+  if (!is_native && !is_by_shared_slots && last != nullptr) return last->contributors().ranks();
+  // The MPI library's own collectives contain everybody, or fail; those over shared slots all who
+  // have them, but for those whom a gather has missed.
   std::vector<int> everybody;
   if (is_native) everybody.resize(communicator->world_ranks.size());
   std::iota(everybody.begin(), everybody.end(), 0);
-  if (is_by_lanes)
-    for (int i = 0; i < lanes->members->size(); ++i)
-      if ((lanes->missing.in_last >> i & 1) == 0)
-        everybody.push_back(lanes->members->comm_rank(rank_at(i)));
+  if (is_by_shared_slots)
+    for (int i = 0; i < shared_slots->members->size(); ++i)
+      if ((shared_slots->missing.in_last >> i & 1) == 0)
+        everybody.push_back(shared_slots->members->comm_rank(rank_at(i)));
   return everybody;
 }
 

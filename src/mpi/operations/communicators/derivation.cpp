@@ -10,13 +10,13 @@
 #include "mpi/handles/communicators/attributes.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/neighbors.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/errors/codes.hpp"
+#include "mpi/operations/communicators/derived_making.hpp"
 #include "mpi/operations/communicators/graph_edges.hpp"
-#include "mpi/operations/communicators/remaking.hpp"
 #include "mpi/policies/replicas/host_map.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {
@@ -66,7 +66,7 @@ std::vector<int> in_group(MPI_Comm comm, MPI_Group group) {
 }  // namespace
 
 std::optional<Grid> grid_of(MPI_Comm comm) {
-  if (is_remade(comm)) return communicator_of(comm)->grid;
+  if (is_derived(comm)) return communicator_of(comm)->grid;
   int topology = MPI_UNDEFINED;
   int ndims = 0;
   PMPI_Topo_test(comm, &topology);
@@ -187,7 +187,7 @@ int derive(CollectiveCall& call, const runtime::Outcome& before, MPI_Comm comm, 
            const Derivation& derivation, MPI_Comm* made) {
   *made = MPI_COMM_NULL;
   if (derivation.code != MPI_SUCCESS) return call.finish(before, derivation.code);
-  roll.find_spare(call.lock());
+  roll.find_carrier(call.lock());
   if (call.session().is_revoked()) return call.finish(before);
   const std::uint64_t name = call.session().next_child();
   const Communicator& parent = *communicator_of(comm);
@@ -199,7 +199,7 @@ int derive(CollectiveCall& call, const runtime::Outcome& before, MPI_Comm comm, 
     name_child(comm, MPI_COMM_NULL);
     return call.leave_to([] { return MPI_SUCCESS; });
   }
-  const int code = remake(std::move(world_ranks), roll, name, comm, made, call.lock());
+  const int code = make_derived(std::move(world_ranks), roll, name, comm, made, call.lock());
   if (code != MPI_SUCCESS) return call.finish(before, code);
   name_child(comm, *made);
   communicator_of(*made)->grid = derivation.grid;

@@ -52,7 +52,7 @@ Derivation edges_of_all(MPI_Comm comm, int n, const int nodes[], const int degre
 // For all that nobody can make without MPI.
 Derivation impossible();
 
-// What MPI knows of its own communicators, and this of remade ones. Nothing: it is no grid.
+// What MPI knows of its own communicators, and this of derived ones. Nothing: it is no grid.
 std::optional<Grid> grid_of(MPI_Comm comm);
 
 // `call`: that of the program, under the engine's lock; `before`: what it has done until now;

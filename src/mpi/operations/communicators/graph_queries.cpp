@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 
 using namespace resprout::shim;
@@ -11,19 +11,19 @@ using namespace resprout::shim;
 namespace {
 
 // Null: MPI knows what it has.
-const Graph* graph_of_remade(MPI_Comm comm) {
-  if (!is_remade(comm)) return nullptr;
+const Graph* graph_of_derived(MPI_Comm comm) {
+  if (!is_derived(comm)) return nullptr;
   const auto& graph = communicator_of(comm)->graph;
   return graph ? &*graph : nullptr;
 }
 
 const WholeGraph* whole_of(MPI_Comm comm) {
-  const Graph* graph = graph_of_remade(comm);
+  const Graph* graph = graph_of_derived(comm);
   return graph != nullptr && graph->whole ? &*graph->whole : nullptr;
 }
 
 const OwnEdges* edges_of(MPI_Comm comm) {
-  const Graph* graph = graph_of_remade(comm);
+  const Graph* graph = graph_of_derived(comm);
   return graph != nullptr && graph->own ? &*graph->own : nullptr;
 }
 

@@ -11,15 +11,15 @@
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
+#include "mpi/handles/openmpi/creation_communicator.hpp"
 #include "mpi/handles/openmpi/making.hpp"
-#include "mpi/handles/openmpi/nursery.hpp"
-#include "mpi/operations/communicators/remaking.hpp"
+#include "mpi/operations/communicators/derived_making.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/decided.hpp"
@@ -61,14 +61,14 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
   RollCall roll(session, 0);
   roll.say(lock);
   const bool is_whole = session.is_whole();
-  bool is_for_mpi = !session.is_revoked() && is_whole && roll.is_peaceful() && !parent.remade;
+  bool is_for_mpi = !session.is_revoked() && is_whole && roll.is_peaceful() && !parent.derived;
   int code = MPI_SUCCESS;
   std::byte ended{0};  // others may have it nevertheless: then nobody uses it
   if (is_for_mpi) {
     lock.unlock();
     {
       const QuietMaking quiet;
-      code = create_in_nursery(comm, group, key, made);
+      code = create_in_creation_communicator(comm, group, key, made);
     }
     const std::byte here = end_of_making(code);
     lock.lock();
@@ -77,10 +77,10 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
     if (ended == making_met_loss) note_broken_making();
   }
   const bool has_run_out = (ended & making_ran_out) != std::byte{0};
-  if (!is_for_mpi && !has_run_out) roll.find_spare(lock);
-  const bool is_masked = call_policy().stands_in();
+  if (!is_for_mpi && !has_run_out) roll.find_carrier(lock);
+  const bool is_substituted = call_policy().stands_in();
   const auto name_it = [&] {
-    if (is_masked) name_group(comm, *made, tag, world_ranks, number);
+    if (is_substituted) name_group(comm, *made, tag, world_ranks, number);
   };
   const std::uint64_t child = session.next_child();
   const bool is_over = session.is_revoked();
@@ -94,9 +94,9 @@ int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& worl
     open_communicator(*made, child, lock);
     return code;
   }
-  const bool is_told = World::current()->options().on_loss == OnLoss::error && !is_masked;
+  const bool is_told = World::current()->options().on_loss == OnLoss::error && !is_substituted;
   if (!is_whole && is_told) return proc_failed();
-  code = remake(world_ranks, roll, child, comm, made, lock);
+  code = make_derived(world_ranks, roll, child, comm, made, lock);
   if (code == MPI_SUCCESS) name_it();
   return code;
 }

@@ -9,12 +9,12 @@
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/attributes.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/lingering.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/openmpi/references.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/operations/communicators/closing.hpp"
-#include "mpi/operations/communicators/remaking.hpp"
+#include "mpi/operations/communicators/derived_making.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
@@ -66,13 +66,13 @@ struct Kept {
 bool has_requests_left(MPI_Comm comm) {
   Receives* by = receives();
   return has_requests_of(comm) || has_collectives_of(comm) ||
-         (!is_remade(comm) && has_requests_in_mpi(comm)) || (by != nullptr && by->is_needed(comm));
+         (!is_derived(comm) && has_requests_in_mpi(comm)) || (by != nullptr && by->is_needed(comm));
 }
 
 // None of its requests is left.
 void end_after_requests(MPI_Comm comm, Parting parting) {
   Communicator& communicator = *communicator_of(comm);
-  if (communicator.remade) return unmake(comm, parting == Parting::clean);
+  if (communicator.derived) return unmake(comm, parting == Parting::clean);
   forget_requests_of(comm);
   const bool is_departing = communicator.is_departing;
   undescribe_communicator(comm);
@@ -98,7 +98,7 @@ int end(MPI_Comm* comm, PartingWaits waits, Native native) {
   const MPI_Comm handle = *comm;
   leave_send_halves(handle);
   const bool lingers = has_requests_left(handle);
-  if (lingers || is_remade(handle))
+  if (lingers || is_derived(handle))
     if (const int code = delete_attributes(handle); code != MPI_SUCCESS) return code;
   if (lingers) {
     end_later(handle, waits);
@@ -108,7 +108,7 @@ int end(MPI_Comm* comm, PartingWaits waits, Native native) {
   const Kept kept(*communicator_of(handle));
   const Parting parting = close_communicator(handle, waits);
   int code = MPI_SUCCESS;
-  if (is_remade(handle)) {
+  if (is_derived(handle)) {
     unmake(handle, parting == Parting::clean);
   } else if (parting == Parting::unclean) {
     code = keep(handle);

@@ -11,7 +11,7 @@ namespace resprout::shim {
 class NativeTwin {
  public:
   // Collective over `comm`. REQUIRES: `comm` was made after a loss
-  // (handles/communicators/remade.hpp).
+  // (handles/communicators/derived.hpp).
   explicit NativeTwin(MPI_Comm comm);
   ~NativeTwin();
   NativeTwin(const NativeTwin&) = delete;

@@ -1,11 +1,11 @@
 // New communicators. The MPI library makes them while nobody in the world is lost. Afterwards, and
-// if a loss falls into that, they are remade, among the same processes, of whom the dead stay dead;
-// and so is all that is made of a remade one. With `--on-loss error` the program is told instead if
-// its communicator has lost a member.
+// if a loss falls into that, derived ones are made, among the same processes, of whom the dead stay
+// dead; and so is all that is made of a derived one. With `--on-loss error` the program is told
+// instead if its communicator has lost a member.
 //
-// Where siblings stand in for the lost (policies/replicas/masking.hpp) they are as good as the
-// living: what they would have said of their arguments is asked for, and all that is made has the
-// name that other planes give it, whoever makes it there.
+// Where siblings stand in for the lost (policies/replicas/replica_substitution.hpp) they are as
+// good as the living: what they would have said of their arguments is asked for, and all that is
+// made has the name that other planes give it, whoever makes it there.
 //
 // All members agree on that in operations of ours, so that none of them enters MPI without the
 // others. A loss that falls into MPI's part of it must not end them (handles/openmpi/making.hpp).
@@ -31,8 +31,8 @@
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
 #include "mpi/handles/communicators/departures.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/natives.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
@@ -45,7 +45,7 @@
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/host_map.hpp"
 #include "mpi/policies/replicas/lone_calls.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -59,11 +59,11 @@ namespace {
 runtime::Outcome hear_all(CollectiveCall& call, MPI_Comm comm, const char* name, RollCall& roll,
                           std::span<const std::byte> said) {
   const auto bytes = static_cast<int>(said.size());
-  const Masked masked(comm, name, [&](Sides& sides) {
-    sides.pattern = {.kind = Pattern::Kind::gather};
-    sides.give(said.data(), bytes, MPI_BYTE);
-    for (int rank = 0; rank < sides.size(); ++rank)
-      sides.get(roll.at(rank).data(), bytes, MPI_BYTE);
+  const SubstitutedCall substituted(comm, name, [&](CallData& call_data) {
+    call_data.pattern = {.kind = Pattern::Kind::gather};
+    call_data.give(said.data(), bytes, MPI_BYTE);
+    for (int rank = 0; rank < call_data.size(); ++rank)
+      call_data.get(roll.at(rank).data(), bytes, MPI_BYTE);
   });
   std::copy(said.begin(), said.end(), roll.mine().begin());
   runtime::Outcome outcome = roll.say(call.lock());
@@ -124,7 +124,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
   const runtime::Outcome outcome = hear_all(call, comm, name, roll, derived.said);
   finish_departures(World::current()->engine(), call.lock());
   if (call.session().is_revoked()) return call.finish(outcome);
-  if (call.is_whole() && roll.is_peaceful() && !call.communicator().remade)
+  if (call.is_whole() && roll.is_peaceful() && !call.communicator().derived)
     if (const auto code = make_natively(call, comm, name, roll.may_have_native(), made, of_mpi))
       return *code;
   const World& world = *World::current();
@@ -155,7 +155,7 @@ extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* ne
       comm, "comm_dup_with_info", newcomm,
       [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); },
       [&] { return duplicate(comm); });
-  if (code == MPI_SUCCESS && info != MPI_INFO_NULL && is_remade(*newcomm))
+  if (code == MPI_SUCCESS && info != MPI_INFO_NULL && is_derived(*newcomm))
     MPI_Comm_set_info(*newcomm, info);
   return code;
 }

@@ -6,7 +6,7 @@
 // spawn, merge, split) goes on so. What starts ranks of MPICH and Intel MPI (launch/own) starts no
 // others, so all members are refused alike.
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/refusal.hpp"
 #include "mpi/handles/errors/codes.hpp"
@@ -33,9 +33,9 @@ bool are_all_started() {
 // `make`: the library's call on the communicator that it is given.
 template <typename Make>
 int connect_to_others(MPI_Comm comm, const char* name, MPI_Comm* made, Make make) {
-  if (!is_remade(comm)) return make(comm);
+  if (!is_derived(comm)) return make(comm);
   const NativeTwin twin(comm);
-  if (!twin.is_possible()) return refuse_remade(comm, name);
+  if (!twin.is_possible()) return refuse_derived(comm, name);
   const int code = twin.is_whole() ? make(twin.comm()) : proc_failed();
   if (code == MPI_SUCCESS) inherit_error_handler(comm, *made);
   return finish(comm, name, code);

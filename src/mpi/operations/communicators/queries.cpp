@@ -1,10 +1,10 @@
-// What MPI would say of the handle of a remade communicator is true of its blank: these say it of
+// What MPI would say of the handle of a derived communicator is true of its blank: these say it of
 // the communicator.
 #include <algorithm>
 #include <vector>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 
 using namespace resprout::shim;
@@ -13,7 +13,7 @@ namespace {
 
 // Null: MPI knows what it has.
 const Grid* grid_below(MPI_Comm comm) {
-  if (!is_remade(comm)) return nullptr;
+  if (!is_derived(comm)) return nullptr;
   const auto& grid = communicator_of(comm)->grid;
   return grid ? &*grid : nullptr;
 }
@@ -21,13 +21,13 @@ const Grid* grid_below(MPI_Comm comm) {
 }  // namespace
 
 extern "C" int MPI_Comm_rank(MPI_Comm comm, int* rank) {
-  if (!is_remade(comm)) return PMPI_Comm_rank(comm, rank);
+  if (!is_derived(comm)) return PMPI_Comm_rank(comm, rank);
   *rank = communicator_of(comm)->rank;
   return MPI_SUCCESS;
 }
 
 extern "C" int MPI_Comm_size(MPI_Comm comm, int* size) {
-  if (!is_remade(comm)) return PMPI_Comm_size(comm, size);
+  if (!is_derived(comm)) return PMPI_Comm_size(comm, size);
   *size = static_cast<int>(communicator_of(comm)->world_ranks.size());
   return MPI_SUCCESS;
 }
@@ -35,7 +35,7 @@ extern "C" int MPI_Comm_size(MPI_Comm comm, int* size) {
 extern "C" int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) { return group_of(comm, group); }
 
 extern "C" int MPI_Comm_compare(MPI_Comm one, MPI_Comm other, int* result) {
-  if (!is_remade(one) && !is_remade(other)) return PMPI_Comm_compare(one, other, result);
+  if (!is_derived(one) && !is_derived(other)) return PMPI_Comm_compare(one, other, result);
   std::vector<int> members = communicator_of(one)->world_ranks;
   std::vector<int> others = communicator_of(other)->world_ranks;
   *result = MPI_UNEQUAL;
@@ -53,7 +53,7 @@ extern "C" int MPI_Comm_compare(MPI_Comm one, MPI_Comm other, int* result) {
 }
 
 extern "C" int MPI_Topo_test(MPI_Comm comm, int* status) {
-  const auto* graph = is_remade(comm) ? &communicator_of(comm)->graph : nullptr;
+  const auto* graph = is_derived(comm) ? &communicator_of(comm)->graph : nullptr;
   const bool has_graph = graph != nullptr && graph->has_value();
   if (grid_below(comm) == nullptr && !has_graph) return PMPI_Topo_test(comm, status);
   *status = !has_graph ? MPI_CART : (*graph)->whole ? MPI_GRAPH : MPI_DIST_GRAPH;

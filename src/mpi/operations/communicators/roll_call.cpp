@@ -29,15 +29,15 @@ RollCall::RollCall(runtime::Session& session, std::size_t bytes_each, bool may_d
 
 RollCall::~RollCall() {
   give_back();
-  if (spare_ >= 0) give_back_spare(spare_);
+  if (pool_index_ >= 0) give_back_carrier(pool_index_);
 }
 
 void RollCall::give_back() {
-  if (is_mine_) give_back_spare(candidate_);
+  if (is_mine_) give_back_carrier(candidate_);
   is_mine_ = false;
 }
 
-int RollCall::take_spare() { return std::exchange(spare_, -1); }
+int RollCall::take_carrier() { return std::exchange(pool_index_, -1); }
 
 runtime::Outcome RollCall::step(runtime::Lock& lock) {
   BitwiseOr any;
@@ -46,7 +46,7 @@ runtime::Outcome RollCall::step(runtime::Lock& lock) {
                             [&](std::span<const std::byte> all) { hear(all); });
 }
 
-void RollCall::find_spare(runtime::Lock& lock) {
+void RollCall::find_carrier(runtime::Lock& lock) {
   for (int waits = 0;; ++waits) {
     while (!is_over() && !session_.is_revoked()) {
       if (stage_ == Stage::draining) {
@@ -56,7 +56,7 @@ void RollCall::find_spare(runtime::Lock& lock) {
       }
       step(lock);
     }
-    const bool may_come = spare_ < 0 && is_said(has_spares_departing) && waits < waits_max;
+    const bool may_come = pool_index_ < 0 && is_said(has_carriers_departing) && waits < waits_max;
     if (!may_come || session_.is_revoked()) return;
     finish_departures(World::current()->engine(), lock);
     lock.unlock();
@@ -68,14 +68,14 @@ void RollCall::find_spare(runtime::Lock& lock) {
 
 std::span<const std::byte> RollCall::next_words() {
   if (stage_ != Stage::saying) return {&has_failed_, 1};
-  SpareWords mine = spares_for(session_);
+  CarrierWords mine = carriers_for(session_);
   if (!may_drain_) mine.unusable |= mine.unclean;
   std::memcpy(bytes_.data(), &mine, sizeof mine);
   std::byte& flags = bytes_[sizeof mine];
   flags = std::byte{0};
   if (!may_mpi_make_any()) flags |= knows_of_loss;
   if (!may_make_native()) flags |= has_enough_natives;
-  if (is_any_spare_departing()) flags |= has_spares_departing;
+  if (is_any_carrier_departing()) flags |= has_carriers_departing;
   return bytes_;
 }
 
@@ -86,12 +86,12 @@ void RollCall::hear(std::span<const std::byte> all) {
 }
 
 void RollCall::choose() {
-  SpareWords all;
+  CarrierWords all;
   std::memcpy(&all, bytes_.data(), sizeof all);
-  candidate_ = choose_spare(all);
+  candidate_ = choose_carrier(all);
   stage_ = candidate_ < 0 ? Stage::over : Stage::reserving;
   if (candidate_ < 0) return;
-  is_mine_ = reserve_spare(candidate_);
+  is_mine_ = reserve_carrier(candidate_);
   has_failed_ = is_mine_ ? std::byte{0} : std::byte{1};
   has_to_be_drained_ = (all.unclean >> candidate_ & 1) != 0;
 }
@@ -105,7 +105,7 @@ void RollCall::conclude(bool has_anybody_failed) {
   } else if (stage_ == Stage::reserving && has_to_be_drained_) {
     stage_ = Stage::draining;
   } else {
-    spare_ = candidate_;
+    pool_index_ = candidate_;
     is_mine_ = false;
     stage_ = Stage::over;
   }

@@ -2,10 +2,10 @@
 // all who live hear the same, also if some fail meanwhile, and agree on who these are
 // (docs/explanation/protocols/ftco_allreduce.md).
 //
-// In the first each says what it has to say, whether it knows of any loss, and which spares it can
-// use. If the MPI library is not to make the communicator, there are others: each reserves the best
-// spare that all can use and says whether it could, for another thread may have been at another
-// communicator; then, if it is not clean, they drain it and say whether that went well, for
+// In the first each says what it has to say, whether it knows of any loss, and which carriers it
+// can use. If the MPI library is not to make the communicator, there are others: each reserves the
+// best carrier that all can use and says whether it could, for another thread may have been at
+// another communicator; then, if it is not clean, they drain it and say whether that went well, for
 // somebody may have been lost. If it did not everywhere, they begin again. So they do, a number of
 // times, where there is none but for those of communicators that some have freed: others may be
 // about to free them.
@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "mpi/handles/communicators/spares.hpp"
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "runtime/session.hpp"
 
 namespace resprout::shim {
@@ -24,9 +24,9 @@ namespace resprout::shim {
 class RollCall {
  public:
   // Each of the members of `session`, lost or not, may say `bytes_each`; who does not says zeros.
-  // `may_drain`: the call waits; else only clean spares will do.
+  // `may_drain`: the call waits; else only clean carriers will do.
   RollCall(runtime::Session& session, std::size_t bytes_each, bool may_drain = true);
-  // A spare that nobody has taken is free again.
+  // A carrier that nobody has taken is free again.
   ~RollCall();
   RollCall(const RollCall&) = delete;
   RollCall& operator=(const RollCall&) = delete;
@@ -49,11 +49,11 @@ class RollCall {
   bool may_have_native() const { return !is_said(has_enough_natives); }
 
   // Collective over the session: everything up to the end.
-  void find_spare(runtime::Lock& lock);
+  void find_carrier(runtime::Lock& lock);
   // Reserved by all members; -1: there was none.
-  int spare() const { return spare_; }
+  int pool_index() const { return pool_index_; }
   // As spare(), for a communicator that takes it: it is reserved no longer.
-  int take_spare();
+  int take_carrier();
 
   // The same in steps, for those who do not wait: until is_over(), the bytes
   // that the next allreduce takes, and what became of them.
@@ -66,12 +66,14 @@ class RollCall {
   // Said by any.
   static constexpr std::byte knows_of_loss{1};
   static constexpr std::byte has_enough_natives{2};
-  static constexpr std::byte has_spares_departing{4};
+  static constexpr std::byte has_carriers_departing{4};
 
-  bool is_said(std::byte what) const { return (bytes_[sizeof(SpareWords)] & what) != std::byte{0}; }
+  bool is_said(std::byte what) const {
+    return (bytes_[sizeof(CarrierWords)] & what) != std::byte{0};
+  }
 
   std::size_t place_of(int member) const {
-    return sizeof(SpareWords) + 1 + bytes_each_ * static_cast<std::size_t>(member);
+    return sizeof(CarrierWords) + 1 + bytes_each_ * static_cast<std::size_t>(member);
   }
   runtime::Outcome step(runtime::Lock& lock);
   void choose();
@@ -88,7 +90,7 @@ class RollCall {
   bool is_mine_ = false;  // it is reserved here
   bool has_to_be_drained_ = false;
   std::byte has_failed_{0};
-  int spare_ = -1;
+  int pool_index_ = -1;
 };
 
 }  // namespace resprout::shim

@@ -14,8 +14,8 @@
 #include "mpi/handles/communicators/attributes.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/neighbors.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -24,7 +24,7 @@
 #include "mpi/handles/openmpi/making.hpp"
 #include "mpi/handles/openmpi/steps.hpp"
 #include "mpi/operations/communicators/derivation.hpp"
-#include "mpi/operations/communicators/remaking.hpp"
+#include "mpi/operations/communicators/derived_making.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
@@ -39,10 +39,10 @@ namespace {
 
 enum class Who { everybody, the_living };
 
-class Remaking final : public Collective {
+class DerivedMaking final : public Collective {
  public:
   // `session`: that in which the members agree.
-  Remaking(runtime::Session& session, MPI_Comm comm, Who who, MPI_Comm* made)
+  DerivedMaking(runtime::Session& session, MPI_Comm comm, Who who, MPI_Comm* made)
       : Collective(session), comm_(comm), who_(who), made_(made), roll_(session, 0, false) {
     leave_to_program();
     *made = MPI_COMM_NULL;
@@ -50,7 +50,7 @@ class Remaking final : public Collective {
 
  private:
   // What the members agree on, or whom this process waits for.
-  enum class Stage { who_makes_it, mpi, has_mpi_made_it, spare };
+  enum class Stage { who_makes_it, mpi, has_mpi_made_it, carrier };
 
   void begin(runtime::Started& started) override { say(started); }
   void take(std::span<const std::byte> all) override {
@@ -72,7 +72,7 @@ class Remaking final : public Collective {
   }
   bool go_on(runtime::Started& started, const runtime::Outcome&) override {
     if (session().is_revoked()) return false;
-    if (stage_ == Stage::who_makes_it && who_ == Who::everybody && !is_remade(comm_)) {
+    if (stage_ == Stage::who_makes_it && who_ == Who::everybody && !is_derived(comm_)) {
       const bool is_whole = session().is_whole();
       if (is_whole && roll_.is_peaceful()) {
         leave_to_mpi(started);
@@ -99,13 +99,13 @@ class Remaking final : public Collective {
       note_broken_making();
       *made_ = MPI_COMM_NULL;
     }
-    stage_ = Stage::spare;
+    stage_ = Stage::carrier;
     if (!roll_.is_over()) {
       say(started);
       return true;
     }
     runtime::Lock held;  // by whoever advances tasks
-    code_ = remake(members(), roll_, session().next_child(), comm_, made_, held);
+    code_ = make_derived(members(), roll_, session().next_child(), comm_, made_, held);
     if (code_ == MPI_SUCCESS && who_ == Who::everybody) {
       name_child(comm_, *made_);
       communicator_of(*made_)->grid = grid_of(comm_);
@@ -167,7 +167,8 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
   }
   const auto make = [=](MPI_Comm on, runtime::Session&) -> std::shared_ptr<Collective> {
     if (!ulfm::outlives_losses()) return nullptr;
-    return std::make_shared<Remaking>(*communicator_of(on)->repair, on, Who::the_living, newcomm);
+    return std::make_shared<DerivedMaking>(*communicator_of(on)->repair, on, Who::the_living,
+                                           newcomm);
   };
   // One process alone, or several whom the lifeline does not know, or nobody can be lost.
   const auto at_once = [&] {
@@ -179,7 +180,7 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
 
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   const World* world = World::current();
-  if (world != nullptr && comm != MPI_COMM_NULL && !is_remade(comm) && is_revoked(comm))
+  if (world != nullptr && comm != MPI_COMM_NULL && !is_derived(comm) && is_revoked(comm))
     return finish(comm, "comm_idup", ulfm::revoked_class());
   const bool is_for_mpi = world == nullptr || !ulfm::outlives_losses() ||
                           (world->options().is_replicated() && !call_policy().stands_in());
@@ -189,7 +190,7 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
     return code;
   }
   const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
-    return std::make_shared<Remaking>(session, on, Who::everybody, newcomm);
+    return std::make_shared<DerivedMaking>(session, on, Who::everybody, newcomm);
   };
   return start_collective(comm, "comm_idup", request, {make},
                           [&] { return PMPI_Comm_idup(comm, newcomm, request); });

@@ -1,7 +1,7 @@
-// What the MPI library would do for the handle of a remade communicator with one process, and
+// What the MPI library would do for the handle of a derived communicator with one process, and
 // wrongly for the communicator: refused by name.
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -14,16 +14,16 @@ using namespace resprout::shim;
 namespace {
 
 template <typename Native>
-int unless_remade(MPI_Comm comm, const char* name, Native native) {
-  return is_remade(comm) ? refuse_remade(comm, name) : native();
+int unless_derived(MPI_Comm comm, const char* name, Native native) {
+  return is_derived(comm) ? refuse_derived(comm, name) : native();
 }
 
 }  // namespace
 
 extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm bridge_comm,
                                     int remote_leader, int tag, MPI_Comm* newintercomm) {
-  const MPI_Comm comm = is_remade(local_comm) ? local_comm : bridge_comm;
-  return unless_remade(comm, "intercomm_create", [&] {
+  const MPI_Comm comm = is_derived(local_comm) ? local_comm : bridge_comm;
+  return unless_derived(comm, "intercomm_create", [&] {
     return PMPI_Intercomm_create(local_comm, local_leader, bridge_comm, remote_leader, tag,
                                  newintercomm);
   });
@@ -36,7 +36,7 @@ extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* n
                                        MPI_Request* request) {
   if (World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
     return finish(comm, "comm_idup_with_info", ulfm::revoked_class());
-  return unless_remade(comm, "comm_idup_with_info", [&] {
+  return unless_derived(comm, "comm_idup_with_info", [&] {
     const int code = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
     if (code == MPI_SUCCESS && World::current() != nullptr) name_started_duplicate(comm, *newcomm);
     return code;
@@ -46,7 +46,7 @@ extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* n
 extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,
                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                               MPI_Info info, MPI_Request* request) {
-  return unless_remade(comm, "psend_init", [&] {
+  return unless_derived(comm, "psend_init", [&] {
     return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
   });
 }
@@ -54,7 +54,7 @@ extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,
 extern "C" int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype,
                               int source, int tag, MPI_Comm comm, MPI_Info info,
                               MPI_Request* request) {
-  return unless_remade(comm, "precv_init", [&] {
+  return unless_derived(comm, "precv_init", [&] {
     return PMPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
   });
 }

@@ -14,20 +14,21 @@
 #include "mpi/operations/io/plane_files.hpp"
 #include "mpi/policies/files/file_note.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/names.hpp"
 #include "runtime/net/fd.hpp"
 
 namespace resprout::shim {
 
-Account::Account(Masking& by, std::string filename, std::string path, std::vector<int> world_ranks)
+Account::Account(ReplicaSubstitution& by, std::string filename, std::string path,
+                 std::vector<int> world_ranks)
     : by_(by),
       filename_(std::move(filename)),
       path_(std::move(path)),
       world_ranks_(std::move(world_ranks)) {}
 
 std::unique_ptr<Account> Account::of(MPI_Comm comm, std::string filename, std::string path) {
-  Masking* by = masking.load(std::memory_order_acquire);
+  ReplicaSubstitution* by = replica_substitution.load(std::memory_order_acquire);
   if (by == nullptr) return nullptr;
   std::unique_ptr<Account> account(
       new Account(*by, std::move(filename), std::move(path), communicator_of(comm)->world_ranks));

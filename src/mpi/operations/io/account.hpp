@@ -1,5 +1,5 @@
 // What a process writes to a file that is open apart (apart.hpp), so that a plane which has lost it
-// can have it all the same, where siblings stand in (policies/replicas/masking.hpp).
+// can have it all the same, where siblings stand in (policies/replicas/replica_substitution.hpp).
 //
 // Each process remembers where it writes. Where others may read it from then on, the members
 // *settle*: in MPI_File_sync, MPI_File_close, and in blocking collective reads. There each keeps
@@ -29,7 +29,7 @@
 
 namespace resprout::shim {
 
-class Masking;
+class ReplicaSubstitution;
 
 class Account {
  public:
@@ -63,14 +63,15 @@ class Account {
   void end();
 
  private:
-  Account(Masking& by, std::string filename, std::string path, std::vector<int> world_ranks);
+  Account(ReplicaSubstitution& by, std::string filename, std::string path,
+          std::vector<int> world_ranks);
 
   runtime::MessageName name(int world_rank, int part) const;
   void begin_anew(const char* call);
   void keep(int part, std::span<const std::byte> bytes);
   std::vector<std::byte> recall(int rank, int part) const;
 
-  Masking& by_;
+  ReplicaSubstitution& by_;
   const std::string filename_;
   const std::string path_;
   const std::vector<int> world_ranks_;

@@ -15,7 +15,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/datatypes/type_size.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/failures.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/broken_sends.hpp"
 #include "mpi/handles/requests/kept_ends.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/patience.hpp"
@@ -24,20 +24,20 @@ namespace {
 bool is_continuing() { return World::current()->options().on_loss != OnLoss::error; }
 
 // What the lost should have said others say, under the request that the program has.
-bool is_masking() { return call_policy().stands_in(); }
+bool is_substituting() { return call_policy().stands_in(); }
 
 // MPI has broken off a wildcard receive of this program, and it is for us to decide what becomes
 // of it.
 bool is_broken_off(const GuardedCall& call, int code) {
-  if (is_masking()) return false;
+  if (is_substituting()) return false;
   return is_pending(code) && (is_continuing() || is_all_acknowledged(call.communicator_in_error()));
 }
 
 // Open MPI 5.0 goes on to speak of the loss if the message came just after it, and keeps the
 // request.
 int drop_received(MPI_Request& request) {
-  const auto pending = recall(request);
-  if (!pending || !pending->is_persistent) PMPI_Request_free(&request);
+  const auto record = recall(request);
+  if (!record || !record->is_persistent) PMPI_Request_free(&request);
   return MPI_SUCCESS;
 }
 
@@ -46,19 +46,19 @@ bool is_unresolved(const MPI_Status& status) {
   return status.MPI_ERROR == MPI_ERR_PENDING || is_pending(status.MPI_ERROR);
 }
 
-// What it waits for, if it belongs to a remade communicator: MPI notices only half of what may
+// What it waits for, if it belongs to a derived communicator: MPI notices only half of what may
 // happen to it.
-std::optional<Pending> recall_on_remade(MPI_Request request) {
-  if (!is_any_remade() || request == MPI_REQUEST_NULL) return std::nullopt;
-  const auto pending = recall(request);
-  return pending && is_remade(pending->comm) ? pending : std::nullopt;
+std::optional<RequestRecord> recall_on_derived(MPI_Request request) {
+  if (!is_any_derived() || request == MPI_REQUEST_NULL) return std::nullopt;
+  const auto record = recall(request);
+  return record && is_derived(record->comm) ? record : std::nullopt;
 }
 
-bool is_on_remade(MPI_Request request) { return recall_on_remade(request).has_value(); }
+bool is_on_derived(MPI_Request request) { return recall_on_derived(request).has_value(); }
 
-bool is_any_on_remade(Requests requests) {
-  if (!is_any_remade()) return false;
-  return std::any_of(requests.handles, requests.handles + requests.count, is_on_remade);
+bool is_any_on_derived(Requests requests) {
+  if (!is_any_derived()) return false;
+  return std::any_of(requests.handles, requests.handles + requests.count, is_on_derived);
 }
 
 // For an MPI that does not notice losses: the first request from `first` on whose peer is lost and
@@ -66,9 +66,9 @@ bool is_any_on_remade(Requests requests) {
 int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
   if (!has_anything_happened()) return -1;
   for (int i = first; i < requests.count; ++i) {
-    const auto pending = recall(requests[i]);
-    if (!pending || !pending->is_started || pending->unsent_code != MPI_SUCCESS ||
-        !is_hopeless(pending->comm, pending->peer))
+    const auto record = recall(requests[i]);
+    if (!record || !record->is_started || record->unsent_code != MPI_SUCCESS ||
+        !is_hopeless(record->comm, record->peer))
       continue;
     int flag = 0;
     code = test_remembered(requests[i], flag, status);
@@ -78,7 +78,7 @@ int end_lost(Requests requests, int first, MPI_Status& status, int& code) {
 }
 
 // MPI calls a request complete that waited for `was`: how it has ended.
-int end_of(const std::optional<Pending>& was, int code) {
+int end_of(const std::optional<RequestRecord>& was, int code) {
   if (code != MPI_SUCCESS || !was || !was->needs_receiver || !may_be_broken_off(was->comm))
     return code;
   return code_of_loss(was->comm);
@@ -89,7 +89,7 @@ int end_of(const std::optional<Pending>& was, int code) {
 class EndedWell {
  public:
   // The i-th request, which waited for `was`.
-  void note(int i, const std::optional<Pending>& was) {
+  void note(int i, const std::optional<RequestRecord>& was) {
     if (was && !was->is_persistent) indices_.push_back(i);
   }
   void keep(Requests requests, Statuses& statuses) const {
@@ -174,17 +174,17 @@ int without_resumed(const GuardedCall& call, Requests requests, int& outcount, i
   return has_error ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
-// One call of MPI cannot speak for all of them: it knows too little of a remade communicator. And
+// One call of MPI cannot speak for all of them: it knows too little of a derived communicator. And
 // where several have failed Open MPI 5.0 speaks of one, and takes the handle of another.
 bool has_to_go_in_turn(Requests requests) {
-  return is_any_on_remade(requests) || (ulfm::is_active() && has_anything_happened());
+  return is_any_on_derived(requests) || (ulfm::is_active() && has_anything_happened());
 }
 
-// MPI_Testany of one request, on a remade communicator.
+// MPI_Testany of one request, on a derived communicator.
 int test_the_one(const GuardedCall& call, MPI_Request& request, int& index, int& flag,
                  MPI_Status& status) {
-  const auto pending = recall(request);
-  const bool is_started = !pending || pending->is_started;
+  const auto record = recall(request);
+  const bool is_started = !record || record->is_started;
   const int code = test_one(call, request, flag, status);
   index = is_started && (flag != 0 || code != MPI_SUCCESS) ? 0 : MPI_UNDEFINED;
   return code;
@@ -243,12 +243,12 @@ int test_all_in_turn(const GuardedCall& call, Requests requests, int& flag, Stat
       acknowledge_to_mpi(call.communicator_in_error());
       code = PMPI_Request_get_status(requests[i], &is_done, &statuses[i]);
     }
-    const auto pending = recall(requests[i]);
-    const bool is_lost = is_done == 0 && pending && pending->is_started &&
-                         has_anything_happened() && is_hopeless(pending->comm, pending->peer);
+    const auto record = recall(requests[i]);
+    const bool is_lost = is_done == 0 && record && record->is_started && has_anything_happened() &&
+                         is_hopeless(record->comm, record->peer);
     if (code != MPI_SUCCESS || is_lost) {
-      code = end_of(pending, test_one(call, requests[i], is_done, statuses[i]));
-      if (code == MPI_SUCCESS && is_done != 0) ended_well.note(i, pending);
+      code = end_of(record, test_one(call, requests[i], is_done, statuses[i]));
+      if (code == MPI_SUCCESS && is_done != 0) ended_well.note(i, record);
     }
     has_error |= code != MPI_SUCCESS;
     if (is_done == 0) flag = 0;
@@ -276,29 +276,29 @@ int test_noticing(const GuardedCall& call, MPI_Request& request, int& flag, MPI_
     if (flag != 0) return drop_received(request);
     const MPI_Comm comm = call.communicator_in_error();
     if (is_hopeless(comm, MPI_ANY_SOURCE)) {
-      Pending pending{comm, MPI_ANY_SOURCE};
-      if (const auto known = recall(request)) pending.is_persistent = known->is_persistent;
-      return end_hopeless(request, pending, flag, status);
+      RequestRecord record{comm, MPI_ANY_SOURCE};
+      if (const auto known = recall(request)) record.is_persistent = known->is_persistent;
+      return end_hopeless(request, record, flag, status);
     }
     acknowledge_to_mpi(comm);
   }
 }
 
-// On a remade communicator MPI knows neither who else is in it nor that it is revoked.
-int test_remade(const GuardedCall& call, MPI_Request& request, Pending pending, int& flag,
-                MPI_Status& status) {
+// On a derived communicator MPI knows neither who else is in it nor that it is revoked.
+int test_derived(const GuardedCall& call, MPI_Request& request, RequestRecord record, int& flag,
+                 MPI_Status& status) {
   const MPI_Request before = request;
   int code = test_noticing(call, request, flag, status);
   if (flag != 0 || code != MPI_SUCCESS) {
-    name_source(pending.comm, &status);
-  } else if (!is_masking() && is_given_up(pending)) {
-    code = end_hopeless(request, pending, flag, status);
-    if (flag != 0 && code == MPI_SUCCESS) name_source(pending.comm, &status);
+    name_source(record.comm, &status);
+  } else if (!is_substituting() && is_given_up(record)) {
+    code = end_hopeless(request, record, flag, status);
+    if (flag != 0 && code == MPI_SUCCESS) name_source(record.comm, &status);
   }
   if (flag != 0 || request == MPI_REQUEST_NULL) {
-    note_completion(pending, before, request);
+    note_completion(record, before, request);
   } else {
-    update(before, pending);
+    update(before, record);
   }
   return code;
 }
@@ -314,16 +314,16 @@ Statuses::Statuses(int count, MPI_Status* of_program) : data_(of_program) {
 }
 
 int test_one(const GuardedCall& call, MPI_Request& request, int& flag, MPI_Status& status) {
-  if (const auto pending = recall_on_remade(request))
-    return test_remade(call, request, *pending, flag, status);
+  if (const auto record = recall_on_derived(request))
+    return test_derived(call, request, *record, flag, status);
   if (!ulfm::is_active()) return test_remembered(request, flag, status);
   return test_noticing(call, request, flag, status);
 }
 
 int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) {
-  if (!ulfm::is_active() && !is_on_remade(request)) return wait_remembered(request, status);
+  if (!ulfm::is_active() && !is_on_derived(request)) return wait_remembered(request, status);
   Patience patience;
-  while (is_any_under_way() || is_on_remade(request)) {
+  while (is_any_under_way() || is_on_derived(request)) {
     int is_done = 0;
     const int code = test_one(call, request, is_done, status);
     if (is_done != 0 || code != MPI_SUCCESS) return code;
@@ -339,7 +339,7 @@ int wait_one(const GuardedCall& call, MPI_Request& request, MPI_Status& status) 
 }
 
 int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
-  const bool is_noticing = ulfm::is_active() && !is_any_under_way() && !is_any_on_remade(requests);
+  const bool is_noticing = ulfm::is_active() && !is_any_under_way() && !is_any_on_derived(requests);
   if (is_noticing) {
     const int code = PMPI_Waitall(requests.count, requests.handles, statuses.data());
     if (code != MPI_ERR_IN_STATUS || !is_continuing()) return code;
@@ -355,7 +355,7 @@ int wait_all(const GuardedCall& call, Requests requests, Statuses& statuses) {
 }
 
 int test_all(const GuardedCall& call, Requests requests, int& flag, Statuses& statuses) {
-  if (is_any_on_remade(requests)) return test_all_in_turn(call, requests, flag, statuses);
+  if (is_any_on_derived(requests)) return test_all_in_turn(call, requests, flag, statuses);
   if (!ulfm::is_active()) return test_all_patiently(requests, flag, statuses);
   for (int i = 0; i < requests.count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
   const int code = PMPI_Testall(requests.count, requests.handles, &flag, statuses.data());
@@ -379,7 +379,7 @@ int test_any(const GuardedCall& call, Requests requests, int& index, int& flag,
              MPI_Status& status) {
   if (requests.count > 1 && has_to_go_in_turn(requests))
     return test_any_in_turn(call, requests, index, flag, status);
-  if (is_any_on_remade(requests)) return test_the_one(call, requests[0], index, flag, status);
+  if (is_any_on_derived(requests)) return test_the_one(call, requests[0], index, flag, status);
   if (!ulfm::is_active()) return test_any_patiently(requests, index, flag, status);
   for (;;) {
     int code = PMPI_Testany(requests.count, requests.handles, &index, &flag, &status);

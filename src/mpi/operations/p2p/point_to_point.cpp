@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/error_handlers/unanswered.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/openmpi/failed_requests.hpp"
 #include "mpi/handles/requests/broken_sends.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/completion.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
@@ -29,14 +29,14 @@ namespace {
 
 // A call that waits inside MPI comes back if its peer is lost, and nobody needs us meanwhile.
 bool may_block(MPI_Comm comm) {
-  return ulfm::is_active() && !is_any_under_way() && !is_remade(comm);
+  return ulfm::is_active() && !is_any_under_way() && !is_derived(comm);
 }
 
-// Nothing waits inside MPI on a remade communicator, which is never revoked there. But a blocking
+// Nothing waits inside MPI on a derived communicator, which is never revoked there. But a blocking
 // send that does not wait is safer than its other form: Open MPI 5.0 may end a process whose eager
 // MPI_Isend the receiver does not live to see.
 bool may_send_at_once(MPI_Comm comm, int count, MPI_Datatype datatype) {
-  return is_remade(comm) && ulfm::is_active() && is_sent_at_once(count, datatype);
+  return is_derived(comm) && ulfm::is_active() && is_sent_at_once(count, datatype);
 }
 
 // `blocking()` is MPI's call, `start(request)` its non-blocking form.
@@ -53,10 +53,10 @@ int send(const GuardedCall& call, MPI_Comm comm, int dest, bool is_at_once, Bloc
   MPI_Status status;
   int code = start(&request);
   if (code != MPI_SUCCESS) return code;
-  const Pending pending{comm, dest, Pending::Kind::send};
-  if (ulfm::is_active()) remember(request, pending);
-  code = ulfm::is_active() ? wait_one(call, request, status)
-                           : wait_patiently(request, pending, status);
+  const RequestRecord record{comm, dest, RequestRecord::Kind::send};
+  if (ulfm::is_active()) remember(request, record);
+  code =
+      ulfm::is_active() ? wait_one(call, request, status) : wait_patiently(request, record, status);
   return code == MPI_SUCCESS && may_be_broken_off(comm) ? code_of_loss(comm) : code;
 }
 
@@ -92,7 +92,7 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
   MPI_Status found;
   ClaimedReceive claimed(request);
   int code = ulfm::is_active() ? wait_one(call, request, found)
-                               : wait_patiently(request, Pending{r.comm, r.source}, found);
+                               : wait_patiently(request, RequestRecord{r.comm, r.source}, found);
   if (!ulfm::is_active() && code == MPI_SUCCESS) name_source(r.comm, &found);
   if (code == MPI_SUCCESS)
     code = claimed.complete(request, found);

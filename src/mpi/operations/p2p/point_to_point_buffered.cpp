@@ -1,5 +1,5 @@
 // MPI_Bsend and MPI_Ibsend, MPI_Buffer_attach and MPI_Buffer_detach: they never wait for the lost.
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/requests/unsent.hpp"

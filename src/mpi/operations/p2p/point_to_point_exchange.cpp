@@ -1,9 +1,9 @@
 // MPI_Isendrecv and MPI_Isendrecv_replace: a receive, whose request the program gets, and the send
 // of a copy (send_halves.hpp).
 #include "mpi/carriers/started/send_halves.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/handles/requests/unsent.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/messages.hpp"

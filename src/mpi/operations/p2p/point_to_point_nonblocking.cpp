@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/handles/requests/unsent.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/buffered_sends.hpp"
@@ -43,7 +43,7 @@ int start_send(const Sending& sending, Until until, MPI_Request* request, Start 
   if (code == MPI_SUCCESS)
     remember(*request, {.comm = comm,
                         .peer = dest,
-                        .kind = Pending::Kind::send,
+                        .kind = RequestRecord::Kind::send,
                         .needs_receiver = needs_receiver(until, dest)});
   return call.finish(code);
 }
@@ -60,7 +60,7 @@ int init_send(const SendBuffer& buffer, const Sending& sending, Until until, MPI
   if (call.is_ours() && code == MPI_SUCCESS)
     remember(*request, {.comm = sending.comm,
                         .peer = sending.dest,
-                        .kind = Pending::Kind::send,
+                        .kind = RequestRecord::Kind::send,
                         .is_persistent = true,
                         .copy = copy,
                         .needs_receiver = needs_receiver(until, sending.dest)});
@@ -71,27 +71,26 @@ int init_send(const SendBuffer& buffer, const Sending& sending, Until until, MPI
 }
 
 // What becomes of it once it is started: a send that nobody can receive.
-int code_of_start(const std::optional<Pending>& pending) {
-  if (!pending || pending->kind != Pending::Kind::send) return MPI_SUCCESS;
-  return is_out_of_reach(pending->comm, pending->peer) ? code_of_loss(pending->comm) : MPI_SUCCESS;
+int code_of_start(const std::optional<RequestRecord>& record) {
+  if (!record || record->kind != RequestRecord::Kind::send) return MPI_SUCCESS;
+  return is_out_of_reach(record->comm, record->peer) ? code_of_loss(record->comm) : MPI_SUCCESS;
 }
 
 int start(MPI_Request& request) {
   start_compared(request);
   if (is_collective(request)) return start_again(request);
-  const std::optional<Pending> pending = recall(request);
+  const std::optional<RequestRecord> record = recall(request);
   Messages* messages = verified_messages.load(std::memory_order_acquire);
-  int code = code_of_start(pending);
+  int code = code_of_start(record);
   if (code != MPI_SUCCESS) {
     if (messages != nullptr) messages->start(request);
-    if (is_stood_in_for(pending->comm, pending->peer))
-      return receives()->start_in_place_of(request);
+    if (is_stood_in_for(record->comm, record->peer)) return receives()->start_in_place_of(request);
     note_start(request, code);
     return MPI_SUCCESS;
   }
-  if (pending && pending->copy != nullptr) pending->copy->refresh();
+  if (record && record->copy != nullptr) record->copy->refresh();
   if (code = start_buffered(request); code != MPI_SUCCESS)
-    return finish(pending ? pending->comm : MPI_COMM_WORLD, "start", code);
+    return finish(record ? record->comm : MPI_COMM_WORLD, "start", code);
   const auto message = messages != nullptr ? messages->start(request) : std::nullopt;
   code = start_receive_again(request, message);
   if (code == MPI_SUCCESS) note_start(request);
@@ -190,7 +189,7 @@ extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int so
   GuardedCall call("recv_init", comm);
   const int code = init_receive({buf, count, datatype, source, tag, comm}, request);
   if (call.is_ours() && code == MPI_SUCCESS)
-    remember(*request, {comm, source, Pending::Kind::receive, true});
+    remember(*request, {comm, source, RequestRecord::Kind::receive, true});
   Messages* messages = verified_messages.load(std::memory_order_acquire);
   if (messages != nullptr && code == MPI_SUCCESS)
     messages->remember_persistent_receive(*request, {"recv_init", buf, count, datatype},

@@ -4,11 +4,11 @@
 #include <unordered_map>
 
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/messages.hpp"
@@ -27,7 +27,7 @@ namespace {
 constexpr int last_looks = 1000;
 
 // MPI tells of losses, and ends what waits inside of it.
-bool is_noticing(MPI_Comm comm) { return ulfm::is_active() && !is_remade(comm); }
+bool is_noticing(MPI_Comm comm) { return ulfm::is_active() && !is_derived(comm); }
 
 // `look(from, flag)` is MPI's non-blocking call, `blocking(from)` the one that waits.
 template <typename Look>
@@ -73,8 +73,8 @@ int probe(MPI_Comm comm, const Decided::From& wanted, MPI_Status* status) {
         return PMPI_Iprobe(from.peer, tag, from.comm, &flag, status);
       });
   if (code == MPI_SUCCESS) name_source(comm, status);
-  const bool is_masked = is_loss(code) && call_policy().stands_in();
-  return is_masked ? probe_in_gap(comm, source, tag, status) : code;
+  const bool is_substituted = is_loss(code) && call_policy().stands_in();
+  return is_substituted ? probe_in_gap(comm, source, tag, status) : code;
 }
 
 // A message that was matched, and that has to be received as MPI alone would not do it.
@@ -97,7 +97,7 @@ MatchedMessages& matched() {
 // It has its place among the messages of its stream now.
 void note_matched(MPI_Message message, const Matched& found, int tag) {
   Messages* messages = verified_messages.load(std::memory_order_acquire);
-  if (ulfm::is_active() && !is_remade(found.comm) && messages == nullptr) return;
+  if (ulfm::is_active() && !is_derived(found.comm) && messages == nullptr) return;
   if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC) return;
   const std::scoped_lock lock(matched().mutex);
   matched().all[message] = found;
@@ -133,8 +133,8 @@ int match(MPI_Comm comm, const Decided::From& wanted, MPI_Message* message, MPI_
       [&](Address from, int& flag) {
         return PMPI_Improbe(from.peer, tag, from.comm, &flag, message, &found);
       });
-  const bool is_masked = is_loss(code) && call_policy().stands_in();
-  if (is_masked) return match_in_gap(comm, source, tag, message, status);
+  const bool is_substituted = is_loss(code) && call_policy().stands_in();
+  if (is_substituted) return match_in_gap(comm, source, tag, message, status);
   if (code != MPI_SUCCESS) return code;
   name_source(comm, &found);
   copy_status(found, status);
@@ -153,7 +153,7 @@ int receive(const Matched& matched, const ReceiveBuffer& buffer, MPI_Message* me
   int code = PMPI_Imrecv(data, count, datatype, message, &request);
   if (code != MPI_SUCCESS) return code;
   MPI_Status found;
-  code = wait_patiently(request, Pending{matched.comm, matched.source}, found);
+  code = wait_patiently(request, RequestRecord{matched.comm, matched.source}, found);
   if (!is_loss(code)) copy_status(found, status);
   return code;
 }

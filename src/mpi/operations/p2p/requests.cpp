@@ -1,12 +1,12 @@
 // MPI_Wait, MPI_Test and their families, MPI_Request_get_status, MPI_Request_free, MPI_Cancel.
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/unanswered.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/openmpi/failed_requests.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/operations/guarded_call.hpp"
 #include "mpi/operations/p2p/buffered_sends.hpp"
 #include "mpi/operations/p2p/completion.hpp"
@@ -306,14 +306,13 @@ bool is_ended_by_loss(MPI_Request request, MPI_Status* status) {
   int flag = 0;
   if (is_failed_in_mpi(request)) PMPI_Request_get_status(request, &flag, status);
   if (flag != 0) return true;
-  std::optional<Pending> pending = recall(request);
-  if (!pending || !pending->is_started || !is_given_up(*pending)) {
-    if (pending) update(request, *pending);
+  std::optional<RequestRecord> record = recall(request);
+  if (!record || !record->is_started || !is_given_up(*record)) {
+    if (record) update(request, *record);
     return false;
   }
   if (status != MPI_STATUS_IGNORE) *status = empty_status();
-  if (status != MPI_STATUS_IGNORE)
-    status->MPI_SOURCE = address_of(pending->comm, pending->peer).peer;
+  if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = address_of(record->comm, record->peer).peer;
   return true;
 }
 
@@ -325,8 +324,8 @@ int look_at(MPI_Request request, int& flag, MPI_Status* status) {
   if (code == MPI_SUCCESS && flag == 0) flag = is_ended_by_loss(asked, status) ? 1 : 0;
   if (code != MPI_SUCCESS || flag == 0) return code;
   if (Receives* by = receives(); by != nullptr && by->describe(request, status)) return code;
-  if (!is_any_remade()) return code;
-  if (const auto pending = recall(request)) name_source(pending->comm, status);
+  if (!is_any_derived()) return code;
+  if (const auto record = recall(request)) name_source(record->comm, status);
   return code;
 }
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "mpi/carriers/call.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/unanswered_window.hpp"
 #include "mpi/handles/errors/codes.hpp"

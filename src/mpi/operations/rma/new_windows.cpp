@@ -9,8 +9,8 @@
 
 #include "mpi/carriers/anybody.hpp"
 #include "mpi/carriers/if_whole.hpp"
+#include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
-#include "mpi/handles/communicators/spares.hpp"
 #include "mpi/handles/error_handlers/refusal.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
@@ -133,7 +133,7 @@ std::vector<std::byte*> shared_memory(MPI_Win window, std::size_t size) {
 // Nothing: the MPI library cannot make it, as somebody is lost, and nobody has it.
 template <typename Native>
 std::optional<int> make_together(const Asked& asked, MPI_Comm own, MPI_Win* made, Native native) {
-  if (is_remade(own)) return std::nullopt;
+  if (is_derived(own)) return std::nullopt;
   const MakingWindow making([own](bool is_here) { return has_anybody_met_loss(own, is_here); });
   const int code = call_mpi(asked, true, native);
   if (making.is_broken()) {
@@ -163,8 +163,8 @@ int make_fenced(const Asked& asked, MPI_Win* made, Native native) {
     call_policy().on_failure(mpi_name_of(asked.name),
                              "meets a loss for which others cannot stand in");
     MPI_Comm_free(&own);
-    return is_remade(asked.comm) ? refuse_remade(asked.comm, asked.name)
-                                 : finish(asked.comm, asked.name, proc_failed());
+    return is_derived(asked.comm) ? refuse_derived(asked.comm, asked.name)
+                                  : finish(asked.comm, asked.name, proc_failed());
   }
   if (!code) code = native(MPI_COMM_SELF, true);
   if (*code != MPI_SUCCESS) {

@@ -63,7 +63,7 @@ void Checkpoints::take_only_in(Regions& regions) {
 // Of who waits long the launcher hears: the plane that is waited for may have gone astray.
 void Checkpoints::settle() {
   WaitNote note(setup_.run_directory, setup_.rank);
-  setup_.company.verifier.settle([&] {
+  setup_.peer_planes.verifier.settle([&] {
     setup_.meanwhile();
     note.look();
   });
@@ -107,8 +107,8 @@ bool Checkpoints::is_right(const Regions& regions) {
     found_.reset();
     name.number = ++compared_;
   }
-  setup_.company.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr}, digest,
-                                  false);
+  setup_.peer_planes.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr},
+                                      digest, false);
   settle();
   const std::scoped_lock lock(mutex_);
   right_ = found_ ? found_->digest : digest;
@@ -134,7 +134,7 @@ void Checkpoints::keep(const Regions& regions) {
   kept_wildcards_ = setup_.receives.wildcards_started();
   attempts_ = 0;
   right_.reset();
-  setup_.company.decisions.restart_record();
+  setup_.peer_planes.decisions.restart_record();
   setup_.findings.allow_going_back(true);
 }
 
@@ -189,9 +189,9 @@ void Checkpoints::go_back(Regions& regions) {
   set_place(kept_at_);
   set_write_sums(kept_writes_);
   setup_.findings.forgive();
-  setup_.company.verifier.repeat();
-  setup_.company.lag.repeat(true);
-  setup_.company.decisions.repeat();
+  setup_.peer_planes.verifier.repeat();
+  setup_.peer_planes.lag.repeat(true);
+  setup_.peer_planes.decisions.repeat();
   muted_ = std::make_unique<Muted>();
   note_checkpoint(figures_.taken);
 }
@@ -201,8 +201,8 @@ void Checkpoints::arrive() {
   muted_.reset();
   if (!setup_.messages.is_idle() || !setup_.receives.is_idle() || place() != was_at_)
     end_process("it has not come to where it was");
-  setup_.company.verifier.stop_repeating();
-  setup_.company.lag.repeat(false);
+  setup_.peer_planes.verifier.stop_repeating();
+  setup_.peer_planes.lag.repeat(false);
   if (Decided* by = decided.load(std::memory_order_acquire)) by->stop_repeating();
 }
 

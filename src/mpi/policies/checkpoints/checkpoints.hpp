@@ -33,11 +33,11 @@
 #include "mpi/policies/checkpoints/muted.hpp"
 #include "mpi/policies/checkpoints/returns.hpp"
 #include "mpi/policies/regions.hpp"
-#include "mpi/policies/replicas/company.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/compared_writes.hpp"
 #include "mpi/policies/replicas/findings.hpp"
 #include "mpi/policies/replicas/messages.hpp"
+#include "mpi/policies/replicas/peer_planes.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 
 namespace resprout::shim {
@@ -46,7 +46,7 @@ class Checkpoints {
  public:
   // What goes back, and those that have to know.
   struct Setup {
-    Company& company;
+    PeerPlanes& peer_planes;
     Messages& messages;
     Comparing& comparing;
     Findings& findings;

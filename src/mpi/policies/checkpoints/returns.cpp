@@ -26,13 +26,14 @@ bool is_return_waited_for(const std::string& job) {
 
 }  // namespace
 
-Returns::Returns(Setup setup, std::string meeting)
-    : setup_(std::move(setup)), meeting_(std::move(meeting)) {
-  if (runtime::comes_back(meeting_, setup_.plane)) muted_ = std::make_unique<Muted>();
+Returns::Returns(Setup setup, std::string discovery)
+    : setup_(std::move(setup)), discovery_(std::move(discovery)) {
+  if (runtime::comes_back(discovery_, setup_.plane)) muted_ = std::make_unique<Muted>();
 }
 
 void Returns::say_that_there_are_checkpoints() const {
-  if (setup_.rank == 0) runtime::say_that_there_are_checkpoints(runtime::job_of_meeting(meeting_));
+  if (setup_.rank == 0)
+    runtime::say_that_there_are_checkpoints(runtime::job_of_discovery(discovery_));
 }
 
 // Rank 0 follows what is decided, the others of its plane follow rank 0.
@@ -44,10 +45,10 @@ std::optional<Return> Returns::due() {
   };
   Return found;
   if (setup_.rank == 0) {
-    const std::string job = runtime::job_of_meeting(meeting_);
+    const std::string job = runtime::job_of_discovery(discovery_);
     const auto look = [&] {
       auto waiting =
-          runtime::waiting_return(job, runtime::return_of_meeting(meeting_), setup_.planes);
+          runtime::waiting_return(job, runtime::return_of_discovery(discovery_), setup_.planes);
       if (waiting) waiting->decider = setup_.plane;
       return waiting;
     };
@@ -71,10 +72,10 @@ std::optional<Return> Returns::due() {
 
 void Returns::take_in(const Return& found, std::span<const std::byte> state) {
   std::fflush(nullptr);  // who dies on the way has said that
-  meeting_ = runtime::meeting_of_return(runtime::job_of_meeting(meeting_), found.number);
+  discovery_ = runtime::discovery_of_return(runtime::job_of_discovery(discovery_), found.number);
   if (setup_.rank == 0 && setup_.plane == found.decider) give_files(found.plane);
-  setup_.regroup(meeting_);
-  runtime::give_state(setup_.company.links, {found.plane, setup_.rank}, state);
+  setup_.regroup(discovery_);
+  runtime::give_state(setup_.peer_planes.links, {found.plane, setup_.rank}, state);
   mark();
 }
 
@@ -82,20 +83,20 @@ void Returns::take_in(const Return& found, std::span<const std::byte> state) {
 void Returns::give_files(std::int32_t plane) const {
   const Shadows own({setup_.run_directory, setup_.plane, setup_.planes});
   if (const int error = own.give_all(plane); error == 0)
-    runtime::say_files_given(meeting_);
+    runtime::say_files_given(discovery_);
   else
     std::fprintf(stderr, "resprout: plane %d cannot have the files of plane %d: %s\n", plane,
                  setup_.plane, std::strerror(error));
 }
 
 std::optional<std::vector<std::byte>> Returns::wait() {
-  setup_.regroup(meeting_);
+  setup_.regroup(discovery_);
   runtime::Idle idle{runtime::IdleStrategy{}};
   for (;;) {
     // Asked first: what the last one has said is here when it is lost.
-    const bool is_hopeless = setup_.company.states.is_hopeless();
-    auto state = setup_.company.states.take();
-    if (state && runtime::are_files_given(meeting_)) return state;
+    const bool is_hopeless = setup_.peer_planes.states.is_hopeless();
+    auto state = setup_.peer_planes.states.take();
+    if (state && runtime::are_files_given(discovery_)) return state;
     if (state || is_hopeless) return std::nullopt;
     setup_.meanwhile();
     idle.pause();
@@ -104,7 +105,7 @@ std::optional<std::vector<std::byte>> Returns::wait() {
 
 void Returns::join(std::uint64_t checkpoint) {
   PMPI_Barrier(MPI_COMM_WORLD);
-  if (setup_.rank == 0) runtime::say_joined(meeting_, checkpoint);
+  if (setup_.rank == 0) runtime::say_joined(discovery_, checkpoint);
   muted_.reset();
   mark();
 }
@@ -113,7 +114,7 @@ void Returns::join(std::uint64_t checkpoint) {
 // says the same: only this job has that folder.
 void Returns::mark() const {
   std::fflush(nullptr);
-  const std::string text = "\x1eresprout-return " + meeting_ + "\n";
+  const std::string text = "\x1eresprout-return " + discovery_ + "\n";
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat is{};
     // What the program has put in their place is its own.

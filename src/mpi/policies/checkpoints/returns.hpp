@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "mpi/policies/checkpoints/muted.hpp"
-#include "mpi/policies/replicas/company.hpp"
 #include "mpi/policies/replicas/decided.hpp"
+#include "mpi/policies/replicas/peer_planes.hpp"
 #include "runtime/replicas/returns.hpp"
 
 namespace resprout::shim {
@@ -32,18 +32,18 @@ namespace resprout::shim {
 class Returns {
  public:
   struct Setup {
-    Company& company;
+    PeerPlanes& peer_planes;
     Decided& decided;
     int rank = 0;  // in the world
     std::int32_t plane = 0;
     std::int32_t planes = 2;
     std::string run_directory;
     // All planes part, and meet there.
-    std::function<void(const std::string& meeting)> regroup;
+    std::function<void(const std::string& discovery)> regroup;
     void (*meanwhile)() = nullptr;  // while a call waits for other planes
   };
-  // `meeting`: where this plane has met the others, or would have.
-  Returns(Setup setup, std::string meeting);
+  // `discovery`: where this plane has met the others, or would have.
+  Returns(Setup setup, std::string discovery);
   Returns(const Returns&) = delete;
   Returns& operator=(const Returns&) = delete;
 
@@ -69,7 +69,7 @@ class Returns {
   void mark() const;
 
   const Setup setup_;
-  std::string meeting_;
+  std::string discovery_;
   std::unique_ptr<Muted> muted_;
 };
 

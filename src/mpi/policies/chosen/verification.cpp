@@ -17,15 +17,15 @@
 #include "mpi/policies/checkpoints/checkpoints.hpp"
 #include "mpi/policies/checkpoints/returns.hpp"
 #include "mpi/policies/replicas/clocks.hpp"
-#include "mpi/policies/replicas/company.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/policies/replicas/findings.hpp"
 #include "mpi/policies/replicas/identity.hpp"
+#include "mpi/policies/replicas/lag_limiter.hpp"
 #include "mpi/policies/replicas/messages.hpp"
+#include "mpi/policies/replicas/peer_planes.hpp"
 #include "mpi/policies/replicas/plane_end.hpp"
 #include "mpi/policies/replicas/receives.hpp"
-#include "mpi/policies/replicas/room.hpp"
 #include "mpi/policies/replicas/verified_requests.hpp"
 #include "mpi/process/meanwhile.hpp"
 #include "openmpi/progress_hook.hpp"
@@ -63,21 +63,21 @@ class Verification final {
         address_(address),
         rank_(rank_in_world()),
         findings_(findings_setup(options)),
-        company_(std::in_place, options, company_setup(meeting_of(options))),
-        room_(company_->lag, copies_of_a_byte(options), go_on_with_mpi),
+        peer_planes_(std::in_place, options, peer_planes_setup(discovery_of(options))),
+        lag_limiter_(peer_planes_->lag, copies_of_a_byte(options), go_on_with_mpi),
         messages_(messages_setup(options)),
-        decided_(company_->decisions, go_on_with_mpi),
+        decided_(peer_planes_->decisions, go_on_with_mpi),
         receives_(decided_),
-        returns_({.company = *company_,
+        returns_({.peer_planes = *peer_planes_,
                   .decided = decided_,
                   .rank = rank_,
                   .plane = options.replica,
                   .planes = options.replicas,
                   .run_directory = options.run_directory,
-                  .regroup = [this](const std::string& meeting) { regroup(meeting); },
+                  .regroup = [this](const std::string& discovery) { regroup(discovery); },
                   .meanwhile = go_on_with_mpi},
-                 meeting_of(options)),
-        checkpoints_({.company = *company_,
+                 discovery_of(options)),
+        checkpoints_({.peer_planes = *peer_planes_,
                       .messages = messages_,
                       .comparing = comparing_,
                       .findings = findings_,
@@ -88,16 +88,16 @@ class Verification final {
                       .replica = options.replica,
                       .run_directory = options.run_directory,
                       .meanwhile = go_on_with_mpi}) {
-    comparing_.verifier = &company_->verifier;
-    comparing_.room = &room_;
+    comparing_.verifier = &peer_planes_->verifier;
+    comparing_.lag_limiter = &lag_limiter_;
     comparing_.is_lazy = is_lazy(options);
     comparing_.keeps_given = votes_setup(options, rank_).keeps_copies;
     comparing_.rank = rank_;
     comparing_.meanwhile = go_on_with_mpi;
     if (returns_.comes_back()) {
-      company_->stay_alone();
+      peer_planes_->stay_alone();
     } else {
-      company_->meet();
+      peer_planes_->meet();
     }
     go_on();
     checkpoints.store(&checkpoints_);
@@ -115,7 +115,7 @@ class Verification final {
   }
 
   // The folder in which each plane has its run directory.
-  static std::string meeting_of(const Options& options) {
+  static std::string discovery_of(const Options& options) {
     return std::filesystem::path(options.run_directory).parent_path().string();
   }
 
@@ -131,9 +131,9 @@ class Verification final {
             .replica = options.replica,
             .on_corruption = options.on_corruption};
   }
-  Company::Setup company_setup(const std::string& meeting) {
-    Company::Setup setup;
-    setup.meeting = meeting;
+  PeerPlanes::Setup peer_planes_setup(const std::string& discovery) {
+    PeerPlanes::Setup setup;
+    setup.discovery = discovery;
     setup.address = address_;
     setup.rank = rank_;
     PMPI_Comm_size(MPI_COMM_WORLD, &setup.ranks);
@@ -145,8 +145,8 @@ class Verification final {
   }
   Messages::Setup messages_setup(const Options& options) {
     const runtime::Votes::Setup votes = votes_setup(options, rank_);
-    return {.verifier = &company_->verifier,
-            .room = &room_,
+    return {.verifier = &peer_planes_->verifier,
+            .lag_limiter = &lag_limiter_,
             .sends_bytes = votes.keeps_copies || !votes.config.sends_digests(),
             .rank = rank_,
             .meanwhile = go_on_with_mpi,
@@ -154,7 +154,7 @@ class Verification final {
   }
   // From here on the calls of the program are verified, where any are.
   void go_on() {
-    links_in_use.store(&company_->links);
+    links_in_use.store(&peer_planes_->links);
     if (!options_.verify) return;
     if (!add_progress_hook(look_after_messages, Rounds::some))
       throw std::runtime_error("--verify needs an MPI library that has opal_progress_register");
@@ -174,13 +174,13 @@ class Verification final {
     decided_receives.store(nullptr);
     remove_progress_hook(look_after_messages);
     decided_.finish();
-    company_->lag.finish();
+    peer_planes_->lag.finish();
     decided.store(nullptr);
     comparing.store(nullptr);
     verified_messages.store(nullptr);
     {
       PlaneEnd end(run_directory);
-      Verifier& verifier = company_->verifier;
+      Verifier& verifier = peer_planes_->verifier;
       const auto is_agreed = [&] { return options_.verify && verifier.is_agreed(); };
       const auto meanwhile = [&] {
         go_on_with_mpi();
@@ -189,31 +189,31 @@ class Verification final {
       verifier.finish(meanwhile, [&] { end.barrier(is_agreed(), meanwhile); });
     }
     links_in_use.store(nullptr);
-    company_->links.leave();
+    peer_planes_->links.leave();
     note_figures();
   }
 
   // What a plane does alone before it has come back is none of them.
   void note_figures() {
     if (returns_.comes_back()) return;
-    const Verifier::Figures votes = company_->verifier.figures();
+    const Verifier::Figures votes = peer_planes_->verifier.figures();
     figures_.votes.verified += votes.verified;
     figures_.votes.unverified += votes.unverified;
     figures_.votes.open_max = std::max(figures_.votes.open_max, votes.open_max);
     figures_.votes.bytes_max = std::max(figures_.votes.bytes_max, votes.bytes_max);
-    figures_.history = company_->verifier.history();
+    figures_.history = peer_planes_->verifier.history();
   }
 
-  // REQUIRES: nothing of this plane is under way. What refers to parts of the company finds those
-  // of the new one in their place.
-  void regroup(const std::string& meeting) {
+  // REQUIRES: nothing of this plane is under way. What refers to parts of the peer planes finds
+  // those of the new one in their place.
+  void regroup(const std::string& discovery) {
     part("");
     try {
-      company_.emplace(options_, company_setup(meeting));
+      peer_planes_.emplace(options_, peer_planes_setup(discovery));
       messages_.set_counts({});
       comparing_.set_numbers({});
       receives_.restart();
-      company_->meet();
+      peer_planes_->meet();
     } catch (const std::exception& error) {
       std::fprintf(stderr, "resprout: this replica cannot meet the others: %s\n", error.what());
       for (;;) kill(getpid(), SIGKILL);
@@ -225,8 +225,8 @@ class Verification final {
   const std::string address_;
   const int rank_;
   Findings findings_;
-  std::optional<Company> company_;
-  Room room_;
+  std::optional<PeerPlanes> peer_planes_;
+  LagLimiter lag_limiter_;
   Messages messages_;
   Comparing comparing_;
   Decided decided_;
@@ -254,8 +254,8 @@ Prepared& prepared() {
 
 void prepare_verification(const Options& options, const std::string& address) {
   prepared() = {&options, address};
-  const std::string meeting = Verification::meeting_of(options);
-  if (options.verify || runtime::comes_back(meeting, options.replica)) open_verification();
+  const std::string discovery = Verification::discovery_of(options);
+  if (options.verify || runtime::comes_back(discovery, options.replica)) open_verification();
 }
 
 void open_verification() {

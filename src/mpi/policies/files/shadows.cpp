@@ -53,9 +53,9 @@ std::optional<std::string> file_of(const std::string& name) {
 
 Shadows::Shadows(Setup setup)
     : setup_(std::move(setup)),
-      meeting_(folder_of(setup_.run_directory)),
-      job_(last_of(runtime::job_of_meeting(meeting_))),
-      folder_(runtime::job_of_meeting(meeting_) + "/files") {}
+      discovery_(folder_of(setup_.run_directory)),
+      job_(last_of(runtime::job_of_discovery(discovery_))),
+      folder_(runtime::job_of_discovery(discovery_) + "/files") {}
 
 std::string Shadows::shadow_of(const std::string& path, int replica) const {
   const std::string last = last_of(path);
@@ -65,7 +65,7 @@ std::string Shadows::shadow_of(const std::string& path, int replica) const {
 }
 
 bool Shadows::was_made(const std::string& path) const {
-  return runtime::is_coming_back(meeting_, setup_.replica) &&
+  return runtime::is_coming_back(discovery_, setup_.replica) &&
          !FileNote(folder_, path).places().empty();
 }
 

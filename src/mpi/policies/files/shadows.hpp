@@ -73,9 +73,9 @@ class Shadows {
   void note(const std::string& name, const char* what, int rank, std::uint64_t of) const;
 
   Setup setup_;
-  std::string meeting_;  // the folder around the plane's run directory
-  std::string job_;      // the name of the job's
-  std::string folder_;   // for notes
+  std::string discovery_;  // the folder around the plane's run directory
+  std::string job_;        // the name of the job's
+  std::string folder_;     // for notes
 };
 
 }  // namespace resprout::shim

@@ -196,14 +196,14 @@ TEST_CASE("who comes back may make what it has made before, until it is there") 
   const Job job;
   CHECK_FALSE(job.plane(1).to_write(job.file()).was_made);
   CHECK_FALSE(job.plane(1).to_write(job.file()).was_made);
-  const fs::path meeting = job.root() / "job-7" / "return-1";
-  fs::create_directories(meeting / "plane-1");
-  write(meeting / "returns-1", "");
-  const Shadows back({(meeting / "plane-1").string(), 1, 3});
+  const fs::path discovery = job.root() / "job-7" / "return-1";
+  fs::create_directories(discovery / "plane-1");
+  write(discovery / "returns-1", "");
+  const Shadows back({(discovery / "plane-1").string(), 1, 3});
   CHECK(back.to_write(job.file()).was_made);
   CHECK(back.to_write(job.file()).path == job.plane(1).to_write(job.file()).path);
   CHECK_FALSE(back.to_write(job.file("other")).was_made);
-  write(meeting / "joined", "4\n");
+  write(discovery / "joined", "4\n");
   CHECK_FALSE(back.to_write(job.file()).was_made);
 }
 

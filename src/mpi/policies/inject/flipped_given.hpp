@@ -8,8 +8,8 @@
 
 #include <optional>
 
+#include "mpi/policies/call_data.hpp"
 #include "mpi/policies/inject/flips.hpp"
-#include "mpi/policies/sides.hpp"
 
 namespace resprout::shim {
 
@@ -20,9 +20,9 @@ inline bool may_flip_given() {
 }
 
 // To be described. Nothing: it is none of those in which bits are flipped.
-std::optional<Sides> sides_to_flip(MPI_Comm comm);
+std::optional<CallData> sides_to_flip(MPI_Comm comm);
 // `call`: its lower-case MPI name. REQUIRES: may_flip_given().
-void flip_given(const Sides& sides, MPI_Comm comm, const char* call);
+void flip_given(const CallData& call_data, MPI_Comm comm, const char* call);
 
 // Within one call.
 class FlippedGiven {
@@ -31,10 +31,10 @@ class FlippedGiven {
   FlippedGiven(MPI_Comm comm, const char* call, const Description& describe) {
     if (!may_flip_given()) [[likely]]
       return;
-    auto sides = sides_to_flip(comm);
-    if (!sides) return;
-    describe(*sides);
-    flip_given(*sides, comm, call);
+    auto call_data = sides_to_flip(comm);
+    if (!call_data) return;
+    describe(*call_data);
+    flip_given(*call_data, comm, call);
   }
 };
 

@@ -10,25 +10,25 @@
 
 #include "mpi/policies/inject/flipped_given.hpp"
 #include "mpi/policies/replicas/compared.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 
 namespace resprout::shim {
 
 // One blocking collective, from entry to return.
 class Compared {
  public:
-  // `describe(sides)` says what the arguments mean. Called before anything is sent or received.
+  // `describe(call_data)` says what the arguments mean. Called before anything is sent or received.
   template <typename Description>
   Compared(MPI_Comm comm, const char* call, const Description& describe)
       : flipped_(comm, call, describe),
         comparison_(started(comm, call, describe)),
-        masked_(comm, call, describe, comparison_.get()) {}
+        substituted_(comm, call, describe, comparison_.get()) {}
   ~Compared() {
-    if (comparison_ && !masked_.is_masked()) [[unlikely]]
+    if (comparison_ && !substituted_.is_substituted()) [[unlikely]]
       comparison_->end();
   }
-  // It is for `masked.hpp` alone.
-  bool is_of_neighbors() const { return masked_.is_of_neighbors(); }
+  // It is for `substituted_collective.hpp` alone.
+  bool is_of_neighbors() const { return substituted_.is_of_neighbors(); }
   Compared(const Compared&) = delete;
   Compared& operator=(const Compared&) = delete;
 
@@ -40,14 +40,14 @@ class Compared {
     if (by == nullptr || comm == MPI_COMM_NULL) [[likely]]
       return nullptr;
     auto comparison = std::make_unique<Comparison>(*by, comm, call);
-    if (Sides* sides = comparison->sides()) describe(*sides);
+    if (CallData* call_data = comparison->call_data()) describe(*call_data);
     comparison->start();
     return comparison;
   }
 
   const FlippedGiven flipped_;  // before all else that looks at it
   const std::unique_ptr<Comparison> comparison_;
-  const Masked masked_;  // keeps what is right by then
+  const SubstitutedCall substituted_;  // keeps what is right by then
 };
 
 }  // namespace resprout::shim

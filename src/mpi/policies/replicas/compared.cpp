@@ -58,18 +58,18 @@ Comparison::Comparison(Comparing& by, MPI_Comm comm, const char* call) : by_(&by
   if (!name) return;
   const Communicator& communicator = *communicator_of(comm);
   name_ = {{*name, by.rank, by.rank, 0, Stream::Of::messages}, 0};
-  sides_.emplace(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
+  call_data_.emplace(communicator.rank, static_cast<int>(communicator.world_ranks.size()));
 }
 
 void Comparison::start() {
   settle_decisions();
-  if (!sides_) {
+  if (!call_data_) {
     by_->skipped.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  if (by_->room != nullptr) by_->room->wait_for_collective();
+  if (by_->lag_limiter != nullptr) by_->lag_limiter->wait_for_collective();
   name_.number = by_->next_number(name_.stream.communicator);
-  if (by_->is_lazy) return compare(Stream::Of::contributions, sides_->given());
+  if (by_->is_lazy) return compare(Stream::Of::contributions, call_data_->given());
   put_right_what_is_given();
 }
 
@@ -81,7 +81,7 @@ runtime::MessageName Comparison::name(Stream::Of of) const {
 
 // What is nothing here is compared, too: numbers have no gaps.
 void Comparison::compare(Stream::Of of, const std::vector<Piece>& pieces) {
-  if (by_->room != nullptr) by_->room->count_compared();
+  if (by_->lag_limiter != nullptr) by_->lag_limiter->count_compared();
   by_->verifier->compare({name(of), call_, bytes_of(pieces), nullptr}, digest_of(pieces).low,
                          !by_->is_lazy);
 }
@@ -95,13 +95,13 @@ runtime::Verifier::Delivery Comparison::wait(const runtime::MessageName& name) {
 
 // As a message from this rank to itself.
 void Comparison::put_right_what_is_given() {
-  const auto& given = sides_->given();
+  const auto& given = call_data_->given();
   const runtime::MessageName sent = name(Stream::Of::contributions);
   const std::uint64_t digest = digest_of(given).low;
   std::vector<std::byte> storage;
   std::span<const std::byte> kept;
   if (by_->keeps_given) kept = packed(given, storage);
-  if (by_->room != nullptr) by_->room->count_compared();
+  if (by_->lag_limiter != nullptr) by_->lag_limiter->count_compared();
   by_->verifier->send(sent, digest, kept);
   const auto digest_of_copy = [given](std::span<const std::byte> copy) {
     return digest_of_packed(copy, given).low;
@@ -114,14 +114,14 @@ void Comparison::put_right_what_is_given() {
 }
 
 void Comparison::abstain() {
-  if (!sides_) return;
-  if (by_->room != nullptr) by_->room->count_compared();
+  if (!call_data_) return;
+  if (by_->lag_limiter != nullptr) by_->lag_limiter->count_compared();
   by_->verifier->abstain(name(Stream::Of::results));
 }
 
 void Comparison::end() {
-  if (!sides_) return;
-  compare(Stream::Of::results, sides_->got());
+  if (!call_data_) return;
+  compare(Stream::Of::results, call_data_->got());
   if (!by_->is_lazy) wait(name(Stream::Of::results));
 }
 

@@ -26,15 +26,15 @@
 #include <optional>
 #include <vector>
 
-#include "mpi/policies/replicas/room.hpp"
-#include "mpi/policies/sides.hpp"
+#include "mpi/policies/call_data.hpp"
+#include "mpi/policies/replicas/lag_limiter.hpp"
 #include "runtime/replicas/verifier.hpp"
 
 namespace resprout::shim {
 
 struct Comparing {
   runtime::Verifier* verifier = nullptr;
-  Room* room = nullptr;  // null: it may be as far ahead of its replicas as it likes
+  LagLimiter* lag_limiter = nullptr;  // null: it may be as far ahead of its replicas as it likes
   bool is_lazy = false;
   bool keeps_given = false;               // for replicas that are out-voted
   bool lingers = false;                   // what is said does, unless this process waits
@@ -62,13 +62,14 @@ class Comparison {
   Comparison(Comparing& by, MPI_Comm comm, const char* call);
 
   // What is to be compared. Null: it is not, its communicator has no name.
-  Sides* sides() { return sides_ ? &*sides_ : nullptr; }
+  CallData* call_data() { return call_data_ ? &*call_data_ : nullptr; }
   // It is called, or started: nothing was sent or received yet. With an eager method returns when
   // what it gives is verified, and right.
   void start();
   // It is over: with an eager method returns when what it has got is verified.
   void end();
-  // In place of end: what it has got, or is about to get, is what others have said (masked.hpp).
+  // In place of end: what it has got, or is about to get, is what others have said
+  // (substituted_collective.hpp).
   void abstain();
 
  private:
@@ -79,7 +80,7 @@ class Comparison {
 
   Comparing* by_;
   const char* call_;
-  std::optional<Sides> sides_;
+  std::optional<CallData> call_data_;
   runtime::MessageName name_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/policies/inject/flipped_given.hpp"
-#include "mpi/policies/replicas/masked.hpp"
+#include "mpi/policies/replicas/substituted_collective.hpp"
 #include "mpi/process/calls_mutex.hpp"
 
 namespace resprout::shim {
@@ -48,7 +48,7 @@ Entry find(MPI_Request request) {
 Entry made(MPI_Comm comm, const char* call, const Describe& describe, std::uint64_t number = 0) {
   if (!are_requests_compared() || comm == MPI_COMM_NULL) return nullptr;
   Comparing* by = comparer();
-  if (!describe && masking.load(std::memory_order_acquire) == nullptr) return nullptr;
+  if (!describe && replica_substitution.load(std::memory_order_acquire) == nullptr) return nullptr;
   return std::make_shared<ComparedRequest>(by, comm, call, describe, number);
 }
 
@@ -61,7 +61,7 @@ void erase(MPI_Request request) {
 }  // namespace
 
 bool are_requests_compared() {
-  return comparer() != nullptr || masking.load(std::memory_order_acquire) != nullptr ||
+  return comparer() != nullptr || replica_substitution.load(std::memory_order_acquire) != nullptr ||
          may_flip_given();
 }
 
@@ -72,19 +72,20 @@ ComparedRequest::ComparedRequest(Comparing* by, MPI_Comm comm, const char* call,
   if (to_flip_) describe_with(describe, &*to_flip_);
   if (by != nullptr && describe) {
     comparison_.emplace(*by, comm, call);
-    describe_with(describe, comparison_->sides());
+    describe_with(describe, comparison_->call_data());
   }
-  if (Masking* masks = masking.load()) {
-    masked_ = std::make_shared<MaskedCollective>(*masks, comm, call, number);
-    describe_with(describe ? describe : Describe(sides_of::barrier()), masked_->sides());
+  if (ReplicaSubstitution* substitution = replica_substitution.load()) {
+    substituted_ = std::make_shared<SubstitutedCollective>(*substitution, comm, call, number);
+    describe_with(describe ? describe : Describe(call_data_of::barrier()),
+                  substituted_->call_data());
   }
 }
 
-void ComparedRequest::describe_with(const Describe& describe, Sides* sides) {
-  if (sides == nullptr) return;
-  describe(*sides);
-  keep_datatypes(sides->given());
-  keep_datatypes(sides->got());
+void ComparedRequest::describe_with(const Describe& describe, CallData* call_data) {
+  if (call_data == nullptr) return;
+  describe(*call_data);
+  keep_datatypes(call_data->given());
+  keep_datatypes(call_data->got());
 }
 
 void ComparedRequest::keep_datatypes(std::vector<Piece>& pieces) {
@@ -99,15 +100,15 @@ void ComparedRequest::keep_datatypes(std::vector<Piece>& pieces) {
 void ComparedRequest::start() {
   if (to_flip_) flip_given(*to_flip_, comm_, call_);
   if (comparison_) comparison_->start();
-  if (masked_) masked_->begin();
+  if (substituted_) substituted_->begin();
   is_started_ = true;
 }
 
 void ComparedRequest::end() {
   is_started_ = false;
   Comparison* comparison = comparison_ ? &*comparison_ : nullptr;
-  if (masked_)
-    masked_->end(comparison);
+  if (substituted_)
+    substituted_->end(comparison);
   else if (comparison != nullptr)
     comparison->end();
 }
@@ -144,10 +145,10 @@ void start_compared(MPI_Request request) {
   if (const Entry entry = find(request)) entry->start();
 }
 
-std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request) {
+std::shared_ptr<SubstitutedCollective> substituted_collective(MPI_Request request) {
   if (!are_requests_compared()) return nullptr;
   const Entry entry = find(request);
-  return entry ? entry->masked() : nullptr;
+  return entry ? entry->substituted() : nullptr;
 }
 
 RequestClaim<ComparedRequest> claim_compared(MPI_Request request) {

@@ -23,13 +23,13 @@
 
 namespace resprout::shim {
 
-class MaskedCollective;
+class SubstitutedCollective;
 
 // Somebody may want to know of started collectives what they mean.
 bool are_requests_compared();
 
 // What is kept of it between two calls. Where siblings stand in for who is lost it is completed by
-// what they say (masked.hpp). Or bits are flipped in what it gives, and no more.
+// what they say (substituted_collective.hpp). Or bits are flipped in what it gives, and no more.
 class ComparedRequest {
  public:
   // `by`: null: it is not compared; nor is what carries no data. `number`: of a persistent one of
@@ -42,17 +42,17 @@ class ComparedRequest {
   void start();
   void end();
   bool is_started() const { return is_started_; }
-  const std::shared_ptr<MaskedCollective>& masked() const { return masked_; }
+  const std::shared_ptr<SubstitutedCollective>& substituted() const { return substituted_; }
 
  private:
-  void describe_with(const Describe& describe, Sides* sides);
+  void describe_with(const Describe& describe, CallData* call_data);
   void keep_datatypes(std::vector<Piece>& pieces);
 
   const MPI_Comm comm_;
   const char* const call_;
-  std::optional<Sides> to_flip_;
+  std::optional<CallData> to_flip_;
   std::optional<Comparison> comparison_;
-  std::shared_ptr<MaskedCollective> masked_;
+  std::shared_ptr<SubstitutedCollective> substituted_;
   std::map<MPI_Datatype, KeptDatatype> datatypes_;  // by the program's
   bool is_started_ = false;
 };
@@ -70,7 +70,9 @@ class ComparedStart {
   // MPI has started it.
   void go_on_as(MPI_Request request);
   // Null where nobody stands in.
-  std::shared_ptr<MaskedCollective> masked() const { return entry_ ? entry_->masked() : nullptr; }
+  std::shared_ptr<SubstitutedCollective> substituted() const {
+    return entry_ ? entry_->substituted() : nullptr;
+  }
 
  private:
   std::shared_ptr<ComparedRequest> entry_;
@@ -84,7 +86,7 @@ void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
 // MPI is about to start it.
 void start_compared(MPI_Request request);
 // It is one, and siblings stand in for who is lost; else null.
-std::shared_ptr<MaskedCollective> masked_collective(MPI_Request request);
+std::shared_ptr<SubstitutedCollective> substituted_collective(MPI_Request request);
 // A call is about to have MPI complete it.
 RequestClaim<ComparedRequest> claim_compared(MPI_Request request);
 // That call goes on with it no more: the handle is `after` now.

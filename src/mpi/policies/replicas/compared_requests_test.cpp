@@ -28,7 +28,7 @@ class Started {
  public:
   Started(MPI_Comm comm, Numbers& in, Numbers& out) {
     ComparedStart compared(comm, "iallreduce",
-                           sides_of::allreduce(in.data(), out.data(), 3, MPI_INT, MPI_SUM));
+                           call_data_of::allreduce(in.data(), out.data(), 3, MPI_INT, MPI_SUM));
     PMPI_Irecv(nullptr, 0, MPI_INT, 0, tag_, MPI_COMM_SELF, &request_);
     compared.go_on_as(request_);
   }
@@ -165,8 +165,9 @@ TEST_CASE("a datatype may be freed while its collective is under way") {
   PMPI_Type_vector(2, 1, 2, MPI_INT, &every_other);
   PMPI_Type_commit(&every_other);
   Numbers data = contribution;
-  ComparedStart compared(pair.comm, "iallreduce",
-                         sides_of::allreduce(MPI_IN_PLACE, data.data(), 1, every_other, MPI_SUM));
+  ComparedStart compared(
+      pair.comm, "iallreduce",
+      call_data_of::allreduce(MPI_IN_PLACE, data.data(), 1, every_other, MPI_SUM));
   PMPI_Type_free(&every_other);
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Irecv(nullptr, 0, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
@@ -187,7 +188,7 @@ TEST_CASE("a persistent collective is a new one at each start, with what is in i
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Recv_init(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
   remember_compared(request, pair.comm, "allreduce_init",
-                    sides_of::allreduce(in.data(), out.data(), 3, MPI_INT, MPI_SUM));
+                    call_data_of::allreduce(in.data(), out.data(), 3, MPI_INT, MPI_SUM));
   CHECK(pair.names.empty());
   complete_compared(claim_compared(request), request);  // not started
   CHECK(pair.names.empty());

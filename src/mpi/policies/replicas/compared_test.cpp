@@ -17,9 +17,9 @@ constexpr std::array<int, 3> contribution{1, 2, 3};
 
 // A collective that gives those and gets others.
 void call(MPI_Comm comm, std::array<int, 3> result = {}) {
-  const Compared compared(comm, "allreduce", [&](Sides& sides) {
-    sides.give(contribution.data(), 3, MPI_INT);
-    sides.get(result.data(), 3, MPI_INT);
+  const Compared compared(comm, "allreduce", [&](CallData& call_data) {
+    call_data.give(contribution.data(), 3, MPI_INT);
+    call_data.get(result.data(), 3, MPI_INT);
   });
   result = {4, 5, 6};
 }
@@ -143,12 +143,12 @@ TEST_CASE("a communicator without a name is passed over, and counted") {
 }
 
 TEST_CASE("arguments that MPI would refuse are not looked at") {
-  Sides sides(0, 2);
-  sides.give(MPI_IN_PLACE, 3, MPI_INT);
-  sides.give(contribution.data(), -1, MPI_INT);
-  sides.give(contribution.data(), 3, MPI_DATATYPE_NULL);
-  sides.give_all(Pieces(contribution.data(), -1, MPI_INT));
-  CHECK(sides.given().empty());
+  CallData call_data(0, 2);
+  call_data.give(MPI_IN_PLACE, 3, MPI_INT);
+  call_data.give(contribution.data(), -1, MPI_INT);
+  call_data.give(contribution.data(), 3, MPI_DATATYPE_NULL);
+  call_data.give_all(Pieces(contribution.data(), -1, MPI_INT));
+  CHECK(call_data.given().empty());
 }
 
 // In a communicator of one everybody gets what it has given.

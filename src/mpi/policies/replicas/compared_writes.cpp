@@ -60,14 +60,14 @@ void note(MPI_File fh, At how, MPI_Offset where, const WrittenData& data) {
 
 void compare(Comparing& by, const Writes& writes, const char* call) {
   settle_decisions();
-  if (by.room != nullptr) by.room->wait_for_collective();
+  if (by.lag_limiter != nullptr) by.lag_limiter->wait_for_collective();
   const std::uint64_t number = by.next_number(writes.communicator);
   // A collective is two things that are compared: numbers have no gaps.
   for (const Stream::Of of : {Stream::Of::contributions, Stream::Of::results}) {
     const runtime::MessageName name{{writes.communicator, by.rank, by.rank, 0, of}, number};
     const bool is_what_was_written = of == Stream::Of::results;
     const std::uint64_t bytes = is_what_was_written ? writes.sum.bytes : 0;
-    if (by.room != nullptr) by.room->count_compared();
+    if (by.lag_limiter != nullptr) by.lag_limiter->count_compared();
     by.verifier->compare({name, call, bytes, nullptr}, is_what_was_written ? writes.sum.digest : 0,
                          !by.is_lazy);
     if (!by.is_lazy) by.verifier->wait(name, by.meanwhile);

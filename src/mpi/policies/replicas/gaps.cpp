@@ -3,19 +3,19 @@
 #include <atomic>
 
 #include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
-#include "mpi/handles/communicators/remade.hpp"
-#include "mpi/handles/requests/pending.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/policies/replicas/messages.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/world.hpp"
 
 namespace resprout::shim {
 namespace {
 
-// What carries the messages of a remade one has, too. REQUIRES: siblings stand in.
+// What carries the messages of a derived one has, too. REQUIRES: siblings stand in.
 bool has_gap(MPI_Comm comm) {
-  if (is_remade(comm)) return true;
+  if (is_derived(comm)) return true;
   if (World::current()->lost_count() == 0) return false;
   const int size = static_cast<int>(communicator_of(comm)->world_ranks.size());
   for (int rank = 0; rank < size; ++rank)
@@ -56,18 +56,19 @@ std::optional<Decided::From> find_from_anybody(MPI_Comm comm, int tag) {
 }  // namespace
 
 bool is_stood_in_for(MPI_Comm comm, int rank) {
-  return rank >= 0 && masking.load(std::memory_order_acquire) != nullptr && is_lost(comm, rank);
+  return rank >= 0 && replica_substitution.load(std::memory_order_acquire) != nullptr &&
+         is_lost(comm, rank);
 }
 
 std::optional<Decided::From> find_message(MPI_Comm comm, int source, int tag) {
-  const Masking* by = masking.load(std::memory_order_acquire);
+  const ReplicaSubstitution* by = replica_substitution.load(std::memory_order_acquire);
   if (by == nullptr || !has_gap(comm)) return find_in_mpi(comm, source, tag);
   return source == MPI_ANY_SOURCE ? find_from_anybody(comm, tag) : find_from(comm, source, tag);
 }
 
 int probe_in_gap(MPI_Comm comm, int source, int tag, MPI_Status* status) {
   std::optional<runtime::Recall::Headline> said;
-  masking.load()->wait_for([&] {
+  replica_substitution.load()->wait_for([&] {
     said = verified_messages.load()->first_of_lost(comm, source, tag);
     return said.has_value();
   });

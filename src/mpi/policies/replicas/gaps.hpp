@@ -1,5 +1,5 @@
-// What there is to receive in a plane with a gap (masking.hpp): of the living what MPI has, of the
-// lost what their siblings have sent.
+// What there is to receive in a plane with a gap (replica_substitution.hpp): of the living what MPI
+// has, of the lost what their siblings have sent.
 //
 // Whatever MPI has of a lost process is left there: from the moment that this process knows of the
 // loss, nobody asks MPI for messages of the lost, by name or by MPI_ANY_SOURCE. So each message is

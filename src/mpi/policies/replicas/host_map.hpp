@@ -2,7 +2,7 @@
 //
 // Planes may be dealt to different numbers of hosts. So that all replicas of a rank make the same
 // communicators, two ranks share a host if they do so in every plane: then they can share memory in
-// each of them, too. The map is made when the planes first meet (meeting.hpp). Later losses do
+// each of them, too. The map is made when the planes first meet (discovery.hpp). Later losses do
 // not change it.
 //
 // Thread rule: known before any call of the program, and not changed afterwards; from any thread.

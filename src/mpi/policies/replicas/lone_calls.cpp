@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/windows/windows.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/names.hpp"
 #include "mpi/process/world.hpp"
@@ -44,12 +44,14 @@ std::vector<int> world_ranks_in(MPI_Comm comm) {
 }  // namespace
 
 LoneCall::LoneCall(MPI_Comm comm, const char* name) : name_(name) {
-  if (masking.load(std::memory_order_acquire) == nullptr || comm == MPI_COMM_NULL) return;
+  if (replica_substitution.load(std::memory_order_acquire) == nullptr || comm == MPI_COMM_NULL)
+    return;
   begin(world_ranks_in(comm));
 }
 
 LoneCall::LoneCall(MPI_Win window, const char* name) : name_(name) {
-  if (masking.load(std::memory_order_acquire) == nullptr || window == MPI_WIN_NULL) [[likely]]
+  if (replica_substitution.load(std::memory_order_acquire) == nullptr || window == MPI_WIN_NULL)
+      [[likely]]
     return;
   begin(members_of(window));
 }
@@ -80,7 +82,7 @@ void LoneCall::end() const {
 }
 
 LoneStart::LoneStart(MPI_Win window, const char* name) {
-  if (masking.load(std::memory_order_acquire) != nullptr)
+  if (replica_substitution.load(std::memory_order_acquire) != nullptr)
     call_ = std::make_shared<LoneCall>(window, name);
 }
 

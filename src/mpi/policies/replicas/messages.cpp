@@ -7,10 +7,10 @@
 #include "mpi/handles/communicators/communicator_name.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/masking.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/names.hpp"
 #include "runtime/idle.hpp"
 
@@ -78,14 +78,15 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   if (receiver == MPI_UNDEFINED) return;
   const Stream stream{*communicator, setup_.rank, receiver, sending.tag, Stream::Of::messages};
   const Layout layout = layout_of(buffer.datatype, buffer.count);
-  if (setup_.room != nullptr) setup_.room->wait_and_count_sent(layout.packed_bytes);
-  const bool needs_bytes = setup_.sends_bytes || setup_.masking != nullptr;
+  if (setup_.lag_limiter != nullptr) setup_.lag_limiter->wait_and_count_sent(layout.packed_bytes);
+  const bool needs_bytes = setup_.sends_bytes || setup_.replica_substitution != nullptr;
   std::vector<std::byte> storage;
   std::span<const std::byte> bytes;
   if (needs_bytes) bytes = packed(buffer.data, layout, storage);
   std::unique_lock lock(mutex_);
   const MessageName name = sent_.next(stream);
-  if (setup_.masking != nullptr) setup_.masking->keep(name, bytes, {{stream.receiver}});
+  if (setup_.replica_substitution != nullptr)
+    setup_.replica_substitution->keep(name, bytes, {{stream.receiver}});
   lock.unlock();
   if (setup_.verifier == nullptr) return;
   // Packed once, if that has to be.
@@ -96,7 +97,9 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
 }
 
 int code_of_send(int code) {
-  return is_loss(code) && masking.load(std::memory_order_acquire) != nullptr ? MPI_SUCCESS : code;
+  return is_loss(code) && replica_substitution.load(std::memory_order_acquire) != nullptr
+             ? MPI_SUCCESS
+             : code;
 }
 
 // --- receiving
@@ -109,7 +112,7 @@ std::optional<Messages::Ticket> Messages::post(MPI_Comm comm, int source, int ta
   if (!communicator) return std::nullopt;
   const int sender = is_any_source ? ReceivedStreams::any : world_rank_of(comm, source);
   if (sender == MPI_UNDEFINED) return std::nullopt;
-  if (setup_.room != nullptr) setup_.room->wait_for_receive();
+  if (setup_.lag_limiter != nullptr) setup_.lag_limiter->wait_for_receive();
   Stream stream{*communicator, sender, setup_.rank, tag, Stream::Of::messages};
   if (tag == MPI_ANY_TAG) stream.tag = ReceivedStreams::any;
   const std::scoped_lock lock(mutex_);
@@ -142,8 +145,8 @@ bool Messages::maybe_withdraw(Ticket ticket, const MPI_Status& status) {
 }
 
 void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
-  if (setup_.room != nullptr) setup_.room->count_received();
-  if (setup_.masking != nullptr) {
+  if (setup_.lag_limiter != nullptr) setup_.lag_limiter->count_received();
+  if (setup_.replica_substitution != nullptr) {
     std::unique_lock lock(mutex_);
     const bool is_recovered = recovered_.contains(ticket);
     lock.unlock();
@@ -186,7 +189,8 @@ void Messages::hand_in_named() {
 std::optional<MessageName> Messages::hand_in(const MessageName& name, const Arrived& arrived) {
   const bool is_through = setup_.verifier->receive_copy(
       {name, arrived.call, arrived.bytes, digest_of_copy(arrived.padding)}, arrived.digest);
-  if (is_through && setup_.masking != nullptr) setup_.masking->note_received(name);
+  if (is_through && setup_.replica_substitution != nullptr)
+    setup_.replica_substitution->note_received(name);
   return is_through ? std::nullopt : std::optional(name);
 }
 
@@ -231,10 +235,10 @@ void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI
   const runtime::Verifier::Delivery delivery = setup_.verifier->wait(name, setup_.meanwhile);
   if (delivery.what == runtime::Verifier::Delivery::What::other)
     put(delivery.bytes, buffer, status);
-  if (setup_.masking == nullptr) return;
+  if (setup_.replica_substitution == nullptr) return;
   if (delivery.what == runtime::Verifier::Delivery::What::lost)
-    setup_.masking->end_here(mpi_name_of(buffer.call), nobody_left);
-  setup_.masking->note_received(name);
+    setup_.replica_substitution->end_here(mpi_name_of(buffer.call), nobody_left);
+  setup_.replica_substitution->note_received(name);
 }
 
 // --- what others stand in for
@@ -247,7 +251,7 @@ void Messages::note_received(Ticket ticket, const MPI_Status& status) {
   unnamed_.insert(ticket);
   std::erase_if(unnamed_, [&](Ticket done) {
     const auto name = received_.take(done);
-    if (name) setup_.masking->note_received(*name);
+    if (name) setup_.replica_substitution->note_received(*name);
     return name.has_value();
   });
 }
@@ -259,8 +263,8 @@ void Messages::decide(Ticket ticket, Decided::From taken) {
 
 std::optional<Recall::Headline> Messages::first_heard(std::int32_t lost, std::uint64_t communicator,
                                                       std::int32_t tag) {
-  return setup_.masking->first_heard(lost, communicator, tag,
-                                     [&](const Stream& stream) { return received_.named(stream); });
+  return setup_.replica_substitution->first_heard(
+      lost, communicator, tag, [&](const Stream& stream) { return received_.named(stream); });
 }
 
 // Messages of one process come in one order, so it is known what receives of any tag from a lost
@@ -300,7 +304,8 @@ bool Messages::maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Sta
   if (setup_.verifier != nullptr) {
     if (!is_coming(*name, ticket, buffer)) return false;
   } else {
-    const auto bytes = setup_.masking->maybe_recall(*name, name->stream.sender, buffer.call);
+    const auto bytes =
+        setup_.replica_substitution->maybe_recall(*name, name->stream.sender, buffer.call);
     if (!bytes) return false;
     put(*bytes, buffer, status);
   }
@@ -329,22 +334,24 @@ void Messages::look_at(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& s
   const MessageName name = *std::exchange(at->second, std::nullopt);
   lock.unlock();
   const auto delivery = setup_.verifier->wait(name, setup_.meanwhile);
-  if (delivery.what == What::lost) setup_.masking->end_here(mpi_name_of(buffer.call), nobody_left);
+  if (delivery.what == What::lost)
+    setup_.replica_substitution->end_here(mpi_name_of(buffer.call), nobody_left);
   if (delivery.what == What::undecided)
-    setup_.masking->end_here(mpi_name_of(buffer.call),
-                             "waits for a lost rank, of which two replicas say different things");
+    setup_.replica_substitution->end_here(
+        mpi_name_of(buffer.call),
+        "waits for a lost rank, of which two replicas say different things");
   put(delivery.bytes, buffer, status);
 }
 
 bool Messages::recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
-  if (setup_.masking == nullptr) return false;
-  setup_.masking->wait_for([&] { return maybe_recover(ticket, buffer, status); });
+  if (setup_.replica_substitution == nullptr) return false;
+  setup_.replica_substitution->wait_for([&] { return maybe_recover(ticket, buffer, status); });
   complete(ticket, buffer, status);
   return true;
 }
 
 bool Messages::recover(const Claim& claim, MPI_Request after, MPI_Status& status) {
-  if (setup_.masking == nullptr) return false;
+  if (setup_.replica_substitution == nullptr) return false;
   if (!claim || claim.entry->is_send) return true;
   const Request& entry = *claim.entry;
   std::unique_lock lock(mutex_);
@@ -359,7 +366,7 @@ bool Messages::recover(const Claim& claim, MPI_Request after, MPI_Status& status
 
 bool Messages::wait_until_sent(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
   if (setup_.verifier == nullptr) return false;
-  setup_.masking->wait_for([&] { return maybe_recover(ticket, buffer, status); });
+  setup_.replica_substitution->wait_for([&] { return maybe_recover(ticket, buffer, status); });
   return true;
 }
 

@@ -33,14 +33,14 @@
 #include "mpi/handles/requests/request_table.hpp"
 #include "mpi/policies/inject/flips.hpp"
 #include "mpi/policies/replicas/decided.hpp"
-#include "mpi/policies/replicas/room.hpp"
+#include "mpi/policies/replicas/lag_limiter.hpp"
 #include "mpi/process/calls_mutex.hpp"
 #include "runtime/replicas/recall.hpp"
 #include "runtime/replicas/verifier.hpp"
 
 namespace resprout::shim {
 
-class Masking;
+class ReplicaSubstitution;
 
 // Where a receive call puts its message. `call`: its lower-case MPI name, a string literal.
 struct ReceiveBuffer {
@@ -64,12 +64,12 @@ class Messages {
   };
 
   struct Setup {
-    runtime::Verifier* verifier = nullptr;  // null: nothing is verified; then masking is there
-    Masking* masking = nullptr;             // siblings stand in for the lost
-    Room* room = nullptr;             // null: it may be as far ahead of its replicas as it likes
-    bool sends_bytes = false;         // to other planes, or keeps them for those who ask
-    int rank = 0;                     // of this process in the world
-    std::function<void()> meanwhile;  // while a call waits for its verdict
+    runtime::Verifier* verifier = nullptr;  // null: nothing is verified; then replicas stand in
+    ReplicaSubstitution* replica_substitution = nullptr;  // siblings stand in for the lost
+    LagLimiter* lag_limiter = nullptr;  // null: it may be as far ahead of its replicas as it likes
+    bool sends_bytes = false;           // to other planes, or keeps them for those who ask
+    int rank = 0;                       // of this process in the world
+    std::function<void()> meanwhile;    // while a call waits for its verdict
     // Of a request; nothing: it is not held back. Null: none is.
     std::function<std::optional<HeldBack>(MPI_Request)> held_back;
   };
@@ -84,7 +84,7 @@ class Messages {
   // MPI has completed it: `status` is MPI's, and as the program gets it afterwards. Returns when
   // the program may have it.
   void complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status);
-  // With masking: it is decided what it takes. Its source is MPI_PROC_NULL: nothing.
+  // With replica substitution: it is decided what it takes. Its source is MPI_PROC_NULL: nothing.
   void decide(Ticket ticket, Decided::From taken);
   // MPI has given it up, as its sender is lost: a replica of the sender says what it would have
   // been. True: it has come.
@@ -144,7 +144,7 @@ class Messages {
   void set_counts(const Counts& counts);
 
   // Siblings stand in for the lost.
-  bool is_masking() const { return setup_.masking != nullptr; }
+  bool is_substituting() const { return setup_.replica_substitution != nullptr; }
   // Messages on communicators without a name.
   std::uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
 
@@ -198,8 +198,8 @@ class Messages {
   runtime::SentStreams sent_;
   runtime::ReceivedStreams received_;
   std::map<Ticket, Wild> wild_;
-  std::set<Ticket> unnamed_;  // with masking: have come, and have no name yet
-  // With masking: messages that the verifier gives; nothing once it has given one.
+  std::set<Ticket> unnamed_;  // with replica substitution: have come, and have no name yet
+  // With replica substitution: messages that the verifier gives; nothing once it has given one.
   std::map<Ticket, std::optional<runtime::MessageName>> recovered_;
   std::map<Ticket, Arrived> arrived_;  // and have no name yet
   // The call that completes them waits for their names. Nothing: as hand_in says.

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/invariant.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/datatypes/type_recipe.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/policies/replicas/gaps.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/process/patience.hpp"

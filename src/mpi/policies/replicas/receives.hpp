@@ -11,9 +11,10 @@
 // it is started behind a wildcard it has a stand-in, for that time: who completes requests asks for
 // those in place of the program's (AskedRequests).
 //
-// Where siblings stand in (masking.hpp), no wildcard is given to MPI: who decides looks for
-// messages and gives MPI a receive of the one that it has found. So a loss breaks none off, and
-// takes no message with it that MPI gave to one. What a lost process should have sent is recalled.
+// Where siblings stand in (replica_substitution.hpp), no wildcard is given to MPI: who decides
+// looks for messages and gives MPI a receive of the one that it has found. So a loss breaks none
+// off, and takes no message with it that MPI gave to one. What a lost process should have sent is
+// recalled.
 //
 // Somebody has to look after them whatever the program waits for: MPI's progress does, on the
 // thread that is inside of it, and so do calls that wait for other planes. So a replica that

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "mpi/policies/replicas/gaps.hpp"
-#include "mpi/policies/replicas/masking.hpp"
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "mpi/policies/replicas/replica_substitution.hpp"
 
 namespace resprout::shim {
 

@@ -167,7 +167,7 @@ TEST_CASE("replaced: one that is started, and each start of a persistent one") {
   check_replaced(trio);
   PMPI_Recv_init(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
   remember_compared(request, trio.comm, "allreduce_init",
-                    sides_of::allreduce(given.data(), got.data(), 3, MPI_INT, MPI_SUM));
+                    call_data_of::allreduce(given.data(), got.data(), 3, MPI_INT, MPI_SUM));
   for (const int wrong : {8, 9}) {
     given[0] = wrong;
     start_compared(request);
@@ -187,9 +187,9 @@ TEST_CASE("replaced: several blocks with gaps, of which the gaps stay as they ar
   PMPI_Type_commit(&apart);
   std::array<int, 5> memory{1, -1, 6, -1, 3};
   {
-    const Compared compared(trio.comm, "alltoallw", [&](Sides& sides) {
-      sides.give(memory.data(), 1, apart);
-      sides.give(memory.data() + 4, 1, MPI_INT);
+    const Compared compared(trio.comm, "alltoallw", [&](CallData& call_data) {
+      call_data.give(memory.data(), 1, apart);
+      call_data.give(memory.data() + 4, 1, MPI_INT);
     });
     CHECK(memory == std::array<int, 5>{1, -1, 2, -1, 3});
   }
@@ -213,7 +213,7 @@ TEST_CASE("replaced: not what has another length, and whoever gives that is wron
   Numbers given{1, 2, 3};
   {
     const Compared compared(trio.comm, "allreduce",
-                            [&](Sides& sides) { sides.give(given.data(), 3, MPI_INT); });
+                            [&](CallData& call_data) { call_data.give(given.data(), 3, MPI_INT); });
   }
   CHECK(given == Numbers{1, 2, 3});
   REQUIRE(trio.findings.size() == 1);

@@ -1,7 +1,7 @@
 #include "mpi/policies/replicas/verified_receive.hpp"
 
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/handles/requests/pending.hpp"
+#include "mpi/handles/requests/request_record.hpp"
 #include "mpi/policies/replicas/receives.hpp"
 
 namespace resprout::shim {

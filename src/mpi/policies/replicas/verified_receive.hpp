@@ -41,7 +41,7 @@ class VerifiedReceive {
   std::optional<Messages::Ticket> ticket() const { return ticket_; }
   // MPI has started it.
   void go_on_as(MPI_Request request) {
-    const bool is_unknown = messages_ != nullptr && messages_->is_masking() && source_ >= 0;
+    const bool is_unknown = messages_ != nullptr && messages_->is_substituting() && source_ >= 0;
     if (ticket_ || is_unknown) messages_->remember(request, ticket_, buffer_, source_);
   }
 

@@ -71,7 +71,7 @@ int VerifiedRequests::recover(int code, int i, MPI_Request after, MPI_Status& st
   if (messages_ == nullptr || !is_loss(code)) return code;
   const Claims& claims = at(i);
   if (claims.lone) claims.lone.entry->end();
-  if (claims.collective && claims.collective.entry->masked()) return code;
+  if (claims.collective && claims.collective.entry->substituted()) return code;
   return messages_->recover(claims.message, after, status) ? MPI_SUCCESS : code;
 }
 

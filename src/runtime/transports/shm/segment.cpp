@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/lane_pool.hpp"
+#include "runtime/death_marks/death_marks.hpp"
 #include "runtime/notice_board.hpp"
-#include "runtime/pulses/pulses.hpp"
+#include "runtime/slot_pool.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -35,8 +35,8 @@ constexpr std::size_t line = 64;
 constexpr std::size_t bell_offset = header_bytes;
 constexpr std::size_t board_offset = bell_offset + page;
 constexpr std::size_t ranks_max = 4096;
-constexpr std::size_t pulses_offset = board_offset + NoticeBoard::bytes;
-constexpr std::size_t leavers_offset = pulses_offset + ranks_max * Pulses::bytes_each;
+constexpr std::size_t death_marks_offset = board_offset + NoticeBoard::bytes;
+constexpr std::size_t leavers_offset = death_marks_offset + ranks_max * DeathMarks::bytes_each;
 constexpr std::size_t bitmaps_offset = leavers_offset + ranks_max;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
@@ -45,12 +45,12 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
 std::size_t bitmap_stride(const ShmSizes& sizes) {
   return round_up((sizes.local_ranks + 63) / 64 * 8, line);
 }
-std::size_t lanes_offset(const ShmSizes& sizes) {
+std::size_t shared_slots_offset(const ShmSizes& sizes) {
   return round_up(bitmaps_offset + sizes.local_ranks * bitmap_stride(sizes), page);
 }
-constexpr std::size_t lanes_stride = round_up(LanePool::bytes_each, page);
+constexpr std::size_t shared_slots_stride = round_up(SlotPool::bytes_each, page);
 std::size_t rings_offset(const ShmSizes& sizes) {
-  return lanes_offset(sizes) + sizes.local_ranks * lanes_stride;
+  return shared_slots_offset(sizes) + sizes.local_ranks * shared_slots_stride;
 }
 // A line for what the receiver has consumed, then the ring itself.
 std::size_t ring_stride(const ShmSizes& sizes) {
@@ -188,14 +188,14 @@ void ShmSegment::unlink() {
 
 std::byte* ShmSegment::bell() const { return base_ + bell_offset; }
 std::byte* ShmSegment::board() const { return base_ + board_offset; }
-std::byte* ShmSegment::pulses() const { return base_ + pulses_offset; }
+std::byte* ShmSegment::death_marks() const { return base_ + death_marks_offset; }
 
 std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
   return base_ + bitmaps_offset + receiver * bitmap_stride(sizes_);
 }
 
-std::byte* ShmSegment::lanes(std::uint32_t rank) const {
-  return base_ + lanes_offset(sizes_) + rank * lanes_stride;
+std::byte* ShmSegment::shared_slots(std::uint32_t rank) const {
+  return base_ + shared_slots_offset(sizes_) + rank * shared_slots_stride;
 }
 
 std::byte* ShmSegment::ring(std::uint32_t sender, std::uint32_t receiver) const {

@@ -1,4 +1,4 @@
-// The shared memory of the ranks of one host and job: a bell, a board, pulses, bitmaps, lanes,
+// The shared memory of the ranks of one host and job: a bell, a board, death marks, bitmaps, slots,
 // rings, arenas.
 //
 // It is an anonymous memory file: nothing ever stands in /dev/shm, and the kernel takes it back
@@ -9,11 +9,11 @@
 //   header   64 bytes: magic, local ranks, ring bytes, arena bytes
 //   bell     doorbell.hpp
 //   board    notice_board.hpp
-//   pulses   pulses/pulses.hpp
+//   marks    death_marks/death_marks.hpp
 //   leavers  per rank: a byte, not 0 once it has withdrawn
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
-//   lanes    per rank: lane_pool.hpp
+//   slots    per rank: slot_pool.hpp
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //
@@ -67,9 +67,9 @@ class ShmSegment {
   const ShmSizes& sizes() const { return sizes_; }
   std::byte* bell() const;
   std::byte* board() const;
-  std::byte* pulses() const;
+  std::byte* death_marks() const;
   std::byte* bitmap(std::uint32_t receiver) const;
-  std::byte* lanes(std::uint32_t rank) const;
+  std::byte* shared_slots(std::uint32_t rank) const;
   std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
   std::byte* arena(std::uint32_t rank) const;
 

@@ -66,9 +66,9 @@ class ShmTransport::Impl {
   }
   Doorbell bell() const { return Doorbell(segment_->bell()); }
   NoticeBoard board() const { return NoticeBoard(segment_->board()); }
-  Pulses pulses() const { return {segment_->pulses(), world_ranks_}; }
-  std::byte* lanes(int world_rank) const {
-    return segment_->lanes(static_cast<std::uint32_t>(local_index(world_rank)));
+  DeathMarks death_marks() const { return {segment_->death_marks(), world_ranks_}; }
+  std::byte* shared_slots(int world_rank) const {
+    return segment_->shared_slots(static_cast<std::uint32_t>(local_index(world_rank)));
   }
   Arena& arena() { return arena_; }
   bool is_referable(std::span<const std::byte> data) const {
@@ -386,9 +386,9 @@ bool ShmTransport::withdraw() { return impl_->withdraw(); }
 bool ShmTransport::has_withdrawn(int peer) const { return impl_->has_withdrawn(peer); }
 Doorbell ShmTransport::bell() const { return impl_->bell(); }
 NoticeBoard ShmTransport::board() const { return impl_->board(); }
-Pulses ShmTransport::pulses() const { return impl_->pulses(); }
-std::byte* ShmTransport::lanes(int world_rank) const {
-  return reaches(world_rank) ? impl_->lanes(world_rank) : nullptr;
+DeathMarks ShmTransport::death_marks() const { return impl_->death_marks(); }
+std::byte* ShmTransport::shared_slots(int world_rank) const {
+  return reaches(world_rank) ? impl_->shared_slots(world_rank) : nullptr;
 }
 bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {
   return reaches(peer) && impl_->is_referable(data);

@@ -37,8 +37,8 @@ class ShmTransport final : public Transport {
   bool has_withdrawn(int peer) const override;
   Doorbell bell() const override;
   NoticeBoard board() const override;
-  Pulses pulses() const override;
-  std::byte* lanes(int world_rank) const override;
+  DeathMarks death_marks() const override;
+  std::byte* shared_slots(int world_rank) const override;
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override;
   std::byte* allocate_shared(std::size_t bytes) override;
   void free_shared(std::byte* block) override;

@@ -19,7 +19,7 @@ class Barrier final : public Collective {
 
 struct BarrierArguments {
   static bool are_valid(const runtime::Session&) { return true; }
-  static LaneWay way(const runtime::Session&) { return {.kind = Kind::barrier}; }
+  static SlotWay way(const runtime::Session&) { return {.kind = Kind::barrier}; }
   static std::span<const std::byte> given(const runtime::Session&, std::vector<std::byte>&) {
     return {};
   }

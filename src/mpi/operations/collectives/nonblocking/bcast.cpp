@@ -57,8 +57,8 @@ struct BroadcastArguments {
   bool is_root(const runtime::Session& session) const {
     return session.everybody().comm_rank(session.everybody().self()) == root;
   }
-  LaneWay way(const runtime::Session&) const {
-    return {.form = LaneWay::Form::broadcast,
+  SlotWay way(const runtime::Session&) const {
+    return {.form = SlotWay::Form::broadcast,
             .kind = Kind::broadcast,
             .bytes = layout().packed_bytes,
             .root = root};
@@ -81,7 +81,7 @@ struct BroadcastArguments {
 
 Startable bcast(const BroadcastArguments& arguments) {
   const auto& [buffer, count, datatype, root] = arguments;
-  return {make_collective(arguments), sides_of::bcast(buffer, count, datatype, root)};
+  return {make_collective(arguments), call_data_of::bcast(buffer, count, datatype, root)};
 }
 
 }  // namespace

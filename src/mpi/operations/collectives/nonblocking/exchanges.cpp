@@ -19,7 +19,7 @@ struct EvenExchangeArguments {
   }
   const Pieces& from() const { return sendbuf == MPI_IN_PLACE ? receive : send; }
   std::size_t bytes() const { return receive.of(0).layout.packed_bytes; }
-  LaneWay way(const runtime::Session& session) const {
+  SlotWay way(const runtime::Session& session) const {
     return {.kind = Kind::alltoall,
             .bytes = bytes() * static_cast<std::size_t>(session.everybody().size())};
   }
@@ -57,7 +57,7 @@ struct EvenExchangeArguments {
 
 Startable even_exchange(const EvenExchangeArguments& arguments) {
   const auto& [sendbuf, send, receive] = arguments;
-  return {make_collective(arguments), sides_of::alltoall(sendbuf, send, receive)};
+  return {make_collective(arguments), call_data_of::alltoall(sendbuf, send, receive)};
 }
 
 Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receive) {
@@ -66,7 +66,7 @@ Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receiv
     return std::make_shared<Exchange>(session, sendbuf == MPI_IN_PLACE ? receive : send, receive,
                                       false);
   };
-  return {make, sides_of::alltoall(sendbuf, send, receive)};
+  return {make, call_data_of::alltoall(sendbuf, send, receive)};
 }
 
 }  // namespace

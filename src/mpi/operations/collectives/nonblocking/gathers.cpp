@@ -1,7 +1,7 @@
 // MPI_Igather, MPI_Igatherv, MPI_Iallgather, MPI_Iallgatherv and their persistent forms.
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/missing_values.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
@@ -55,9 +55,10 @@ class Gather final : public Collective {
         takes_all_(arguments.takes_all(session, rank())),
         all_(is_receiver_ ? PieceList(arguments.all.among(session), size()) : PieceList()),
         row_(row_of(session, rank(), arguments.mine(session, rank()), takes_all_)) {
-    if (is_receiver_ && arguments.all.are_even()) stand_ins_ = stand_ins_of(*communicator_of(comm));
+    if (is_receiver_ && arguments.all.are_even())
+      missing_values_ = missing_values_of(*communicator_of(comm));
     if (!all_.are_dense()) leave_mpi_to_program();
-    if (stand_ins_) leave_to_program();
+    if (missing_values_) leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override {
@@ -76,8 +77,8 @@ class Gather final : public Collective {
     if (!is_receiver_) return;
     if (takes_all_) code_ = take_row(row, all_, except_);
     if (code_ == MPI_SUCCESS && !runtime::do_all_take(row)) code_ = proc_failed();
-    if (stand_ins_ && code_ == MPI_SUCCESS)
-      fill_missing(*stand_ins_, comm_, size(), row, [&](int r) { return all_.of(r); });
+    if (missing_values_ && code_ == MPI_SUCCESS)
+      fill_missing(*missing_values_, comm_, size(), row, [&](int r) { return all_.of(r); });
   }
   int code() const override { return code_; }
 
@@ -89,7 +90,7 @@ class Gather final : public Collective {
   const bool takes_all_;  // else its counts come from what the lost have not given
   const PieceList all_;
   runtime::Buffer row_;
-  std::optional<StandInsOfCall> stand_ins_;
+  std::optional<MissingValuesOfCall> missing_values_;
   int code_ = MPI_SUCCESS;
 };
 
@@ -103,9 +104,9 @@ struct EvenGatherArguments : GatherArguments {
     if (sendbuf == MPI_IN_PLACE) return all.of(rank_in(session));
     return Piece::of(sendbuf, sendcount, sendtype);
   }
-  LaneWay way(const runtime::Session& session) const {
+  SlotWay way(const runtime::Session& session) const {
     const bool is_for_all = root == everybody;
-    return {.form = is_for_all ? LaneWay::Form::meeting : LaneWay::Form::to_root,
+    return {.form = is_for_all ? SlotWay::Form::rendezvous : SlotWay::Form::to_root,
             .kind = is_for_all ? Kind::allgather : Kind::gather,
             .bytes = is_for_all ? all.of(0).layout.packed_bytes : own(session).layout.packed_bytes,
             .root = root};
@@ -144,7 +145,7 @@ MakeCollective make_gather(const GatherArguments& arguments) {
 
 Startable allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all) {
   return {make_gather({sendbuf, sendcount, sendtype, all, everybody}),
-          sides_of::allgather(sendbuf, sendcount, sendtype, all)};
+          call_data_of::allgather(sendbuf, sendcount, sendtype, all)};
 }
 
 // What MPI means by -1 is not everybody.
@@ -152,7 +153,7 @@ Startable gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, cons
                  int root) {
   MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
   if (root >= 0) make = make_gather({sendbuf, sendcount, sendtype, all, root});
-  return {make, sides_of::gather(sendbuf, sendcount, sendtype, all, root)};
+  return {make, call_data_of::gather(sendbuf, sendcount, sendtype, all, root)};
 }
 
 }  // namespace

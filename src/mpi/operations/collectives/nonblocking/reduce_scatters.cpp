@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/missing_values.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
@@ -42,13 +42,13 @@ class ReduceScatter final : public Collective {
                 const Shares& shares, MPI_Datatype datatype, MPI_Op op)
       : Collective(session),
         comm_(comm),
-        stand_ins_(stand_ins_of(*communicator_of(comm))),
+        missing_values_(missing_values_of(*communicator_of(comm))),
         recvbuf_(recvbuf),
         first_(shares.before(rank())),
         count_(shares.of(rank())),
         reduction_(op, datatype, shares.before(size())),
         input_(reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf)) {
-    if (stand_ins_ || reduction_.combiner().is_for_program()) leave_to_program();
+    if (missing_values_ || reduction_.combiner().is_for_program()) leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
@@ -57,21 +57,22 @@ class ReduceScatter final : public Collective {
  private:
   void begin(runtime::Started& started) override {
     const auto& spec = reduce_spec(session(), reduction_.bytes());
-    if (stand_ins_)
-      started.allgather(spec, row_for_stand_ins(session(), input_));
+    if (missing_values_)
+      started.allgather(spec, row_for_missing_values(session(), input_));
     else
       started.allreduce(spec, input_, reduction_.combiner());
   }
   void take(std::span<const std::byte> sum) override {
-    if (stand_ins_)
-      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, sum, {recvbuf_, first_, count_});
+    if (missing_values_)
+      fits_ = fold_with(*missing_values_, session(), reduction_, comm_, sum,
+                        {recvbuf_, first_, count_});
     else
       reduction_.write_part(sum, first_, count_, recvbuf_);
   }
   int code() const override { return fits_ ? reduction_.code() : MPI_ERR_TRUNCATE; }
 
   const MPI_Comm comm_;
-  const std::optional<StandInsOfCall> stand_ins_;
+  const std::optional<MissingValuesOfCall> missing_values_;
   void* const recvbuf_;
   const std::int64_t first_;  // element of the sum that is for this process
   const int count_;
@@ -93,7 +94,7 @@ struct ReduceScatterArguments {
   Layout layout(const runtime::Session& session) const {
     return layout_of(datatype, shares.before(session.everybody().size()));
   }
-  LaneWay way(const runtime::Session& session) const {
+  SlotWay way(const runtime::Session& session) const {
     const Layout all = layout(session);
     return {.kind = Kind::reduce_scatter,
             .bytes = all.packed_bytes,
@@ -105,7 +106,7 @@ struct ReduceScatterArguments {
   }
   int take(const runtime::Session& session, std::span<const Brought> all) const {
     const int rank = session.everybody().comm_rank(session.everybody().self());
-    std::array<std::byte, runtime::LaneMemory::meeting_bytes_max> sum;
+    std::array<std::byte, runtime::SlotMemory::rendezvous_bytes_max> sum;
     const Layout whole = layout(session);
     const int code = combine_brought(all, op, whole, sum.data());
     if (code != MPI_SUCCESS || whole.count == 0) return code;
@@ -127,8 +128,8 @@ Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcoun
   if (!counts) return {[](MPI_Comm, runtime::Session&) { return nullptr; }};
   return {make_collective(
               ReduceScatterArguments{sendbuf, recvbuf, Shares{.counts = counts}, datatype, op}),
-          [=](Sides& sides) {
-            sides_of::reduce_scatter(sendbuf, recvbuf, counts->data(), datatype, op)(sides);
+          [=](CallData& call_data) {
+            call_data_of::reduce_scatter(sendbuf, recvbuf, counts->data(), datatype, op)(call_data);
           }};
 }
 
@@ -136,7 +137,7 @@ Startable reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount
                                MPI_Datatype datatype, MPI_Op op) {
   return {make_collective(ReduceScatterArguments{
               sendbuf, recvbuf, Shares{.counts = nullptr, .count = recvcount}, datatype, op}),
-          sides_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)};
+          call_data_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)};
 }
 
 }  // namespace

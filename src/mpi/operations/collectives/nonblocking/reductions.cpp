@@ -1,7 +1,7 @@
 // MPI_Iallreduce, MPI_Ireduce and their persistent forms.
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/missing_values.hpp"
 #include "mpi/carriers/specs.hpp"
-#include "mpi/carriers/stand_ins.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/start_small.hpp"
 #include "mpi/carriers/started/under_way.hpp"
@@ -25,10 +25,10 @@ class Reduce final : public Collective {
         recvbuf_(root == all_ranks || root == rank() ? recvbuf : nullptr),
         root_(root),
         reduction_(reduction),
-        stand_ins_(stand_ins_of(*communicator_of(comm))) {
+        missing_values_(missing_values_of(*communicator_of(comm))) {
     input_ = reduction_.input(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     if (!commutes(reduction.op()) && root > 0) root_ = all_ranks;
-    if (stand_ins_ || reduction_.combiner().is_for_program()) leave_to_program();
+    if (missing_values_ || reduction_.combiner().is_for_program()) leave_to_program();
   }
 
   bool uses(MPI_Datatype datatype) const override { return reduction_.datatype() == datatype; }
@@ -43,8 +43,8 @@ class Reduce final : public Collective {
 
   void begin(runtime::Started& started) override {
     const auto& spec = reduce_spec(session(), reduction_.bytes());
-    if (stand_ins_)
-      started.allgather(spec, row_for_stand_ins(session(), input_));
+    if (missing_values_)
+      started.allgather(spec, row_for_missing_values(session(), input_));
     else if (root_ == all_ranks)
       started.allreduce(spec, input_, reduction_.combiner());
     else
@@ -52,8 +52,8 @@ class Reduce final : public Collective {
   }
 
   void take(std::span<const std::byte> result) override {
-    if (stand_ins_)
-      fits_ = fold_with(*stand_ins_, session(), reduction_, comm_, result, {recvbuf_});
+    if (missing_values_)
+      fits_ = fold_with(*missing_values_, session(), reduction_, comm_, result, {recvbuf_});
     else if (recvbuf_ != nullptr)
       reduction_.write(result, recvbuf_);
   }
@@ -65,7 +65,7 @@ class Reduce final : public Collective {
   // operator commutes. Otherwise everybody gets the result.
   int root_;
   Reduction reduction_;
-  const std::optional<StandInsOfCall> stand_ins_;
+  const std::optional<MissingValuesOfCall> missing_values_;
   std::span<const std::byte> input_;
   bool fits_ = true;
 };
@@ -86,9 +86,9 @@ struct ReduceArguments {
   bool has_result(const runtime::Session& session) const {
     return root == all_ranks || session.everybody().comm_rank(session.everybody().self()) == root;
   }
-  LaneWay way(const runtime::Session&) const {
+  SlotWay way(const runtime::Session&) const {
     const bool is_for_all = root == all_ranks;
-    return {.form = is_for_all ? LaneWay::Form::meeting : LaneWay::Form::to_root,
+    return {.form = is_for_all ? SlotWay::Form::rendezvous : SlotWay::Form::to_root,
             .kind = is_for_all ? Kind::allreduce : Kind::reduce,
             .bytes = layout().packed_bytes,
             .op = layout().is_dense ? op : MPI_OP_NULL,
@@ -111,7 +111,8 @@ struct ReduceArguments {
 
 Startable allreduce(const ReduceArguments& arguments) {
   const auto& [sendbuf, recvbuf, count, datatype, op, root] = arguments;
-  return {make_collective(arguments), sides_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
+  return {make_collective(arguments),
+          call_data_of::allreduce(sendbuf, recvbuf, count, datatype, op)};
 }
 
 // What MPI means by -1 is not everybody.
@@ -119,7 +120,7 @@ Startable reduce(const ReduceArguments& arguments) {
   const auto& [sendbuf, recvbuf, count, datatype, op, root] = arguments;
   MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
   if (root >= 0) make = make_collective(arguments);
-  return {make, sides_of::reduce(sendbuf, recvbuf, count, datatype, op, root)};
+  return {make, call_data_of::reduce(sendbuf, recvbuf, count, datatype, op, root)};
 }
 
 }  // namespace

@@ -119,11 +119,11 @@ struct EvenScatterArguments : ScatterArguments {
     return Piece::of(recvbuf, recvcount, recvtype);
   }
   // A row of blocks, in a broadcast if that has room for it.
-  LaneWay way(const runtime::Session& session) const {
+  SlotWay way(const runtime::Session& session) const {
     const std::size_t bytes =
         mine(session).layout.packed_bytes * static_cast<std::size_t>(session.everybody().size());
-    const bool is_broadcast = bytes <= runtime::LaneMemory::broadcast_bytes_max;
-    return {.form = is_broadcast ? LaneWay::Form::broadcast : LaneWay::Form::meeting,
+    const bool is_broadcast = bytes <= runtime::SlotMemory::broadcast_bytes_max;
+    return {.form = is_broadcast ? SlotWay::Form::broadcast : SlotWay::Form::rendezvous,
             .kind = Kind::scatter,
             .bytes = bytes,
             .root = root};
@@ -171,8 +171,8 @@ Startable scatter(const ScatterArguments& arguments) {
       return std::make_shared<Scatter>(comm, session, arguments);
     };
   }
-  return {make, sides_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,
-                                  arguments.recvtype, arguments.root)};
+  return {make, call_data_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,
+                                      arguments.recvtype, arguments.root)};
 }
 
 }  // namespace

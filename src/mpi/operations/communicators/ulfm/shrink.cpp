@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/remade.hpp"
+#include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/operations/communicators/remaking.hpp"
+#include "mpi/operations/communicators/derived_making.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
@@ -45,11 +45,11 @@ int shrink(MPI_Comm comm, MPI_Comm* shrunken) {
   repair.finish_tasks(lock);
   RollCall roll(repair, 0);
   roll.say(lock);
-  roll.find_spare(lock);
+  roll.find_carrier(lock);
   if (repair.is_revoked()) return ulfm::revoked_class();  // cut off
   const std::uint64_t name = repair.next_child();
   const std::vector<int> left = world_ranks_left(repair);
-  if (ulfm::outlives_losses()) return remake(left, roll, name, comm, shrunken, lock);
+  if (ulfm::outlives_losses()) return make_derived(left, roll, name, comm, shrunken, lock);
   lock.unlock();
   return make_natively(comm, left, name, shrunken);
 }

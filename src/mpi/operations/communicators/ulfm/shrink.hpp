@@ -1,7 +1,7 @@
 // A communicator of the living members of another one, which may be revoked.
 //
 // The members agree on who is left, in an operation of the session for repairs; each then makes the
-// communicator for itself (remade.hpp): MPI has no part in it, so no death can fall into that.
+// communicator for itself (derived.hpp): MPI has no part in it, so no death can fall into that.
 #pragma once
 
 #include <mpi.h>

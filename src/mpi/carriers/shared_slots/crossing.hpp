@@ -1,0 +1,145 @@
+// How a call goes over shared slots: what the sources of this folder share. They run the machine
+// (protocols/shared_slots), move what it names, and wait.
+//
+// Thread rule: as MPI's collectives: one at a time on a communicator; without the engine's lock.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "mpi/carriers/call.hpp"
+#include "mpi/carriers/shared_slots/communicator_slots.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/process/world.hpp"
+#include "protocols/shared_slots/shared_slots.hpp"
+#include "runtime/slot_memory.hpp"
+
+namespace resprout::shim {
+
+// A rendezvous, or a broadcast of its own, is to be left. It has to be asked before each.
+inline bool has_to_leave(const CommunicatorSlots& shared_slots) {
+  return !shared_slots.takes_part() || has_lost_member(*shared_slots.members);
+}
+
+// Whether it is an operator of MPI's own, and not of the program.
+bool is_predefined(MPI_Op op);
+// Each of so many members looks at what all others have put into a rendezvous: not too much.
+bool can_be_contribution(std::size_t bytes, int members);
+
+// The communicator, if nothing stands in the way of a call over its shared slots: no member lost,
+// nothing revoked, nothing under way. Null: the call is not to be taken at the head of its wrapper.
+Communicator* at_head(World* world, MPI_Comm comm);
+// One more call of that name, for the report and for faults on purpose.
+void count(World& world, Communicator& communicator, const char* name);
+// The lock of the call is free, and what it has to do of its own was done.
+CommunicatorSlots& crossing(CollectiveCall& call);
+// Payloads of so many bytes have their slots where those of `bytes` have not.
+constexpr std::size_t elsewhere(std::size_t bytes) {
+  constexpr std::size_t narrow = runtime::SlotMemory::narrow_bytes;
+  return bytes <= narrow ? narrow + 1 : narrow;
+}
+
+// What the awaited slot says, if its member's area is known. `bytes`: of a broadcast.
+inline protocols::SlotWord look(const CommunicatorSlots& shared_slots, std::size_t bytes) {
+  return shared_slots.slots.look(index(shared_slots.machine.awaited()), shared_slots.machine.slot(),
+                                 bytes);
+}
+// Whoever waits looks so often before it drives the engine meanwhile.
+class Looks {
+ public:
+  explicit Looks(World& world) : world_(world) {}
+  // It has paused, and is to look again.
+  bool go_on();
+
+ private:
+  World& world_;
+  int count_ = 0;
+};
+
+// Looks at the awaited slot, and at whatever else may become of it. Under the engine's lock.
+void look_once(CommunicatorSlots& shared_slots, const runtime::Session& session, std::size_t bytes);
+// Waits for the awaited slot, which was not full.
+void await(Communicator& communicator, std::size_t bytes);
+// A member has gone on without this one: if it is past what this one waits for, all hear of it.
+void give_up_rendezvous(Communicator& communicator);
+
+// True: what was awaited can be read. False: the shared slots are over. REQUIRES: the machine
+// looks.
+inline bool await_all(Communicator& communicator, std::size_t bytes) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  do {
+    if (look(shared_slots, bytes) == protocols::SlotWord::full) [[likely]]
+      shared_slots.machine.handle_look(protocols::SlotWord::full, false);
+    else
+      await(communicator, bytes);
+  } while (shared_slots.machine.step() == protocols::SharedSlots::Step::look);
+  return shared_slots.machine.step() == protocols::SharedSlots::Step::read;
+}
+
+// What the machine wants to be written. False: that this member leaves, and the shared slots are
+// over.
+inline bool write(CommunicatorSlots& shared_slots, const void* payload, std::size_t bytes) {
+  const protocols::SlotWrite wanted = shared_slots.machine.poll_write();
+  if (!shared_slots.takes_part()) [[unlikely]] {
+    shared_slots.machine.end();
+    return false;
+  }
+  if (wanted.word == protocols::SlotWord::left) {
+    shared_slots.slots.leave(wanted.slot, bytes);
+    return false;
+  }
+  shared_slots.slots.write(wanted.slot, payload, bytes);
+  return true;
+}
+
+// The rendezvous that the machine has started.
+inline bool meet(Communicator& communicator) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  if (!write(shared_slots, nullptr, 0) || !await_all(communicator, 0)) return false;
+  shared_slots.machine.poll_read();
+  return true;
+}
+
+// The last call on the communicator went over shared slots. `root`: if it was a broadcast, else -1.
+inline void note_last(Communicator& communicator, int root) {
+  communicator.last = nullptr;
+  communicator.shared_slots->last_root = root;
+  communicator.shared_slots->missing.in_last = 0;
+}
+
+// Behind a broadcast or a gather, which is done even where the rendezvous that is due behind it is
+// over.
+inline void end_broadcast(Communicator& communicator, int root) {
+  note_last(communicator, root);
+  if (communicator.shared_slots->machine.step() != protocols::SharedSlots::Step::none) [[unlikely]]
+    meet(communicator);
+}
+
+// Of `count` members from `first` on, in the grouping of the binomial tree over all, as reductions
+// of ours have it: partial results of 1, 2, 4, ... members. `all.of(i)`: what each has given.
+// REQUIRES: `into` is none of these.
+template <typename Contributions>
+void combine(const Contributions& all, int first, int count, MpiCombiner& combiner,
+             std::span<std::byte> into) {
+  if (count == 1) {
+    std::memcpy(into.data(), all.of(first).data(), all.bytes);
+    return;
+  }
+  const int lower = static_cast<int>(std::bit_floor(static_cast<unsigned>(count - 1)));
+  combine(all, first + lower, count - lower, combiner, into);
+  if (lower == 1) {
+    combiner.combine(all.of(first), into);
+    return;
+  }
+  alignas(64) std::array<std::byte, runtime::SlotMemory::rendezvous_bytes_max> storage;
+  const std::span partial(storage.data(), all.bytes);
+  combine(all, first, lower, combiner, partial);
+  combiner.combine(partial, into);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,272 @@
+#include "mpi/carriers/shared_slots/shared_slots.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/crossing.hpp"
+#include "mpi/handles/communicators/communicator.hpp"
+#include "mpi/handles/communicators/revocations.hpp"
+#include "mpi/handles/datatypes/pieces.hpp"
+#include "mpi/policies/inject/inject.hpp"
+#include "mpi/process/report/report.hpp"
+#include "mpi/process/world.hpp"
+#include "runtime/engine.hpp"
+
+namespace resprout::shim {
+namespace {
+
+using protocols::SlotWord;
+using runtime::SlotMemory;
+using Step = protocols::SharedSlots::Step;
+
+// What the root has put into a broadcast that can be read; `into` has room for `bytes`. How many
+// there are: none is copied where these are more.
+[[gnu::noinline]] std::size_t read_other(const SlotMemory& slots, int root,
+                                         const protocols::SharedSlot& slot, void* into,
+                                         std::size_t bytes) {
+  const bool is_elsewhere = slots.look(root, slot, bytes) != SlotWord::full;
+  const std::size_t there = slots.bytes_of(root, slot, is_elsewhere ? elsewhere(bytes) : bytes);
+  if (there <= bytes) slots.read(root, slot, into, there);
+  return there;
+}
+inline std::size_t read(const CommunicatorSlots& shared_slots, int root,
+                        const protocols::SharedSlot& slot, void* into, std::size_t bytes) {
+  if (shared_slots.slots.bytes_of(root, slot, bytes) != bytes) [[unlikely]]
+    return read_other(shared_slots.slots, root, slot, into, bytes);
+  shared_slots.slots.read(root, slot, into, bytes);
+  return bytes;
+}
+
+// What all have put into the rendezvous that can be read.
+struct Contributions {
+  const SlotMemory& slots;
+  const protocols::SharedSlot slot;
+  const std::size_t bytes;
+
+  std::span<const std::byte> of(int member) const {
+    return {slots.payload(member, slot, bytes), bytes};
+  }
+  // All have as many.
+  bool are_alike() const {
+    bool are = true;
+    for (int i = 0; i < slots.size(); ++i) are &= slots.bytes_of(i, slot, bytes) == bytes;
+    return are;
+  }
+};
+
+// A rendezvous to which all bring something; `recvbuf`: null where nobody wants the result.
+bool meet_and_combine(Communicator& communicator, const void* input, void* recvbuf,
+                      const Layout& layout, MPI_Op op, int& code) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  if (!write(shared_slots, input, layout.packed_bytes)) return false;
+  const bool are_there = await_all(communicator, 0);
+  if (!are_there && !shared_slots.is_passed_by) return false;
+  note_last(communicator, -1);
+  code = MPI_ERR_TRUNCATE;
+  if (!are_there) give_up_rendezvous(communicator);
+  if (!are_there) return true;
+  const Contributions all{shared_slots.slots, shared_slots.machine.poll_read(),
+                          layout.packed_bytes};
+  if (recvbuf == nullptr) code = MPI_SUCCESS;
+  if (recvbuf == nullptr || !all.are_alike()) return true;
+  MpiCombiner combiner(op, layout);
+  combine(all, 0, shared_slots.slots.size(), combiner,
+          {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
+  code = combiner.code();
+  return true;
+}
+
+// `bytes`: there is room for these, or the root gives them; what the root has given, and nothing is
+// copied where that is more. False: the shared slots are over.
+inline bool run_broadcast(Communicator& communicator, int root, Rank root_member, void* buffer,
+                          std::size_t& bytes) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  shared_slots.machine.start_broadcast(root_member, false);
+  if (shared_slots.machine.step() == Step::write) {
+    write(shared_slots, buffer, bytes);
+  } else {
+    if (!await_all(communicator, bytes)) return false;
+    bytes = read(shared_slots, index(root_member), shared_slots.machine.poll_read(), buffer, bytes);
+  }
+  end_broadcast(communicator, root);
+  return true;
+}
+
+}  // namespace
+
+Taken maybe_broadcast_by_shared_slots(void* buffer, int count, MPI_Datatype datatype, int root,
+                                      MPI_Comm comm, int& code) {
+  World* world = World::current();
+  Communicator* communicator = at_head(world, comm);
+  if (communicator == nullptr) return Taken::no;
+  const Layout layout = layout_of(datatype, count);
+  CommunicatorSlots& shared_slots = *communicator->shared_slots;
+  const std::size_t bytes = layout.packed_bytes;
+  const Rank root_member = shared_slots.member(root);
+  if (!layout.is_dense || bytes == 0 || bytes > SlotMemory::broadcast_bytes_max ||
+      root_member == no_rank || !shared_slots.carries_broadcasts)
+    return Taken::no;
+  shim::count(*world, *communicator, "bcast");
+  const InsideCall inside({"bcast", comm, CurrentCall::Needs::members});
+  std::size_t there = bytes;
+  if (!run_broadcast(*communicator, root, root_member, buffer, there)) return Taken::over;
+  if (there > bytes) code = MPI_ERR_TRUNCATE;
+  return Taken::done;
+}
+
+Taken maybe_scatter_by_shared_slots(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                    MPI_Comm comm, int& code) {
+  World* world = World::current();
+  Communicator* communicator = at_head(world, comm);
+  if (communicator == nullptr || !communicator->shared_slots->carries_scatters) return Taken::no;
+  CommunicatorSlots& shared_slots = *communicator->shared_slots;
+  const Rank root_member = shared_slots.member(root);
+  const bool is_root = root_member == shared_slots.members->self();
+  const bool is_in_place = recvbuf == MPI_IN_PLACE;
+  if (root_member == no_rank || (is_in_place && !is_root)) return Taken::no;
+  const Pieces all(sendbuf, sendcount, sendtype);
+  if ((is_root && !is_valid_buffer(sendcount, sendtype)) ||
+      (!is_in_place && !is_valid_buffer(recvcount, recvtype)))
+    return Taken::no;
+  const Piece mine = is_in_place ? all.of(root) : Piece::of(recvbuf, recvcount, recvtype);
+  const int ranks = communicator->session->everybody().size();
+  const std::size_t each = mine.layout.packed_bytes;
+  const std::size_t bytes = each * static_cast<std::size_t>(ranks);
+  if (bytes == 0 || bytes > SlotMemory::broadcast_bytes_max) return Taken::no;
+  std::array<std::byte, SlotMemory::broadcast_bytes_max> row;
+  for (int rank = 0; is_root && rank < ranks; ++rank) {
+    const Piece piece = all.of(rank);
+    if (!piece.layout.is_dense || piece.layout.packed_bytes != each) return Taken::no;
+    std::memcpy(row.data() + each * static_cast<std::size_t>(rank), piece.buffer, each);
+  }
+  shim::count(*world, *communicator, "scatter");
+  const InsideCall inside({"scatter", comm, CurrentCall::Needs::members});
+  std::size_t there = bytes;
+  if (!run_broadcast(*communicator, root, root_member, row.data(), there)) return Taken::over;
+  const int self = shared_slots.members->comm_rank(shared_slots.members->self());
+  if (there != bytes)
+    code = MPI_ERR_TRUNCATE;
+  else if (!is_in_place)
+    code = take_block({row.data() + each * static_cast<std::size_t>(self), each}, mine);
+  return Taken::done;
+}
+
+Taken maybe_allreduce_by_shared_slots(const void* sendbuf, void* recvbuf, int count,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int& code) {
+  World* world = World::current();
+  Communicator* communicator = at_head(world, comm);
+  if (communicator == nullptr || !communicator->shared_slots->carries_reductions ||
+      !is_predefined(op))
+    return Taken::no;
+  const Layout layout = layout_of(datatype, count);
+  if (!layout.is_dense ||
+      !can_be_contribution(layout.packed_bytes, communicator->shared_slots->slots.size()))
+    return Taken::no;
+  shim::count(*world, *communicator, "allreduce");
+  const InsideCall inside({"allreduce", comm, CurrentCall::Needs::members});
+  const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  communicator->shared_slots->machine.start_rendezvous(false);
+  return meet_and_combine(*communicator, input, recvbuf, layout, op, code) ? Taken::done
+                                                                           : Taken::over;
+}
+
+Taken maybe_barrier_by_shared_slots(MPI_Comm comm) {
+  World* world = World::current();
+  Communicator* communicator = at_head(world, comm);
+  if (communicator == nullptr || !communicator->shared_slots->carries_reductions) return Taken::no;
+  count(*world, *communicator, "barrier");
+  const InsideCall inside({"barrier", comm, CurrentCall::Needs::members});
+  communicator->shared_slots->machine.start_rendezvous(false);
+  if (!meet(*communicator)) return Taken::over;
+  note_last(*communicator, -1);
+  return Taken::done;
+}
+
+bool goes_by_shared_slots(CollectiveCall& call, Kind kind, std::size_t bytes, MPI_Op op) {
+  if (call.session().has_tasks()) call.lock();
+  Communicator& communicator = call.communicator();
+  if (!open_shared_slots(communicator, kind)) return false;
+  const CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  if (kind == Kind::barrier) return true;
+  const bool combines = kind == Kind::allreduce || kind == Kind::reduce || kind == Kind::scan ||
+                        kind == Kind::reduce_scatter;
+  if (combines && !is_predefined(op)) return false;
+  return kind == Kind::broadcast ? bytes > 0 && bytes <= SlotMemory::broadcast_bytes_max
+                                 : can_be_contribution(bytes, shared_slots.slots.size());
+}
+
+bool broadcast_by_shared_slots(CollectiveCall& call, void* buffer, const Layout& layout, int root,
+                               int& code) {
+  const Rank root_member = call.communicator().shared_slots->member(root);
+  if (root_member == no_rank) return false;
+  Communicator& communicator = call.communicator();
+  CommunicatorSlots& shared_slots = crossing(call);
+  const std::size_t bytes = layout.packed_bytes;
+  shared_slots.machine.start_broadcast(root_member, has_to_leave(shared_slots));
+  if (shared_slots.machine.step() == Step::write) {
+    std::vector<std::byte> storage;
+    if (!write(shared_slots, packed(buffer, layout, storage).data(), bytes)) return false;
+  } else {
+    if (!await_all(communicator, bytes)) return false;
+    std::array<std::byte, SlotMemory::broadcast_bytes_max> payload;
+    const std::size_t there = read(shared_slots, index(root_member),
+                                   shared_slots.machine.poll_read(), payload.data(), bytes);
+    code = take_payload({payload.data(), there}, buffer, layout);
+  }
+  end_broadcast(communicator, root);
+  return true;
+}
+
+bool allreduce_by_shared_slots(CollectiveCall& call, const void* input, void* recvbuf,
+                               const Layout& layout, MPI_Op op, int& code) {
+  CommunicatorSlots& shared_slots = crossing(call);
+  shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
+  return meet_and_combine(call.communicator(), input, recvbuf, layout, op, code);
+}
+
+bool barrier_by_shared_slots(CollectiveCall& call) {
+  CommunicatorSlots& shared_slots = crossing(call);
+  shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
+  if (!meet(call.communicator())) return false;
+  note_last(call.communicator(), -1);
+  return true;
+}
+
+std::optional<int> meet_by_shared_slots(CollectiveCall& call, std::span<const std::byte> mine,
+                                        std::vector<Brought>& all) {
+  CommunicatorSlots& shared_slots = crossing(call);
+  shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
+  const std::size_t brought = std::min(mine.size(), SlotMemory::rendezvous_bytes_max);
+  if (!write(shared_slots, mine.data(), brought)) return std::nullopt;
+  const bool are_there = await_all(call.communicator(), 0);
+  if (!are_there && !shared_slots.is_passed_by) return std::nullopt;
+  note_last(call.communicator(), -1);
+  if (!are_there) give_up_rendezvous(call.communicator());
+  if (!are_there) return MPI_ERR_TRUNCATE;
+  const protocols::SharedSlot slot = shared_slots.machine.poll_read();
+  for (int i = 0; i < shared_slots.slots.size(); ++i) {
+    const std::byte* const payload = shared_slots.slots.payload(i, slot, 0);
+    all.push_back({shared_slots.members->comm_rank(rank_at(i)),
+                   {payload, shared_slots.slots.bytes_of(i, slot, 0)}});
+  }
+  return brought == mine.size() ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+bool meet_at_end(Communicator& communicator, MPI_Comm native) {
+  if (communicator.shared_slots == nullptr || communicator.shared_slots->machine.is_over())
+    return !is_interruption(PMPI_Barrier(native));
+  communicator.shared_slots->machine.start_rendezvous(!communicator.shared_slots->takes_part());
+  return meet(communicator);
+}
+
+void stay_away_from_end(Communicator& communicator) {
+  if (communicator.shared_slots == nullptr || communicator.shared_slots->machine.is_over()) return;
+  communicator.shared_slots->machine.handle_interruption();
+  write(*communicator.shared_slots, nullptr, 0);
+}
+
+}  // namespace resprout::shim

@@ -1,0 +1,43 @@
+"""Calls over shared slots and calls of the MPI library take turns, and ranks die between them.
+
+Who is denied the result of a call by a death knows more than who was through before: both have to
+go on in the same way.
+"""
+
+import random
+
+import covering
+import jobs
+import pytest
+
+CARRIERS = ["auto", "resprout"]
+PROGRAM = jobs.PROGRAMS / "shared_slots"
+
+
+@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=8))
+def test_all_come_to_the_same_end_whenever_ranks_die(seed: int) -> None:
+    draw = random.Random(seed)
+    ranks = draw.choice([3, 4, 5, 6])
+    victims = draw.sample(range(ranks), draw.choice([1, 1, 2]))
+    _check(ranks, victims, draw.randint(500, 60_000), CARRIERS[seed % 2])
+
+
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=4))
+def test_who_is_left_of_two_goes_on_alone(seed: int) -> None:
+    draw = random.Random(seed)
+    _check(2, [draw.randrange(2)], draw.randint(500, 60_000), CARRIERS[seed % 2])
+
+
+@pytest.mark.parametrize("seed", covering.a_share(range(10), of_one=10))
+def test_many_go_on_without_some(seed: int) -> None:
+    draw = random.Random(seed)
+    _check(24, draw.sample(range(24), 2), draw.randint(500, 60_000), CARRIERS[seed % 2])
+
+
+def _check(ranks: int, victims: list[int], microseconds: int, carrier: str) -> None:
+    ended = jobs.resprout_run(ranks, [PROGRAM, microseconds, *victims], ["--collectives", carrier])
+    assert ended.status == 0, str(ended)
+    living = [rank for rank in range(ranks) if rank not in victims]
+    said = sorted(ended.out.splitlines())
+    assert said == sorted(f"rank {rank} has 0 wrong results" for rank in living)
+    assert sorted(loss["rank"] for loss in ended.report["losses"]) == sorted(victims)
