@@ -152,6 +152,15 @@ bool is_valid_buffer(int count, MPI_Datatype datatype) {
   return count >= 0 && datatype != MPI_DATATYPE_NULL;
 }
 
+bool is_in_place_wrongly(const void* sendbuf, const void* recvbuf, int root, MPI_Comm comm) {
+  if (root < 0) return recvbuf == MPI_IN_PLACE;
+  if (recvbuf != MPI_IN_PLACE && sendbuf != MPI_IN_PLACE) return false;
+  const QuietErrors quiet;
+  int rank = MPI_PROC_NULL;
+  PMPI_Comm_rank(comm, &rank);
+  return (rank == root ? recvbuf : sendbuf) == MPI_IN_PLACE;
+}
+
 // MPI says of no elements too whether it has the operator for them; 3 ns in Open MPI 5.0. Its error
 // goes to the handler of MPI_COMM_WORLD, wherever the operation is.
 bool is_valid_reduction(int count, MPI_Datatype datatype, MPI_Op op) {

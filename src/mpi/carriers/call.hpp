@@ -135,6 +135,9 @@ void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::u
 
 // True if MPI itself would accept these; else the call goes to MPI, which knows what to say.
 bool is_valid_buffer(int count, MPI_Datatype datatype);
+// MPI_IN_PLACE stands where it means nothing: in the place of the buffer for a result, or of what a
+// rank gives that is not the root. `root`: -1 if all have a result.
+bool is_in_place_wrongly(const void* sendbuf, const void* recvbuf, int root, MPI_Comm comm);
 bool is_valid_reduction(int count, MPI_Datatype datatype, MPI_Op op);
 
 }  // namespace resprout::shim

@@ -208,7 +208,8 @@ Taken maybe_gather_by_shared_slots(const void* sendbuf, int sendcount, MPI_Datat
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   if (root_member == no_rank || (share.gives && is_in_place)) return Taken::no;
   const Pieces all(recvbuf, recvcount, recvtype);
-  const bool are_valid = share.gives || is_valid_buffer(recvcount, recvtype);
+  const bool are_valid =
+      share.gives || (recvbuf != MPI_IN_PLACE && is_valid_buffer(recvcount, recvtype));
   if (!are_valid || (!is_in_place && !is_valid_buffer(sendcount, sendtype))) return Taken::no;
   const Piece mine = is_in_place ? all.of(root) : Piece::of(sendbuf, sendcount, sendtype);
   if (!mine.layout.is_dense || !fits_slot(mine.layout.packed_bytes)) return Taken::no;

@@ -129,8 +129,8 @@ Taken maybe_scatter_by_shared_slots(const void* sendbuf, int sendcount, MPI_Data
   const bool is_in_place = recvbuf == MPI_IN_PLACE;
   if (root_member == no_rank || (is_in_place && !is_root)) return Taken::no;
   const Pieces all(sendbuf, sendcount, sendtype);
-  if ((is_root && !is_valid_buffer(sendcount, sendtype)) ||
-      (!is_in_place && !is_valid_buffer(recvcount, recvtype)))
+  const bool is_given = sendbuf != MPI_IN_PLACE && is_valid_buffer(sendcount, sendtype);
+  if ((is_root && !is_given) || (!is_in_place && !is_valid_buffer(recvcount, recvtype)))
     return Taken::no;
   const Piece mine = is_in_place ? all.of(root) : Piece::of(recvbuf, recvcount, recvtype);
   const int ranks = communicator->session->everybody().size();

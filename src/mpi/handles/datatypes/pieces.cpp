@@ -30,8 +30,10 @@ bool is_of_one_group(MPI_Comm comm) {
 }  // namespace
 
 bool Pieces::are_valid(int size) const {
+  if (buffer_ == MPI_IN_PLACE) return false;
   const bool has_displs = displs_ != nullptr || byte_displs_ != nullptr;
-  if (counts_ == nullptr && !has_displs) return count_ >= 0 && datatype_ != MPI_DATATYPE_NULL;
+  if (counts_ == nullptr && !has_displs && count_ < 0) return size == 0;
+  if (counts_ == nullptr && !has_displs) return datatype_ != MPI_DATATYPE_NULL;
   if (counts_ == nullptr || !has_displs) return false;
   for (int rank = 0; rank < size; ++rank)
     if (counts_[rank] < 0 || datatype_of(rank) == MPI_DATATYPE_NULL) return false;

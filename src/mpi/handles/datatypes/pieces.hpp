@@ -42,14 +42,14 @@ class Pieces {
       : buffer_(buffer), count_(count), datatype_(datatype) {}
   // The v-forms: displacements count extents.
   Pieces(const void* buffer, const int* counts, const int* displs, MPI_Datatype datatype)
-      : buffer_(buffer), counts_(counts), displs_(displs), datatype_(datatype) {}
+      : buffer_(buffer), count_(-1), counts_(counts), displs_(displs), datatype_(datatype) {}
   // The w-form: displacements count bytes.
   Pieces(const void* buffer, const int* counts, const int* displs, const MPI_Datatype* datatypes)
-      : buffer_(buffer), counts_(counts), displs_(displs), datatypes_(datatypes) {}
+      : buffer_(buffer), count_(-1), counts_(counts), displs_(displs), datatypes_(datatypes) {}
   // That of neighborhood collectives.
   Pieces(const void* buffer, const int* counts, const MPI_Aint* displs,
          const MPI_Datatype* datatypes)
-      : buffer_(buffer), counts_(counts), byte_displs_(displs), datatypes_(datatypes) {}
+      : buffer_(buffer), count_(-1), counts_(counts), byte_displs_(displs), datatypes_(datatypes) {}
 
   // As they are for a session that has lost members: these have no elements, whatever the arrays
   // say of them. Programs compute arrays from what members give, and the lost give nothing.
@@ -82,7 +82,7 @@ class Pieces {
   MPI_Aint displacement_of(int rank) const;
 
   const void* buffer_;
-  int count_ = 0;
+  int count_ = 0;  // of those that are even; -1: there should be arrays
   const int* counts_ = nullptr;
   const int* displs_ = nullptr;
   const MPI_Aint* byte_displs_ = nullptr;

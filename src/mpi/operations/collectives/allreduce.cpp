@@ -111,7 +111,7 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
                              MPI_Op op, MPI_Comm comm) {
   const Compared compared(comm, "allreduce",
                           call_data_of::allreduce(sendbuf, recvbuf, count, datatype, op));
-  if (!is_valid_reduction(count, datatype, op))
+  if (recvbuf == MPI_IN_PLACE || !is_valid_reduction(count, datatype, op))
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   int code = MPI_SUCCESS;
   const Taken taken =

@@ -13,7 +13,7 @@ using namespace resprout::shim;
 extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   const Compared compared(comm, "bcast", call_data_of::bcast(buffer, count, datatype, root));
   const auto leave = [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); };
-  if (!is_valid_buffer(count, datatype)) return leave();
+  if (buffer == MPI_IN_PLACE || !is_valid_buffer(count, datatype)) return leave();
   int code = MPI_SUCCESS;
   const Taken taken = maybe_broadcast_by_shared_slots(buffer, count, datatype, root, comm, code);
   if (taken == Taken::done) return code == MPI_SUCCESS ? MPI_SUCCESS : finish(comm, "bcast", code);

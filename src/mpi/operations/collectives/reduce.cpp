@@ -47,7 +47,8 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   const Compared compared(comm, "reduce",
                           call_data_of::reduce(sendbuf, recvbuf, count, datatype, op, root));
   const auto leave = [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); };
-  if (!is_valid_reduction(count, datatype, op)) return leave();
+  if (is_in_place_wrongly(sendbuf, recvbuf, root, comm) || !is_valid_reduction(count, datatype, op))
+    return leave();
   int code = MPI_SUCCESS;
   const Taken taken =
       maybe_reduce_by_shared_slots(sendbuf, recvbuf, count, datatype, op, root, comm, code);

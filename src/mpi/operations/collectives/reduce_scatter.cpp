@@ -56,8 +56,10 @@ int reduce_scatter(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, voi
   return call.finish(outcome, reduction.code());
 }
 
-bool is_valid(const CollectiveCall& call, const int* recvcounts, MPI_Datatype datatype, MPI_Op op) {
-  if (recvcounts == nullptr || !is_valid_reduction(0, datatype, op)) return false;
+bool is_valid(const CollectiveCall& call, const void* recvbuf, const int* recvcounts,
+              MPI_Datatype datatype, MPI_Op op) {
+  if (recvbuf == MPI_IN_PLACE || recvcounts == nullptr || !is_valid_reduction(0, datatype, op))
+    return false;
   return std::all_of(recvcounts, recvcounts + call.size(), [](int count) { return count >= 0; });
 }
 
@@ -68,7 +70,7 @@ extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int 
   const Compared compared(comm, "reduce_scatter",
                           call_data_of::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op));
   CollectiveCall call(comm, "reduce_scatter");
-  if (!call.is_ours() || !is_valid(call, recvcounts, datatype, op))
+  if (!call.is_ours() || !is_valid(call, recvbuf, recvcounts, datatype, op))
     return call.leave_to(
         [&] { return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
   const int* own = recvcounts + call.rank();
@@ -86,7 +88,8 @@ extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int 
       comm, "reduce_scatter_block",
       call_data_of::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op));
   CollectiveCall call(comm, "reduce_scatter_block");
-  const bool is_ours = call.is_ours() && is_valid_reduction(recvcount, datatype, op);
+  const bool is_ours =
+      call.is_ours() && recvbuf != MPI_IN_PLACE && is_valid_reduction(recvcount, datatype, op);
   if (!is_ours)
     return call.leave_to(
         [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });

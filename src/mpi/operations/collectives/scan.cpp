@@ -67,7 +67,9 @@ struct Arguments {
   MPI_Op op;
   bool is_inclusive;
 
-  bool are_valid() const { return is_valid_reduction(count, datatype, op); }
+  bool are_valid() const {
+    return recvbuf != MPI_IN_PLACE && is_valid_reduction(count, datatype, op);
+  }
 };
 
 // REQUIRES: the arguments are valid.

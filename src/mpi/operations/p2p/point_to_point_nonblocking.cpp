@@ -199,12 +199,14 @@ extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int so
 
 extern "C" int MPI_Start(MPI_Request* request) {
   GuardedCall call("start");
-  return call.is_ours() ? call.finish(start(*request)) : PMPI_Start(request);
+  const bool is_ours = call.is_ours() && request != nullptr;
+  return is_ours ? call.finish(start(*request)) : PMPI_Start(request);
 }
 
 extern "C" int MPI_Startall(int count, MPI_Request array_of_requests[]) {
   GuardedCall call("startall");
-  if (!call.is_ours()) return PMPI_Startall(count, array_of_requests);
+  if (!call.is_ours() || array_of_requests == nullptr)
+    return PMPI_Startall(count, array_of_requests);
   int first_error = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     const int code = start(array_of_requests[i]);

@@ -23,6 +23,16 @@ using namespace resprout::shim;
 
 namespace {
 
+// The MPI library knows what to say of what is missing.
+template <typename... Places>
+bool is_any_null(const Places*... places) {
+  return ((places == nullptr) || ...);
+}
+
+bool are_there(int count, const MPI_Request* requests) {
+  return count == 0 || (count > 0 && requests != nullptr);
+}
+
 // Of a send, of which MPI says nothing.
 MPI_Status empty_status() {
   MPI_Status status{};
@@ -141,7 +151,7 @@ int after_losses(VerifiedRequests& verified, int code, Requests requests, int co
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   GuardedCall call("wait");
-  if (!call.is_ours()) return PMPI_Wait(request, status);
+  if (!call.is_ours() || is_any_null(request)) return PMPI_Wait(request, status);
   if (maybe_wait_apart(*request)) {
     copy_status(empty_status(), status);
     return MPI_SUCCESS;
@@ -158,7 +168,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   GuardedCall call("test");
-  if (!call.is_ours()) return PMPI_Test(request, flag, status);
+  if (!call.is_ours() || is_any_null(request, flag)) return PMPI_Test(request, flag, status);
   if (maybe_test_apart(*request)) {
     copy_status(empty_status(), status);
     *flag = 1;
@@ -178,7 +188,8 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_of_statuses) {
   GuardedCall call("waitall");
-  if (!call.is_ours()) return PMPI_Waitall(count, requests, array_of_statuses);
+  if (!call.is_ours() || !are_there(count, requests))
+    return PMPI_Waitall(count, requests, array_of_statuses);
   for (int i = 0; i < count; ++i) maybe_wait_apart(requests[i]);
   Watch watch(count, requests, Watch::Then::wait);
   VerifiedRequests verified(count, requests);
@@ -197,7 +208,8 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* array_
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
                            MPI_Status array_of_statuses[]) {
   GuardedCall call("testall");
-  if (!call.is_ours()) return PMPI_Testall(count, requests, flag, array_of_statuses);
+  if (!call.is_ours() || !are_there(count, requests) || is_any_null(flag))
+    return PMPI_Testall(count, requests, flag, array_of_statuses);
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   const AskedRequests asked_requests(count, requests);
@@ -213,7 +225,8 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag,
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   GuardedCall call("waitany");
-  if (!call.is_ours()) return PMPI_Waitany(count, requests, index, status);
+  if (!call.is_ours() || !are_there(count, requests) || is_any_null(index))
+    return PMPI_Waitany(count, requests, index, status);
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   const AskedRequests asked_requests(count, requests);
@@ -235,7 +248,8 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                            MPI_Status* status) {
   GuardedCall call("testany");
-  if (!call.is_ours()) return PMPI_Testany(count, requests, index, flag, status);
+  if (!call.is_ours() || !are_there(count, requests) || is_any_null(index, flag))
+    return PMPI_Testany(count, requests, index, flag, status);
   Watch watch(count, requests);
   VerifiedRequests verified(count, requests);
   const AskedRequests asked_requests(count, requests);
@@ -259,7 +273,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
 extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                             MPI_Status array_of_statuses[]) {
   GuardedCall call("waitsome");
-  if (!call.is_ours())
+  if (!call.is_ours() || !are_there(incount, requests) || is_any_null(outcount, indices))
     return PMPI_Waitsome(incount, requests, outcount, indices, array_of_statuses);
   Watch watch(incount, requests);
   VerifiedRequests verified(incount, requests);
@@ -279,7 +293,7 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, 
 extern "C" int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                             MPI_Status array_of_statuses[]) {
   GuardedCall call("testsome");
-  if (!call.is_ours())
+  if (!call.is_ours() || !are_there(incount, requests) || is_any_null(outcount, indices))
     return PMPI_Testsome(incount, requests, outcount, indices, array_of_statuses);
   Watch watch(incount, requests);
   VerifiedRequests verified(incount, requests);
@@ -343,6 +357,7 @@ int look_until_complete(MPI_Request request, int& flag, MPI_Status* status) {
 
 // Local, but a program may ask nothing else until its collective is over.
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (is_any_null(flag)) return PMPI_Request_get_status(request, flag, status);
   hand_all_to_mpi(1, &request);
   drive();
   Decided* by = decided.load(std::memory_order_acquire);
@@ -362,6 +377,7 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
 }
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
+  if (is_any_null(request)) return PMPI_Request_free(request);
   GuardedCall call("request_free");
   const MPI_Request before = call.is_ours() ? *request : MPI_REQUEST_NULL;
   if (Messages* messages = verified_messages.load(std::memory_order_acquire)) {
@@ -385,6 +401,7 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
 // Never waits. A cancelled request still has to be completed, and that may meet a loss.
 // A collective cannot be cancelled.
 extern "C" int MPI_Cancel(MPI_Request* request) {
+  if (is_any_null(request)) return PMPI_Cancel(request);
   GuardedCall call("cancel");
   if (call.is_ours() && is_collective(*request))
     return finish(MPI_COMM_WORLD, "cancel", MPI_ERR_REQUEST);

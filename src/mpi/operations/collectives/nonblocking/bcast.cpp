@@ -51,7 +51,8 @@ struct BroadcastArguments {
   int root;
 
   bool are_valid(const runtime::Session& session) const {
-    return is_valid_buffer(count, datatype) && root >= 0 && root < session.everybody().size();
+    return buffer != MPI_IN_PLACE && is_valid_buffer(count, datatype) && root >= 0 &&
+           root < session.everybody().size();
   }
   Layout layout() const { return layout_of(datatype, count); }
   bool is_root(const runtime::Session& session) const {

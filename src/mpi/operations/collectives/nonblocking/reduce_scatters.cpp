@@ -89,7 +89,8 @@ struct ReduceScatterArguments {
   MPI_Op op;
 
   bool are_valid(const runtime::Session& session) const {
-    return is_valid_reduction(0, datatype, op) && shares.before(session.everybody().size()) >= 0;
+    return recvbuf != MPI_IN_PLACE && is_valid_reduction(0, datatype, op) &&
+           shares.before(session.everybody().size()) >= 0;
   }
   Layout layout(const runtime::Session& session) const {
     return layout_of(datatype, shares.before(session.everybody().size()));

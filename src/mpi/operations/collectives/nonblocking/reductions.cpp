@@ -79,8 +79,9 @@ struct ReduceArguments {
   int root;
 
   bool are_valid(const runtime::Session& session) const {
-    return is_valid_reduction(count, datatype, op) && root >= all_ranks &&
-           root < session.everybody().size();
+    const void* const by_rank = has_result(session) ? recvbuf : sendbuf;
+    return by_rank != MPI_IN_PLACE && is_valid_reduction(count, datatype, op) &&
+           root >= all_ranks && root < session.everybody().size();
   }
   Layout layout() const { return layout_of(datatype, count); }
   bool has_result(const runtime::Session& session) const {
