@@ -63,12 +63,12 @@ Neighbors in_grid(MPI_Comm comm) {
 
 Neighbors in_graph(MPI_Comm comm) {
   int rank = 0;
-  int count = 0;
+  int degree = 0;
   MPI_Comm_rank(comm, &rank);
-  MPI_Graph_neighbors_count(comm, rank, &count);
+  MPI_Graph_neighbors_count(comm, rank, &degree);
   Neighbors neighbors;
-  neighbors.sources.resize(static_cast<std::size_t>(count));
-  MPI_Graph_neighbors(comm, rank, count, neighbors.sources.data());
+  neighbors.sources.resize(static_cast<std::size_t>(degree));
+  MPI_Graph_neighbors(comm, rank, degree, neighbors.sources.data());
   neighbors.destinations = neighbors.sources;
   neighbors.numbers_in = neighbors.numbers_out = counted(neighbors.sources);
   return neighbors;

@@ -120,8 +120,8 @@ RealPath::RealPath(const char* path) : path_(path) {
   pid_t pid = 0;
   const auto [rest, error] = std::from_chars(path + head.size(), end, pid);
   if (error != std::errc{} || real_pid_of(pid) == pid) return;
-  std::snprintf(lag_limiter_, sizeof lag_limiter_, "/proc/%d%s", program_pid(), rest);
-  path_ = lag_limiter_;
+  std::snprintf(room_, sizeof room_, "/proc/%d%s", program_pid(), rest);
+  path_ = room_;
 }
 
 }  // namespace resprout::shim

@@ -37,7 +37,7 @@ class RealPath {
 
  private:
   const char* path_;
-  char lag_limiter_[PATH_MAX];
+  char room_[PATH_MAX];
 };
 
 // Random bytes, as replicas get them alike. False: the process gets its own.
