@@ -1,7 +1,10 @@
-// Broadcasts and exchanges with datatypes that functions with large counts have made.
+// Broadcasts and exchanges with datatypes that functions with large counts have made: MPI 4 has
+// them.
 #include <mpi.h>
-#include <stdio.h>
-#include <string.h>
+
+#if MPI_VERSION >= 4
+#  include <stdio.h>
+#  include <string.h>
 
 enum { room = 64 };
 static int wrong = 0;
@@ -58,3 +61,6 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   return wrong != 0;
 }
+#else
+int main(void) { return 1; }
+#endif
