@@ -120,19 +120,18 @@ def run_command(
     texts = _by_flag(
         bcast=bcast, allreduce=allreduce, collectives=collectives, replicas=replicas, clocks=clocks,
         system=system, on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption,
-        radix=radix, shadow_lag=shadow_lag, on_unverified=on_unverified, commit_output=commit_output,
+        shadow_lag=shadow_lag, transport=transport, on_unverified=on_unverified, commit_output=commit_output,
         straggler_wait=straggler_wait, call_timeout=call_timeout, on_call_timeout=on_call_timeout,
         on_loss=on_loss, on_unanswered=on_unanswered, sum=sum_, missing=missing, network=network,
-        transport=transport, heartbeat_period=heartbeat_period, heartbeat_timeout=heartbeat_timeout,
+        heartbeat_period=heartbeat_period, heartbeat_timeout=heartbeat_timeout, radix=radix,
     )  # fmt: skip
-    request = Request(
+    return run(Request(
         ranks, program, texts, inject or [], report, strict, calibration, mpi, order, hostfile,
         replica_hosts, mpirun_arg or [], run_dir, verbose=verbose, max_restarts=max_restarts,
         restart_command=restart_command, short_life=short_life, spares=spares,
         spare_hosts=spare_hosts, standby=standby, metrics=metrics, log_level=log_level,
         config=config, files=Files(checkpoint_dir, files_every, resume, checkpoint_code),
-    )  # fmt: skip
-    return run(request)
+    ))  # fmt: skip
 
 
 def _by_flag(**texts: str | None) -> dict[str, str | None]:

@@ -249,6 +249,30 @@ bool is_for_others() {
   return is_of_other_job() || parent != MPI_COMM_NULL;
 }
 
+// What the lifeline's thread calls.
+runtime::LifelineOptions callbacks_with(const Options& options) {
+  runtime::LifelineOptions callbacks;
+  callbacks.on_loss = handle_loss;
+  callbacks.on_view = handle_view;
+  callbacks.keeps_views = goes_on_without(options);
+  // Where others go on, or all begin again, nobody lives on alone.
+  if (goes_on_without(options)) callbacks.on_cut_off = live_on_cut_off;
+  callbacks.on_left = [](int rank) {
+    if (LiveWorld* world = live.load()) world->engine().report_failure(rank);
+  };
+  callbacks.on_tick = tick;
+  callbacks.on_question = [](int by) {
+    if (LiveWorld* world = live.load()) world->engine().note_question(by);
+  };
+  callbacks.on_at_work = [](int rank) {
+    if (LiveWorld* world = live.load()) world->engine().note_at_work(rank);
+  };
+  callbacks.on_silent_link = [](int one, int other) {
+    if (LiveWorld* world = live.load()) world->engine().note_silent_link(one, other);
+  };
+  return callbacks;
+}
+
 void begin() {
   watch_fatal_signals();
   char** const environment = take_environment();
@@ -264,27 +288,9 @@ void begin() {
   if (!parsed.error.empty()) refuse(parsed.error);
   watch_for_leaving();
   bear_broken_pipes();
-  runtime::LifelineOptions callbacks;
-  callbacks.on_loss = handle_loss;
-  callbacks.on_view = handle_view;
-  callbacks.keeps_views = goes_on_without(parsed.options);
-  // Where others go on, or all begin again, nobody lives on alone.
-  if (goes_on_without(parsed.options)) callbacks.on_cut_off = live_on_cut_off;
-  callbacks.on_left = [](int rank) {
-    if (LiveWorld* world = live.load()) world->engine().report_failure(rank);
-  };
-  callbacks.on_tick = tick;
-  callbacks.on_question = [](int by) {
-    if (LiveWorld* world = live.load()) world->engine().note_question(by);
-  };
-  callbacks.on_at_work = [](int rank) {
-    if (LiveWorld* world = live.load()) world->engine().note_at_work(rank);
-  };
-  callbacks.on_silent_link = [](int one, int other) {
-    if (LiveWorld* world = live.load()) world->engine().note_silent_link(one, other);
-  };
   try {
-    auto* world = new LiveWorld(parsed.options, bring_up(parsed.options, std::move(callbacks)));
+    auto* world =
+        new LiveWorld(parsed.options, bring_up(parsed.options, callbacks_with(parsed.options)));
     live.store(world);
     Job& job = world->job();
     const bool watches = goes_on_without(world->options());

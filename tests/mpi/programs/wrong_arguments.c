@@ -1,4 +1,4 @@
-/* Calls whose arguments MPI refuses: all ranks make each of them, and say the class of its error. */
+// Calls whose arguments MPI refuses: all ranks make each of them, and say the class of its error.
 #include <mpi.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static const int ones[ranks_max] = {1, 1, 1, 1, 1, 1, 1, 1};
 static const int places[ranks_max] = {0, 1, 2, 3, 4, 5, 6, 7};
 static MPI_Request request;
 
-/* MPI_IN_PLACE where the result should go. */
+// MPI_IN_PLACE where the result should go.
 static void try_in_place(MPI_Comm comm) {
   TRY(MPI_Allreduce(numbers, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
   TRY(MPI_Scan(numbers, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
@@ -36,14 +36,14 @@ static void try_in_place(MPI_Comm comm) {
   TRY(MPI_Iallgather(numbers, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm, &request));
 }
 
-/* No arrays where each rank has a count. */
+// No arrays where each rank has a count.
 static void try_without_counts(MPI_Comm comm) {
   TRY(MPI_Allgatherv(numbers, 1, MPI_INT, others, NULL, NULL, MPI_INT, comm));
   TRY(MPI_Alltoallv(numbers, NULL, NULL, MPI_INT, others, NULL, NULL, MPI_INT, comm));
   TRY(MPI_Iallgatherv(numbers, 1, MPI_INT, others, NULL, NULL, MPI_INT, comm, &request));
 }
 
-/* No request, or no place for an answer. */
+// No request, or no place for an answer.
 static void try_without_places(void) {
   int flag = 0;
   int index = 0;

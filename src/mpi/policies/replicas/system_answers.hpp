@@ -11,14 +11,12 @@
 // MPI_THREAD_MULTIPLE is answered alike until it makes a thread.
 #pragma once
 
-#include <sys/types.h>
-
-#include <dlfcn.h>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "mpi/policies/replicas/program_calls.hpp"
 #include "mpi/policies/replicas/undecided.hpp"
 
 namespace resprout::shim {
@@ -60,27 +58,5 @@ class Answers {
   std::atomic<Whose> whose_{Whose::own};
   Undecided in_thread_;
 };
-
-// Whether it is the program that calls from there, in its own process: not the MPI library, not
-// what it stands on, and no child. From any thread.
-bool is_program(const void* caller);
-bool is_main_thread();
-// The process's own id, whatever the program is told.
-pid_t real_pid();
-// That of the program, where its main thread has begun; a child has it from its parent.
-pid_t program_pid();
-
-// What the system has, behind ours.
-template <typename Function>
-Function* behind(std::atomic<Function*>& found, const char* name) {
-  Function* function = found.load(std::memory_order_relaxed);
-  if (function == nullptr) {
-    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-    found.store(function, std::memory_order_relaxed);
-  }
-  return function;
-}
-
-#define RESPROUT_CALLER __builtin_return_address(0)
 
 }  // namespace resprout::shim

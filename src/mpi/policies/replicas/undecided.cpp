@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "mpi/policies/replicas/system_answers.hpp"
+#include "mpi/policies/replicas/program_calls.hpp"
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/notes.hpp"
 
