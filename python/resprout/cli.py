@@ -118,19 +118,19 @@ def run_command(
     from resprout.launch.run import Request, run
 
     texts = _by_flag(
-        bcast=bcast, allreduce=allreduce, collectives=collectives, replicas=replicas, clocks=clocks,
-        system=system, on_replica_loss=on_replica_loss, verify=verify, on_corruption=on_corruption,
-        shadow_lag=shadow_lag, transport=transport, on_unverified=on_unverified, commit_output=commit_output,
-        straggler_wait=straggler_wait, call_timeout=call_timeout, on_call_timeout=on_call_timeout,
-        on_loss=on_loss, on_unanswered=on_unanswered, sum=sum_, missing=missing, network=network,
-        heartbeat_period=heartbeat_period, heartbeat_timeout=heartbeat_timeout, radix=radix,
+        heartbeat_timeout=heartbeat_timeout, heartbeat_period=heartbeat_period, allreduce=allreduce,
+        on_replica_loss=on_replica_loss, on_call_timeout=on_call_timeout, call_timeout=call_timeout,
+        straggler_wait=straggler_wait, on_corruption=on_corruption, on_unverified=on_unverified,
+        commit_output=commit_output, on_unanswered=on_unanswered, collectives=collectives, sum=sum_,
+        shadow_lag=shadow_lag, transport=transport, replicas=replicas, on_loss=on_loss, bcast=bcast,
+        missing=missing, network=network, clocks=clocks, system=system, verify=verify, radix=radix,
     )  # fmt: skip
     return run(Request(
         ranks, program, texts, inject or [], report, strict, calibration, mpi, order, hostfile,
         replica_hosts, mpirun_arg or [], run_dir, verbose=verbose, max_restarts=max_restarts,
-        restart_command=restart_command, short_life=short_life, spares=spares,
-        spare_hosts=spare_hosts, standby=standby, metrics=metrics, log_level=log_level,
-        config=config, files=Files(checkpoint_dir, files_every, resume, checkpoint_code),
+        restart_command=restart_command, short_life=short_life, spares=spares, standby=standby,
+        spare_hosts=spare_hosts, metrics=metrics, log_level=log_level, config=config,
+        files=Files(checkpoint_dir, files_every, resume, checkpoint_code),
     ))  # fmt: skip
 
 

@@ -22,7 +22,8 @@ pid_t real_pid();
 // That of the program, where its main thread has begun; a child has it from its parent.
 pid_t program_pid();
 
-// The same of what makes a thread; other libraries' threads ask for nothing that the program sends.
+// Whether it is the program that makes a thread there, or what starts threads for it. Other
+// libraries' threads ask for nothing that the program sends.
 bool makes_threads(const void* caller);
 
 // What the system has, behind ours.
