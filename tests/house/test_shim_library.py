@@ -11,7 +11,7 @@ NEEDED = re.compile(r"(libmpi|libc|libm|libpthread|libdl|ld-linux[\w-]*)\.so(\.\
 # that replicas get alike or that are named as undecided, and what of the library goes through it.
 EXPORTED = re.compile(
     r"P?MPIX?_\w+|mpix?_\w+|resprout_\w+|_[eE]xit|quick_exit"
-    r"|clock|clock_gettime|getrusage|gettimeofday|time|times|timespec_get|sysinfo|getloadavg"
+    r"|clock|clock_(gettime|nanosleep)|getrusage|gettimeofday|time|times|timespec_get|sysinfo|getloadavg"
     r"|_ZNSt13random_device9_M_getvalEv|arc4random(_buf|_uniform)?|getentropy|getrandom"
     r"|getp(g|p)?id|getsid|gettid|[gs]etpriority|setpgid|kill|sigqueue|sched_[gs]etaffinity"
     r"|sched_get(cpu|scheduler)|process_vm_readv|gethostname|uname|pthread_create"
