@@ -25,7 +25,6 @@ static MPI_Request request;
 static void try_in_place(MPI_Comm comm) {
   TRY(MPI_Allreduce(numbers, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
   TRY(MPI_Scan(numbers, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
-  TRY(MPI_Exscan(numbers, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
   TRY(MPI_Reduce_scatter(numbers, MPI_IN_PLACE, ones, MPI_INT, MPI_SUM, comm));
   TRY(MPI_Reduce_scatter_block(numbers, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
   TRY(MPI_Allgather(numbers, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
