@@ -35,6 +35,14 @@ def test_what_a_rank_gave_before_it_died_counts_at_all_alike(seed: int) -> None:
     assert [loss["rank"] for loss in ended.report["losses"]] == [victim]
 
 
+@pytest.mark.parametrize("options", [(), ("--on-loss", "error"), ("--collectives", "resprout")])
+def test_what_waits_for_a_rank_that_never_comes_ends_when_it_revokes(
+    options: tuple[str, ...],
+) -> None:
+    ended = jobs.resprout_run(4, [jobs.PROGRAMS / "revoked_small"], options)
+    assert (ended.status, ended.out) == (0, "wrong: 0\n"), ended
+
+
 def _check_results(ended: jobs.Ended, ranks: list[int]) -> None:
     assert sorted(ended.out.splitlines()) == sorted(
         f"rank {rank} has 0 wrong results" for rank in ranks
