@@ -5,7 +5,10 @@ import pytest
 
 RANKS = 2
 PROGRAM = jobs.PROGRAMS / "wrong_arguments"
-OPTIONS = [(), ("--collectives", "resprout"), ("--on-loss", "error"), ("--transport", "tcp")]
+OPTIONS = [
+    (), ("--collectives", "resprout"), ("--on-loss", "error"), ("--transport", "tcp"),
+    ("--replicas", "2", "--verify", "msg-plus-hash"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,19 @@ static void try_without_counts(MPI_Comm comm) {
   TRY(MPI_Iallgatherv(numbers, 1, MPI_INT, others, NULL, NULL, MPI_INT, comm, &request));
 }
 
+// Fewer than no elements.
+static void try_negative_counts(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  TRY(MPI_Recv(numbers, -1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE));
+  TRY(MPI_Irecv(numbers, -1, MPI_INT, rank, 0, comm, &request));
+  TRY(MPI_Sendrecv(numbers, -1, MPI_INT, rank, 0, others, 1, MPI_INT, rank, 0, comm,
+                   MPI_STATUS_IGNORE));
+  TRY(MPI_Sendrecv(numbers, 1, MPI_INT, rank, 0, others, -1, MPI_INT, rank, 0, comm,
+                   MPI_STATUS_IGNORE));
+  TRY(MPI_Bcast(numbers, -1, MPI_INT, 0, comm));
+}
+
 // No request, or no place for an answer.
 static void try_without_places(void) {
   int flag = 0;
@@ -73,6 +86,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   try_in_place(comm);
   try_without_counts(comm);
+  try_negative_counts(comm);
   try_without_places();
   int sum = 1;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);

@@ -5,6 +5,7 @@
 // non-blocking one and a wait that looks after them.
 #include <vector>
 
+#include "mpi/carriers/call.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
@@ -249,7 +250,8 @@ extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int 
 extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                         MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("recv", comm, source);
-  if (!call.is_ours()) return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
+  if (!call.is_ours() || !is_valid_buffer(count, datatype))
+    return PMPI_Recv(buf, count, datatype, source, tag, comm, status);
   const Decided::From from = decided_source(comm, source, tag);
   return call.finish(
       receive(call, {"recv", buf, count, datatype, from.source, from.tag, comm}, status));
@@ -259,11 +261,13 @@ extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                             int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   GuardedCall call("sendrecv", comm);
-  const Sending sending{"sendrecv", comm, dest, sendtag};
-  const SendBuffer sent = as_sent({sendbuf, sendcount, sendtype}, sending);
-  if (!call.is_ours())
+  const bool are_valid =
+      is_valid_buffer(sendcount, sendtype) && is_valid_buffer(recvcount, recvtype);
+  if (!call.is_ours() || !are_valid)
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                          source, recvtag, comm, status);
+  const Sending sending{"sendrecv", comm, dest, sendtag};
+  const SendBuffer sent = as_sent({sendbuf, sendcount, sendtype}, sending);
   const Receive r{"sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
   return exchange(call, r, status, sent, sending);
 }

@@ -1,6 +1,7 @@
 // The calls that start something: MPI_Isend and its kin, MPI_Irecv, persistent requests.
 #include <vector>
 
+#include "mpi/carriers/call.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/communicators/peers.hpp"
@@ -133,6 +134,8 @@ extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int
 extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Request* request) {
   GuardedCall call("irecv", comm);
+  if (!is_valid_buffer(count, datatype))
+    return call.finish(PMPI_Irecv(buf, count, datatype, source, tag, comm, request));
   VerifiedReceive verified({"irecv", buf, count, datatype}, comm, source, tag);
   const int code =
       start_receive({buf, count, datatype, source, tag, comm, verified.ticket()}, request);
