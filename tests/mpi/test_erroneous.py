@@ -73,7 +73,7 @@ def test_all_are_told_that_one_gives_another_count_to_a_reduction(is_nonblocking
             right = Call(name, count, is_nonblocking=is_nonblocking)
             steps += [step(right, right, replace(right, gives=count - 1), right), step(right)]
             # Of slots that are read on demand who is wrong is told, and who reads its slot.
-            is_on_demand = count == 3 and "can" in name and not is_nonblocking
+            is_on_demand = count == 3 and "can" in name
             expected += of_all(name)[2:] if is_on_demand else of_all(name)
     assert told(run(steps, options=OPTIONS[1])) == sorted(expected)
 
