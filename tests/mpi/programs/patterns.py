@@ -9,20 +9,19 @@ import secrets
 import socket
 import sys
 import threading
-import time
 import uuid
 
 import numpy
 from mpi4py import MPI
 
 
-def _read(found: list[float]) -> None:
-    found.append(time.time())
+def _draw(found: list[str]) -> None:
+    found.append(secrets.token_hex())
 
 
-def _read_in_thread() -> float:
-    found: list[float] = []
-    thread = threading.Thread(target=_read, args=(found,))
+def _draw_in_thread() -> str:
+    found: list[str] = []
+    thread = threading.Thread(target=_draw, args=(found,))
     thread.start()
     thread.join()
     return found[0]
@@ -35,11 +34,9 @@ PATTERNS = {
     "secrets": secrets.token_hex,
     "numpy": lambda: float(numpy.random.default_rng().random()),
     "uuid": lambda: str(uuid.uuid4()),
-    "time": time.time,
-    "sleep": lambda: (time.sleep(0.001), time.perf_counter()),
     "getpid": os.getpid,
     "gethostname": socket.gethostname,
-    "time-in-thread": _read_in_thread,
+    "secrets-in-thread": _draw_in_thread,
 }
 
 

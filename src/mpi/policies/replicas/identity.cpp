@@ -20,7 +20,8 @@ namespace {
 constexpr pid_t pid_max = 1 << 22;  // the most that Linux gives
 constexpr std::size_t piece_max = 4096;
 
-constinit Answers system_answers("a random number in a thread");
+constinit Answers system_answers("a random number in a thread",
+                                 Answers::IfMultiple::decided_until_threads);
 std::atomic<bool> has_ids{false};
 pid_t given_pid = 0;
 pid_t given_parent = 0;

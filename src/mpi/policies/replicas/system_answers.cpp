@@ -27,7 +27,9 @@ void Answers::open() {
   PMPI_Query_thread(&level);
   PMPI_Is_thread_main(&is_main_of_mpi);
   allows_threads.store(level != MPI_THREAD_MULTIPLE);
-  const bool is_one_thread = allows_threads.load() || !has_threads.load();
+  const bool is_one_thread =
+      allows_threads.load() ||
+      (if_multiple_ == IfMultiple::decided_until_threads && !has_threads.load());
   whose_.store(is_one_thread && is_main_of_mpi != 0 && is_main_thread() ? Whose::decided
                                                                         : Whose::own);
 }

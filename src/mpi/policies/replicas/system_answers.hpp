@@ -8,7 +8,8 @@
 //
 // Only what the program asks for, on its main thread and outside of MPI's calls: the MPI library
 // asks for itself, and so do other threads, whose order nobody knows. A program that has asked for
-// MPI_THREAD_MULTIPLE is answered alike until it makes a thread.
+// MPI_THREAD_MULTIPLE is answered alike until it makes a thread, but for clocks: it may read them
+// in a loop that waits for something, a different number of times in each replica.
 #pragma once
 
 #include <atomic>
@@ -31,8 +32,12 @@ enum class Whose : int {
 // the process. `begin`: what the launcher has asked for, before `main`.
 class Answers {
  public:
+  // What becomes of a program that asks MPI for MPI_THREAD_MULTIPLE.
+  enum class IfMultiple { own, decided_until_threads };
+
   // `in_thread`: what it is called if other threads ask for it.
-  explicit constexpr Answers(const char* in_thread) : in_thread_(in_thread) {}
+  constexpr Answers(const char* in_thread, IfMultiple if_multiple)
+      : if_multiple_(if_multiple), in_thread_(in_thread) {}
   // By the main thread.
   void begin();
   // As long as others can be asked, and until they cannot any more.
@@ -55,6 +60,7 @@ class Answers {
   static void decide(std::span<std::byte> own);
 
  private:
+  const IfMultiple if_multiple_;
   std::atomic<Whose> whose_{Whose::own};
   Undecided in_thread_;
 };
