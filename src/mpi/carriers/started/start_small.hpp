@@ -9,6 +9,7 @@
 
 #include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/process/world.hpp"
 
 namespace resprout::shim {
 
@@ -20,7 +21,9 @@ MakeCollective make_collective(const Arguments& arguments) {
     if (!arguments.are_valid(session)) return nullptr;
     Communicator& communicator = *communicator_of(comm);
     const bool is_of_communicator = &session == communicator.session;
-    if (!is_of_communicator || !fits_shared_slots(arguments.way(session), 2))
+    // Replicas compare, and complete for the lost, what goes by messages.
+    const bool is_compared = World::current()->options().is_replicated();
+    if (!is_of_communicator || is_compared || !fits_shared_slots(arguments.way(session), 2))
       return arguments.make(comm, session);
     return std::make_shared<SmallCollectiveOf<Arguments>>(comm, communicator, arguments);
   };
