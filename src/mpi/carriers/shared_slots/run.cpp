@@ -188,7 +188,7 @@ void SlotRun::take(SlotTaker& taker) {
 void SlotRun::take_broadcast(SlotTaker& taker) {
   if (root_ == shared_slots_->members->self()) {
     const Brought own{way_.root, mine_};
-    code_ = mine_.size() == way_.bytes ? taker.take({&own, 1}) : MPI_ERR_TRUNCATE;
+    code_ = mine_.size() == way_.bytes ? taker.take_brought({&own, 1}) : MPI_ERR_TRUNCATE;
     return;
   }
   const SharedSlot slot = shared_slots_->machine.poll_read();
@@ -198,7 +198,7 @@ void SlotRun::take_broadcast(SlotTaker& taker) {
   const Brought all{way_.root,
                     {shared_slots_->slots.payload(root, slot, where),
                      shared_slots_->slots.bytes_of(root, slot, where)}};
-  code_ = taker.take({&all, 1});
+  code_ = taker.take_brought({&all, 1});
 }
 
 void SlotRun::take_rendezvous(SlotTaker& taker) {
@@ -207,7 +207,7 @@ void SlotRun::take_rendezvous(SlotTaker& taker) {
   for (int i = 0; i < shared_slots_->slots.size(); ++i)
     all.add(shared_slots_->members->comm_rank(rank_at(i)),
             {shared_slots_->slots.payload(i, slot, 0), shared_slots_->slots.bytes_of(i, slot, 0)});
-  code_ = taker.take(all.view());
+  code_ = taker.take_brought(all.view());
   if (mine_.size() > SlotMemory::rendezvous_bytes_max) code_ = MPI_ERR_TRUNCATE;
 }
 
@@ -226,7 +226,7 @@ void SlotRun::take_given(SlotTaker& taker) {
     all.add(shared_slots_->members->comm_rank(member), given.of(place));
   }
   const bool is_right = given.fits && mine_.size() == way_.bytes;
-  code_ = is_right && share.end != 0 ? taker.take(all.view()) : MPI_SUCCESS;
+  code_ = is_right && share.end != 0 ? taker.take_brought(all.view()) : MPI_SUCCESS;
   if (!is_right) code_ = MPI_ERR_TRUNCATE;
   outcome_ = outcome_of(*shared_slots_, given);
 }

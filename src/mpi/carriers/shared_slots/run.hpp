@@ -45,7 +45,7 @@ class SlotTaker {
  public:
   // In the order of ranks; of a broadcast what the root has given. It is there until this returns.
   // MPI_SUCCESS, or what went wrong.
-  virtual int take(std::span<const Brought> all) = 0;
+  virtual int take_brought(std::span<const Brought> all) = 0;
 
  protected:
   ~SlotTaker() = default;

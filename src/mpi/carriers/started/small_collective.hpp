@@ -79,7 +79,9 @@ class SmallCollectiveOf final : public SmallCollective {
 
  private:
   std::span<const std::byte> given() override { return given_; }
-  int take(std::span<const Brought> all) override { return arguments_.take(session(), all); }
+  int take_brought(std::span<const Brought> all) override {
+    return arguments_.take(session(), all);
+  }
   std::shared_ptr<Collective> other() override { return arguments_.make(comm_, session()); }
 
   const MPI_Comm comm_;

@@ -49,6 +49,7 @@ std::vector<Mapping> mappings() {
     unsigned long end = 0;
     std::array<char, 5> rights{};
     int name_at = 0;
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote it.
     if (std::sscanf(line.data(), "%lx-%lx %4s %*s %*s %*s %n", &begin, &end, rights.data(),
                     &name_at) < 3)
       continue;

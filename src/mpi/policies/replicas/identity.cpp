@@ -45,7 +45,7 @@ bool parse_key(std::string_view text, RandomStream::Key& key) {
   RandomStream::Key key{};
   if (text == nullptr || rank_text == nullptr || !std::string_view(text).starts_with(head)) return;
   if (!parse_key(text + head.size(), key)) return;
-  const int rank = std::atoi(rank_text);
+  const auto rank = static_cast<int>(std::strtol(rank_text, nullptr, 10));
   // Of a job one after the other, and of others likely others.
   std::uint32_t base = 0;
   RandomStream bases(key, ~std::uint64_t{0});

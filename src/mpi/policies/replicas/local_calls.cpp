@@ -21,9 +21,9 @@ extern "C" int MPI_Get_processor_name(char* name, int* resultlen) {
   const std::string own(name, static_cast<std::size_t>(*resultlen));
   const std::string text = by->processor_name([&] { return own; });
   const std::size_t length = std::min(text.size(), std::size_t{MPI_MAX_PROCESSOR_NAME - 1});
-  std::memcpy(name, text.data(), length);
   // All of it, so that what is sent with it is alike, too.
-  std::memset(name + length, 0, MPI_MAX_PROCESSOR_NAME - length);
+  std::memset(name, 0, MPI_MAX_PROCESSOR_NAME);
+  text.copy(name, length);
   *resultlen = static_cast<int>(length);
   return code;
 }

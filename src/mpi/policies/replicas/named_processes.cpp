@@ -13,11 +13,13 @@
 using namespace resprout::shim;
 
 // `name(before, pid, after)` with the real id.
+// NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot stand in any.
 #define RESPROUT_OF_PROCESS(type, name, parameters, types, arguments) \
   extern "C" type name parameters {                                   \
     static std::atomic<type(*) types> found{nullptr};                 \
     return behind(found, #name) arguments;                            \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 RESPROUT_OF_PROCESS(int, kill, (pid_t pid, int signal), (pid_t, int), (real_pid_of(pid), signal))
 RESPROUT_OF_PROCESS(int, sigqueue, (pid_t pid, int signal, const sigval value),

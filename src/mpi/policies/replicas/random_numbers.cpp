@@ -166,6 +166,7 @@ extern "C" ssize_t read(int descriptor, void* bytes, size_t size) {
   return got >= 0 ? got : behind(found, "read")(descriptor, bytes, size);
 }
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the C library's.
 extern "C" ssize_t __read_chk(int descriptor, void* bytes, size_t size, size_t room) {
   static std::atomic<ssize_t (*)(int, void*, size_t, size_t)> found{nullptr};
   const ssize_t got = size > room ? -1 : read_alike(descriptor, bytes, size, RESPROUT_CALLER);
@@ -205,8 +206,10 @@ RESPROUT_OPEN_AT(openat64)
     const int descriptor = behind(found, #name)(RealPath(path).get(), flags); \
     return note_opened(descriptor, path, RESPROUT_CALLER);                    \
   }
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the C library's.
 RESPROUT_OPEN_CHECKED(__open_2)
 RESPROUT_OPEN_CHECKED(__open64_2)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 #define RESPROUT_FOPEN(name)                                                \
   extern "C" FILE* name(const char* path, const char* mode) {               \

@@ -69,7 +69,7 @@ void begin_undecided() {
   const char* directory = getenv("RESPROUT_RUN_DIR");
   const char* rank = getenv("OMPI_COMM_WORLD_RANK");
   if (directory == nullptr || rank == nullptr || undecided_notes.load() != nullptr) return;
-  undecided_notes.store(new Notes(directory, std::atoi(rank)));
+  undecided_notes.store(new Notes(directory, static_cast<int>(std::strtol(rank, nullptr, 10))));
 }
 
 void Undecided::leave_note(const void* caller) {
@@ -93,6 +93,7 @@ void note_openmp() {
 using namespace resprout::shim;
 
 // Names that C's library makes up, of a random number that it has itself.
+// NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot stand in any.
 #define RESPROUT_UNDECIDED(type, name, parameters, types, arguments) \
   extern "C" type name parameters {                                  \
     static std::atomic<type(*) types> found{nullptr};                \
@@ -100,6 +101,7 @@ using namespace resprout::shim;
     call.note(RESPROUT_CALLER);                                      \
     return behind(found, #name) arguments;                           \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 RESPROUT_UNDECIDED(char*, mkdtemp, (char* name), (char*), (name))
 RESPROUT_UNDECIDED(int, mkstemp, (char* name), (char*), (name))
