@@ -3,7 +3,8 @@
 // Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
 // call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
 // well only if everybody has all of it. Neither is done among two: whoever is denied a result there
-// is alone.
+// is alone. Between hosts that share their processors all vote in the place of the barrier: who
+// waits in a message of ours sleeps.
 //
 // Of a gather each rank keeps what it has given, and is through as soon as it has given it.
 #pragma once
@@ -84,8 +85,10 @@ class NativeCollective final : public runtime::NativeCall {
   }
   bool synchronizes() const override { return parts_.synchronizes || ends_with_barrier(); }
   int root() const override { return parts_.root; }
-  // Some ranks were seen to wait for ever for the vote's result, over TCP with 16 ranks on 2 cores.
-  bool is_voted_on() const override { return false; }
+  bool is_voted_on() const override {
+    return ends_with_barrier() && !parts_.communicator->session->is_on_one_host() &&
+           World::current()->is_oversubscribed();
+  }
 
   // What the library's call returned.
   int code() const { return code_; }
