@@ -58,7 +58,9 @@ std::optional<int> leave_gather(CollectiveCall& call, MPI_Comm comm, std::size_t
   const auto run = [&] {
     return library(native, from, static_cast<int>(given.layout.count), given.layout.datatype, to);
   };
-  if (!all.are_even() || !call.may_keep_given(bytes)) return call.run(native, landing, run);
+  // Of MPI_Gatherv only the root knows the counts, and others may have none at all.
+  const bool may_run_ahead = bytes != bytes_unknown && call.may_keep_given(bytes);
+  if (!may_run_ahead) return call.run(native, landing, run);
   const runtime::Buffer row = row_of(call.session(), call.rank(), given);
   const auto take = [&](std::span<const std::byte> rows) {
     return take_gathered(call, comm, mine, all, rows);
