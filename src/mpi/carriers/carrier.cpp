@@ -16,10 +16,10 @@ bool is_native_faster_mostly(const Place& place, Kind kind, std::size_t bytes) {
   return (kind == Kind::reduce || kind == Kind::allreduce) && bytes >= 512 * kib;
 }
 
-// Among more than two, what the library carries from one rank ends with a barrier, which small ones
-// of ours do without. Where hosts share cores (containers of one machine do), whoever waits inside
-// of the library gives up the processor again and again until it is its turn, and who waits for a
-// message of ours sleeps, and is woken by it.
+// Among more than two ranks, what the library carries from one rank ends with a barrier. Small ones
+// of ours do without. Where hosts share cores, as containers of one machine do, a rank that waits
+// inside of the library gives up the processor again and again. A rank that waits for a message of
+// ours sleeps, and the message wakes it.
 bool is_native_faster_between_hosts(const Place& place, Kind kind, std::size_t bytes) {
   constexpr std::size_t kib = 1024;
   if (place.ranks <= 2) return true;

@@ -97,7 +97,7 @@ TEST_CASE("request record: a persistent request stays the same one, whether it i
 }
 
 TEST_CASE(
-    "request record: whoever completes a request hears that its communicator may be freed by now") {
+    "request record: the completion of a request says that its communicator may be freed by now") {
   remember(handle(0), send_to(1));
   const auto was = recall(handle(0));
   CHECK(forget_requests_of(MPI_COMM_SELF) == 1);

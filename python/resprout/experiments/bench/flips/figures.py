@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from resprout.experiments.bench.flips.measure import Outcome
 from resprout.experiments.bench.flips.outcome import Counts
 from resprout.experiments.bench.replicated import NONE
+from resprout.experiments.bench.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -18,16 +19,6 @@ class Row:
     def as_dict(self) -> dict[str, object]:
         about = {"degree": self.degree, "method": self.method, "area": self.area}
         return {**about, **asdict(self.counts)}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    aim: str
-    seen: str
-    is_met: bool
-
-    def __str__(self) -> str:
-        return f"{self.aim}: {self.seen}: {'met' if self.is_met else 'not met'}"
 
 
 def rows_of(outcomes: Sequence[Outcome]) -> list[Row]:

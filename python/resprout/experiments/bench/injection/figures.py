@@ -7,6 +7,7 @@ from resprout.experiments.bench.injection.classify import Found
 from resprout.experiments.bench.injection.measure import Outcome
 from resprout.experiments.bench.injection.plan import STEPS
 from resprout.experiments.bench.replicated import DEGREES
+from resprout.experiments.bench.verdict import Verdict
 
 INJECTED_MIN = 1000
 
@@ -28,16 +29,6 @@ class Row:
             "control": self.is_control,
         }  # fmt: skip
         return {**about, **asdict(self.found)}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    aim: str
-    seen: str
-    is_met: bool
-
-    def __str__(self) -> str:
-        return f"{self.aim}: {self.seen}: {'met' if self.is_met else 'not met'}"
 
 
 def rows_of(outcomes: Sequence[Outcome]) -> list[Row]:
