@@ -62,7 +62,7 @@ def test_a_job_of_which_every_rank_crashes_fails() -> None:
 @pytest.mark.parametrize(
     ("how", "status", "said"),
     [("segv", 139, "was ended by SIGSEGV"), ("abort", 134, "was ended by SIGABRT"),
-     ("overflow", 139, "was ended by SIGSEGV"),
+     ("overflow", 139, "was ended by SIGSEGV"), ("heap", 134, "was ended by SIGABRT"),
      ("0", 1, "exited without MPI_Finalize, status 0"),
      ("9", 9, "exited without MPI_Finalize, status 9"),
      ("own-abort", 134, "was ended by SIGABRT"), ("blocked-segv", 139, "was ended by SIGSEGV"),

@@ -148,6 +148,20 @@ def test_of_ranks_that_were_ended_together_the_words_of_others_tell_the_first(
     assert find_lost(tmp_path, read_parts(tmp_path), End(137, 0, 1), sight) == (2,)
 
 
+def test_who_was_killed_first_on_another_host_is_told_from_whom_the_launcher_ended(
+    tmp_path: Path,
+) -> None:
+    for rank in range(4):
+        leave(tmp_path, rank, "entered")
+    sight = LossSight(tmp_path, None, False)  # type: ignore[arg-type]
+    sight.lost = (0,)
+    end = End(137, 0, 1)
+    assert find_lost(tmp_path, read_parts(tmp_path), end, sight) == (0,)
+    lines = [f"rank {rank} signal 9\n{100 + rank} signal 9\n" for rank in (3, 1, 0)]
+    (tmp_path / "ended").write_text("rank 2 exit 0\n" + "".join(lines))
+    assert find_lost(tmp_path, read_parts(tmp_path), end, sight) == (3,)
+
+
 def test_a_life_of_which_nothing_is_known_is_lost_if_mpirun_says_so(tmp_path: Path) -> None:
     parts = read_parts(tmp_path)
     assert how_it_ended(parts, End(137, 0, 1), 2, has_lost=False) == "lost"

@@ -7,6 +7,7 @@ has said before with which status: what a rank says itself goes first.
 
 import contextlib
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,6 +60,19 @@ class Ends:
             if who in (pid, -1 - rank):
                 return place
         return len(self.order)
+
+    def first_killed(self, pids: Mapping[int, int]) -> int | None:
+        """The rank that somebody has ended before any other, if all are known that ended before.
+        `pids`: of ranks."""
+        ranks = {pid: rank for rank, pid in pids.items()}
+        for who in self.order:
+            rank = -1 - who if who < 0 else ranks.get(who)
+            if rank is None:
+                return None
+            end = self.of(rank, pids.get(rank))
+            if end is not None and end.is_sent:
+                return rank
+        return None
 
 
 def read_ends(directory: Path) -> Ends:

@@ -5,6 +5,7 @@
 #include "mpi/carriers/bitwise_and.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/sessions.hpp"
+#include "mpi/handles/datatypes/type_facts.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
@@ -149,7 +150,7 @@ void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::u
 }
 
 bool is_valid_buffer(int count, MPI_Datatype datatype) {
-  return count >= 0 && datatype != MPI_DATATYPE_NULL;
+  return count >= 0 && datatype != MPI_DATATYPE_NULL && is_committed(datatype);
 }
 
 bool is_in_place_wrongly(const void* sendbuf, const void* recvbuf, int root, MPI_Comm comm) {

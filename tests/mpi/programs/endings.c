@@ -2,10 +2,11 @@
  *
  *   endings abort RANK STATUS   that rank calls MPI_Abort while the others wait for it
  *   endings given-up RANK       the MPI library finds no way on there; the others go on
- *   endings mistake RANK HOW    it ends by segv, overflow of its stack, abort, fpe, or exits with a
- *                               status; the others go on. RANK -1: all. Of own-abort and
- *                               blocked-segv no handler hears; quick, _exit and kernel-exit pass by
- *                               exit handlers, with status 9
+ *   endings mistake RANK HOW    it ends by segv, overflow of its stack, abort, fpe, heap (a write
+ *                               beyond an allocation, which malloc finds), or exits with a status;
+ *                               the others go on. RANK -1: all. Of own-abort and blocked-segv no
+ *                               handler hears; quick, _exit and kernel-exit pass by exit handlers,
+ *                               with status 9
  *   endings forever             all ranks do barriers and compute until somebody ends them
  *   endings status STATUS       all ranks end well, with this exit status
  *   endings crash               all ranks die of a segmentation fault
@@ -43,6 +44,14 @@ static int overflow(int depth) {
   return overflow(depth + 1) + much[depth % 4096];
 }
 
+/* malloc finds it, and calls abort with its lock held. */
+static void write_beyond(void) {
+  enum { bytes = 100000 };
+  volatile char* memory = malloc(bytes);
+  for (int i = 0; i < 64; ++i) memory[bytes + i] = (char)-1;
+  exit(malloc(bytes) == NULL);
+}
+
 /* What nothing in this process can notice. */
 static void end_unheard(const char* how) {
   sigset_t all;
@@ -66,6 +75,7 @@ static void make_mistake(int by, const char* how) {
   if (rank == by) end_unheard(how);
   if (rank == by && strcmp(how, "overflow") == 0) exit(overflow(0));
   if (rank == by && strcmp(how, "abort") == 0) abort();
+  if (rank == by && strcmp(how, "heap") == 0) write_beyond();
   if (rank == by && strcmp(how, "fpe") == 0) raise(SIGFPE);
   if (rank == by && strcmp(how, "segv") == 0) *(volatile int*)(uintptr_t)number_of("16") = 1;
   if (rank == by) exit(number_of(how));

@@ -55,6 +55,32 @@ static void try_negative_counts(MPI_Comm comm) {
   TRY(MPI_Bcast(numbers, -1, MPI_INT, 0, comm));
 }
 
+// A datatype that nobody has committed.
+static void try_uncommitted(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Datatype type;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  TRY(MPI_Bcast(numbers, 1, type, 0, comm));
+  TRY(MPI_Ibcast(numbers, 1, type, 0, comm, &request));
+  TRY(MPI_Bcast_init(numbers, 1, type, 0, comm, MPI_INFO_NULL, &request));
+  TRY(MPI_Gather(numbers, 1, type, others, 1, type, 0, comm));
+  TRY(MPI_Scatter(numbers, 1, type, others, 1, type, 0, comm));
+  TRY(MPI_Allgather(numbers, 1, type, others, 1, type, comm));
+  TRY(MPI_Allgatherv(numbers, 1, type, others, ones, places, type, comm));
+  TRY(MPI_Iallgather(numbers, 1, type, others, 1, type, comm, &request));
+  TRY(MPI_Alltoall(numbers, 1, type, others, 1, type, comm));
+  TRY(MPI_Alltoallv(numbers, ones, places, type, others, ones, places, type, comm));
+  TRY(MPI_Allreduce(numbers, others, 1, type, MPI_SUM, comm));
+  TRY(MPI_Send(numbers, 1, type, rank, 0, comm));
+  TRY(MPI_Isend(numbers, 1, type, rank, 0, comm, &request));
+  TRY(MPI_Recv(numbers, 1, type, rank, 0, comm, MPI_STATUS_IGNORE));
+  TRY(MPI_Sendrecv(numbers, 1, type, rank, 0, others, 1, type, rank, 0, comm, MPI_STATUS_IGNORE));
+  MPI_Type_commit(&type);
+  TRY(MPI_Bcast(numbers, 1, type, 0, comm));
+  MPI_Type_free(&type);
+}
+
 // No request, or no place for an answer.
 static void try_without_places(void) {
   int flag = 0;
@@ -87,6 +113,7 @@ int main(int argc, char** argv) {
   try_in_place(comm);
   try_without_counts(comm);
   try_negative_counts(comm);
+  try_uncommitted(comm);
   try_without_places();
   int sum = 1;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);

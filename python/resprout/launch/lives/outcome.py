@@ -1,11 +1,13 @@
 """How a life ended: whether the job is over with it, and who was lost."""
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resprout.launch.lives.watch import LossSight, is_lost, part_in, rank_in, words_of
+from resprout.report.ends import read_ends
 from resprout.report.job import Loss, Report
 from resprout.report.launch_end import End
 from resprout.report.lives import Life
@@ -58,9 +60,13 @@ def find_lost(directory: Path, parts: Parts, end: End, sight: LossSight) -> tupl
         (seen_ns, rank) for witness in entered for rank, seen_ns in words_of(directory, witness)
     )
     if sight.lost:
-        # mpirun, too, ends others when it hears of a loss.
+        # The launcher, too, ends others when it hears of a loss, also of one that is not seen here.
         named = {rank for _, rank in words}.intersection(sight.lost)
-        return tuple(sorted(named)) or sight.lost
+        if named:
+            return tuple(sorted(named))
+        killed = read_ends(directory).first_killed(_pids(directory))
+        is_elsewhere = killed is not None and sight.pid_of(killed) is None
+        return (killed,) if killed is not None and is_elsewhere else sight.lost
     if parts.aborted_with is not None:
         return ()
     if end.early_end is not None:
@@ -68,6 +74,14 @@ def find_lost(directory: Path, parts: Parts, end: End, sight: LossSight) -> tupl
     first = sorted(rank for rank in entered if is_lost(directory, rank))
     # Who has said nothing may have been ended by mpirun, when somebody else was lost.
     return (words[0][1],) if words else tuple(first)
+
+
+def _pids(directory: Path) -> dict[int, int]:
+    pids = {}
+    for path in directory.glob("started-*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            pids[rank_in(path)] = int(path.read_text().split()[0])
+    return pids
 
 
 def find_lost_hosts(directory: Path) -> tuple[str, ...]:

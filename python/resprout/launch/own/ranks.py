@@ -200,9 +200,11 @@ class Launcher:
         if self._is_alone and status >= 0 and number in self._server.entered:
             self._leave(f"rank-{number}.json", json.dumps(self._testimony(rank)))
         how = f"exit {status}" if status >= 0 else f"signal {-status}"
+        # Of several hosts two processes may have one id.
+        line = f"{pid} {how}\n" if self._agents is None else f"rank {number} {how}\n{pid} {how}\n"
         if self._directory is not None:
             with contextlib.suppress(OSError), (self._directory / "ended").open("a") as file:
-                file.write(f"{pid} {how}\n")
+                file.write(line)
 
     def _testimony(self, rank: Rank) -> dict[str, object]:
         """What is known of a rank that has ended by itself."""

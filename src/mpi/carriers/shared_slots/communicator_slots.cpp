@@ -63,6 +63,15 @@ bool can_have_shared_slots(const Communicator& communicator) {
          session.members().size() > 1 && session.members().size() <= ranks_max;
 }
 
+bool may_come_to_shared_slots(const Communicator& communicator) {
+  const runtime::Session& session = *communicator.session;
+  const Collectives wanted =
+      communicator.collectives.value_or(World::current()->options().collectives);
+  return World::current()->engine().slot_pool().is_shared() && session.is_on_one_host() &&
+         session.everybody().size() <= ranks_max && wanted != Collectives::native &&
+         wanted != Collectives::trees;
+}
+
 // Who knows of a loss needs no area: it will write nothing.
 CommunicatorSlots::CommunicatorSlots(const Communicator& communicator)
     : members(communicator.session->shared_members()),

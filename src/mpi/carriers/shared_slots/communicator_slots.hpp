@@ -61,6 +61,9 @@ struct CommunicatorSlots {
 
 // The same answer at all members. REQUIRES: it has a session.
 bool can_have_shared_slots(const Communicator& communicator);
+// They may carry something on it, if not now then later. The same answer at all members, and at all
+// times. REQUIRES: it has a session.
+bool may_come_to_shared_slots(const Communicator& communicator);
 // Nothing is called on it any more.
 void leave_shared_slots(Communicator& communicator);
 // Whether the program and its options leave calls of that kind to shared slots. REQUIRES, and of

@@ -11,8 +11,8 @@ bool SmallCollective::is_over_at_head() {
 }
 
 bool SmallCollective::is_for_program() const {
-  if (other_) return other_->is_for_program();
-  return is_left_by_shared_slots_ || Collective::is_for_program();
+  if (!is_left_by_shared_slots_) return Collective::is_for_program();
+  return other_ == nullptr || other_->is_for_program();
 }
 
 bool SmallCollective::advance() {

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "mpi/carriers/shared_slots/communicator_slots.hpp"
 #include "mpi/carriers/started/small_collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/process/world.hpp"
@@ -23,7 +24,8 @@ MakeCollective make_collective(const Arguments& arguments) {
     const bool is_of_communicator = &session == communicator.session;
     // Replicas compare, and complete for the lost, what goes by messages.
     const bool is_compared = World::current()->options().is_replicated();
-    if (!is_of_communicator || is_compared || !fits_shared_slots(arguments.way(session), 2))
+    const bool has_slots = is_of_communicator && may_come_to_shared_slots(communicator);
+    if (!has_slots || is_compared || !fits_shared_slots(arguments.way(session), 2))
       return arguments.make(comm, session);
     return std::make_shared<SmallCollectiveOf<Arguments>>(comm, communicator, arguments);
   };

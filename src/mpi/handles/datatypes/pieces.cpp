@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mpi/handles/datatypes/type_facts.hpp"
 #include "mpi/process/mpi_running.hpp"
 
 namespace resprout::shim {
@@ -27,16 +28,20 @@ bool is_of_one_group(MPI_Comm comm) {
          PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && is_inter == 0;
 }
 
+bool is_usable(MPI_Datatype datatype) {
+  return datatype != MPI_DATATYPE_NULL && is_committed(datatype);
+}
+
 }  // namespace
 
 bool Pieces::are_valid(int size) const {
   if (buffer_ == MPI_IN_PLACE) return false;
   const bool has_displs = displs_ != nullptr || byte_displs_ != nullptr;
   if (counts_ == nullptr && !has_displs && count_ < 0) return size == 0;
-  if (counts_ == nullptr && !has_displs) return datatype_ != MPI_DATATYPE_NULL;
+  if (counts_ == nullptr && !has_displs) return is_usable(datatype_);
   if (counts_ == nullptr || !has_displs) return false;
   for (int rank = 0; rank < size; ++rank)
-    if (counts_[rank] < 0 || datatype_of(rank) == MPI_DATATYPE_NULL) return false;
+    if (counts_[rank] < 0 || !is_usable(datatype_of(rank))) return false;
   return true;
 }
 

@@ -1,11 +1,13 @@
 #include "mpi/handles/datatypes/type_facts.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 
 #include "mpi/handles/datatypes/type_order.hpp"
 #include "mpi/handles/datatypes/type_size.hpp"
+#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 
 namespace resprout::shim {
@@ -13,6 +15,7 @@ namespace {
 
 struct KeptFacts {
   TypeFacts facts;
+  std::atomic<bool> is_committed = false;
   std::atomic<bool> is_packed_again = false;
   std::once_flag packer_is_made;
   std::unique_ptr<const TypePacker> packer;
@@ -97,6 +100,19 @@ KeptFacts& kept_of(MPI_Datatype datatype) {
 }  // namespace
 
 const TypeFacts& facts_of(MPI_Datatype datatype) { return kept_of(datatype).facts; }
+
+// MPI_Pack says it, also of no elements; and what is committed stays so.
+bool is_committed(MPI_Datatype datatype) {
+  KeptFacts& kept = kept_of(datatype);
+  if (kept.is_committed.load(std::memory_order_relaxed)) [[likely]]
+    return true;
+  const QuietErrors quiet;
+  std::byte none[2]{};
+  int place = 0;
+  const int code = PMPI_Pack(&none[0], 0, datatype, &none[1], 1, &place, MPI_COMM_SELF);
+  kept.is_committed.store(code == MPI_SUCCESS, std::memory_order_relaxed);
+  return code == MPI_SUCCESS;
+}
 
 const TypePacker* packer_of(MPI_Datatype datatype) {
   KeptFacts& kept = kept_of(datatype);

@@ -24,6 +24,9 @@ struct TypeFacts {
 // They live as long as the datatype.
 const TypeFacts& facts_of(MPI_Datatype datatype);
 
+// Whether MPI takes it for a buffer: it is committed.
+bool is_committed(MPI_Datatype datatype);
+
 // Who packs its elements; lives as long. Null: MPI_Pack has to, or this is the first time that
 // anybody asks: many datatypes are used once, and then it is not worth while.
 const TypePacker* packer_of(MPI_Datatype datatype);

@@ -1,5 +1,6 @@
 #include "mpi/lifecycle/report/fatal_signals.hpp"
 
+#include <execinfo.h>
 #include <signal.h>
 
 #include "mpi/process/report/last_words.hpp"
@@ -28,10 +29,18 @@ void have_own_stack() {
   sigaltstack(&stack, nullptr);
 }
 
+// The first call loads a library, and so asks for memory: a handler that makes it in a process
+// which has crashed inside malloc waits for itself.
+void prepare_to_print_stack() {
+  void* frame = nullptr;
+  backtrace(&frame, 1);
+}
+
 }  // namespace
 
 void watch_fatal_signals() {
   have_own_stack();
+  prepare_to_print_stack();
   struct sigaction own = {};
   own.sa_sigaction = note;
   own.sa_flags = SA_SIGINFO | SA_ONSTACK;

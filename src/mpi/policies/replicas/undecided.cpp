@@ -25,21 +25,40 @@ Function* of_python(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
+// Python's lock, which a thread gives back before it asks the system.
+class PythonLock {
+ public:
+  PythonLock() : state_(ensure()) {}
+  ~PythonLock() { of_python<void(int)>("PyGILState_Release")(state_); }
+  PythonLock(const PythonLock&) = delete;
+  PythonLock& operator=(const PythonLock&) = delete;
+
+  static bool is_for_this_thread() {
+    auto* is_running = of_python<int()>("Py_IsInitialized");
+    auto* state_of_thread = of_python<void*()>("PyGILState_GetThisThreadState");
+    if (is_running == nullptr || state_of_thread == nullptr) return false;
+    return is_running() != 0 && state_of_thread() != nullptr;
+  }
+
+ private:
+  static int ensure() { return of_python<int()>("PyGILState_Ensure")(); }
+
+  const int state_;
+};
+
 // The line of a script that this thread is in; empty if it is in none.
 std::string line_of_python() {
-  auto* holds_lock = of_python<int()>("PyGILState_Check");
   auto* frame_of_thread = of_python<void*()>("PyEval_GetFrame");
   auto* line_of = of_python<int(void*)>("PyFrame_GetLineNumber");
   auto* code_of = of_python<void*(void*)>("PyFrame_GetCode");
   auto* attribute_of = of_python<void*(void*, const char*)>("PyObject_GetAttrString");
   auto* text_of = of_python<const char*(void*)>("PyUnicode_AsUTF8");
   auto* release = of_python<void(void*)>("Py_DecRef");
-  auto* is_running = of_python<int()>("Py_IsInitialized");
-  if (holds_lock == nullptr || frame_of_thread == nullptr || line_of == nullptr ||
-      code_of == nullptr || attribute_of == nullptr || text_of == nullptr || release == nullptr ||
-      is_running == nullptr)
+  if (frame_of_thread == nullptr || line_of == nullptr || code_of == nullptr ||
+      attribute_of == nullptr || text_of == nullptr || release == nullptr ||
+      !PythonLock::is_for_this_thread())
     return {};
-  if (is_running() == 0 || holds_lock() == 0) return {};
+  const PythonLock lock;
   void* const frame = frame_of_thread();
   if (frame == nullptr) return {};
   std::string line;
