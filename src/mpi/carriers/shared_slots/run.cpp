@@ -235,7 +235,8 @@ void SlotRun::take_given(SlotTaker& taker) {
 void SlotRun::end_operation() {
   is_taken_ = true;
   if (!is_last_) return;
-  note_last(communicator_, way_.form == Form::broadcast ? way_.root : -1);
+  const bool is_of_root = way_.form == Form::broadcast || way_.kind == Kind::scatter;
+  note_last(communicator_, is_of_root ? way_.root : -1);
   for (const int world_rank : outcome_.lost)
     shared_slots_->missing.in_last |=
         std::uint64_t{1} << index(shared_slots_->members->index_of_world_rank(world_rank));
