@@ -38,6 +38,8 @@ MPIRUN = BIN / "mpirun"
 WATCHDOG_SECONDS = 120.0
 # How long the kernel may take to clear away what was killed.
 SETTLE_SECONDS = 10.0
+# How long a launcher may go on that has nothing left to launch.
+ALONE_SECONDS = 20.0
 # How often it is looked which shared files are a job's, until some are known.
 LOOK_SECONDS = 0.1
 
@@ -82,6 +84,7 @@ class Job:
         self.temporary.mkdir()
         self.command = shlex.join([*(f"{k}={v}" for k, v in variables.items()), *command])
         self._shared: set[str] = set()
+        self._alone_since: float | None = None
         self._out = (self.directory / "out").open("wb")
         self._err = (self.directory / "err").open("wb")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RESPROUT_")}
@@ -128,6 +131,14 @@ class Job:
             # One file tells how all of an MPI job are named; there may be several in one of ours.
             pause *= 2 if self._shared else 1
         return None
+
+    def stands_still_alone(self) -> bool:
+        """Whether the launcher goes on though none of its processes is left, for a while now: since
+        this was first asked. Asked again and again."""
+        now = time.monotonic()
+        is_alone = self.process.poll() is None and not self.processes()
+        self._alone_since = (self._alone_since or now) if is_alone else None
+        return self._alone_since is not None and now - self._alone_since > ALONE_SECONDS
 
     def look_at_shared_memory(self) -> None:
         """Note which files there are the job's."""
@@ -259,13 +270,22 @@ def mpirun_run(
 ) -> Ended:
     """A job under the MPI's own launcher: the shim preloaded and all else set by hand.
 
-    `variables` reach the ranks.
+    `variables` reach the ranks. The launcher itself may wait for ever when they exit at once
+    (docs/reference/open-mpi.md): then it is started again.
     """
     ours = {"LD_PRELOAD": str(SHIM), **(variables or {})}
     words: list[str | Path] = ["env", *(f"{k}={v}" for k, v in by_hand().items())]
     words += [MPIRUN, "--with-ft", "ulfm", "--oversubscribe", "-n", str(ranks)]
     for name, value in ours.items():
         words += ["-x", f"{name}={value}"]
+    for _ in range(2):
+        with started([*words, *program]) as job:
+            deadline = time.monotonic() + WATCHDOG_SECONDS
+            while not job.stands_still_alone():
+                job.look_at_shared_memory()
+                if job.process.poll() is not None or time.monotonic() > deadline:
+                    return job.wait()
+                time.sleep(LOOK_SECONDS)
     return run([*words, *program])
 
 
