@@ -54,6 +54,12 @@ def test_a_rank_whose_error_is_fatal_is_not_said_to_have_called_abort() -> None:
     assert "MPI_Abort" not in ended.err, str(ended)
 
 
+@pytest.mark.parametrize("rank", [0, 2])
+def test_nobody_waits_for_a_rank_that_exits_in_a_callback_of_finalize(rank: int) -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "in-finalize", str(rank), "5"])
+    assert ended.status == 5, str(ended)
+
+
 def test_a_job_of_which_every_rank_crashes_fails() -> None:
     ended = jobs.resprout_run(3, [ENDINGS, "crash"])
     assert ended.status not in (0, 3), str(ended)

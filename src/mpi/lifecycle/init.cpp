@@ -404,12 +404,14 @@ extern "C" int MPI_Finalize() {
     entering("finalize");
     can_mpi_finalize = ulfm::finalizes_after_loss || world->lost_count() == 0;
     run_directory = world->options().run_directory;
+    note_in_finalize(true);
     end();
   }
   int code = MPI_SUCCESS;
   const auto finalize = [&code] { code = PMPI_Finalize(); };
   const bool is_finalized = can_mpi_finalize && unless_killed(run_directory.c_str(), finalize);
   if (!is_finalized) finalize_without_mpi();
+  note_in_finalize(false);
   note_phase(Phase::over);
   return code;
 }

@@ -15,8 +15,11 @@ namespace resprout::shim {
 namespace {
 
 pid_t watched = 0;  // a forked child is not a rank
+bool is_in_finalize = false;
 
-bool is_leaving_early() { return World::current() != nullptr && getpid() == watched; }
+bool is_leaving_early() {
+  return (World::current() != nullptr || is_in_finalize) && getpid() == watched;
+}
 
 void die() {
   std::fflush(nullptr);
@@ -41,6 +44,7 @@ void end_by_exit(int status, void*) {
 }  // namespace
 
 void watch_for_leaving() { watched = getpid(); }
+void note_in_finalize(bool is_inside) { is_in_finalize = is_inside; }
 
 }  // namespace resprout::shim
 

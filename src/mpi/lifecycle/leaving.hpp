@@ -10,5 +10,8 @@ namespace resprout::shim {
 
 // Once, in MPI_Init. Thread rule: any.
 void watch_for_leaving();
+// It is in the library's MPI_Finalize, whose callbacks of the program may exit, or through it.
+// Thread rule: MPI_Finalize's.
+void note_in_finalize(bool is_inside);
 
 }  // namespace resprout::shim

@@ -7,6 +7,7 @@
  *                               the others go on. RANK -1: all. Of own-abort and blocked-segv no
  *                               handler hears; quick, _exit and kernel-exit pass by exit handlers,
  *                               with status 9
+ *   endings in-finalize RANK STATUS   it exits with that status in a callback of MPI_Finalize
  *   endings forever             all ranks do barriers and compute until somebody ends them
  *   endings status STATUS       all ranks end well, with this exit status
  *   endings crash               all ranks die of a segmentation fault
@@ -83,6 +84,17 @@ static void make_mistake(int by, const char* how) {
   if (rank == 0) printf("%d go on\n", sum);
 }
 
+static int leave(MPI_Comm comm, int key, void* status, void* extra) {
+  (void)comm, (void)key, (void)extra;
+  exit((int)(intptr_t)status);
+}
+
+static void leave_in_finalize(int by, int status) {
+  int key;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &key, NULL);
+  if (rank == by) MPI_Comm_set_attr(MPI_COMM_SELF, key, (void*)(intptr_t)status);
+}
+
 static void echo(void) {
   char data[4096];
   size_t bytes, total = 0;
@@ -116,6 +128,8 @@ int main(int argc, char** argv) {
     }
   } else if (strcmp(what, "status") == 0) {
     status = number_of(argv[2]);
+  } else if (strcmp(what, "in-finalize") == 0) {
+    leave_in_finalize(number_of(argv[2]), number_of(argv[3]));
   } else if (strcmp(what, "crash") == 0) {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
