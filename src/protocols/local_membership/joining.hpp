@@ -1,6 +1,6 @@
 // How a process comes in: the part of the machine that asks for admission, and that admits.
 //
-// Included by local_membership.cpp alone. Thread rule: functions of the machine.
+// Included by instances.cpp alone. Thread rule: functions of the machine.
 #pragma once
 
 #include <algorithm>

@@ -106,6 +106,11 @@ class LocalMembership {
   static constexpr std::uint32_t idle =
       Change::dead | Change::sure | Change::counted | Change::told | Change::told_dead;
 
+  // What is known of others as long as the view is the same, and what is due.
+  static constexpr std::uint32_t of_view = Change::told | Change::told_dead | Change::in_wave |
+                                           Change::removed | Change::counted | Change::joins |
+                                           Change::added | Change::leaf | Change::leaf_due;
+
   // A survey's or a proposal's way down the tree and up again, as one process sees it.
   struct Wave {
     Rank parent = no_rank;     // no_rank: this process is the coordinator

@@ -1,8 +1,8 @@
 // The neighbors of a process with a local view: those member functions of LocalMembership that
 // walk the tree.
 //
-// They are templates, so callers of `for_each_neighbor` include this header; local_membership.cpp
-// has the others. Thread rule: they read the machine and change nothing.
+// They are templates, so callers of `for_each_neighbor` include this header. Thread rule: they read
+// the machine and change nothing.
 #pragma once
 
 #include "protocols/local_membership/local_membership.hpp"

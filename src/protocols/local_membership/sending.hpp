@@ -1,6 +1,6 @@
 // What a process with a local view has to say: the part of the machine that makes its messages.
 //
-// Included by local_membership.cpp alone. Thread rule: functions of the machine.
+// Included by instances.cpp alone. Thread rule: functions of the machine.
 #pragma once
 
 #include <optional>

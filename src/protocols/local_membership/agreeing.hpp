@@ -1,22 +1,16 @@
-// See local_membership.hpp. The functions stand in the order in which a change meets them.
-#include "protocols/local_membership/local_membership.hpp"
+// How members with local views agree on the next view: the part of the machine that hears messages
+// and suspicions, and leads. The functions stand in the order in which a change meets them.
+//
+// Included by instances.cpp alone. Thread rule: functions of the machine.
+#pragma once
 
 #include <algorithm>
 
 #include "core/invariant.hpp"
-#include "protocols/local_membership/joining.hpp"
+#include "protocols/local_membership/local_membership.hpp"
 #include "protocols/local_membership/neighborhood.hpp"
-#include "protocols/local_membership/sending.hpp"
 
 namespace resprout::protocols {
-namespace {
-
-// What is known of others as long as the view is the same, and what is due.
-constexpr std::uint32_t of_view = Change::told | Change::told_dead | Change::in_wave |
-                                  Change::removed | Change::counted | Change::joins |
-                                  Change::added | Change::leaf | Change::leaf_due;
-
-}  // namespace
 
 template <std::size_t R>
 LocalMembership<R>::LocalMembership(const MembershipConfig& config, Rank self)
@@ -527,9 +521,5 @@ std::optional<LocalEvent> LocalMembership<R>::poll_event() {
   if (take(says_isolate_) && is_isolated_ != 0) return LocalEvent{LocalEventKind::isolate, self_};
   return std::nullopt;
 }
-
-template class LocalMembership<8>;
-template class LocalMembership<32>;
-template class LocalMembership<64>;
 
 }  // namespace resprout::protocols
