@@ -23,6 +23,13 @@ bool is_everybody_who_lives(const Communicator& communicator) {
 
 }  // namespace
 
+void inherit_error_handler(MPI_Comm from, MPI_Comm to) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(from, &handler);
+  MPI_Comm_set_errhandler(to, handler);
+  MPI_Errhandler_free(&handler);
+}
+
 NativeTwin::NativeTwin(MPI_Comm comm)
     : is_possible_(ulfm::is_active() && is_everybody_who_lives(*communicator_of(comm))) {
   if (!is_possible_) return;

@@ -8,6 +8,9 @@
 
 namespace resprout::shim {
 
+// What the library makes of its own communicators has their handlers, and not the program's.
+void inherit_error_handler(MPI_Comm from, MPI_Comm to);
+
 class NativeTwin {
  public:
   // Collective over `comm`. REQUIRES: `comm` was made after a loss

@@ -18,13 +18,6 @@ using namespace resprout::shim;
 
 namespace {
 
-void inherit_error_handler(MPI_Comm from, MPI_Comm to) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_get_errhandler(from, &handler);
-  MPI_Comm_set_errhandler(to, handler);
-  MPI_Errhandler_free(&handler);
-}
-
 // The launcher of these ranks starts no others: it is ours, as the library's knows of no losses.
 bool are_all_started() {
   return World::current() != nullptr && ulfm::outlives_losses() && !ulfm::is_active();

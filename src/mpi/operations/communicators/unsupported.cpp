@@ -20,15 +20,6 @@ int unless_derived(MPI_Comm comm, const char* name, Native native) {
 
 }  // namespace
 
-extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm bridge_comm,
-                                    int remote_leader, int tag, MPI_Comm* newintercomm) {
-  const MPI_Comm comm = is_derived(local_comm) ? local_comm : bridge_comm;
-  return unless_derived(comm, "intercomm_create", [&] {
-    return PMPI_Intercomm_create(local_comm, local_leader, bridge_comm, remote_leader, tag,
-                                 newintercomm);
-  });
-}
-
 // Open MPI 4.1 has none of these.
 #if !defined(OMPI_MAJOR_VERSION) || OMPI_MAJOR_VERSION >= 5
 
