@@ -34,6 +34,7 @@ from resprout.launch.planes.run import ONE_HOST, check_planes, planes_of
 from resprout.launch.planes.run import execute as execute_planes
 from resprout.launch.protection import unprotected_program
 from resprout.launch.shim import check_fits, find_shim, shim_for
+from resprout.launch.slurm import check_step
 from resprout.options import BY_FLAG, check_environment, check_value
 from resprout.report.as_json import check_writable, write
 from resprout.report.job import Report
@@ -112,6 +113,7 @@ class Request:
 
 def run(request: Request) -> int:
     check_environment(os.environ)
+    check_step(os.environ)
     log.set_level(request.level)
     plan = make_plan(request, find_shim())
     if request.report is not None:
