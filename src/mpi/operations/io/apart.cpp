@@ -307,7 +307,7 @@ int Apart::move_in_order(MPI_File fh, const char* call, int count, MPI_Datatype 
 
 int Apart::seek_pointer(MPI_File fh, MPI_Offset offset, int whence) {
   const std::uint64_t time = ++times_moved_;
-  return by_one(fh, [&] {
+  return by_one(fh, [&]() -> int {
     const MPI_Offset from = whence == MPI_SEEK_END ? end_of(fh) : 0;
     const bool is_known =
         whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END;

@@ -8,6 +8,7 @@
 #include "mpi/handles/datatypes/type_blocks.hpp"
 #include "mpi/handles/datatypes/type_facts.hpp"
 #include "mpi/handles/datatypes/type_recipe.hpp"
+#include "mpi/handles/predefined_numbers.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 // Before the blocks of one element, and the data.
 struct Header {
   AccessKind kind;
-  MPI_Fint op;
-  MPI_Fint basic;  // the predefined datatype that all of it is of, where `op` needs it
+  int op;     // predefined_number
+  int basic;  // the predefined datatype that all of it is of, where `op` needs it
   std::int32_t count;
   std::int64_t at;
   std::int64_t extent;
@@ -106,10 +107,10 @@ class Access {
   }
 
   void combine(std::span<const std::byte> there) const {
-    const MPI_Op op = PMPI_Op_f2c(header_.op);
+    const MPI_Op op = predefined_op(header_.op);
     if (op == MPI_NO_OP || header_.packed_bytes == 0) return;
     if (op == MPI_REPLACE) return write(data_);
-    const MPI_Datatype basic = PMPI_Type_f2c(header_.basic);
+    const MPI_Datatype basic = predefined_type(header_.basic);
     const auto count = static_cast<std::int64_t>(header_.packed_bytes / facts_of(basic).size);
     const Layout layout = layout_of(basic, count);
     // As they lie in memory: pairs of MPI's own have gaps.
@@ -140,8 +141,8 @@ bool AccessList::add(AccessKind kind, MPI_Op op, const AtTarget& place,
   const TypeFacts& facts = facts_of(place.datatype);
   const Header header{
       .kind = kind,
-      .op = PMPI_Op_c2f(op),
-      .basic = PMPI_Type_c2f(basic),
+      .op = predefined_number(op),
+      .basic = predefined_number(basic),
       .count = place.count,
       .at = place.at,
       .extent = facts.extent,
