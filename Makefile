@@ -29,9 +29,9 @@ demo: $(BUILD)/build.ninja ## run 8 MPI processes, kill 2 of them, see the right
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component demo --prefix python >/dev/null
 	@PYTHONPATH=$(CURDIR)/python $(BIN)/python -m resprout demo
 
-mpis: build .venv/mpis.stamp ## what programs of MPICH and Intel MPI need: libresprout_mpich.so
+mpis: build .venv/mpis.stamp ## what programs of MPICH and Intel MPI need: libresprout_mpich.so, libresprout_mpi_abi.so
 	@$(BIN)/cmake --preset release --log-level=WARNING >/dev/null
-	@$(BIN)/ninja -C $(BUILD) --quiet resprout_mpich
+	@$(BIN)/ninja -C $(BUILD) --quiet resprout_mpich resprout_mpi_abi
 	@DESTDIR= $(BIN)/cmake --install $(BUILD) --component python --prefix python >/dev/null
 
 docs: .venv/docs.stamp ## the site of the docs, in build/site; open build/site/index.html

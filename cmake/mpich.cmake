@@ -1,28 +1,35 @@
-# libresprout_mpich.so: what is preloaded into programs of MPICH and Intel MPI, whose binary interface
-# is one. It is the target resprout_mpich, not built by default, where there is an MPICH: that of
+# What is preloaded into programs of MPICH and Intel MPI. They have two binary interfaces:
+# libresprout_mpich.so is for the one of MPICH 3 (target resprout_mpich), libresprout_mpi_abi.so for the
+# standard one of MPI 5 (resprout_mpi_abi). Neither is built by default. They need an MPICH: that of
 # requirements-mpich.txt, or -DRESPROUT_MPICH_PREFIX=DIR.
 #
-# Handles are ints there. Its mpi.h is changed so that they are types of their own, as in Open MPI:
-# scoped enumerations, which functions are given as they are given ints.
+# Handles of MPICH 3 are ints. Its mpi.h is changed so that they are types of their own, as in Open MPI:
+# scoped enumerations, which functions are given as they are given ints. In the standard interface they
+# are pointers.
 set(RESPROUT_MPICH_PREFIX ${PROJECT_SOURCE_DIR}/.venv/mpis/mpich CACHE PATH
-    "Prefix of the MPICH to build libresprout_mpich.so against")
+    "Prefix of the MPICH to build libresprout_mpich.so and libresprout_mpi_abi.so against")
 
+# MADE: a folder for what is made from MPICH's headers. HEADER: its mpi.h. PROTOTYPES: where its functions
+# are declared. LIBRARY: its soname.
 function(resprout_add_mpich_shim name)
+  cmake_parse_arguments(PARSE_ARGV 1 its "" "MADE;HEADER;PROTOTYPES;LIBRARY" "")
   set(theirs ${RESPROUT_MPICH_PREFIX}/include)
-  if(NOT RESPROUT_COMPILE OR NOT EXISTS ${theirs}/mpi_proto.h)
+  if(NOT RESPROUT_COMPILE OR NOT EXISTS ${theirs}/${its_HEADER} OR NOT EXISTS ${theirs}/${its_PROTOTYPES})
     return()
   endif()
-  set(made ${CMAKE_BINARY_DIR}/mpich)
-  file(READ ${theirs}/mpi.h header)
+  set(made ${CMAKE_BINARY_DIR}/${its_MADE})
+  file(READ ${theirs}/${its_HEADER} header)
   set(handles "Datatype|Comm|Group|Win|Session|Op|Errhandler|Request|Message|Info")
   string(REGEX REPLACE "typedef int (MPI_(${handles}));" "enum class \\1 : int {};" header "${header}")
   file(CONFIGURE OUTPUT ${made}/include/mpi.h CONTENT "${header}" @ONLY)
-  configure_file(${theirs}/mpi_proto.h ${made}/include/mpi_proto.h COPYONLY)
+  if(NOT its_PROTOTYPES STREQUAL its_HEADER)
+    configure_file(${theirs}/${its_PROTOTYPES} ${made}/include/${its_PROTOTYPES} COPYONLY)
+  endif()
 
   set(forms ${PROJECT_SOURCE_DIR}/src/mpi/operations/large_counts/generate.py)
-  set(parts ${theirs}/mpi_proto.h ${PROJECT_SOURCE_DIR}/src/mpi ${made}/large_counts.cpp)
+  set(parts ${theirs}/${its_PROTOTYPES} ${PROJECT_SOURCE_DIR}/src/mpi ${made}/large_counts.cpp)
   add_custom_command(OUTPUT ${made}/large_counts.cpp COMMAND ${Python3_EXECUTABLE} -B ${forms} ${parts}
-                     DEPENDS ${forms} ${theirs}/mpi_proto.h VERBATIM)
+                     DEPENDS ${forms} ${theirs}/${its_PROTOTYPES} VERBATIM)
 
   resprout_collect(sources src/openmpi src/mpi)
   # What stands in front of Open MPI's own functions.
@@ -37,7 +44,7 @@ function(resprout_add_mpich_shim name)
   target_compile_definitions(${name} PRIVATE MPICH_SKIP_MPICXX)
   target_compile_options(${name} PRIVATE -fno-semantic-interposition)
   target_link_libraries(${name} PRIVATE resprout_common resprout_runtime resprout_registry
-                        ${RESPROUT_MPICH_PREFIX}/lib/libmpi.so.12 ${CMAKE_DL_LIBS})
+                        ${RESPROUT_MPICH_PREFIX}/lib/${its_LIBRARY} ${CMAKE_DL_LIBS})
   set(map ${PROJECT_SOURCE_DIR}/cmake/libresprout.map)
   target_link_options(${name} PRIVATE -static-libgcc -static-libstdc++
                       LINKER:--version-script=${map} LINKER:--no-undefined

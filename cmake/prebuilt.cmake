@@ -5,7 +5,7 @@ include(package)
 install(PROGRAMS ${RESPROUT_PREBUILT}/libresprout.so ${RESPROUT_PREBUILT}/libresprout_launcher.so
                  ${RESPROUT_PREBUILT}/libresprout_sim.so ${RESPROUT_PREBUILT}/resprout_start
         DESTINATION resprout COMPONENT python)
-install(PROGRAMS ${RESPROUT_PREBUILT}/libresprout_mpich.so OPTIONAL
+install(PROGRAMS ${RESPROUT_PREBUILT}/libresprout_mpich.so ${RESPROUT_PREBUILT}/libresprout_mpi_abi.so OPTIONAL
         DESTINATION resprout COMPONENT python)
 install(PROGRAMS ${RESPROUT_PREBUILT}/demo_programs/pi DESTINATION ${RESPROUT_DEMO_FOLDER}
         COMPONENT python)

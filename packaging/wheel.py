@@ -20,10 +20,11 @@ BIN = Path(sys.executable).parent
 # Libraries that are not of the wheel, and are not looked into.
 NOT_CARRIED = ["libmpi.so.*", "libopen-pal.so.*"]
 # What is compiled, and where it looks for the MPI: in lib of a virtual environment.
-FOR_MPICH = "libresprout_mpich.so"  # where there is an MPICH to build it against: `make mpis`
+# Where there is an MPICH to build them against: `make mpis`.
+FOR_OTHER_MPIS = ("libresprout_mpich.so", "libresprout_mpi_abi.so")
 PARTS = {
     "libresprout.so": "$ORIGIN/../../..",
-    FOR_MPICH: "",
+    **dict.fromkeys(FOR_OTHER_MPIS, ""),
     "libresprout_launcher.so": "",
     "libresprout_sim.so": "",
     "resprout_start": "",
@@ -34,7 +35,7 @@ PARTS = {
 def stage(prebuilt: Path, folder: Path) -> Path:
     """The compiled parts without debug information, and without folders of this machine."""
     for part, search in PARTS.items():
-        if part == FOR_MPICH and not (prebuilt / part).exists():
+        if part in FOR_OTHER_MPIS and not (prebuilt / part).exists():
             continue
         copy = folder / part
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -136,7 +136,11 @@ inline void prepare() {
   proc_failed_pending_class();
   revoked_class();
 }
+#    if defined(MPI_ABI_VERSION)
+inline bool outlives_losses() { return true; }  // `resprout run` starts its ranks
+#    else
 inline bool outlives_losses() { return false; }
+#    endif
 
 #  endif
 

@@ -21,6 +21,7 @@ OURS = {name for g in GROUPS for name in g.calls if g.treatment != "passes throu
 
 LIBRARY = BUILD / "lib" / "libresprout.so"
 FOR_MPICH = BUILD / "lib" / "libresprout_mpich.so"
+FOR_STANDARD_ABI = BUILD / "lib" / "libresprout_mpi_abi.so"
 WHEELS = ROOT / ".venv" / "mpis"
 OTHER_MPIS = [WHEELS / name / "lib" / "libmpi.so.12" for name in ("mpich", "impi-rt")]
 
@@ -74,8 +75,9 @@ def test_the_library_defines_every_name_that_open_mpi_s_fortran_library_has_for_
     assert expected <= defined()
 
 
-def test_what_is_for_mpich_stands_in_for_the_same_calls():
-    in_c = {name for name in defined(FOR_MPICH) if name.startswith(("MPI_", "MPIX_"))}
+@pytest.mark.parametrize("library", [FOR_MPICH, FOR_STANDARD_ABI], ids=lambda path: path.stem)
+def test_what_is_for_other_mpis_stands_in_for_the_same_calls(library):
+    in_c = {name for name in defined(library) if name.startswith(("MPI_", "MPIX_"))}
     assert {name for name in in_c if not name.endswith("_c")} == OURS
 
 

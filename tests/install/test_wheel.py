@@ -10,10 +10,9 @@ import pytest
 from strangers import IS_COMPILED, ROOT
 
 NATIVE = ["libresprout.so", "libresprout_launcher.so", "libresprout_sim.so", "resprout_start"]
-FOR_MPICH = "libresprout_mpich.so"
+FOR_OTHER_MPIS = ("libresprout_mpich.so", "libresprout_mpi_abi.so")
 MPICH = ROOT / ".venv" / "mpis" / "mpich"
-if (ROOT / "python" / "resprout" / FOR_MPICH).exists():
-    NATIVE.append(FOR_MPICH)
+NATIVE += [name for name in FOR_OTHER_MPIS if (ROOT / "python" / "resprout" / name).exists()]
 
 
 def test_the_wheel_is_for_every_python_and_every_linux_with_this_c_library(wheel):
@@ -66,7 +65,7 @@ def test_the_wheel_carries_nothing_but_the_package(unpacked):
     assert {Path(top).suffix for top in tops} == {"", ".dist-info", ".data"}
 
 
-@pytest.mark.skipif(FOR_MPICH not in NATIVE, reason="`make mpis` builds what it is about")
+@pytest.mark.skipif(FOR_OTHER_MPIS[0] not in NATIVE, reason="`make mpis` builds what it is about")
 def test_a_program_of_mpich_outlives_a_loss_under_the_wheel(fresh, tmp_path):
     program = tmp_path / "collectives"
     source = ROOT / "tests" / "mpi" / "other" / "collectives.c"

@@ -1,6 +1,7 @@
 """Jobs of MPICH and Intel MPI, which Resprout starts itself on one host."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,14 @@ comm = MPI.COMM_WORLD
 total = comm.allreduce(comm.rank)
 if comm.rank == 0:
     print(MPI.Get_library_version().split(chr(10))[0].split(":")[0], total)
+"""
+
+# Runs the Resprout of PYTHONPATH, not the work tree's, which a finder of modules would bring.
+COPY = """
+import sys
+sys.meta_path[:] = [each for each in sys.meta_path if "editable" not in type(each).__module__]
+from resprout.cli import main
+sys.exit(main())
 """
 
 
@@ -53,16 +62,34 @@ def test_an_abort_ends_all_with_its_status(prefix: Path) -> None:
     assert ring(prefix, "abort").status == 9
 
 
-# There is no libresprout_mpich.so for the standard binary interface.
-def test_a_killed_rank_ends_the_job_and_it_is_said_what_helps(prefix: Path) -> None:
-    ended = ring(prefix, "kill", wrapper="mpicc_abi")
+@pytest.fixture
+def without_libraries(tmp_path: Path) -> dict[str, str]:
+    """The variables by which Python finds a Resprout that has nothing for these MPIs."""
+    package = jobs.ROOT / "python" / "resprout"
+    lacking = shutil.ignore_patterns("libresprout_mpich.so", "libresprout_mpi_abi.so")
+    shutil.copytree(package, tmp_path / "resprout", ignore=lacking)
+    return {"PYTHONPATH": str(tmp_path)}
+
+
+def ring_alone(prefix: Path, how: str, variables: dict[str, str]) -> jobs.Ended:
+    words = [sys.executable, "-c", COPY, "run", "-n", str(RANKS)]
+    program = other_mpis.program("ring")
+    return jobs.run([*words, *other_mpis.options(prefix), "--", program, how], variables)
+
+
+def test_a_killed_rank_ends_the_job_and_it_is_said_what_helps(
+    prefix: Path, without_libraries: dict[str, str]
+) -> None:
+    ended = ring_alone(prefix, "kill", without_libraries)
     assert ended.status == 137, str(ended)
     assert "rank 1" in ended.err and "was killed by SIGKILL: the job ends with it" in ended.err
     assert "--on-loss restart" in ended.err, str(ended)
 
 
-def test_who_leaves_before_mpi_finalize_ends_the_job_with_its_status(prefix: Path) -> None:
-    ended = ring(prefix, "exit", wrapper="mpicc_abi")
+def test_who_leaves_before_mpi_finalize_ends_the_job_with_its_status(
+    prefix: Path, without_libraries: dict[str, str]
+) -> None:
+    ended = ring_alone(prefix, "exit", without_libraries)
     assert ended.status == 4, str(ended)
     assert "ended with status 4 before MPI_Finalize" in ended.err, str(ended)
 

@@ -11,7 +11,10 @@ import jobs
 import other_mpis
 import pytest
 
-SHIM = jobs.ROOT / "python" / "resprout" / "libresprout_mpich.so"
+PACKAGE = jobs.ROOT / "python" / "resprout"
+SHIM = PACKAGE / "libresprout_mpich.so"
+# By MPICH's compiler wrappers: for its own binary interface, and for that of MPI 5.
+SHIMS = {"mpicc": SHIM, "mpicc_abi": PACKAGE / "libresprout_mpi_abi.so"}
 KINDS = ("allreduce", "bcast", "barrier", "reduce", "gather", "alltoall", "iallreduce", "sendrecv")
 TRIED = KINDS if covering.is_every_case_wanted() else ("allreduce", "gather")
 TRANSPORTS = ["shm", "tcp"] if covering.is_every_case_wanted() else ["shm"]
@@ -33,9 +36,9 @@ sys.stdout.write(f"rank {comm.rank} {'ok' if wrong == 0 else wrong} {int(before)
 """
 
 
-def with_shim(name: str) -> Path:
-    if not SHIM.exists():
-        pytest.skip(f"there is no {SHIM.name}; `make mpis` builds it")
+def with_shim(name: str, shim: Path = SHIM) -> Path:
+    if not shim.exists():
+        pytest.skip(f"there is no {shim.name}; `make mpis` builds it")
     other_mpis.need(other_mpis.PREFIXES[name])
     return other_mpis.PREFIXES[name]
 
@@ -50,10 +53,12 @@ def prefix_of_python(request: pytest.FixtureRequest) -> Path:
     return with_shim(request.param)
 
 
-def killed(prefix: Path, kind: str, ranks: int, victims: list[int], *more: str) -> jobs.Ended:
+def killed(
+    prefix: Path, kind: str, ranks: int, victims: list[int], *more: str, wrapper: str = "mpicc"
+) -> jobs.Ended:
     faults = [f"kill:rank={victim},at={kind}#{100 + 50 * i}" for i, victim in enumerate(victims)]
     options = [word for fault in faults for word in ("--inject", fault)]
-    program = [other_mpis.program("collectives"), kind, str(ROUNDS)]
+    program = [other_mpis.program("collectives", wrapper), kind, str(ROUNDS)]
     chosen = [*other_mpis.options(prefix), "--on-unanswered", "ignore", *options, *more]
     return jobs.resprout_run(ranks, program, chosen)
 
@@ -71,6 +76,15 @@ def test_survivors_of_a_kill_have_right_results_and_the_job_ends_well(
 ) -> None:
     victim = KINDS.index(kind) % 4
     check(killed(prefix, kind, 4, [victim]), 4, [victim])
+
+
+@pytest.mark.parametrize("kind", TRIED)
+def test_so_have_those_of_a_program_with_the_binary_interface_of_mpi_5(
+    prefix: Path, kind: str
+) -> None:
+    with_shim("MPICH", SHIMS["mpicc_abi"])
+    victim = KINDS.index(kind) % 4
+    check(killed(prefix, kind, 4, [victim], wrapper="mpicc_abi"), 4, [victim])
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -23,7 +23,7 @@ from resprout.launch.mpi import (
     one_host_settings,
     settings_for,
 )
-from resprout.launch.shim import FOR_MPICH, LIBRARY, built_for, check_fits, shim_for
+from resprout.launch.shim import built_for, check_fits, name_for, shim_for
 from resprout.options import check_environment
 
 SCHEMA = 1
@@ -92,7 +92,7 @@ def _tolerance(mpi: Mpi) -> Check:
 
 
 def _check_shim(mpi: Mpi) -> tuple[Path | None, Check]:
-    name = FOR_MPICH if mpi.is_started_by_us else LIBRARY
+    name = name_for(mpi)
     try:
         shim = shim_for(mpi)
         if shim is None:

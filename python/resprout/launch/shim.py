@@ -9,8 +9,10 @@ from resprout.errors import UserError
 from resprout.launch.mpi import Library, Mpi
 
 LIBRARY = "libresprout.so"
-# For programs of MPICH and Intel MPI (cmake/mpich.cmake); not built everywhere.
+# For programs of MPICH and Intel MPI (cmake/mpich.cmake), by their two binary interfaces; not built
+# everywhere.
 FOR_MPICH = "libresprout_mpich.so"
+FOR_STANDARD_ABI = "libresprout_mpi_abi.so"
 FOR_LAUNCHER = "libresprout_launcher.so"
 # Runs in the place of each rank's program and becomes it (src/launcher/start).
 START = "resprout_start"
@@ -31,13 +33,21 @@ def shim_for(mpi: Mpi) -> Path | None:
     """What goes into ranks of this MPI. Nothing: there is none for it here."""
     if not mpi.is_started_by_us:
         return find_shim()
-    is_there = Path(__file__).resolve().parent.parent.joinpath(FOR_MPICH).exists()
-    return find_shim(FOR_MPICH) if is_there and not mpi.has_standard_abi else None
+    name = name_for(mpi)
+    is_there = Path(__file__).resolve().parent.parent.joinpath(name).exists()
+    return find_shim(name) if is_there else None
+
+
+def name_for(mpi: Mpi) -> str:
+    """What goes into ranks of this MPI, whether or not it is here."""
+    if not mpi.is_started_by_us:
+        return LIBRARY
+    return FOR_STANDARD_ABI if mpi.has_standard_abi else FOR_MPICH
 
 
 def built_for(shim: Path) -> str | None:
     """The MPI library that the shim asks for, by its soname; nothing if it asks for none."""
-    sonames = ("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so")
+    sonames = ("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so.1")
     if shim.stat().st_size == 0:  # cannot be mapped
         return None
     # With its debug information it has tens of megabytes, but names come first.

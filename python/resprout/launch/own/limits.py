@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from resprout.errors import UserError
 from resprout.launch.mpi import Library, Mpi
 from resprout.launch.own import find_prterun
-from resprout.launch.shim import FOR_MPICH
+from resprout.launch.shim import name_for
 
 
 def check_own(
@@ -37,11 +37,11 @@ def check_own(
 
 
 def check_alone(mpi: Mpi, texts: Mapping[str, str | None], inject: Sequence[str]) -> None:
-    """Of one whose ranks run without libresprout_mpich.so."""
+    """Of one whose ranks run without a library of ours."""
     if inject:
-        raise UserError(f"--inject needs {FOR_MPICH}, which is not there for {mpi}")
+        raise UserError(f"--inject needs {name_for(mpi)}, which is not there for {mpi}")
     if (on_loss := texts.get("--on-loss")) not in (None, "continue", "restart"):
         raise UserError(
-            f"--on-loss {on_loss} needs {FOR_MPICH}, which is not there for {mpi}: its job ends "
-            "at its first loss, or starts again with --on-loss restart"
+            f"--on-loss {on_loss} needs {name_for(mpi)}, which is not there for {mpi}: its job "
+            "ends at its first loss, or starts again with --on-loss restart"
         )

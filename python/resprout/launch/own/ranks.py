@@ -233,8 +233,8 @@ class Launcher:
             how = f"was killed by {signal.Signals(-status).name}"
         log.error(
             f"rank {rank.number} (pid {rank.pid}) {how}: the job ends with it, "
-            "as it runs without libresprout_mpich.so; --on-loss restart starts it "
-            "again"
+            "as Resprout has no library in its ranks (`make mpis` builds it); --on-loss restart "
+            "starts it again"
         )
 
     def _leave(self, name: str, text: str) -> None:
