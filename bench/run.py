@@ -7,7 +7,8 @@
 3. The same as 1 where Resprout's own collectives carry all, against the library's in the same job.
 4. The same as 2 between hosts, and what losses cost there, where hosts can be made (hosts.py).
 5. How long the survivors of a killed rank stay in the operation that the kill fell into.
-6. The simulator's messages a second, against copies of memory; the transports against pipes.
+6. What programs of MPICH and Intel MPI pay, against their own `mpiexec` (other_mpis.py).
+7. The simulator's messages a second, against copies of memory; the transports against pipes.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import hosts
+import other_mpis
 import readme
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -337,6 +339,7 @@ def page_of(results: dict[str, object]) -> str:
     for ranks in EVERY_RANKS:
         lines += [f"### P={ranks}", "", *every_table(results["every"], ranks), ""]  # type: ignore[arg-type]
     lines += hosts.page_of(results["hosts"])  # type: ignore[arg-type]
+    lines += other_mpis.page_of(results["other mpis"])  # type: ignore[arg-type]
     lines += [
         "## Resprout's own collectives",
         "The same with `--collectives resprout`, where the MPI library carries none: Resprout's "
@@ -383,6 +386,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="all figures as JSON")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="what is written")
     parser.add_argument("--hosts", action="store_true", help="print what is between hosts alone")
+    parser.add_argument(
+        "--other-mpis", action="store_true", help="print what is of MPICH and Intel MPI alone"
+    )
     options = parser.parse_args()
     began = time.monotonic()
     if options.every:
@@ -397,11 +403,16 @@ def main() -> None:
         )
         say(f"measured in {time.monotonic() - began:.0f} s")
         return
+    if options.other_mpis:
+        print(*other_mpis.page_of(other_mpis.measure(options.rounds, options.seconds)), sep="\n")
+        say(f"measured in {time.monotonic() - began:.0f} s")
+        return
     results: dict[str, object] = {
         "environment": environment(),
         "collectives": measure_collectives(options.rounds, options.seconds),
         "every": measure_every(options.rounds, options.seconds),
         "hosts": hosts.measure(options.rounds, options.seconds, options.kills),
+        "other mpis": other_mpis.measure(options.rounds, options.seconds),
         "own": measure_own(options.rounds, options.seconds),
         "kills": measure_kills(options.kills),
         "programs": measure_programs(),
