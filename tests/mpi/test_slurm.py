@@ -21,8 +21,6 @@ def slurm() -> Iterator[Cluster]:
     if lacking := slurm_cluster.missing():
         pytest.skip(f"no Slurm here: {', '.join(lacking)} needed (Debian: slurm-wlm, munge)")
     with slurm_cluster.cluster() as made:
-        as_root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
-        made.environment |= dict.fromkeys(as_root, "1")
         yield made
     assert not made.left(), "processes of Slurm are left"
 

@@ -164,9 +164,10 @@ class Agents:
         command += ["--host", f"{self._hosts[index]}:1", "--bind-to", "none", "-n", "1"]
         command += ["-x", SECRET, sys.executable, "-I", "-S", "-c", _RUN, str(package)]
         environment = {**os.environ, SECRET: self._secret}
-        for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"):
-            if f"OMPI_{name}" in os.environ:
-                environment[f"PRTE_{name}"] = os.environ[f"OMPI_{name}"]
+        if os.geteuid() == 0:  # it refuses to work for root otherwise
+            environment |= dict.fromkeys(
+                ("PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"), "1"
+            )
         return subprocess.Popen(
             [*command, ",".join(own_addresses()), str(port), str(index)],
             env=environment,

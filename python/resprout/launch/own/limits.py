@@ -28,7 +28,10 @@ def check_own(
     if mpirun_args:
         raise UserError(f"--mpirun-arg: ranks of {mpi} are not started by its mpirun")
     if texts.get("--replicas") not in (None, "1"):
-        raise UserError(f"--replicas needs Open MPI 5, and the program uses {mpi}")
+        raise UserError(
+            f"--replicas needs Open MPI 5, and the program uses {mpi}; build it with Open MPI's "
+            "mpicc, or keep what it has computed by checkpoints and --on-loss restart"
+        )
     if (collectives := texts.get("--collectives")) not in (None, "auto", "resprout"):
         raise UserError(
             f"--collectives {collectives} needs Open MPI 5, and the program uses {mpi}: a "
