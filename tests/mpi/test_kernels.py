@@ -58,6 +58,16 @@ def test_a_kernel_has_one_digest_whoever_starts_it_on_however_many_ranks(
     assert not ended.lost
 
 
+@pytest.mark.parametrize("name", ["bt", "sp"])
+def test_a_cube_cut_into_cells_has_one_digest_on_any_square_of_ranks(name: str) -> None:
+    program = [KERNELS / name, "S", ITERATIONS]
+    plain = digest_of(plainly(9, program), name, 9)
+    for ranks in (1, 4, 9):
+        ended = jobs.resprout_run(ranks, program)
+        assert digest_of(ended, name, ranks) == plain
+        assert not ended.lost
+
+
 def test_the_twin_in_python_has_the_digest_of_the_one_in_c() -> None:
     c = jobs.resprout_run(4, [KERNELS / "ep", "S", ITERATIONS])
     python = jobs.resprout_run(4, [sys.executable, TWIN, "S", ITERATIONS])
@@ -89,11 +99,13 @@ def test_random_points_are_as_random_without_those_of_a_lost_rank(victim: int, c
 
 # Each in the middle of what it does most.
 MIDDLE = {
+    "bt": "waitall#2",
     "cg": "allreduce#20",
     "ft": "alltoall#5",
     "is": "alltoallv#2",
     "lu": "recv#40",
     "mg": "startall#200",
+    "sp": "isend#20",
 }
 
 
@@ -115,6 +127,7 @@ def test_who_needs_everybody_ends_after_a_loss_and_does_not_call_it_right(
     ("name", "ranks", "arguments", "complaint"),
     [
         ("ft", 3, [], "ft: the number of ranks has to divide the side"),
+        ("bt", 2, [], "bt: the number of ranks has to be a square"),
         ("mg", 3, [], "mg: both sides of the ranks' grid have to divide 16"),
         ("is", 2, ["B"], "is: arguments are [CLASS [ITERATIONS]]; CLASS is one of S, W, A"),
     ],

@@ -10,7 +10,7 @@ from resprout.experiments.bench.output import check_output, print_rows, write_ro
 from resprout.experiments.bench.replicated import DEGREES, METHODS, choose
 from resprout.experiments.bench.replication import show
 from resprout.experiments.bench.replication.figures import Row, histories_as_csv, rows_of
-from resprout.experiments.bench.replication.kernels import SIZES
+from resprout.experiments.bench.replication.kernels import SIZES, suits
 from resprout.experiments.bench.replication.measure import Bench, Measurement, measure
 from resprout.machine import about_this_machine
 from resprout.options import check_environment
@@ -35,12 +35,13 @@ class Request:
 def make_measurement(request: Request) -> Measurement:
     """Everything that can be wrong is found here, in one line."""
     if request.ranks not in (1, 2, 4, 8, RANKS_MAX):
-        valid = f"1, 2, 4, 8 or {RANKS_MAX}, which suit all kernels"
+        valid = f"1, 2, 4, 8 or {RANKS_MAX}"
         raise UserError(f"--ranks: {request.ranks} is not valid; give {valid}")
     if request.size not in SIZES:
         raise UserError(f"--size: {request.size!r} is not valid; give {', '.join(SIZES)}")
     sizes = SIZES[request.size]
-    names = choose("--only", request.kernels, list(sizes))
+    suited = [name for name in sizes if suits(name, request.ranks)]
+    names = choose("--only", request.kernels, suited)
     degrees = choose("--replicas", request.degrees, [str(degree) for degree in DEGREES])
     return Measurement(
         request.ranks,

@@ -1,5 +1,6 @@
 """The kernels that are measured (examples/kernels): how large, where they are, what they say."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,17 +29,24 @@ class Size:
 
 
 SHORT: Mapping[str, Size] = {
+    "bt": Size("A", 1),
     "cg": Size("A", 8),
     "ep": Size("A", 10),
     "ft": Size("A", 4),
     "is": Size("A", 2),
     "lu": Size("A", 20),
     "mg": Size("A", 8),
+    "sp": Size("A", 3),
 }
 """Half a second to a second each with four ranks on two cores."""
 LONG: Mapping[str, Size] = {name: Size(s.letter, 5 * s.iterations) for name, s in SHORT.items()}
 SMALLEST: Mapping[str, Size] = {name: Size("S", 2) for name in SHORT}
 SIZES = {"smallest": SMALLEST, "short": SHORT, "long": LONG}
+
+
+def suits(name: str, ranks: int) -> bool:
+    """Whether the kernel runs on so many ranks, of those that the bench has."""
+    return name not in ("bt", "sp") or math.isqrt(ranks) ** 2 == ranks
 
 
 def find_sources(given: Path | None) -> Path:
