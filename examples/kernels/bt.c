@@ -48,8 +48,7 @@ static void eliminate(double* right, ptrdiff_t stride, int count, double* coeffi
         diagonal[i][j] = (i == j ? 1.0 : 0.0) + 2.0 * coupling(i, j);
         coefficient[i * words + j] = -coupling(i, j);
         right[i] += coupling(i, j) * carry[block + j];
-        for (int l = 0; l < words; ++l)
-          diagonal[i][j] += coupling(i, l) * carry[l * words + j];
+        for (int l = 0; l < words; ++l) diagonal[i][j] += coupling(i, l) * carry[l * words + j];
       }
     solve_block(diagonal, coefficient, right);
     memcpy(carry, coefficient, block * sizeof(double));
@@ -71,7 +70,7 @@ static void substitute(double* right, ptrdiff_t stride, int count, const double*
 
 int main(int argc, char** argv) {
   // 1 - (1 + 3 x) / (1 + x)^3 for x = 4 * strength, the largest eigenvalue of a direction.
-  const struct equations equations = {block, block + words, words, 0.2, eliminate, substitute,
-                                      couple};
+  const struct equations equations = {block,     block + words, words, 0.2,
+                                      eliminate, substitute,    couple};
   return run_multipartition(argc, argv, "bt", &equations);
 }

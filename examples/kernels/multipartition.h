@@ -20,10 +20,10 @@ enum { words = 5, depth = 2 };  // unknowns of a point; layers of ghosts
 
 // Of a direction's equations along one line of points. `stride`: doubles from point to point.
 struct equations {
-  int coefficients;   // doubles that a point keeps from elimination until substitution
-  int forward;        // doubles that elimination carries on to the next cell, for each line
-  int back;           // and substitution
-  double factor;      // of the error that is left after a step, at most
+  int coefficients;  // doubles that a point keeps from elimination until substitution
+  int forward;       // doubles that elimination carries on to the next cell, for each line
+  int back;          // and substitution
+  double factor;     // of the error that is left after a step, at most
   // `carry`: of the points before, zeros at the cube's border; of the last ones afterwards.
   void (*eliminate)(double* right, ptrdiff_t stride, int count, double* coefficient,
                     ptrdiff_t coefficient_stride, double* carry);

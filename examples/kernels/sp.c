@@ -8,7 +8,7 @@
 
 enum { previous = 2 + words };  // two coefficients and the right side of a point
 
-static const double strength = 0.1;   // of second differences
+static const double strength = 0.1;    // of second differences
 static const double smoothing = 0.01;  // of fourth ones
 
 static void couple(const double* u, ptrdiff_t stride, double* sum) {
@@ -55,7 +55,7 @@ static void substitute(double* right, ptrdiff_t stride, int count, const double*
 
 int main(int argc, char** argv) {
   // 1 - (1 + 3 x) / (1 + x)^3 for x = 4 strength + 16 smoothing, the largest eigenvalue of one.
-  const struct equations equations = {2,         2 * previous, 2 * words,
-                                      0.3, eliminate, substitute,   couple};
+  const struct equations equations = {2,         2 * previous, 2 * words, 0.3,
+                                      eliminate, substitute,   couple};
   return run_multipartition(argc, argv, "sp", &equations);
 }

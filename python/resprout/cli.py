@@ -369,6 +369,7 @@ REPRODUCE_HELP = """Simulate again what a paper claims, and compare: figures, ta
     resprout reproduce ftco table2
     resprout reproduce membership fig6
     resprout reproduce revoke fig3
+    resprout reproduce lazy-replication table5.1
     resprout reproduce corrected-trees --against ./flogsim
 
 It writes pictures (SVG, PNG), data (Parquet) and, of `all`, a page with the verdict on each claim.
@@ -380,7 +381,8 @@ def reproduce_command(
     paper: Annotated[
         str,
         typer.Argument(
-            help="`corrected-trees`, `ftco`, `membership` or `revoke`.", show_default=False
+            help="`corrected-trees`, `ftco`, `membership`, `revoke` or `lazy-replication`.",
+            show_default=False,
         ),
     ],
     figure: Annotated[
@@ -390,7 +392,8 @@ def reproduce_command(
             help="Of corrected-trees: `fig1b`, `fig6`, `fig7`, `fig8`, `fig9`, `fig10`, `fig14`, "
             "`table1`, `opportunistic`, `overlapped`, `lemmas`; of ftco: `fig6`, `fig7`, `fig8`, "
             "`fig9`, `fig10`, `table1`, `table2`; of membership: `fig4`, `fig5`, `fig6`, `fig7`, "
-            "`fig8`; of revoke: `fig3`, `fig4`, `fig5`, `overlay`; or `all`.",
+            "`fig8`; of revoke: `fig3`, `fig4`, `fig5`, `overlay`; of lazy-replication: "
+            "`table5.1`, `table5.2`, `fig5.1` to `fig5.5`, `appendix-a`; or `all`.",
         ),
     ] = "all",
     output: Annotated[

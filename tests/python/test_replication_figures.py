@@ -67,7 +67,8 @@ def verdict_of(found: list[Verdict], *words: str) -> Verdict:
     ("options", "names"),
     [
         (["-n", "3"], ["--ranks", "3", "1, 2, 4, 8 or 16"]),
-        (["--only", "ft,bt"], ["--only", "'bt'", "ep,ft,is,lu,mg"]),
+        (["--only", "ft,dt"], ["--only", "'dt'", "bt,cg,ep,ft,is,lu,mg,sp"]),
+        (["-n", "2", "--only", "bt"], ["--only", "'bt'", "cg,ep,ft,is,lu,mg"]),
         (["--replicas", "4"], ["--replicas", "'4'", "2,3"]),
         (["--methods", "lazy"], ["--methods", "'lazy'", "async-hash"]),
         (["--size", "huge"], ["--size", "'huge'", "smallest, short, long"]),

@@ -76,7 +76,9 @@ def test_what_is_not_there_is_refused_and_what_is_there_is_named(
     line = refusal(capsys, "corrected-trees", "fig99", "-o", tmp_path / "out")
     assert "'fig99'" in line
     assert [name for name in [*NAMES, "all"] if name not in line] == []
-    assert "give corrected-trees, ftco, membership, revoke" in refusal(capsys, "corrected-forests")
+    assert "give corrected-trees, ftco, membership, revoke, lazy-" in refusal(
+        capsys, "corrected-forests"
+    )
     assert "docs/explanation/protocols/membership.md" in refusal(capsys, "membership", "fig3")
     assert "table, json" in refusal(capsys, "corrected-trees", "lemmas", "--format", "xml")
     assert "--cores" in refusal(capsys, "corrected-trees", "lemmas", "--cores", "0")
@@ -186,7 +188,13 @@ def test_other_results_in_the_folder_are_refused_and_left_alone(
 
 @pytest.mark.parametrize(
     ("name", "procs_max"),
-    [("corrected-trees", 16384), ("ftco", 4096), ("membership", 64), ("revoke", 1000)],
+    [
+        ("corrected-trees", 16384),
+        ("ftco", 4096),
+        ("membership", 64),
+        ("revoke", 1000),
+        ("lazy-replication", 16),
+    ],
 )
 def test_all_figures_of_small_samples_end_to_end(tmp_path: Path, name: str, procs_max: int) -> None:
     """Verdicts mean little here; that all is simulated, judged, drawn and said does."""

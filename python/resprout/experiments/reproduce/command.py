@@ -27,10 +27,12 @@ Results = list[tuple[Experiment, list[Row], list[Claim]]]
 def papers() -> Mapping[str, Paper]:
     from resprout.experiments.reproduce.corrected_trees.paper import CORRECTED_TREES
     from resprout.experiments.reproduce.ftco.paper import FTCO
+    from resprout.experiments.reproduce.lazy_replication.paper import LAZY_REPLICATION
     from resprout.experiments.reproduce.membership.paper import MEMBERSHIP
     from resprout.experiments.reproduce.revoke.paper import REVOKE
 
-    return {paper.name: paper for paper in (CORRECTED_TREES, FTCO, MEMBERSHIP, REVOKE)}
+    every = (CORRECTED_TREES, FTCO, MEMBERSHIP, REVOKE, LAZY_REPLICATION)
+    return {paper.name: paper for paper in every}
 
 
 def compare_with(program: Path, name: str, figure: str, format: str) -> int:

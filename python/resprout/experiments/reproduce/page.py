@@ -51,7 +51,7 @@ def write_data(experiment: Experiment, rows: list[Row], folder: Path) -> None:
 def markdown(
     title: str,
     command: str,
-    seconds: float,  # of simulating
+    seconds: float,  # of simulating; 0: campaigns had no part in it
     remarks: Iterable[str],
     results: list[tuple[Experiment, list[Claim]]],
     folder: str,
@@ -59,8 +59,9 @@ def markdown(
     """The page; its pictures are in `folder` beside it."""
     every = [claim for _, claims in results for claim in claims]
     lines = [f"# {title}", ""]
-    written = f"Written by `{command}`, Resprout {__version__}; over all calls, "
-    lines += [_filled(f"{written}simulating took {_duration(seconds)} on {_machine()}.")]
+    written = f"Written by `{command}`, Resprout {__version__}"
+    took = f"; over all calls, simulating took {_duration(seconds)} on {_machine()}"
+    lines += [_filled(f"{written}{took if seconds > 0 else ''}.")]
     lines += ["", _filled(" ".join([f"**{summary(every)}.**", *remarks])), ""]
     lines += _overview(results)
     for experiment, claims in results:
