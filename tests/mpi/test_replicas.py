@@ -156,3 +156,10 @@ def test_kernels_verify_in_planes_though_one_is_lost(name: str, replicas: int) -
     assert ended.status == 0, str(ended)
     (line,) = ended.out.splitlines()
     assert line.endswith("verified"), str(ended)
+
+
+def test_what_a_rank_said_that_dies_on_leaving_is_said_by_the_other_plane() -> None:
+    ended = jobs.resprout_run(2, [jobs.PROGRAMS / "dies_on_leaving"], ["--replicas", "2"])
+    assert ended.status == 0, str(ended)
+    assert sorted(ended.out.splitlines()) == ["rank 0", "rank 1"], str(ended)
+    assert [plane["how"] for plane in ended.report["planes"]] == ["lost", "whole"], str(ended)

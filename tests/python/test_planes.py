@@ -124,6 +124,15 @@ def test_a_plane_is_whole_if_each_rank_came_to_its_end() -> None:
     assert how_it_ended(Parts(aborted_with=5), end(5), 2) == "aborted"
 
 
+def test_a_plane_is_lost_if_a_signal_ends_a_rank_behind_its_end() -> None:
+    """What it printed last may be missing."""
+    left = Parts({0: part(0, 0), 1: part(1, 0)})
+    assert how_it_ended(left, end(139), 2) == "lost"
+    assert how_it_ended(left, end(139), 2, stands_in=True) == "whole"
+    by_itself = Parts({0: part(0, 0), 1: part(1, 139)})
+    assert how_it_ended(by_itself, end(139), 2) == "whole"
+
+
 def corruption(then: str, end: str = "undecided", rank: int = 2) -> Corruption:
     return Corruption(
         of="message", call="recv", sender=1, receiver=2, tag=7, communicator="world", number=3,

@@ -51,8 +51,14 @@ def _by_their_ends(parts: Parts, end: End, ranks: int, stands_in: bool) -> str:
     ended = parts.came_to_their_ends()
     absent = {rank for rank in range(ranks) if rank not in ended}
     if not absent:
-        return "whole"
+        return "lost" if not stands_in and _died_on_leaving(parts, end, ranks) else "whole"
     # Whom a signal has ended was not lost.
     if stands_in and ended and (not end.signals or absent <= parts.seen_lost()):
         return "gaps"
     return "interrupted" if end.signals else "lost"
+
+
+def _died_on_leaving(parts: Parts, end: End, ranks: int) -> bool:
+    """A signal has ended a rank that had come to its end: what it printed last may be missing."""
+    by_themselves = [parts.exit_status(rank) or 0 for rank in range(ranks)]
+    return not end.signals and end.mpirun_status >= 128 and max(by_themselves) < 128
