@@ -235,7 +235,10 @@ SHARED_SLOTS = {
     "shared-slots:operations=3,gathers=met,over=again": ["--procs 2 --crashes 2 --slander"],
     "shared-slots:operations=2,gathers=met,over=again": ["--procs 3 --crashes 2 --slander"],
     "shared-slots:operations=2,broadcasts=1,gathers=met,over=again": ["--procs 4 --crashes 1"],
-    "shared-slots:operations=1,gathers=met": ["--procs 4 --crashes 2 --slander"],
+    "shared-slots:operations=1,gathers=met": [
+        "--procs 4 --crashes 2 --slander",
+        "--procs 5 --crashes 1",
+    ],
     "shared-slots:operations=3,broadcasts=1,gathers=met,over=again": [
         "--procs 3 --crashes 1 --slander"
     ],
@@ -492,8 +495,13 @@ def test_shared_slots_without_one_of_their_rules_are_found_out(
         (" --procs 3 --defect areas", "over at the other", "for operation 1 left"),
         (
             " --procs 2 --defect finality",
-            "what a gather has left out",
+            "what was left out",
             "operation 1 empty for ever",
+        ),
+        (
+            " --procs 3 --defect hearsay",
+            "leaves out what 1 has written",
+            "operation 1 full",
         ),
         (" --procs 2 --defect stamp", "what is not of its operation", "1 for operation 1 full"),
         (" --procs 2 --defect suspicions", "waits for ever", "a gather to 0"),

@@ -34,6 +34,21 @@ def test_many_go_on_without_some(seed: int) -> None:
     _check(24, draw.sample(range(24), 2), draw.randint(500, 60_000), CARRIERS[seed % 2])
 
 
+@pytest.mark.parametrize("seed", covering.a_share(range(24), of_one=8))
+def test_all_survivors_have_the_same_contributors_in_each_sum(seed: int) -> None:
+    draw = random.Random(1000 + seed)
+    ranks = 64 if seed % 8 == 0 else draw.choice([2, 3, 5, 8, 13])
+    victims = draw.sample(range(ranks), min(ranks - 1, draw.choice([1, 1, 2, 3])))
+    program = [jobs.PROGRAMS / "same_sets", draw.randint(500, 60_000), *victims]
+    ended = jobs.resprout_run(ranks, program)
+    assert ended.status == 0, str(ended)
+    said = ended.out.splitlines()
+    assert len(said) == ranks - len(victims), str(ended)
+    assert len(set(said)) == 1, str(ended)
+    assert said[0].startswith("right after "), str(ended)
+    assert sorted(loss["rank"] for loss in ended.report["losses"]) == sorted(victims)
+
+
 def _check(ranks: int, victims: list[int], microseconds: int, carrier: str) -> None:
     ended = jobs.resprout_run(ranks, [PROGRAM, microseconds, *victims], ["--collectives", carrier])
     assert ended.status == 0, str(ended)

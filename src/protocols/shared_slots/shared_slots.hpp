@@ -13,15 +13,17 @@
 // are. In a gather each member writes its slot and is done; who wants the payloads reads those of a
 // range of members, as they come. A member that has ended without writing is left out: its slot
 // stays empty for all who look. A gather is never over for a loss: who gave something is gone by
-// then. So a member that knows of a loss writes its slot all the same. Behind so many broadcasts
-// and gathers a rendezvous without payload is due: that of the last of them is done then, and the
-// machine is at `write` again.
+// then. So a member that knows of a loss writes its slot all the same. A rendezvous that bears
+// losses leaves out as a gather does. It is done then, and the shared slots are over behind it.
+// Behind so many broadcasts and gathers a rendezvous without payload is due: that of the last of
+// them is done then, and the machine is at `write` again.
 //
 // Invariants
 //  1. A member writes one slot in a rendezvous, in a broadcast only as its root, in a gather if
 //     anybody else reads it; and each once.
 //  2. Who is over never writes again.
-//  3. Whether an operation is done is a function of its slots, when they change no more.
+//  3. Whether an operation is done, and whom it leaves out, is a function of its slots, when they
+//     change no more.
 //  4. A slot is used again when nobody still reads it: who has done a rendezvous knows that all
 //     have entered it, and so have done what was before; and there is one among as many broadcasts
 //     and gathers as have slots, and one between two rendezvous that share a slot.
@@ -74,7 +76,11 @@ class SharedSlots {
   // alike.
   bool can_gather() const { return rendezvous_ != 0; }
   // The operation under way is a gather.
-  bool is_gathering() const { return is_gather_; }
+  bool is_gathering() const { return kind_ == SlotKind::broadcast && losses_ != OfLosses::end_it; }
+  // It leaves out who has ended without writing.
+  bool bears_losses() const { return losses_ != OfLosses::end_it; }
+  // It has left out somebody. REQUIRES: it is at `read`.
+  bool is_short() const { return losses_ == OfLosses::somebody_is_left_out; }
   // REQUIRES: it is at `look`, or at `read` in a broadcast.
   Rank awaited() const { return rank_at(cursor_); }
 
@@ -84,7 +90,7 @@ class SharedSlots {
   void start_broadcast(Rank root, bool knows_of_loss) {
     RESPROUT_INVARIANT(step_ == Step::none);
     kind_ = SlotKind::broadcast;
-    is_gather_ = false;
+    losses_ = OfLosses::end_it;
     end_ = 0;
     cursor_ = index(root);
     word_ = word_for(knows_of_loss);
@@ -95,7 +101,7 @@ class SharedSlots {
   void start_gather(Rank first, Rank end, bool gives) {
     RESPROUT_INVARIANT(step_ == Step::none && can_gather());
     kind_ = SlotKind::broadcast;
-    is_gather_ = true;
+    losses_ = OfLosses::are_borne;
     cursor_ = index(first);
     end_ = index(end);
     word_ = SlotWord::full;
@@ -110,6 +116,12 @@ class SharedSlots {
   void start_rendezvous(bool knows_of_loss) {
     RESPROUT_INVARIANT(step_ == Step::none);
     become_rendezvous(word_for(knows_of_loss));
+  }
+  // A rendezvous that bears losses. REQUIRES: it does at all members.
+  void start_bearing_rendezvous() {
+    RESPROUT_INVARIANT(step_ == Step::none);
+    become_rendezvous(SlotWord::full);
+    losses_ = OfLosses::are_borne;
   }
   // A call that others carry, and that ends with a rendezvous, was broken off: this member does not
   // come to its end.
@@ -137,9 +149,10 @@ class SharedSlots {
   // already before the look that its owner writes nothing any more. Else an empty slot changes
   // nothing.
   void handle_look(SlotWord seen, bool has_ended) {
-    const bool is_left_out = is_gather_ && seen == SlotWord::empty && has_ended;
+    const bool is_left_out = bears_losses() && seen == SlotWord::empty && has_ended;
     if (seen == SlotWord::full || is_left_out) [[likely]] {
-      if (kind_ == SlotKind::broadcast && !is_gather_) {
+      if (is_left_out) losses_ = OfLosses::somebody_is_left_out;
+      if (kind_ == SlotKind::broadcast && !bears_losses()) {
         step_ = Step::read;
       } else {
         ++cursor_;
@@ -150,7 +163,8 @@ class SharedSlots {
     }
   }
   // Of a broadcast the slot of its root, of a rendezvous those of all, of a gather those of the
-  // range: of them those that are full. REQUIRES: it is at `read`.
+  // range: of them those that are full. Behind a rendezvous that is short the machine is over.
+  // REQUIRES: it is at `read`.
   SharedSlot poll_read() {
     const SharedSlot seen = slot();
     if (kind_ == SlotKind::broadcast) {
@@ -158,12 +172,14 @@ class SharedSlots {
     } else {
       ++rendezvous_;
       until_rendezvous_ = broadcast_mask_ + 1;
-      step_ = Step::none;
+      step_ = is_short() ? Step::over : Step::none;
     }
     return seen;
   }
 
  private:
+  enum class OfLosses : std::uint8_t { end_it, are_borne, somebody_is_left_out };
+
   static bool is_power(std::uint32_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
   static SlotWord word_for(bool knows_of_loss) {
@@ -171,7 +187,7 @@ class SharedSlots {
   }
   void become_rendezvous(SlotWord word) {
     kind_ = SlotKind::rendezvous;
-    is_gather_ = false;
+    losses_ = OfLosses::end_it;
     cursor_ = 0;
     end_ = members_;
     word_ = word;
@@ -201,7 +217,7 @@ class SharedSlots {
   SlotKind kind_ = SlotKind::broadcast;
   Step step_ = Step::none;
   SlotWord word_ = SlotWord::full;  // that it has to write
-  bool is_gather_ = false;
+  OfLosses losses_ = OfLosses::end_it;
 };
 
 static_assert(std::is_trivially_copyable_v<SharedSlots>);

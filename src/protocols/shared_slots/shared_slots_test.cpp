@@ -270,6 +270,53 @@ TEST_CASE("shared slots: a rendezvous is due behind gathers as behind broadcasts
   CHECK(shared_slots.broadcast_slot().index == 0);
 }
 
+TEST_CASE("shared slots: a rendezvous that bears losses leaves out who has ended, and ends them") {
+  for (const std::int32_t self : {0, 1}) {
+    SharedSlots shared_slots = member(self);
+    shared_slots.start_bearing_rendezvous();
+    CHECK(write(shared_slots).kind == SlotKind::rendezvous);
+    see(shared_slots, SlotWord::full, true);
+    CHECK(!shared_slots.is_short());
+    see(shared_slots, SlotWord::empty);
+    CHECK(shared_slots.step() == Step::look);
+    see(shared_slots, SlotWord::empty, true);
+    CHECK(shared_slots.is_short());
+    CHECK(read(shared_slots).number == 0);
+    CHECK(shared_slots.is_over());
+  }
+}
+
+TEST_CASE("shared slots: a rendezvous that bears losses is like any other if nobody is missing") {
+  SharedSlots shared_slots = member(1);
+  shared_slots.start_bearing_rendezvous();
+  CHECK(shared_slots.bears_losses());
+  CHECK(!shared_slots.is_gathering());
+  meet(shared_slots);
+  CHECK(shared_slots.step() == Step::none);
+  CHECK(shared_slots.can_gather());
+}
+
+TEST_CASE("shared slots: a rendezvous that bears losses is over where somebody leaves") {
+  for (const bool is_left_first : {true, false}) {
+    SharedSlots shared_slots = member(0);
+    shared_slots.start_bearing_rendezvous();
+    write(shared_slots);
+    if (!is_left_first) see(shared_slots, SlotWord::empty, true);
+    see(shared_slots, SlotWord::left);
+    CHECK(shared_slots.is_over());
+  }
+}
+
+TEST_CASE("shared slots: no other rendezvous bears a loss because the one before did") {
+  SharedSlots shared_slots = member(0);
+  shared_slots.start_bearing_rendezvous();
+  meet(shared_slots);
+  shared_slots.start_rendezvous(false);
+  write(shared_slots);
+  see(shared_slots, SlotWord::empty, true);
+  CHECK(shared_slots.is_over());
+}
+
 TEST_CASE("shared slots: who is told that they have ended waits no longer") {
   SharedSlots shared_slots = member(0);
   shared_slots.start_broadcast(rank_at(1), false);

@@ -22,10 +22,11 @@ std::optional<SharedSlotsDefect> shared_slots_defect_of(const std::string& word)
   if (word == "lives") return SharedSlotsDefect::lives;
   if (word == "names") return SharedSlotsDefect::names;
   if (word == "areas") return SharedSlotsDefect::areas;
+  if (word == "hearsay") return SharedSlotsDefect::hearsay;
   return std::nullopt;
 }
 
-// With gathers: less of the others.
+// With gathers and rendezvous that bear losses: less of the others.
 constexpr int kinds_with_gathers = 6;
 
 SlotOperation gathering_operation_of(int number, int procs) {
@@ -41,7 +42,7 @@ SlotOperation gathering_operation_of(int number, int procs) {
     case 4:
       return {Kind::native};
     default:
-      return {Kind::rendezvous};
+      return {Kind::bearing_rendezvous};
   }
 }
 
@@ -69,8 +70,8 @@ std::string refuse_shared_slots(const Case& given, const registry::Spec&) {
   if (given.dead > 0) return "--dead is for protocols without a detector; use --crashes";
   if (given.offers) return "--offers is for reliable broadcasts";
   if (!shared_slots_defect_of(given.defect))
-    return "--defect is silence, finality, slots, rendezvous, stamp, suspicions, lives, names or "
-           "areas for shared slots";
+    return "--defect is silence, finality, slots, rendezvous, stamp, suspicions, lives, names, "
+           "areas or hearsay for shared slots";
   return "";
 }
 

@@ -44,6 +44,8 @@ std::string SharedSlotsWorld::describe_step(int rank) const {
       case SlotOperation::Kind::gather:
         return "begins " + operation + ", a gather to " +
                std::to_string(operation_of(process).root);
+      case SlotOperation::Kind::bearing_rendezvous:
+        return "begins " + operation + ", a rendezvous that bears losses";
       case SlotOperation::Kind::scan:
         return "begins " + operation + ", a scan";
       case SlotOperation::Kind::native:

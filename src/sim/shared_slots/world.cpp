@@ -250,12 +250,17 @@ void SharedSlotsWorld::go_on(int rank) {
       if (process.is_writing) end_write(rank);
       return;
     case Step::look: {
-      const SlotWord seen = seen_by(process);
-      const bool is_final = has_ended(process, awaited(process));
+      const int other = awaited(process);
+      const bool is_final = has_ended(process, other);
+      const bool is_hearsay = is_final && scene_->defect == SharedSlotsDefect::hearsay;
+      const SlotWord seen = is_hearsay ? SlotWord::empty : seen_by(process);
       const protocols::SharedSlot slot = process.machine.slot();
-      if (process.machine.is_gathering() && seen == SlotWord::empty && is_final)
-        slots_[place(process.life, awaited(process), slot)].left_out_before =
+      if (process.machine.bears_losses() && seen == SlotWord::empty && is_final) {
+        if (seen_by(process) != SlotWord::empty)
+          complain(rank, "leaves out what " + std::to_string(other) + " has written");
+        slots_[place(process.life, other, slot)].left_out_before =
             static_cast<std::uint16_t>(slot.number + 1);
+      }
       process.machine.handle_look(seen, is_final);
       break;
     }
@@ -296,6 +301,9 @@ void SharedSlotsWorld::begin(int rank) {
       break;
     case Kind::rendezvous:
       process.machine.start_rendezvous(knows);
+      break;
+    case Kind::bearing_rendezvous:
+      process.machine.start_bearing_rendezvous();
       break;
     case Kind::native:
     case Kind::native_rendezvous:
@@ -348,13 +356,13 @@ void SharedSlotsWorld::put_payload(int rank) { written_by(rank).payload = name_o
 
 void SharedSlotsWorld::show(int rank) {
   if (written_by(rank).left_out_before == at(rank).write.slot.number + 1)
-    complain(rank, "writes what a gather has left out");
+    complain(rank, "writes what was left out");
   written_by(rank).number = static_cast<std::uint32_t>(at(rank).write.slot.number);
   written_by(rank).word = at(rank).write.word;
 }
 
-// Of a broadcast one payload, of a rendezvous those of all, of a gather those that were not left
-// out.
+// Of a broadcast one payload, of what bears losses those that were not left out, of a rendezvous
+// those of all.
 void SharedSlotsWorld::read(int rank) {
   Process& process = own(rank);
   const bool is_broadcast = process.machine.slot().kind == SlotKind::broadcast;
@@ -363,15 +371,23 @@ void SharedSlotsWorld::read(int rank) {
                                    ? givers_to(rank, operation_of(process), lives_[process.life])
                                : is_broadcast ? 1U << awaited(process)
                                               : lives_[process.life];
+  const bool bears_losses = process.machine.bears_losses();
   const protocols::SharedSlot slot = process.machine.poll_read();
   for (int owner = 0; owner < procs(); ++owner) {
     if ((owners >> owner & 1) == 0) continue;
-    if (is_gather && slots_[place(process.life, owner, slot)].left_out_before == slot.number + 1)
+    if (bears_losses && slots_[place(process.life, owner, slot)].left_out_before == slot.number + 1)
       continue;
     if (slots_[place(process.life, owner, slot)].payload != name_of(process))
       complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
                          std::to_string(process.operation + 1));
   }
+  if (!process.machine.is_over()) return;
+  // The operation is short: it is done, and the next one is for new shared slots.
+  process.lives[process.operation] = process.life;
+  process.results[process.operation][0] = SlotResult::done;
+  process.is_in_shared_slots = false;
+  pass(process);
+  if (!scene_->runs_again) process.has_ended = true;
 }
 
 // The machine may have come to the end of the operation, of the shared slots, or of what is before

@@ -2,10 +2,11 @@
 // and no messages. Everything that may happen next is an action, and somebody else chooses, as in
 // sim/adversary/world.hpp, whose rules of crashes and suspicions hold here as well. The others:
 //
-//  1. All run the same program: broadcasts from any root, gathers to any root, scans, rendezvous,
-//     and calls that the library below carries. A gather before the first rendezvous is a
-//     rendezvous. Each step of a member is an action: it puts a payload into its slot, shows it by
-//     the slot's stamp, looks at the slot of another member, reads what it has seen to be there.
+//  1. All run the same program: broadcasts from any root, gathers to any root, scans, rendezvous
+//     that bear losses or do not, and calls that the library below carries. A gather before the
+//     first rendezvous is a rendezvous. Each step of a member is an action: it puts a payload into
+//     its slot, shows it by the slot's stamp, looks at the slot of another member, reads what it
+//     has seen to be there.
 //  2. What was written stays, also if its writer dies. A payload without its stamp stands where an
 //     earlier payload stood, under the stamp of the earlier one.
 //  3. Who is suspected may still run, and write. That it has ended is known to whom it was told
@@ -27,8 +28,8 @@
 //  7. If an area is lacking, the last member writes nothing, and all its slots are left.
 //
 // While it runs the world itself checks that what is read was written for the operation that reads
-// it, by the member that it was looked for at; and that what a gather has left out is never
-// written. Thread rule: a value; a copy is a fork.
+// it, by the member that it was looked for at; and that what was left out was not written, and
+// never is. Thread rule: a value; a copy is a fork.
 #pragma once
 
 #include <array>
@@ -56,6 +57,7 @@ enum class SharedSlotsDefect : std::uint8_t {
   lives,       // who has not been told of those who were left out stays in the old shared slots
   names,       // new shared slots lie where the old ones do
   areas,       // gathers do not wait for the first rendezvous, and a member has no area
+  hearsay,     // whose owner has ended, that slot is believed to be empty without a look
 };
 
 struct SlotOperation {
@@ -66,6 +68,7 @@ struct SlotOperation {
     native_rendezvous,  // likewise, and it ends with a rendezvous
     gather,             // its root reads the slots of all others
     scan,               // each member reads the slots of those below it
+    bearing_rendezvous,
   };
   Kind kind;
   std::uint8_t root = 0;  // of a broadcast or a gather
@@ -133,7 +136,7 @@ class SharedSlotsWorld {
     std::uint32_t number = 0;
     protocols::SlotWord word = protocols::SlotWord::empty;
     std::uint8_t payload = 0;           // name_of
-    std::uint16_t left_out_before = 0;  // 0, or 1 + the number of the gather that has left it out
+    std::uint16_t left_out_before = 0;  // 0, or 1 + the number of what has left it out
   };
   static_assert(std::has_unique_object_representations_v<Slot>);
 

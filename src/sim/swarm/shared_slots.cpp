@@ -12,7 +12,7 @@ using Kind = SlotOperation::Kind;
 
 // Most programs have much of one kind and little of others.
 std::vector<SlotOperation> draw_program(Random& random, int procs) {
-  std::array<std::uint64_t, 6> weights{};
+  std::array<std::uint64_t, 7> weights{};
   for (auto& weight : weights) weight = std::uint64_t{1} << (2 * random.below(4));
   const std::uint64_t total = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
   std::vector<SlotOperation> program(1 + random.below(slot_operations_bound - 1));

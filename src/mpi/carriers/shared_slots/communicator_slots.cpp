@@ -85,7 +85,8 @@ CommunicatorSlots::CommunicatorSlots(const Communicator& communicator)
       carries_broadcasts(are_wanted(communicator, Kind::broadcast)),
       carries_reductions(are_wanted(communicator, Kind::allreduce)),
       carries_scatters(are_wanted(communicator, Kind::scatter)),
-      carries_gathers(carries_reductions && !World::current()->options().stands_in()) {
+      carries_gathers(carries_reductions && !World::current()->options().stands_in()),
+      bears_losses(carries_gathers) {
   if (ticket.area) slots.know(index(members->self()), *ticket.area);
 }
 

@@ -6,6 +6,8 @@
 
 #include <mpi.h>
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 
 #include "mpi/process/calibration.hpp"
@@ -21,10 +23,12 @@ namespace resprout::shim {
 
 struct Communicator;
 
-// Whom gathers have left out: bits of members.
+using MemberSet = std::bitset<runtime::SlotPool::members_max>;
+
+// Whom gathers and rendezvous that bear losses have left out.
 struct MissingMembers {
-  std::uint64_t in_last = 0;  // of the last result here
-  std::uint64_t in_any = 0;
+  MemberSet in_last;  // of the last result here
+  MemberSet in_any;
   std::int64_t seen_ns = 0;  // when the last call that waited knew of a loss; 0: it did not
 };
 
@@ -54,6 +58,7 @@ struct CommunicatorSlots {
   bool carries_reductions = false;
   bool carries_scatters = false;
   bool carries_gathers = false;  // whose payloads are read on demand (gathers.hpp)
+  bool bears_losses = false;     // in a rendezvous, where the caller can do without some
   int last_root = -1;  // of the last call that they carried, if it was a broadcast; in communicator
   MissingMembers missing;
   int losses = -1;  // so many has the world had, and no member of these among them

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/process/report/report.hpp"
 #include "runtime/engine.hpp"
 
@@ -105,6 +106,44 @@ Communicator* at_head(World* world, MPI_Comm comm) {
 void count(World& world, Communicator& communicator, const char* name) {
   count_call(world, name);
   communicator.calls.next(name);
+}
+
+runtime::Outcome outcome_of(CommunicatorSlots& shared_slots, const MemberSet& missing) {
+  runtime::Outcome outcome;
+  outcome.is_delivered = true;
+  if (missing.none()) return outcome;
+  const bool is_new = (missing & ~shared_slots.missing.in_any).any();
+  shared_slots.missing.in_any |= missing;
+  outcome.is_touched = is_new || World::current()->options().on_loss == OnLoss::error;
+  if (shared_slots.missing.seen_ns != 0)
+    outcome.recovery_ns = wall_clock_ns() - shared_slots.missing.seen_ns;
+  for (int member = 0; member < shared_slots.slots.size(); ++member)
+    if (missing[static_cast<std::size_t>(member)])
+      outcome.lost.push_back(shared_slots.members->world_rank(rank_at(member)));
+  return outcome;
+}
+
+void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name,
+                    const MemberSet& missing, int& code) {
+  if (missing.none() && code == MPI_SUCCESS) [[likely]]
+    return;
+  if (missing.none()) {
+    code = finish(comm, name, code);
+    return;
+  }
+  const MemberSet those = missing;  // it may be what is reset here
+  const int last_root = communicator.shared_slots->last_root;
+  CollectiveCall call(comm, name, CollectiveCall::Lock::later, CollectiveCall::Entry::again);
+  note_last(communicator, last_root);
+  communicator.shared_slots->missing.in_last = those;
+  code = call.finish(outcome_of(*communicator.shared_slots, those), code);
+}
+
+MemberSet missing_in(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot) {
+  MemberSet missing;
+  for (int i = 0; i < shared_slots.slots.size(); ++i)
+    missing[static_cast<std::size_t>(i)] = shared_slots.slots.look(i, slot, 0) != SlotWord::full;
+  return missing;
 }
 
 CommunicatorSlots& crossing(CollectiveCall& call) {

@@ -36,6 +36,11 @@ bool can_be_contribution(std::size_t bytes, int members);
 Communicator* at_head(World* world, MPI_Comm comm);
 // One more call of that name, for the report and for faults on purpose.
 void count(World& world, Communicator& communicator, const char* name);
+// A loss has fallen into the first call that misses a member; under --on-loss error into each.
+runtime::Outcome outcome_of(CommunicatorSlots& shared_slots, const MemberSet& missing);
+// Of a call at the head of its wrapper that is done. `code`: what it returns.
+void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name,
+                    const MemberSet& missing, int& code);
 // The lock of the call is free, and what it has to do of its own was done.
 CommunicatorSlots& crossing(CollectiveCall& call);
 // Payloads of so many bytes have their slots where those of `bytes` have not.
@@ -109,7 +114,29 @@ inline bool meet(Communicator& communicator) {
 inline void note_last(Communicator& communicator, int root) {
   communicator.last = nullptr;
   communicator.shared_slots->last_root = root;
-  communicator.shared_slots->missing.in_last = 0;
+  communicator.shared_slots->missing.in_last.reset();
+}
+
+// The rendezvous of a call that can do without some. REQUIRES: it does at all members.
+inline void start_bearing_rendezvous(CommunicatorSlots& shared_slots) {
+  shared_slots.missing.seen_ns = 0;
+  if (shared_slots.bears_losses)
+    shared_slots.machine.start_bearing_rendezvous();
+  else
+    shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
+}
+// Of a rendezvous that is short, and that was read: who has written nothing.
+MemberSet missing_in(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot);
+// What that rendezvous comes to, which has to be the last call. False: the shared slots are over.
+inline bool meet_bearing(Communicator& communicator) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  if (!write(shared_slots, nullptr, 0) || !await_all(communicator, 0)) return false;
+  const bool is_short = shared_slots.machine.is_short();
+  const protocols::SharedSlot slot = shared_slots.machine.poll_read();
+  note_last(communicator, -1);
+  if (is_short) [[unlikely]]
+    shared_slots.missing.in_last = missing_in(shared_slots, slot);
+  return true;
 }
 
 // Behind a broadcast or a gather, which is done even where the rendezvous that is due behind it is

@@ -46,22 +46,6 @@ inline bool run_gather(Communicator& communicator, const Share& share, const voi
   return true;
 }
 
-// Of a call at the head of its wrapper that is done. `code`: what it returns.
-void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name, const Given& given,
-                    int& code) {
-  if (given.missing == 0 && code == MPI_SUCCESS) [[likely]]
-    return;
-  if (given.missing == 0) {
-    code = finish(comm, name, code);
-    return;
-  }
-  const int last_root = communicator.shared_slots->last_root;
-  CollectiveCall call(comm, name, CollectiveCall::Lock::later, CollectiveCall::Entry::again);
-  note_last(communicator, last_root);
-  communicator.shared_slots->missing.in_last = given.missing;
-  code = call.finish(outcome_of(*communicator.shared_slots, given), code);
-}
-
 // Null: the call does not go by a gather at the head of its wrapper.
 Communicator* gathers_at_head(World* world, MPI_Comm comm) {
   Communicator* communicator = at_head(world, comm);
@@ -108,25 +92,11 @@ void take_given(const CommunicatorSlots& shared_slots, const protocols::SharedSl
     } else if (shared_slots.slots.look(member, slot, elsewhere(given.bytes)) == SlotWord::full) {
       given.fits = false;
     } else {
-      given.missing |= std::uint64_t{1} << member;
+      given.missing.set(static_cast<std::size_t>(member));
       continue;
     }
     ++given.count;
   }
-}
-
-runtime::Outcome outcome_of(CommunicatorSlots& shared_slots, const Given& given) {
-  runtime::Outcome outcome = delivered();
-  if (given.missing == 0) return outcome;
-  const bool is_new = (given.missing & ~shared_slots.missing.in_any) != 0;
-  shared_slots.missing.in_any |= given.missing;
-  outcome.is_touched = is_new || World::current()->options().on_loss == OnLoss::error;
-  if (shared_slots.missing.seen_ns != 0)
-    outcome.recovery_ns = wall_clock_ns() - shared_slots.missing.seen_ns;
-  for (int member = 0; member < shared_slots.slots.size(); ++member)
-    if ((given.missing >> member & 1) != 0)
-      outcome.lost.push_back(shared_slots.members->world_rank(rank_at(member)));
-  return outcome;
 }
 
 Share share_to(const CommunicatorSlots& shared_slots, Rank root) {
@@ -164,7 +134,7 @@ std::optional<int> gather_by_shared_slots(CollectiveCall& call, const Share& sha
     const Rank member = rank_at(given.members[static_cast<std::size_t>(place)]);
     all.push_back({shared_slots.members->comm_rank(member), given.of(place)});
   }
-  outcome = outcome_of(*call.communicator().shared_slots, given);
+  outcome = outcome_of(*call.communicator().shared_slots, given.missing);
   return code;
 }
 
@@ -184,7 +154,7 @@ std::optional<int> reduce_by_shared_slots(CollectiveCall& call, const Reduction&
     if (!allreduce_by_shared_slots(call, input, is_root ? recvbuf : nullptr, layout, reduction.op(),
                                    code))
       return std::nullopt;
-    return call.finish(delivered(), code);
+    return call.finish(outcome_of_last(shared_slots), code);
   }
   Given given;
   std::vector<Brought> all;
@@ -226,7 +196,7 @@ Taken maybe_gather_by_shared_slots(const void* sendbuf, int sendcount, MPI_Datat
       if (is_in_place && member == root_member) continue;
       code = take_block(given.of(place), all.of(shared_slots.members->comm_rank(member)));
     }
-    finish_at_head(*communicator, comm, "gather", given, code);
+    finish_at_head(*communicator, comm, "gather", given.missing, code);
   }
   return Taken::done;
 }
@@ -251,7 +221,7 @@ Taken maybe_reduce_by_shared_slots(const void* sendbuf, void* recvbuf, int count
   if (!run_gather(*communicator, share, input, layout.packed_bytes, given, code))
     return Taken::over;
   if (given.count != 0 && code == MPI_SUCCESS) code = combine_given(given, op, layout, recvbuf);
-  finish_at_head(*communicator, comm, "reduce", given, code);
+  finish_at_head(*communicator, comm, "reduce", given.missing, code);
   return Taken::done;
 }
 
@@ -272,7 +242,7 @@ Taken maybe_scan_by_shared_slots(const void* sendbuf, void* recvbuf, int count,
   if (!run_gather(*communicator, share, input, layout.packed_bytes, given, code))
     return Taken::over;
   if (code == MPI_SUCCESS) code = fold_given(given, op, layout, recvbuf);
-  finish_at_head(*communicator, comm, name, given, code);
+  finish_at_head(*communicator, comm, name, given.missing, code);
   return Taken::done;
 }
 

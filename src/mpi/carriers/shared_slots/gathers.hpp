@@ -49,16 +49,14 @@ struct Given {
   std::array<std::uint8_t, members_max> members;  // by place
   std::size_t bytes = 0;                          // of each payload
   int count = 0;
-  std::uint64_t missing = 0;  // a bit of each member that should have given one and has ended
-  bool fits = true;           // nobody has given more or less than this
+  MemberSet missing;  // those that should have given one and have ended
+  bool fits = true;   // nobody has given more or less than this
 };
 
 // What the members below `end` have put into the slots that can be read, and what this one gives.
 // REQUIRES: given.bytes says of how many bytes each is to be.
 void take_given(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot, int end,
                 const void* mine, Given& given);
-// A loss has fallen into the first call that misses a member; under --on-loss error into each.
-runtime::Outcome outcome_of(CommunicatorSlots& shared_slots, const Given& given);
 
 // Whether a call to which each member gives so many bytes goes this way.
 bool can_gather(const CommunicatorSlots& shared_slots, std::size_t bytes);

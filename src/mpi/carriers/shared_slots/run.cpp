@@ -228,7 +228,7 @@ void SlotRun::take_given(SlotTaker& taker) {
   const bool is_right = given.fits && mine_.size() == way_.bytes;
   code_ = is_right && share.end != 0 ? taker.take_brought(all.view()) : MPI_SUCCESS;
   if (!is_right) code_ = MPI_ERR_TRUNCATE;
-  outcome_ = outcome_of(*shared_slots_, given);
+  outcome_ = outcome_of(*shared_slots_, given.missing);
 }
 
 // As of the calls that wait: what is asked about the last one of the communicator.
@@ -238,8 +238,8 @@ void SlotRun::end_operation() {
   const bool is_of_root = way_.form == Form::broadcast || way_.kind == Kind::scatter;
   note_last(communicator_, is_of_root ? way_.root : -1);
   for (const int world_rank : outcome_.lost)
-    shared_slots_->missing.in_last |=
-        std::uint64_t{1} << index(shared_slots_->members->index_of_world_rank(world_rank));
+    shared_slots_->missing.in_last.set(
+        static_cast<std::size_t>(index(shared_slots_->members->index_of_world_rank(world_rank))));
 }
 
 }  // namespace resprout::shim

@@ -40,24 +40,55 @@ inline std::size_t read(const CommunicatorSlots& shared_slots, int root,
   return bytes;
 }
 
-// What all have put into the rendezvous that can be read.
+// What all have put into the rendezvous that was read.
 struct Contributions {
   const SlotMemory& slots;
   const protocols::SharedSlot slot;
   const std::size_t bytes;
 
+  int count() const { return slots.size(); }
   std::span<const std::byte> of(int member) const {
     return {slots.payload(member, slot, bytes), bytes};
   }
-  // All have as many.
-  bool are_alike() const {
-    bool are = true;
-    for (int i = 0; i < slots.size(); ++i) are &= slots.bytes_of(i, slot, bytes) == bytes;
-    return are;
-  }
+  bool is_right(int member) const { return slots.bytes_of(member, slot, bytes) == bytes; }
 };
 
-// A rendezvous to which all bring something; `recvbuf`: null where nobody wants the result.
+// The same of those who are not missing, by their place among these.
+class SomeContributions {
+ public:
+  SomeContributions(const Contributions& all, const MemberSet& missing)
+      : bytes(all.bytes), all_(all) {
+    for (int member = 0; member < all.count(); ++member)
+      if (!missing[static_cast<std::size_t>(member)])
+        members_[static_cast<std::size_t>(count_++)] = static_cast<std::uint8_t>(member);
+  }
+  int count() const { return count_; }
+  std::span<const std::byte> of(int place) const { return all_.of(member(place)); }
+  bool is_right(int place) const { return all_.is_right(member(place)); }
+
+  const std::size_t bytes;
+
+ private:
+  int member(int place) const { return members_[static_cast<std::size_t>(place)]; }
+
+  const Contributions& all_;
+  std::array<std::uint8_t, runtime::SlotPool::members_max> members_;
+  int count_ = 0;
+};
+
+// What the call returns.
+template <typename Contributed>
+int combine_alike(const Contributed& all, const Layout& layout, MPI_Op op, void* recvbuf) {
+  bool are_alike = true;
+  for (int i = 0; i < all.count(); ++i) are_alike &= all.is_right(i);
+  if (!are_alike) return MPI_ERR_TRUNCATE;
+  MpiCombiner combiner(op, layout);
+  combine(all, 0, all.count(), combiner, {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
+  return combiner.code();
+}
+
+// A rendezvous to which all who live bring something; `recvbuf`: null where nobody wants the
+// result.
 bool meet_and_combine(Communicator& communicator, const void* input, void* recvbuf,
                       const Layout& layout, MPI_Op op, int& code) {
   CommunicatorSlots& shared_slots = *communicator.shared_slots;
@@ -68,14 +99,17 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
   code = MPI_ERR_TRUNCATE;
   if (!are_there) give_up_rendezvous(communicator);
   if (!are_there) return true;
+  const bool is_short = shared_slots.machine.is_short();
   const Contributions all{shared_slots.slots, shared_slots.machine.poll_read(),
                           layout.packed_bytes};
-  if (recvbuf == nullptr) code = MPI_SUCCESS;
-  if (recvbuf == nullptr || !all.are_alike()) return true;
-  MpiCombiner combiner(op, layout);
-  combine(all, 0, shared_slots.slots.size(), combiner,
-          {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
-  code = combiner.code();
+  if (is_short) [[unlikely]]
+    shared_slots.missing.in_last = missing_in(shared_slots, all.slot);
+  if (recvbuf == nullptr)
+    code = MPI_SUCCESS;
+  else if (is_short) [[unlikely]]
+    code = combine_alike(SomeContributions(all, shared_slots.missing.in_last), layout, op, recvbuf);
+  else
+    code = combine_alike(all, layout, op, recvbuf);
   return true;
 }
 
@@ -169,20 +203,22 @@ Taken maybe_allreduce_by_shared_slots(const void* sendbuf, void* recvbuf, int co
   shim::count(*world, *communicator, "allreduce");
   const InsideCall inside({"allreduce", comm, CurrentCall::Needs::members});
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  communicator->shared_slots->machine.start_rendezvous(false);
-  return meet_and_combine(*communicator, input, recvbuf, layout, op, code) ? Taken::done
-                                                                           : Taken::over;
+  start_bearing_rendezvous(*communicator->shared_slots);
+  if (!meet_and_combine(*communicator, input, recvbuf, layout, op, code)) return Taken::over;
+  finish_at_head(*communicator, comm, "allreduce", communicator->shared_slots->missing.in_last,
+                 code);
+  return Taken::done;
 }
 
-Taken maybe_barrier_by_shared_slots(MPI_Comm comm) {
+Taken maybe_barrier_by_shared_slots(MPI_Comm comm, int& code) {
   World* world = World::current();
   Communicator* communicator = at_head(world, comm);
   if (communicator == nullptr || !communicator->shared_slots->carries_reductions) return Taken::no;
   count(*world, *communicator, "barrier");
   const InsideCall inside({"barrier", comm, CurrentCall::Needs::members});
-  communicator->shared_slots->machine.start_rendezvous(false);
-  if (!meet(*communicator)) return Taken::over;
-  note_last(*communicator, -1);
+  start_bearing_rendezvous(*communicator->shared_slots);
+  if (!meet_bearing(*communicator)) return Taken::over;
+  finish_at_head(*communicator, comm, "barrier", communicator->shared_slots->missing.in_last, code);
   return Taken::done;
 }
 
@@ -223,17 +259,17 @@ bool broadcast_by_shared_slots(CollectiveCall& call, void* buffer, const Layout&
 
 bool allreduce_by_shared_slots(CollectiveCall& call, const void* input, void* recvbuf,
                                const Layout& layout, MPI_Op op, int& code) {
-  CommunicatorSlots& shared_slots = crossing(call);
-  shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
+  start_bearing_rendezvous(crossing(call));
   return meet_and_combine(call.communicator(), input, recvbuf, layout, op, code);
 }
 
 bool barrier_by_shared_slots(CollectiveCall& call) {
-  CommunicatorSlots& shared_slots = crossing(call);
-  shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
-  if (!meet(call.communicator())) return false;
-  note_last(call.communicator(), -1);
-  return true;
+  start_bearing_rendezvous(crossing(call));
+  return meet_bearing(call.communicator());
+}
+
+runtime::Outcome outcome_of_last(CommunicatorSlots& shared_slots) {
+  return outcome_of(shared_slots, shared_slots.missing.in_last);
 }
 
 std::optional<int> meet_by_shared_slots(CollectiveCall& call, std::span<const std::byte> mine,

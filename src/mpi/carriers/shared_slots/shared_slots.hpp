@@ -39,7 +39,7 @@ Taken maybe_broadcast_by_shared_slots(void* buffer, int count, MPI_Datatype data
                                       MPI_Comm comm, int& code);
 Taken maybe_allreduce_by_shared_slots(const void* sendbuf, void* recvbuf, int count,
                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int& code);
-Taken maybe_barrier_by_shared_slots(MPI_Comm comm);
+Taken maybe_barrier_by_shared_slots(MPI_Comm comm, int& code);
 // A broadcast of what all ranks get. REQUIRES: the arguments are valid as far as they are the
 // call's.
 Taken maybe_scatter_by_shared_slots(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -55,6 +55,8 @@ bool broadcast_by_shared_slots(CollectiveCall& call, void* buffer, const Layout&
 bool allreduce_by_shared_slots(CollectiveCall& call, const void* input, void* recvbuf,
                                const Layout& layout, MPI_Op op, int& code);
 bool barrier_by_shared_slots(CollectiveCall& call);
+// Of these two: what the call finishes with, which some may have missed.
+runtime::Outcome outcome_of_last(CommunicatorSlots& shared_slots);
 
 // What a member has brought to a rendezvous: there until this process has been in two more.
 struct Brought {

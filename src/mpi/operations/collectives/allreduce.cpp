@@ -43,7 +43,7 @@ constexpr Carrier<Allreduce> allreduce_over_shared_slots{
       if (!allreduce_by_shared_slots(it.call, it.input(), it.recvbuf, it.reduction.layout(),
                                      it.reduction.op(), code))
         return std::nullopt;
-      return it.call.finish(delivered(), code);
+      return it.call.finish(outcome_of_last(*it.call.communicator().shared_slots), code);
     }};
 
 constexpr Carrier<Allreduce> allreduce_with_missing_values{
@@ -116,7 +116,7 @@ extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_
   int code = MPI_SUCCESS;
   const Taken taken =
       maybe_allreduce_by_shared_slots(sendbuf, recvbuf, count, datatype, op, comm, code);
-  if (taken == Taken::done) return finish(comm, "allreduce", code);
+  if (taken == Taken::done) return code;
   CollectiveCall call(comm, "allreduce", CollectiveCall::Lock::later, entry_after(taken));
   if (!call.is_ours()) return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   Allreduce allreduce{call, Reduction(op, datatype, count), sendbuf, recvbuf, comm};

@@ -33,7 +33,7 @@ int reduce_scatter(CollectiveCall& call, MPI_Comm comm, const void* sendbuf, voi
     int code = MPI_SUCCESS;
     if (allreduce_by_shared_slots(call, input, sum.data(), layout, op, code)) {
       if (code == MPI_SUCCESS) reduction.write_part(sum, first, count, recvbuf);
-      return call.finish(delivered(), code);
+      return call.finish(outcome_of_last(*call.communicator().shared_slots), code);
     }
   }
   if (const auto missing_values = missing_values_of(call.communicator())) {

@@ -33,7 +33,7 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   std::iota(everybody.begin(), everybody.end(), 0);
   if (is_by_shared_slots)
     for (int i = 0; i < shared_slots->members->size(); ++i)
-      if ((shared_slots->missing.in_last >> i & 1) == 0)
+      if (!shared_slots->missing.in_last[static_cast<std::size_t>(i)])
         everybody.push_back(shared_slots->members->comm_rank(rank_at(i)));
   return everybody;
 }
