@@ -74,9 +74,8 @@ def test_whoever_waits_on_a_revoked_communicator_leaves_it(prefix: Path, call: s
     assert ended.status == 0 and ended.out == "all is over\n", str(ended)
 
 
-@pytest.mark.parametrize("code", ["copy", "xor:3"])
-def test_a_job_goes_on_from_its_checkpoints_in_memory(prefix: Path, code: str) -> None:
-    options = [*other_mpis.options(prefix), "--on-loss", "restart", "--checkpoint-code", code]
+def test_a_job_goes_on_from_its_checkpoints_in_memory(prefix: Path) -> None:
+    options = [*other_mpis.options(prefix), "--on-loss", "restart"]
     program = [other_mpis.program("lasting"), "40", "64"]
     whole = jobs.resprout_run(3, program, options)
     ended = jobs.resprout_run(3, program, [*options, "--inject", "kill:rank=1,at=allreduce#20"])
