@@ -1,6 +1,6 @@
-// How long each collective takes back to back, of 8 B, 32 KiB and 1 MiB.
+// How long each collective takes back to back, in each of its forms, of 8 B, 32 KiB and 1 MiB.
 //
-//   all_collectives SECONDS [FUNCTION]...       for each function, or these, and size
+//   all_collectives SECONDS [FUNCTION]... [BYTES]...    for each function and size, or for these
 //
 // A call that fails, as it does when a rank was lost, ends the job: there is no figure then.
 //
@@ -27,23 +27,24 @@ static void must(int code, const char* what) {
   exit(3);
 }
 
-#define CALL(name, ...) \
-  static void call_##name(void) { must(MPI_##name(__VA_ARGS__), #name); }
+// A collective is called; or started and waited for at once; or made once, and then started and
+// waited for again and again.
+static MPI_Request prepared = MPI_REQUEST_NULL;
+static void start_prepared(void) {
+  must(MPI_Start(&prepared), "start");
+  must(MPI_Wait(&prepared, MPI_STATUS_IGNORE), "wait");
+}
+#define CALL(name, ...)                                                            \
+  static void call_##name(void) { must(MPI_##name(__VA_ARGS__), #name); }          \
+  static void prepare_##name(void) {                                               \
+    must(MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &prepared), #name "_init"); \
+  }
 #define START(name, ...)                                \
   static void call_##name(void) {                       \
     MPI_Request request;                                \
     must(MPI_##name(__VA_ARGS__, &request), #name);     \
     must(MPI_Wait(&request, MPI_STATUS_IGNORE), #name); \
   }
-
-// Of a persistent one: is started and waited for.
-#define PREPARE(name, ...) \
-  static void prepare_##name(void) { MPI_##name(__VA_ARGS__, MPI_INFO_NULL, &prepared); }
-static MPI_Request prepared = MPI_REQUEST_NULL;
-static void start_prepared(void) {
-  must(MPI_Start(&prepared), "start");
-  must(MPI_Wait(&prepared, MPI_STATUS_IGNORE), "wait");
-}
 
 CALL(Bcast, sent, count, MPI_DOUBLE, 0, world)
 CALL(Reduce, sent, received, count, MPI_DOUBLE, MPI_SUM, 0, world)
@@ -61,24 +62,24 @@ CALL(Scan, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
 CALL(Exscan, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
 CALL(Reduce_scatter, sent, received, counts, MPI_DOUBLE, MPI_SUM, world)
 CALL(Reduce_scatter_block, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+CALL(Barrier, world)
 START(Ibcast, sent, count, MPI_DOUBLE, 0, world)
-START(Iallreduce, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
-START(Iallgather, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
-START(Ialltoall, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
 START(Ireduce, sent, received, count, MPI_DOUBLE, MPI_SUM, 0, world)
+START(Iallreduce, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
 START(Igather, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, 0, world)
+START(Igatherv, sent, count, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, 0, world)
 START(Iscatter, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, 0, world)
+START(Iscatterv, sent, counts, places, MPI_DOUBLE, received, count, MPI_DOUBLE, 0, world)
+START(Iallgather, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
+START(Iallgatherv, sent, count, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, world)
+START(Ialltoall, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
+START(Ialltoallv, sent, counts, places, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, world)
+START(Ialltoallw, sent, counts, byte_places, types, received, counts, byte_places, types, world)
 START(Iscan, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+START(Iexscan, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
 START(Ireduce_scatter, sent, received, counts, MPI_DOUBLE, MPI_SUM, world)
-PREPARE(Bcast_init, sent, count, MPI_DOUBLE, 0, world)
-PREPARE(Allreduce_init, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
-PREPARE(Alltoall_init, sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, world)
-
-static void call_Ibarrier(void) {
-  MPI_Request request;
-  must(MPI_Ibarrier(world, &request), "Ibarrier");
-  must(MPI_Wait(&request, MPI_STATUS_IGNORE), "Ibarrier");
-}
+START(Ireduce_scatter_block, sent, received, count, MPI_DOUBLE, MPI_SUM, world)
+START(Ibarrier, world)
 
 typedef struct {
   const char* name;
@@ -103,19 +104,41 @@ static const Function functions[] = {
     {"exscan", call_Exscan, NULL},
     {"reduce_scatter", call_Reduce_scatter, NULL},
     {"reduce_scatter_block", call_Reduce_scatter_block, NULL},
+    {"barrier", call_Barrier, NULL},
     {"ibcast", call_Ibcast, NULL},
-    {"iallreduce", call_Iallreduce, NULL},
-    {"iallgather", call_Iallgather, NULL},
-    {"ialltoall", call_Ialltoall, NULL},
-    {"ibarrier", call_Ibarrier, NULL},
     {"ireduce", call_Ireduce, NULL},
+    {"iallreduce", call_Iallreduce, NULL},
     {"igather", call_Igather, NULL},
+    {"igatherv", call_Igatherv, NULL},
     {"iscatter", call_Iscatter, NULL},
+    {"iscatterv", call_Iscatterv, NULL},
+    {"iallgather", call_Iallgather, NULL},
+    {"iallgatherv", call_Iallgatherv, NULL},
+    {"ialltoall", call_Ialltoall, NULL},
+    {"ialltoallv", call_Ialltoallv, NULL},
+    {"ialltoallw", call_Ialltoallw, NULL},
     {"iscan", call_Iscan, NULL},
+    {"iexscan", call_Iexscan, NULL},
     {"ireduce_scatter", call_Ireduce_scatter, NULL},
-    {"bcast_init", start_prepared, prepare_Bcast_init},
-    {"allreduce_init", start_prepared, prepare_Allreduce_init},
-    {"alltoall_init", start_prepared, prepare_Alltoall_init},
+    {"ireduce_scatter_block", call_Ireduce_scatter_block, NULL},
+    {"ibarrier", call_Ibarrier, NULL},
+    {"bcast_init", start_prepared, prepare_Bcast},
+    {"reduce_init", start_prepared, prepare_Reduce},
+    {"allreduce_init", start_prepared, prepare_Allreduce},
+    {"gather_init", start_prepared, prepare_Gather},
+    {"gatherv_init", start_prepared, prepare_Gatherv},
+    {"scatter_init", start_prepared, prepare_Scatter},
+    {"scatterv_init", start_prepared, prepare_Scatterv},
+    {"allgather_init", start_prepared, prepare_Allgather},
+    {"allgatherv_init", start_prepared, prepare_Allgatherv},
+    {"alltoall_init", start_prepared, prepare_Alltoall},
+    {"alltoallv_init", start_prepared, prepare_Alltoallv},
+    {"alltoallw_init", start_prepared, prepare_Alltoallw},
+    {"scan_init", start_prepared, prepare_Scan},
+    {"exscan_init", start_prepared, prepare_Exscan},
+    {"reduce_scatter_init", start_prepared, prepare_Reduce_scatter},
+    {"reduce_scatter_block_init", start_prepared, prepare_Reduce_scatter_block},
+    {"barrier_init", start_prepared, prepare_Barrier},
 };
 static const int sizes[] = {8, 32 << 10, bytes_max};
 
@@ -148,10 +171,33 @@ static double measure(void (*call)(void), double seconds) {
   return times[samples / 2];
 }
 
+static int is_size(const char* argument) { return argument[0] >= '0' && argument[0] <= '9'; }
+
 static int is_wanted(const char* name, int argc, char** argv) {
-  for (int i = 2; i < argc; ++i)
+  int are_all = 1;
+  for (int i = 2; i < argc; ++i) {
     if (strcmp(argv[i], name) == 0) return 1;
-  return argc <= 2;
+    if (!is_size(argv[i])) are_all = 0;
+  }
+  return are_all;
+}
+
+static void measure_all(int bytes, double seconds, int argc, char** argv) {
+  count = bytes / (int)sizeof(double);
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = count;
+    places[r] = count * r;
+    byte_places[r] = bytes * r;
+    types[r] = MPI_DOUBLE;
+  }
+  for (size_t f = 0; f < sizeof functions / sizeof *functions; ++f) {
+    if (!is_wanted(functions[f].name, argc, argv)) continue;
+    if (functions[f].prepare != NULL) functions[f].prepare();
+    const double time = measure(functions[f].call, seconds);
+    if (functions[f].prepare != NULL) MPI_Request_free(&prepared);
+    if (rank == 0) printf("%s %d %.3f\n", functions[f].name, bytes, time);
+    fflush(stdout);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -167,23 +213,16 @@ int main(int argc, char** argv) {
   if (sent == NULL || received == NULL) MPI_Abort(world, 1);
   memset(received, 1, room);  // its pages are there before the first call
   memset(sent, 0, room);
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-    count = sizes[i] / (int)sizeof(double);
-    for (int r = 0; r < ranks; ++r) {
-      counts[r] = count;
-      places[r] = count * r;
-      byte_places[r] = sizes[i] * r;
-      types[r] = MPI_DOUBLE;
-    }
-    for (size_t f = 0; f < sizeof functions / sizeof *functions; ++f) {
-      if (!is_wanted(functions[f].name, argc, argv)) continue;
-      if (functions[f].prepare != NULL) functions[f].prepare();
-      const double time = measure(functions[f].call, seconds);
-      if (functions[f].prepare != NULL) MPI_Request_free(&prepared);
-      if (rank == 0) printf("%s %d %.3f\n", functions[f].name, sizes[i], time);
-      fflush(stdout);
-    }
+  int has_sizes = 0;
+  for (int i = 2; i < argc; ++i) {
+    if (!is_size(argv[i])) continue;
+    has_sizes = 1;
+    const long bytes = strtol(argv[i], NULL, 10);
+    if (bytes < 8 || bytes > bytes_max) MPI_Abort(world, 2);
+    measure_all((int)bytes, seconds, argc, argv);
   }
+  for (size_t i = 0; !has_sizes && i < sizeof sizes / sizeof *sizes; ++i)
+    measure_all(sizes[i], seconds, argc, argv);
   free(sent);
   free(received);
   MPI_Finalize();
