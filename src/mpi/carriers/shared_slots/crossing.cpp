@@ -93,14 +93,16 @@ bool can_be_contribution(std::size_t bytes, int members) {
 Communicator* at_head(World* world, MPI_Comm comm) {
   if (world == nullptr || comm == MPI_COMM_NULL) return nullptr;
   Communicator* communicator = communicator_of(comm);
-  const CommunicatorSlots* shared_slots = communicator->shared_slots.get();
-  if (shared_slots == nullptr || communicator->session == nullptr ||
-      communicator->session->has_tasks() || !has_current_shared_slots(*communicator) ||
-      shared_slots->losses != world->lost_count() || shared_slots->machine.is_over() ||
-      !shared_slots->takes_part() || communicator->session->is_revoked() ||
-      communicator->missing_values != nullptr)
-    return nullptr;
-  return communicator;
+  return is_free_at_head(*world, *communicator) ? communicator : nullptr;
+}
+
+bool is_free_at_head(const World& world, const Communicator& communicator) {
+  const CommunicatorSlots* shared_slots = communicator.shared_slots.get();
+  return shared_slots != nullptr && communicator.session != nullptr &&
+         !communicator.session->has_tasks() && has_current_shared_slots(communicator) &&
+         shared_slots->losses == world.lost_count() && !shared_slots->machine.is_over() &&
+         shared_slots->takes_part() && !communicator.session->is_revoked() &&
+         communicator.missing_values == nullptr;
 }
 
 void count(World& world, Communicator& communicator, const char* name) {

@@ -34,6 +34,7 @@ bool can_be_contribution(std::size_t bytes, int members);
 // The communicator, if nothing stands in the way of a call over its shared slots: no member lost,
 // nothing revoked, nothing under way. Null: the call is not to be taken at the head of its wrapper.
 Communicator* at_head(World* world, MPI_Comm comm);
+bool is_free_at_head(const World& world, const Communicator& communicator);
 // One more call of that name, for the report and for faults on purpose.
 void count(World& world, Communicator& communicator, const char* name);
 // A loss has fallen into the first call that misses a member; under --on-loss error into each.

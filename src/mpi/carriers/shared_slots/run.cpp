@@ -242,4 +242,12 @@ void SlotRun::end_operation() {
         static_cast<std::size_t>(index(shared_slots_->members->index_of_world_rank(world_rank))));
 }
 
+void SlotRun::note_contributors() const {
+  std::vector<Rank> missing;
+  for (const int world_rank : outcome_.lost)
+    missing.push_back(shared_slots_->members->index_of_world_rank(world_rank));
+  communicator_.session->contributors().set(shared_slots_->members, missing,
+                                            way_.form == Form::broadcast ? root_ : no_rank);
+}
+
 }  // namespace resprout::shim

@@ -85,6 +85,9 @@ class SlotRun {
   void note_later_call() { is_last_ = false; }
   bool is_last() const { return is_last_; }
 
+  // Tells the session whose data are in the result. Under the engine's lock. REQUIRES: it is done.
+  void note_contributors() const;
+
   // What the call comes to. REQUIRES: it is done.
   int code() const { return code_; }
   const runtime::Outcome& outcome() const { return outcome_; }

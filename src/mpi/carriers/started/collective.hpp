@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "mpi/handles/datatypes/payload.hpp"
 #include "mpi/policies/call_data.hpp"
@@ -51,6 +52,8 @@ class Collective : public runtime::Task {
 
   void set_call(const Call& call) { call_ = call; }
   const Call& call() const { return call_; }
+  // That is there as long as this.
+  void keep(std::shared_ptr<const void> kept) { kept_ = std::move(kept); }
   // Goes on with it until it is over, for a call that waits for it; what that returns.
   int run(CollectiveCall& call);
   // Under the engine's lock. A persistent one is made anew at each start.
@@ -75,6 +78,11 @@ class Collective : public runtime::Task {
   void end_with(const runtime::Outcome& outcome) {
     outcome_ = outcome;
     end();
+  }
+  // Before it was given to its session: nobody has to hear of that.
+  void note_well_over() {
+    result_ = MPI_SUCCESS;
+    is_over_ = true;
   }
   // It was that one all the time, which is over.
   void end_as(const Collective& other) {
@@ -111,6 +119,7 @@ class Collective : public runtime::Task {
   runtime::Started started_;
   runtime::Outcome outcome_;
   Call call_;
+  std::shared_ptr<const void> kept_;
   int result_ = MPI_SUCCESS;
   bool has_begun_ = false;
   bool is_over_ = false;

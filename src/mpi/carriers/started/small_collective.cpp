@@ -1,5 +1,6 @@
 #include "mpi/carriers/started/small_collective.hpp"
 
+#include "mpi/carriers/shared_slots/crossing.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
 
@@ -8,6 +9,15 @@ namespace resprout::shim {
 bool SmallCollective::is_over_at_head() {
   run_.begin(given());
   return run_.advance_at_head(*this) == SlotRun::State::done && run_.code() == MPI_SUCCESS;
+}
+
+bool SmallCollective::is_over_at_start() {
+  if (!is_free_at_head(*World::current(), communicator_) || !run_.is_carried() ||
+      !is_over_at_head())
+    return false;
+  run_.note_contributors();
+  note_well_over();
+  return true;
 }
 
 bool SmallCollective::is_for_program() const {
@@ -25,6 +35,7 @@ bool SmallCollective::advance() {
     case SlotRun::State::goes_on:
       return false;
     case SlotRun::State::done:
+      run_.note_contributors();
       end_with(run_.outcome());
       return true;
     case SlotRun::State::over:

@@ -27,6 +27,9 @@ class SmallCollective : public Collective, protected SlotTaker {
   // It begins there, and is over, and all is well; else it has to be given to its session.
   // REQUIRES: is_carried().
   bool is_over_at_head();
+  // The same of one start of a persistent request, under the engine's lock. REQUIRES: its session
+  // has no tasks.
+  bool is_over_at_start();
 
   // Another one was called on the communicator since. Under the engine's lock.
   void note_later_call() { run_.note_later_call(); }
@@ -35,8 +38,9 @@ class SmallCollective : public Collective, protected SlotTaker {
   bool is_for_program() const final;
 
  protected:
-  SmallCollective(Communicator& communicator, const SlotWay& way)
-      : Collective(*communicator.session), communicator_(communicator), run_(communicator, way) {}
+  // `carrying`: as of MakeCollective (under_way.hpp); it is there until the collective is over.
+  SmallCollective(Communicator& carrying, const SlotWay& way)
+      : Collective(*carrying.session), communicator_(carrying), run_(carrying, way) {}
 
   // What this member gives; it is there until the collective is over.
   virtual std::span<const std::byte> given() = 0;
@@ -67,8 +71,8 @@ class SmallCollective : public Collective, protected SlotTaker {
 template <typename Arguments>
 class SmallCollectiveOf final : public SmallCollective {
  public:
-  SmallCollectiveOf(MPI_Comm comm, Communicator& communicator, const Arguments& arguments)
-      : SmallCollective(communicator, arguments.way(*communicator.session)),
+  SmallCollectiveOf(MPI_Comm comm, Communicator& carrying, const Arguments& arguments)
+      : SmallCollective(carrying, arguments.way(*carrying.session)),
         comm_(comm),
         arguments_(arguments),
         given_(arguments_.given(session(), storage_)) {

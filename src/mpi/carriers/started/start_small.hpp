@@ -18,16 +18,15 @@ namespace resprout::shim {
 // What becomes of that all find out alike. Null: the arguments are not valid.
 template <typename Arguments>
 MakeCollective make_collective(const Arguments& arguments) {
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+  return [=](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
+    runtime::Session& session = *carrying.session;
     if (!arguments.are_valid(session)) return nullptr;
-    Communicator& communicator = *communicator_of(comm);
-    const bool is_of_communicator = &session == communicator.session;
     // Replicas compare, and complete for the lost, what goes by messages.
     const bool is_compared = World::current()->options().is_replicated();
-    const bool has_slots = is_of_communicator && may_come_to_shared_slots(communicator);
-    if (!has_slots || is_compared || !fits_shared_slots(arguments.way(session), 2))
+    if (!may_come_to_shared_slots(carrying) || is_compared ||
+        !fits_shared_slots(arguments.way(session), 2))
       return arguments.make(comm, session);
-    return std::make_shared<SmallCollectiveOf<Arguments>>(comm, communicator, arguments);
+    return std::make_shared<SmallCollectiveOf<Arguments>>(comm, carrying, arguments);
   };
 }
 

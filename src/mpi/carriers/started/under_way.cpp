@@ -150,7 +150,7 @@ void complete_ended() {
 std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runtime::Lock& lock) {
   if (leaves_collectives_to_library(World::current()->options())) return nullptr;
   runtime::Session* session = session_of(comm, lock);
-  return session != nullptr ? make(comm, *session) : nullptr;
+  return session != nullptr ? make(comm, *communicator_of(comm)) : nullptr;
 }
 
 // A request that MPI takes for one that is not started. False: MPI gives none. REQUIRES: the mutex
@@ -254,6 +254,37 @@ void launch(const std::shared_ptr<Collective>& collective, Collective::Call call
   collective->session().enqueue(collective);
 }
 
+// Of one start of a persistent request, under the engine's lock: it was over at once.
+bool is_over_at_start(Collective& collective, Collective::Call& call) {
+  auto* small = dynamic_cast<SmallCollective*>(&collective);
+  if (small == nullptr) return false;
+  call.number = communicator_of(call.comm)->calls.next(call.name);
+  small->set_call(call);
+  if (!small->is_over_at_start()) return false;
+  table().under_way.fetch_add(1);
+  return true;
+}
+
+// The collective of a request of which MPI knows nothing; null: it is none.
+std::shared_ptr<Collective> apart(MPI_Request request) {
+  Table& t = table();
+  if (t.apart_count.load(std::memory_order_relaxed) == 0) return nullptr;
+  const Guard guard(t.mutex);
+  const auto found = t.entries.find(request);
+  const bool is_apart =
+      found != t.entries.end() && found->second.is_started && found->second.is_apart;
+  return is_apart ? found->second.collective : nullptr;
+}
+
+// It is over, and all is well.
+void complete_apart(MPI_Request& request, const Collective& collective) {
+  const Guard guard(table().mutex);
+  table().apart_count.fetch_sub(1);
+  table().under_way.fetch_sub(1);
+  forget_ended(request, collective.call().ticket);
+  free_doomed();
+}
+
 // The common part of starting and of preparing to start.
 int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeCollective& make,
           bool is_persistent, const std::function<int()>& native,
@@ -277,8 +308,7 @@ int begin(MPI_Comm comm, const char* name, MPI_Request* request, const MakeColle
     finish_departures(world->engine(), lock);
     entry.make = make;
     Communicator& communicator = *communicator_of(comm);
-    entry.own = std::make_shared<OwnSession>(
-        lock, collective->session(), ++communicator.made.persistent, communicator.world_ranks);
+    entry.own = std::make_shared<OwnSession>(lock, communicator, ++communicator.made.persistent);
   }
   const int ticket = add_request(std::move(entry), request);
   if (ticket == 0) {
@@ -381,31 +411,6 @@ void hand_all_to_mpi(int count, const MPI_Request* requests) {
   }
 }
 
-namespace {
-
-// The collective of a request of which MPI knows nothing; null: it is none.
-std::shared_ptr<Collective> apart(MPI_Request request) {
-  Table& t = table();
-  if (t.apart_count.load(std::memory_order_relaxed) == 0) return nullptr;
-  const Guard guard(t.mutex);
-  const auto found = t.entries.find(request);
-  const bool is_apart =
-      found != t.entries.end() && found->second.is_started && found->second.is_apart;
-  return is_apart ? found->second.collective : nullptr;
-}
-
-// It is over, and all is well.
-void complete_apart(MPI_Request& request, const Collective& collective) {
-  Table& t = table();
-  const Guard guard(t.mutex);
-  t.apart_count.fetch_sub(1);
-  t.under_way.fetch_sub(1);
-  forget_ended(request, collective.call().ticket);
-  free_doomed();
-}
-
-}  // namespace
-
 bool maybe_wait_apart(MPI_Request& request) {
   const std::shared_ptr<Collective> collective = apart(request);
   if (!collective) return false;
@@ -506,22 +511,25 @@ int start_again(MPI_Request request) {
   call.substituted = substituted_collective(request);
   entering(call.name);
   runtime::Lock lock = world->engine().lock();
-  const std::shared_ptr<Collective> collective = entry->make(call.comm, own->session());
+  const std::shared_ptr<Collective> collective = entry->make(call.comm, own->carrying());
   const bool is_apart = may_be_apart();
   const int code = !collective ? MPI_ERR_ARG : is_apart ? MPI_SUCCESS : PMPI_Start(&request);
   if (code != MPI_SUCCESS) {
     lock.unlock();
     return code;
   }
+  collective->keep(own);
+  if (own->has_communicator()) communicator_of(call.comm)->last = &own->session();
+  const bool is_over = is_apart && is_over_at_start(*collective, call);
   {
     const Guard guard(table().mutex);
     entry->collective = collective;
     entry->is_started = true;
     entry->is_apart = is_apart;
+    entry->has_ended = is_over;
     if (is_apart) table().apart_count.fetch_add(1);
   }
-  if (own->has_communicator()) communicator_of(call.comm)->last = &own->session();
-  launch(collective, call);
+  if (!is_over) launch(collective, call);
   lock.unlock();
   complete_ended();
   return MPI_SUCCESS;

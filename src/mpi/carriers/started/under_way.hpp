@@ -30,11 +30,12 @@ class OwnSession;
 class SmallCollective;
 struct Communicator;
 
-// Makes the collective of one call, or of one start of a persistent request; null if the arguments
-// are not valid: the MPI library knows what to say. Called on a thread of the program, under the
-// engine's lock.
+// Makes the collective of one call on `comm`, or of one start of a persistent request; null if the
+// arguments are not valid: the MPI library knows what to say. `carrying`: in whose session and over
+// whose shared slots it goes: `comm`, or what a persistent request has of its own
+// (own_session.hpp). Called on a thread of the program, under the engine's lock.
 using MakeCollective =
-    std::function<std::shared_ptr<Collective>(MPI_Comm comm, runtime::Session& session)>;
+    std::function<std::shared_ptr<Collective>(MPI_Comm comm, Communicator& carrying)>;
 
 // What a call says: how it is made, and what replicas compare of it.
 struct Startable {

@@ -69,8 +69,8 @@ void finish_tasks(MPI_Comm comm) {
 }
 
 Startable neighborhood(const Describe& describe) {
-  return {[](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-            return std::make_shared<Neighborhood>(session);
+  return {[](MPI_Comm, Communicator& carrying) -> std::shared_ptr<Collective> {
+            return std::make_shared<Neighborhood>(*carrying.session);
           },
           describe};
 }
@@ -126,13 +126,13 @@ std::optional<CallData> sides_in(MPI_Comm comm, const Describe& describe) {
 }
 
 Startable messages(const Describe& describe, int number) {
-  return {
-      [describe, number](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
-        auto call_data = sides_in(comm, describe);
-        if (!call_data) return nullptr;
-        return std::make_shared<NeighborMessaging>(session, comm, std::move(*call_data), number);
-      },
-      describe};
+  return {[describe, number](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
+            auto call_data = sides_in(comm, describe);
+            if (!call_data) return nullptr;
+            return std::make_shared<NeighborMessaging>(*carrying.session, comm,
+                                                       std::move(*call_data), number);
+          },
+          describe};
 }
 
 // What was started before is over: it has its place in the order of the calls.
@@ -150,8 +150,8 @@ int send_messages(MPI_Comm comm, const char* name, const Describe& describe, Nat
 }
 
 Startable carried(const Describe& describe) {
-  return {[describe](MPI_Comm comm, runtime::Session& session) {
-            return own_exchange(comm, session, describe);
+  return {[describe](MPI_Comm comm, Communicator& carrying) {
+            return own_exchange(comm, *carrying.session, describe);
           },
           describe};
 }

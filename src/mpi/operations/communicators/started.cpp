@@ -165,7 +165,7 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
     runtime::Lock lock = World::current()->engine().lock();
     repair_session_of(comm, lock);
   }
-  const auto make = [=](MPI_Comm on, runtime::Session&) -> std::shared_ptr<Collective> {
+  const auto make = [=](MPI_Comm on, Communicator&) -> std::shared_ptr<Collective> {
     if (!ulfm::outlives_losses()) return nullptr;
     return std::make_shared<DerivedMaking>(*communicator_of(on)->repair, on, Who::the_living,
                                            newcomm);
@@ -189,8 +189,8 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* requ
     if (code == MPI_SUCCESS && world != nullptr) name_started_duplicate(comm, *newcomm);
     return code;
   }
-  const auto make = [=](MPI_Comm on, runtime::Session& session) -> std::shared_ptr<Collective> {
-    return std::make_shared<DerivedMaking>(session, on, Who::everybody, newcomm);
+  const auto make = [=](MPI_Comm on, Communicator& carrying) -> std::shared_ptr<Collective> {
+    return std::make_shared<DerivedMaking>(*carrying.session, on, Who::everybody, newcomm);
   };
   return start_collective(comm, "comm_idup", request, {make},
                           [&] { return PMPI_Comm_idup(comm, newcomm, request); });

@@ -61,7 +61,8 @@ Startable even_exchange(const EvenExchangeArguments& arguments) {
 }
 
 Startable exchange(const void* sendbuf, const Pieces& send, const Pieces& receive) {
-  const auto make = [=](MPI_Comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+  const auto make = [=](MPI_Comm, Communicator& carrying) -> std::shared_ptr<Collective> {
+    runtime::Session& session = *carrying.session;
     if (!Exchange::are_valid(sendbuf, send, receive, session)) return nullptr;
     return std::make_shared<Exchange>(session, sendbuf == MPI_IN_PLACE ? receive : send, receive,
                                       false);

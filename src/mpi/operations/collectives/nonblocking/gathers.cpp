@@ -137,7 +137,8 @@ struct EvenGatherArguments : GatherArguments {
 
 MakeCollective make_gather(const GatherArguments& arguments) {
   if (arguments.all.are_even()) return make_collective(EvenGatherArguments{arguments});
-  return [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+  return [=](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
+    runtime::Session& session = *carrying.session;
     if (!arguments.are_valid(session)) return nullptr;
     return std::make_shared<Gather>(comm, session, arguments);
   };
@@ -151,7 +152,7 @@ Startable allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, c
 // What MPI means by -1 is not everybody.
 Startable gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all,
                  int root) {
-  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  MakeCollective make = [](MPI_Comm, Communicator&) { return nullptr; };
   if (root >= 0) make = make_gather({sendbuf, sendcount, sendtype, all, root});
   return {make, call_data_of::gather(sendbuf, sendcount, sendtype, all, root)};
 }

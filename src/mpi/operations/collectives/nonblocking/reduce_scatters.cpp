@@ -126,7 +126,7 @@ struct ReduceScatterArguments {
 Startable reduce_scatter(const void* sendbuf, void* recvbuf, const int* recvcounts,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const KeptCounts counts = kept(recvcounts, comm);
-  if (!counts) return {[](MPI_Comm, runtime::Session&) { return nullptr; }};
+  if (!counts) return {[](MPI_Comm, Communicator&) { return nullptr; }};
   return {make_collective(
               ReduceScatterArguments{sendbuf, recvbuf, Shares{.counts = counts}, datatype, op}),
           [=](CallData& call_data) {

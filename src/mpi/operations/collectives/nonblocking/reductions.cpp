@@ -119,7 +119,7 @@ Startable allreduce(const ReduceArguments& arguments) {
 // What MPI means by -1 is not everybody.
 Startable reduce(const ReduceArguments& arguments) {
   const auto& [sendbuf, recvbuf, count, datatype, op, root] = arguments;
-  MakeCollective make = [](MPI_Comm, runtime::Session&) { return nullptr; };
+  MakeCollective make = [](MPI_Comm, Communicator&) { return nullptr; };
   if (root >= 0) make = make_collective(arguments);
   return {make, call_data_of::reduce(sendbuf, recvbuf, count, datatype, op, root)};
 }

@@ -166,7 +166,8 @@ Startable scatter(const ScatterArguments& arguments) {
   if (arguments.is_even) {
     make = make_collective(EvenScatterArguments{arguments});
   } else {
-    make = [=](MPI_Comm comm, runtime::Session& session) -> std::shared_ptr<Collective> {
+    make = [=](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
+      runtime::Session& session = *carrying.session;
       if (!arguments.are_valid(session)) return nullptr;
       return std::make_shared<Scatter>(comm, session, arguments);
     };

@@ -166,7 +166,7 @@ extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) 
     runtime::Lock lock = World::current()->engine().lock();
     repair_session_of(comm, lock);
   }
-  const auto make = [=](MPI_Comm on, runtime::Session&) -> std::shared_ptr<Collective> {
+  const auto make = [=](MPI_Comm on, Communicator&) -> std::shared_ptr<Collective> {
     return make_agreement(*communicator_of(on)->repair, opinion_of(on, *flag), flag);
   };
   return start_collective(comm, "comm_iagree", request, {make},

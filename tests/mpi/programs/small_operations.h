@@ -1,0 +1,118 @@
+/* Small collectives of which each rank knows what it is to get, whether a certain rank has taken
+ * part or not.
+ */
+#ifndef SMALL_OPERATIONS_H
+#define SMALL_OPERATIONS_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RANKS_MAX = 16, COUNT_MAX = 20, KINDS = 11 };
+enum kind {
+  SUM,
+  GATHER,
+  REDUCE,
+  SCAN,
+  EXSCAN,
+  BCAST,
+  ALLGATHER,
+  ALLTOALL,
+  BARRIER,
+  SCATTER,
+  SHARES
+};
+
+typedef struct {
+  enum kind kind;
+  int root, count, number, is_blocking;
+  long given[RANKS_MAX * COUNT_MAX], got[RANKS_MAX * COUNT_MAX];
+  int code;
+} Operation;
+
+static int rank, size, victim, wrong;
+static unsigned long shared_state, own_state;
+
+static int draw(unsigned long* state, int below) {
+  *state = *state * 6364136223846793005UL + 1442695040888963407UL;
+  return (int)((*state >> 33) % (unsigned long)below);
+}
+
+static void expect(int condition, const char* what, const Operation* it) {
+  if (condition) return;
+  ++wrong;
+  printf("rank %d: %s of operation %d, a %d, is wrong\n", rank, what, it->number, (int)it->kind);
+}
+
+static long given_by(int r, const Operation* it, int i) {
+  return 1000L * it->number + 10 * r + i % 10;
+}
+
+static void prepare(Operation* it) {
+  for (int i = 0; i < RANKS_MAX * COUNT_MAX; ++i) {
+    it->given[i] = given_by(rank, it, i);
+    it->got[i] = -7;
+  }
+  if (it->kind == BCAST && rank == it->root) memcpy(it->got, it->given, sizeof it->got);
+}
+
+/* Of those who give, ranks below `end`, at place i of what each gives. */
+static long sum_of(const Operation* it, int end, int has_victim, int i) {
+  long sum = 0;
+  for (int r = 0; r < end; ++r) sum += r == victim && !has_victim ? 0 : given_by(r, it, i);
+  return sum;
+}
+
+/* What stands at place i if the victim has taken part, or not; -7: nothing was written. */
+static long expected(const Operation* it, int has_victim, int i) {
+  const int n = it->count, from = i / n, at = i % n;
+  const int is_there = from < size && (has_victim || from != victim);
+  const int is_root = rank == it->root, is_root_there = has_victim || it->root != victim;
+  switch (it->kind) {
+    case SUM:
+      return i < n ? sum_of(it, size, has_victim, i) : -7;
+    case REDUCE:
+      return is_root && i < n ? sum_of(it, size, has_victim, i) : -7;
+    case SCAN:
+      return i < n ? sum_of(it, rank + 1, has_victim, i) : -7;
+    case EXSCAN:
+      return i < n && rank != 0 && (rank != 1 || victim != 0 || has_victim)
+                 ? sum_of(it, rank, has_victim, i)
+                 : -7;
+    case GATHER:
+      return is_root && is_there ? given_by(from, it, at) : -7;
+    case ALLGATHER:
+      return is_there ? given_by(from, it, at) : -7;
+    case ALLTOALL:
+      return is_there ? given_by(from, it, rank * n + at) : -7;
+    case BCAST:
+      if (is_root) return given_by(rank, it, i);
+      return i < n && is_root_there ? given_by(it->root, it, i) : -7;
+    case SCATTER:
+      return i < n && is_root_there ? given_by(it->root, it, rank * n + i) : -7;
+    case SHARES:
+      return i < n ? sum_of(it, size, has_victim, rank * n + i) : -7;
+    default:
+      return -7;
+  }
+}
+
+static int is_as_expected(const Operation* it, int has_victim) {
+  for (int i = 0; i < RANKS_MAX * COUNT_MAX; ++i)
+    if (it->got[i] != expected(it, has_victim, i)) return 0;
+  return 1;
+}
+
+/* 1: the victim has taken part, 0: it has not, -1: nobody can tell here. `must`: -1: either. */
+static int outcome_of(const Operation* it, int must) {
+  const int with = is_as_expected(it, 1), without = is_as_expected(it, 0);
+  const int lacks_root = it->root == victim && (it->kind == BCAST || it->kind == SCATTER);
+  if (must == 1) expect(with && it->code == MPI_SUCCESS, "what all have given", it);
+  if (must == 0) expect(without, "what the others have given", it);
+  if (must == 0 && (lacks_root || it->root != victim))
+    expect((it->code != MPI_SUCCESS) == lacks_root, "the code", it);
+  expect(with || without, "the result", it);
+  return with && without ? -1 : with;
+}
+
+#endif
