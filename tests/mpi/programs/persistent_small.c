@@ -15,7 +15,7 @@
 
 #include "small_operations.h"
 
-enum { MADE = 22, ROUNDS_AFTER = 40 };
+enum { MADE = 26, ROUNDS_AFTER = 40 };
 
 static Operation made[MADE];
 static MPI_Request requests[MADE];
@@ -47,6 +47,12 @@ static int make(Operation* it, MPI_Request* request) {
       return MPI_Barrier_init(w, no, request);
     case SCATTER:
       return MPI_Scatter_init(from, n, t, to, n, t, root, w, no, request);
+    case GATHERV:
+      return MPI_Gatherv_init(from, it->counts[rank], t, to, it->counts, it->places, t, root, w, no,
+                              request);
+    case SCATTERV:
+      return MPI_Scatterv_init(from, it->counts, it->places, t, to, it->counts[rank], t, root, w,
+                               no, request);
     default:
       return MPI_Reduce_scatter_block_init(from, to, n, t, MPI_SUM, w, no, request);
   }
@@ -112,6 +118,7 @@ static void make_all(void) {
     it->kind = (enum kind)(i % KINDS);
     it->root = draw(&shared_state, size);
     it->count = draw(&shared_state, 4) == 0 ? COUNT_MAX : 1 + draw(&shared_state, 3);
+    set_counts(it);
     expect(make(it, &requests[i]) == MPI_SUCCESS, "the making", it);
   }
 }

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RANKS_MAX = 16, COUNT_MAX = 20, KINDS = 11 };
+/* What is wide does not fit into any slot. */
+enum { RANKS_MAX = 16, COUNT_MAX = 20, WIDE = 560, PLACES = RANKS_MAX * WIDE, KINDS = 13 };
 enum kind {
   SUM,
   GATHER,
@@ -20,13 +21,16 @@ enum kind {
   ALLTOALL,
   BARRIER,
   SCATTER,
+  GATHERV,
+  SCATTERV,
   SHARES
 };
 
 typedef struct {
   enum kind kind;
   int root, count, number, is_blocking;
-  long given[RANKS_MAX * COUNT_MAX], got[RANKS_MAX * COUNT_MAX];
+  int counts[RANKS_MAX], places[RANKS_MAX]; /* by rank, of those that have them */
+  long given[PLACES], got[PLACES];
   int code;
 } Operation;
 
@@ -48,8 +52,21 @@ static long given_by(int r, const Operation* it, int i) {
   return 1000L * it->number + 10 * r + i % 10;
 }
 
+/* Some give nothing, and in some one gives much. */
+static void set_counts(Operation* it) {
+  for (int r = 0; r < RANKS_MAX; ++r) {
+    const int is_wide = it->count == COUNT_MAX && r % 3 == it->root % 3;
+    it->counts[r] = is_wide ? WIDE : (it->count + r) % 4;
+    it->places[r] = r * WIDE;
+  }
+}
+
+static int places_of(const Operation* it) {
+  return it->kind == GATHERV || it->kind == SCATTERV ? PLACES : RANKS_MAX * COUNT_MAX;
+}
+
 static void prepare(Operation* it) {
-  for (int i = 0; i < RANKS_MAX * COUNT_MAX; ++i) {
+  for (int i = 0; i < places_of(it); ++i) {
     it->given[i] = given_by(rank, it, i);
     it->got[i] = -7;
   }
@@ -90,6 +107,13 @@ static long expected(const Operation* it, int has_victim, int i) {
       return i < n && is_root_there ? given_by(it->root, it, i) : -7;
     case SCATTER:
       return i < n && is_root_there ? given_by(it->root, it, rank * n + i) : -7;
+    case GATHERV:
+      return is_root && (i / WIDE) < size && (has_victim || i / WIDE != victim) &&
+                     i % WIDE < it->counts[i / WIDE]
+                 ? given_by(i / WIDE, it, i % WIDE)
+                 : -7;
+    case SCATTERV:
+      return i < it->counts[rank] && is_root_there ? given_by(it->root, it, rank * WIDE + i) : -7;
     case SHARES:
       return i < n ? sum_of(it, size, has_victim, rank * n + i) : -7;
     default:
@@ -98,7 +122,7 @@ static long expected(const Operation* it, int has_victim, int i) {
 }
 
 static int is_as_expected(const Operation* it, int has_victim) {
-  for (int i = 0; i < RANKS_MAX * COUNT_MAX; ++i)
+  for (int i = 0; i < places_of(it); ++i)
     if (it->got[i] != expected(it, has_victim, i)) return 0;
   return 1;
 }
@@ -106,7 +130,8 @@ static int is_as_expected(const Operation* it, int has_victim) {
 /* 1: the victim has taken part, 0: it has not, -1: nobody can tell here. `must`: -1: either. */
 static int outcome_of(const Operation* it, int must) {
   const int with = is_as_expected(it, 1), without = is_as_expected(it, 0);
-  const int lacks_root = it->root == victim && (it->kind == BCAST || it->kind == SCATTER);
+  const int lacks_root =
+      it->root == victim && (it->kind == BCAST || it->kind == SCATTER || it->kind == SCATTERV);
   if (must == 1) expect(with && it->code == MPI_SUCCESS, "what all have given", it);
   if (must == 0) expect(without, "what the others have given", it);
   if (must == 0 && (lacks_root || it->root != victim))

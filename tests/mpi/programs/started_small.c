@@ -52,6 +52,14 @@ static int begin(Operation* it, MPI_Request* request) {
     case SCATTER:
       return b ? MPI_Scatter(from, n, t, to, n, t, root, w)
                : MPI_Iscatter(from, n, t, to, n, t, root, w, request);
+    case GATHERV:
+      return b ? MPI_Gatherv(from, it->counts[rank], t, to, it->counts, it->places, t, root, w)
+               : MPI_Igatherv(from, it->counts[rank], t, to, it->counts, it->places, t, root, w,
+                              request);
+    case SCATTERV:
+      return b ? MPI_Scatterv(from, it->counts, it->places, t, to, it->counts[rank], t, root, w)
+               : MPI_Iscatterv(from, it->counts, it->places, t, to, it->counts[rank], t, root, w,
+                               request);
     default:
       return b ? MPI_Reduce_scatter_block(from, to, n, t, MPI_SUM, w)
                : MPI_Ireduce_scatter_block(from, to, n, t, MPI_SUM, w, request);
@@ -110,6 +118,7 @@ static void window(int number, int must) {
     it->count = draw(&shared_state, 4) == 0 ? COUNT_MAX : 1 + draw(&shared_state, 3);
     it->is_blocking = draw(&shared_state, 6) == 0;
     it->number = number * OPEN_MAX + i;
+    set_counts(it);
     prepare(it);
     if (must == -1 && rank == victim && i == dies_at) raise(SIGKILL);
     it->code = begin(it, &requests[i]);

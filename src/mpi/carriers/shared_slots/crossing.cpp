@@ -79,6 +79,15 @@ bool has_gone_another_way(const CommunicatorSlots& shared_slots) {
 
 }  // namespace
 
+[[gnu::noinline]] std::size_t read_other(const runtime::SlotMemory& slots, int root,
+                                         const protocols::SharedSlot& slot, void* into,
+                                         std::size_t bytes) {
+  const bool is_elsewhere = slots.look(root, slot, bytes) != SlotWord::full;
+  const std::size_t there = slots.bytes_of(root, slot, is_elsewhere ? elsewhere(bytes) : bytes);
+  if (there <= bytes) slots.read(root, slot, into, there);
+  return there;
+}
+
 bool is_predefined(MPI_Op op) {
   const MPI_Op all[] = {MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_BAND,
                         MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};

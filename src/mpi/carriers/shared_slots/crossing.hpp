@@ -148,6 +148,34 @@ inline void end_broadcast(Communicator& communicator, int root) {
     meet(communicator);
 }
 
+// What the root has put into a broadcast that can be read; `into` has room for `bytes`. How many
+// there are: none is copied where these are more.
+std::size_t read_other(const runtime::SlotMemory& slots, int root,
+                       const protocols::SharedSlot& slot, void* into, std::size_t bytes);
+inline std::size_t read(const CommunicatorSlots& shared_slots, int root,
+                        const protocols::SharedSlot& slot, void* into, std::size_t bytes) {
+  if (shared_slots.slots.bytes_of(root, slot, bytes) != bytes) [[unlikely]]
+    return read_other(shared_slots.slots, root, slot, into, bytes);
+  shared_slots.slots.read(root, slot, into, bytes);
+  return bytes;
+}
+
+// A broadcast. `bytes`: there is room for these, or the root gives them; what the root has given,
+// and nothing is copied where that is more. False: the shared slots are over.
+inline bool run_broadcast(Communicator& communicator, int root, Rank root_member, bool leaves,
+                          void* buffer, std::size_t& bytes) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  shared_slots.machine.start_broadcast(root_member, leaves);
+  if (shared_slots.machine.step() == protocols::SharedSlots::Step::write) {
+    if (!write(shared_slots, buffer, bytes)) return false;
+  } else {
+    if (!await_all(communicator, bytes)) return false;
+    bytes = read(shared_slots, index(root_member), shared_slots.machine.poll_read(), buffer, bytes);
+  }
+  end_broadcast(communicator, root);
+  return true;
+}
+
 // Of `count` members from `first` on, in the grouping of the binomial tree over all, as reductions
 // of ours have it: partial results of 1, 2, 4, ... members. `all.of(i)`: what each has given.
 // REQUIRES: `into` is none of these.

@@ -169,7 +169,7 @@ SlotRun::State SlotRun::go_on(SlotTaker& taker, bool is_at_head) {
     if (!look_on(is_at_head)) return State::goes_on;
     if (machine.step() == Step::read) machine.poll_read();
   }
-  return State::done;
+  return code_ == for_another_carrier ? State::over : State::done;
 }
 
 void SlotRun::take(SlotTaker& taker) {
@@ -188,7 +188,8 @@ void SlotRun::take(SlotTaker& taker) {
 void SlotRun::take_broadcast(SlotTaker& taker) {
   if (root_ == shared_slots_->members->self()) {
     const Brought own{way_.root, mine_};
-    code_ = mine_.size() == way_.bytes ? taker.take_brought({&own, 1}) : MPI_ERR_TRUNCATE;
+    const bool is_right = way_.is_uneven || mine_.size() == way_.bytes;
+    code_ = is_right ? taker.take_brought({&own, 1}) : MPI_ERR_TRUNCATE;
     return;
   }
   const SharedSlot slot = shared_slots_->machine.poll_read();

@@ -35,16 +35,21 @@ struct SlotWay {
   MPI_Op op = MPI_OP_NULL;
   int root = -1;
   bool is_inclusive = true;  // a member of a prefix reads its own, too
+  bool is_uneven = false;    // a broadcast whose root gives `bytes` or fewer
 };
 
 // False: it is for somebody else, whatever the shared slots are. The same answer at all members.
 bool fits_shared_slots(const SlotWay& way, int members);
 
+// What a member can only say once it has seen what others have given: the call is for another
+// carrier, at all members alike. It is no code of MPI's.
+inline constexpr int for_another_carrier = -1;
+
 // Who takes what the members have given.
 class SlotTaker {
  public:
   // In the order of ranks; of a broadcast what the root has given. It is there until this returns.
-  // MPI_SUCCESS, or what went wrong.
+  // MPI_SUCCESS, what went wrong, or for_another_carrier.
   virtual int take_brought(std::span<const Brought> all) = 0;
 
  protected:
@@ -63,7 +68,7 @@ class SlotRun {
   enum class State : std::uint8_t {
     goes_on,
     done,
-    over,  // it is not done anywhere, and these shared slots carry nothing any more
+    over,  // it is not done anywhere: for a loss, or as it is for another carrier
   };
 
   // REQUIRES: `communicator` outlives it.

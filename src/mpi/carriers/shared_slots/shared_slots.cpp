@@ -18,27 +18,8 @@
 namespace resprout::shim {
 namespace {
 
-using protocols::SlotWord;
 using runtime::SlotMemory;
 using Step = protocols::SharedSlots::Step;
-
-// What the root has put into a broadcast that can be read; `into` has room for `bytes`. How many
-// there are: none is copied where these are more.
-[[gnu::noinline]] std::size_t read_other(const SlotMemory& slots, int root,
-                                         const protocols::SharedSlot& slot, void* into,
-                                         std::size_t bytes) {
-  const bool is_elsewhere = slots.look(root, slot, bytes) != SlotWord::full;
-  const std::size_t there = slots.bytes_of(root, slot, is_elsewhere ? elsewhere(bytes) : bytes);
-  if (there <= bytes) slots.read(root, slot, into, there);
-  return there;
-}
-inline std::size_t read(const CommunicatorSlots& shared_slots, int root,
-                        const protocols::SharedSlot& slot, void* into, std::size_t bytes) {
-  if (shared_slots.slots.bytes_of(root, slot, bytes) != bytes) [[unlikely]]
-    return read_other(shared_slots.slots, root, slot, into, bytes);
-  shared_slots.slots.read(root, slot, into, bytes);
-  return bytes;
-}
 
 // What all have put into the rendezvous that was read.
 struct Contributions {
@@ -113,22 +94,6 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
   return true;
 }
 
-// `bytes`: there is room for these, or the root gives them; what the root has given, and nothing is
-// copied where that is more. False: the shared slots are over.
-inline bool run_broadcast(Communicator& communicator, int root, Rank root_member, void* buffer,
-                          std::size_t& bytes) {
-  CommunicatorSlots& shared_slots = *communicator.shared_slots;
-  shared_slots.machine.start_broadcast(root_member, false);
-  if (shared_slots.machine.step() == Step::write) {
-    write(shared_slots, buffer, bytes);
-  } else {
-    if (!await_all(communicator, bytes)) return false;
-    bytes = read(shared_slots, index(root_member), shared_slots.machine.poll_read(), buffer, bytes);
-  }
-  end_broadcast(communicator, root);
-  return true;
-}
-
 }  // namespace
 
 Taken maybe_broadcast_by_shared_slots(void* buffer, int count, MPI_Datatype datatype, int root,
@@ -146,7 +111,7 @@ Taken maybe_broadcast_by_shared_slots(void* buffer, int count, MPI_Datatype data
   shim::count(*world, *communicator, "bcast");
   const InsideCall inside({"bcast", comm, CurrentCall::Needs::members});
   std::size_t there = bytes;
-  if (!run_broadcast(*communicator, root, root_member, buffer, there)) return Taken::over;
+  if (!run_broadcast(*communicator, root, root_member, false, buffer, there)) return Taken::over;
   if (there > bytes) code = MPI_ERR_TRUNCATE;
   return Taken::done;
 }
@@ -180,7 +145,8 @@ Taken maybe_scatter_by_shared_slots(const void* sendbuf, int sendcount, MPI_Data
   shim::count(*world, *communicator, "scatter");
   const InsideCall inside({"scatter", comm, CurrentCall::Needs::members});
   std::size_t there = bytes;
-  if (!run_broadcast(*communicator, root, root_member, row.data(), there)) return Taken::over;
+  if (!run_broadcast(*communicator, root, root_member, false, row.data(), there))
+    return Taken::over;
   const int self = shared_slots.members->comm_rank(shared_slots.members->self());
   if (there != bytes)
     code = MPI_ERR_TRUNCATE;

@@ -7,6 +7,7 @@
 #include "mpi/carriers/missing_values.hpp"
 #include "mpi/carriers/shared_slots/gathers.hpp"
 #include "mpi/carriers/shared_slots/rendezvous.hpp"
+#include "mpi/carriers/shared_slots/uneven.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/errors/codes.hpp"
@@ -128,6 +129,7 @@ extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype send
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   const Piece given = is_in_place ? Piece{} : Piece::of(sendbuf, sendcount, sendtype);
   const Piece* mine = is_in_place ? nullptr : &given;
+  if (const auto met = gatherv_by_shared_slots(call, given, all, root, is_in_place)) return *met;
   const auto ended = leave_gather(
       call, comm, bytes_unknown, mine, all, root, recvbuf,
       [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {

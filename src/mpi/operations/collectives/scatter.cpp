@@ -5,6 +5,7 @@
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/shared_slots/rendezvous.hpp"
 #include "mpi/carriers/shared_slots/shared_slots.hpp"
+#include "mpi/carriers/shared_slots/uneven.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -141,13 +142,23 @@ extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const i
   const Compared compared(comm, "scatterv",
                           call_data_of::scatter(Pieces(sendbuf, sendcounts, displs, sendtype),
                                                 recvbuf, recvcount, recvtype, root));
-  CollectiveCall call(comm, "scatterv");
+  int code = MPI_SUCCESS;
   const Pieces all(sendbuf, sendcounts, displs, sendtype);
+  const Taken taken =
+      maybe_scatterv_by_shared_slots(all, recvbuf, recvcount, recvtype, root, comm, code);
+  if (taken == Taken::done) return code == MPI_SUCCESS ? code : finish(comm, "scatterv", code);
+  CollectiveCall call(comm, "scatterv", CollectiveCall::Lock::at_once, entry_after(taken));
   if (!call.is_ours() || !is_valid(call, all, recvbuf, recvcount, recvtype, root))
     return call.leave_to([&] {
       return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm);
     });
+  if (taken == Taken::no) {
+    const bool is_in_place = recvbuf == MPI_IN_PLACE;
+    const Piece into = is_in_place ? Piece{} : Piece::of(recvbuf, recvcount, recvtype);
+    const auto met = scatterv_by_shared_slots(call, all, root, is_in_place ? nullptr : &into);
+    if (met) return *met;
+  }
   return scatter(call, all, recvbuf, recvcount, recvtype, root, false,
                  [&](MPI_Comm native, void* to) {
                    return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, to, recvcount,

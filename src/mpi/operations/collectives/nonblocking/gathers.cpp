@@ -1,6 +1,7 @@
 // MPI_Igather, MPI_Igatherv, MPI_Iallgather, MPI_Iallgatherv and their persistent forms.
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/uneven.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/start_small.hpp"
@@ -135,8 +136,31 @@ struct EvenGatherArguments : GatherArguments {
   bool use(MPI_Datatype datatype) const { return sendtype == datatype || all.are_of(datatype); }
 };
 
+// Those to a root of which each member knows what it gives itself (shared_slots/uneven.hpp).
+struct UnevenGatherArguments : EvenGatherArguments {
+  static SlotWay way(const runtime::Session&) {
+    return {.form = SlotWay::Form::rendezvous, .kind = Kind::gather, .bytes = 1};
+  }
+  std::span<const std::byte> given(const runtime::Session& session,
+                                   std::vector<std::byte>& storage) const {
+    const bool is_unknown = is_receiver(rank_in(session)) && all.depend_on_lost(session);
+    return uneven_share(mine(session, rank_in(session)), is_unknown, storage);
+  }
+  int take(const runtime::Session& session, std::span<const Brought> brought) const {
+    if (!are_shares_here(brought)) return for_another_carrier;
+    if (!is_receiver(rank_in(session))) return MPI_SUCCESS;
+    return take_shares(brought, all.among(session), sendbuf == MPI_IN_PLACE ? root : -1);
+  }
+  bool is_for_program(const runtime::Session& session) const {
+    const int size = session.everybody().size();
+    return is_receiver(rank_in(session)) && !PieceList(all.among(session), size).are_dense();
+  }
+};
+
+// `all`: with arrays of their own, where they are significant.
 MakeCollective make_gather(const GatherArguments& arguments) {
   if (arguments.all.are_even()) return make_collective(EvenGatherArguments{arguments});
+  if (arguments.root != everybody) return make_collective(UnevenGatherArguments{arguments});
   return [=](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
     runtime::Session& session = *carrying.session;
     if (!arguments.are_valid(session)) return nullptr;
@@ -176,7 +200,10 @@ extern "C" int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype send
 extern "C" int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, const int recvcounts[], const int displs[],
                             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  const Pieces all = kept_at(root, Pieces(recvbuf, recvcounts, displs, recvtype), comm);
+  const GatherArguments arguments{sendbuf, sendcount, sendtype, all, root};
+  if (root >= 0 && maybe_start_at_head(comm, "igatherv", request, UnevenGatherArguments{arguments}))
+    return MPI_SUCCESS;
   return start_collective(comm, "igatherv", request,
                           gather(sendbuf, sendcount, sendtype, all, root), [&] {
                             return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,

@@ -1,6 +1,7 @@
 // MPI_Iscatter, MPI_Iscatterv and their persistent forms: as MPI_Scatter and MPI_Scatterv, one
 // broadcast or two.
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/shared_slots/uneven.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/start_small.hpp"
@@ -161,17 +162,38 @@ struct EvenScatterArguments : ScatterArguments {
   bool use(MPI_Datatype datatype) const { return sendtype == datatype || recvtype == datatype; }
 };
 
-Startable scatter(const ScatterArguments& arguments) {
-  MakeCollective make;
-  if (arguments.is_even) {
-    make = make_collective(EvenScatterArguments{arguments});
-  } else {
-    make = [=](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
-      runtime::Session& session = *carrying.session;
-      if (!arguments.are_valid(session)) return nullptr;
-      return std::make_shared<Scatter>(comm, session, arguments);
-    };
+// Those of which only the root knows who gets how much (shared_slots/uneven.hpp). `all`: with
+// arrays of its own, at the root.
+struct UnevenScatterArguments : EvenScatterArguments {
+  SlotWay way(const runtime::Session&) const {
+    return {.form = SlotWay::Form::broadcast,
+            .kind = Kind::scatter,
+            .bytes = UnevenRow::bytes_max,
+            .root = root,
+            .is_uneven = true};
   }
+  std::span<const std::byte> given(const runtime::Session& session,
+                                   std::vector<std::byte>& storage) const {
+    if (rank_in(session) != root) return {};
+    const UnevenRow row(session, all);
+    storage.assign(row.view().begin(), row.view().end());
+    return storage;
+  }
+  int take(const runtime::Session& session, std::span<const Brought> brought) const {
+    const std::span<const std::byte> payload = brought.front().data;
+    if (payload.size() > UnevenRow::bytes_max) return MPI_ERR_TRUNCATE;
+    const UnevenRow row(payload);
+    if (!row.is_here()) return for_another_carrier;
+    if (recvbuf == MPI_IN_PLACE) return MPI_SUCCESS;
+    const auto block = row.of(rank_in(session), session.everybody().size());
+    return block ? take_block(*block, mine(session)) : MPI_ERR_TRUNCATE;
+  }
+};
+
+Startable scatter(const ScatterArguments& arguments) {
+  const MakeCollective make = arguments.is_even
+                                  ? make_collective(EvenScatterArguments{arguments})
+                                  : make_collective(UnevenScatterArguments{arguments});
   return {make, call_data_of::scatter(arguments.all, arguments.recvbuf, arguments.recvcount,
                                       arguments.recvtype, arguments.root)};
 }
@@ -194,12 +216,14 @@ extern "C" int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sen
 extern "C" int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                              MPI_Datatype sendtype, void* recvbuf, int recvcount,
                              MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Pieces all(sendbuf, sendcounts, displs, sendtype);
-  return start_collective(comm, "iscatterv", request,
-                          scatter({all, sendtype, recvbuf, recvcount, recvtype, root, false}), [&] {
-                            return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-                                                  recvcount, recvtype, root, comm, request);
-                          });
+  const Pieces all = kept_at(root, Pieces(sendbuf, sendcounts, displs, sendtype), comm);
+  const ScatterArguments arguments{all, sendtype, recvbuf, recvcount, recvtype, root, false};
+  if (maybe_start_at_head(comm, "iscatterv", request, UnevenScatterArguments{arguments}))
+    return MPI_SUCCESS;
+  return start_collective(comm, "iscatterv", request, scatter(arguments), [&] {
+    return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                          comm, request);
+  });
 }
 
 #if RESPROUT_HAS_PERSISTENT_COLLECTIVES
