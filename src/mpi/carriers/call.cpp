@@ -150,7 +150,8 @@ void note_recovery(MPI_Comm comm, const char* name, std::uint64_t number, std::u
 }
 
 bool is_valid_buffer(int count, MPI_Datatype datatype) {
-  return count >= 0 && datatype != MPI_DATATYPE_NULL && is_committed(datatype);
+  if (count < 0 || datatype == MPI_DATATYPE_NULL) return false;
+  return World::current() == nullptr || is_committed(datatype);
 }
 
 bool is_in_place_wrongly(const void* sendbuf, const void* recvbuf, int root, MPI_Comm comm) {

@@ -24,7 +24,7 @@ struct TypeFacts {
 // They live as long as the datatype.
 const TypeFacts& facts_of(MPI_Datatype datatype);
 
-// Whether MPI takes it for a buffer: it is committed.
+// Whether MPI takes it for a buffer: it is committed. REQUIRES: MPI is initialized.
 bool is_committed(MPI_Datatype datatype);
 
 // Who packs its elements; lives as long. Null: MPI_Pack has to, or this is the first time that
