@@ -159,7 +159,7 @@ bool is_in_place_wrongly(const void* sendbuf, const void* recvbuf, int root, MPI
   if (recvbuf != MPI_IN_PLACE && sendbuf != MPI_IN_PLACE) return false;
   const QuietErrors quiet;
   int rank = MPI_PROC_NULL;
-  PMPI_Comm_rank(comm, &rank);
+  MPI_Comm_rank(comm, &rank);
   return (rank == root ? recvbuf : sendbuf) == MPI_IN_PLACE;
 }
 

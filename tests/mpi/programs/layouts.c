@@ -1,9 +1,10 @@
 /* All collectives of elements that lie in memory out of order, apart, behind the buffer's address
  * or backwards, before and after losses.
  *
- *   layouts RANK...
+ *   layouts RANK... [anew]
  *
  * Each of these ranks, not 1, dies, the first after a third of the calls, the second after two.
+ * anew: a little later the communicator is a duplicate that was made after the loss.
  * What everybody should have got is worked out from whom resprout_contributors names, and what the
  * lost should have supplied has to be as it was. An element is a map x -> ax + b, and a reduction
  * puts maps together: that does not commute. 1 if anything is wrong. */
@@ -31,7 +32,7 @@ static Layout layout[layouts];
 static const Layout* of_reduction;
 static MPI_Comm comm; /* the world in reverse order */
 static int rank, size, world_rank, wrong, call, victims, victim[victims_max], root, count;
-static int is_in_place;
+static int is_in_place, is_made_anew;
 static unsigned named;
 /* So that there is room on both sides of where it begins. */
 static size_t half_bytes;
@@ -332,9 +333,17 @@ static Layout made(MPI_Aint a_at, MPI_Aint b_at, MPI_Aint lb, MPI_Aint extent) {
   return l;
 }
 
+static void make_anew(void) {
+  MPI_Comm duplicate;
+  if (MPI_Comm_dup(comm, &duplicate) != MPI_SUCCESS && wrong++ == 0) printf("no duplicate\n");
+  MPI_Comm_free(&comm);
+  comm = duplicate;
+}
+
 static void do_all(MPI_Op op) {
   static const int lengths[lengths_count] = {0, 1, 37};
   for (int round = 0; round < rounds; ++round) {
+    if (is_made_anew && round % (rounds / 3) == 1 && round > 1) make_anew();
     is_in_place = round % 2;
     count = lengths[round / 2 % lengths_count];
     const int l = round / (2 * lengths_count);
@@ -356,6 +365,8 @@ static void do_all(MPI_Op op) {
 int main(int argc, char** argv) {
   MPI_Op op;
   MPI_Init(&argc, &argv);
+  is_made_anew = strcmp(argv[argc - 1], "anew") == 0;
+  argc -= is_made_anew;
   for (; victims < victims_max && victims + 1 < argc; ++victims)
     victim[victims] = (int)strtol(argv[victims + 1], NULL, 10);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);

@@ -18,7 +18,7 @@ void keep(const T*& array, std::vector<T>& own, int size) {
 
 int size_of(MPI_Comm comm) {
   int size = 0;
-  PMPI_Comm_size(comm, &size);
+  MPI_Comm_size(comm, &size);
   return size;
 }
 
@@ -118,7 +118,7 @@ Pieces kept(const Pieces& pieces, MPI_Comm comm) {
 Pieces kept_at(int root, const Pieces& pieces, MPI_Comm comm) {
   if (!is_of_one_group(comm)) return pieces;
   int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+  MPI_Comm_rank(comm, &rank);
   return rank == root ? kept(pieces, comm) : pieces;
 }
 

@@ -31,7 +31,7 @@ bool is_inter(MPI_Comm comm) {
 
 bool is_of_one(MPI_Comm comm) {
   int size = 0;
-  if (comm != MPI_COMM_NULL && World::current() != nullptr) PMPI_Comm_size(comm, &size);
+  if (comm != MPI_COMM_NULL && World::current() != nullptr) MPI_Comm_size(comm, &size);
   return size == 1;
 }
 

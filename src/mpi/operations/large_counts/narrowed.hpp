@@ -18,7 +18,7 @@ inline int counts_in(MPI_Comm comm) {
   int size = 0;
   int is_inter = 0;
   if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS) return 0;
-  is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
+  is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : MPI_Comm_size(comm, &size);
   return size;
 }
 
@@ -28,7 +28,7 @@ inline int counts_at_root(MPI_Comm comm, int root) {
   int is_inter = 0;
   if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS) return 0;
   if (is_inter != 0) return root == MPI_ROOT ? counts_in(comm) : 0;
-  PMPI_Comm_rank(comm, &rank);
+  MPI_Comm_rank(comm, &rank);
   return rank == root ? counts_in(comm) : 0;
 }
 
