@@ -14,6 +14,8 @@ from pathlib import Path
 
 MAGIC = b"RESPRT01"
 HELD_MAX = 100
+# Before it stops: on a busy machine it may begin late.
+TRIED_MIN = 20
 
 Address = tuple[str, int]
 _LISTENING = "0A"
@@ -39,9 +41,10 @@ def listening(pid: int) -> list[Address]:
 def throw(addresses: Sequence[Address], is_enough: Callable[[], bool]) -> int:
     """How many connections were made; some of them stay open meanwhile and say nothing more."""
     dice = random.Random(1)
-    thrown = 0
+    thrown = tried = 0
     held: list[socket.socket] = []
-    while not is_enough():
+    while not is_enough() or tried < TRIED_MIN:
+        tried += 1
         with suppress(OSError):
             held.append(_throw_one(dice.choice(addresses), dice))
             thrown += 1

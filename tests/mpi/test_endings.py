@@ -60,6 +60,12 @@ def test_nobody_waits_for_a_rank_that_exits_in_a_callback_of_finalize(rank: int)
     assert ended.status == 5, str(ended)
 
 
+@pytest.mark.parametrize(("how", "status"), [("segv", 139), ("abort", 134)])
+def test_a_mistake_on_the_way_out_of_main_is_no_success(how: str, status: int) -> None:
+    ended = jobs.resprout_run(3, [ENDINGS, "late-mistake", "1", how])
+    assert ended.status == status, str(ended)
+
+
 def test_a_job_of_which_every_rank_crashes_fails() -> None:
     ended = jobs.resprout_run(3, [ENDINGS, "crash"])
     assert ended.status not in (0, 3), str(ended)

@@ -188,6 +188,9 @@ class Parts:
         """Nothing: it was killed, or it is not known."""
         if rank in self.exits:
             return self.exits[rank]
+        # What it says of itself comes before other exit handlers, and destructors.
+        if rank in self.signals and rank in self.killed:
+            return None
         return self.ranks[rank].exit_status if rank in self.ranks else None
 
     def signal(self, rank: int) -> int | None:

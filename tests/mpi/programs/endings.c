@@ -8,6 +8,7 @@
  *                               handler hears; quick, _exit and kernel-exit pass by exit handlers,
  *                               with status 9
  *   endings in-finalize RANK STATUS   it exits with that status in a callback of MPI_Finalize
+ *   endings late-mistake RANK HOW   likewise, on the way out of main behind MPI_Finalize
  *   endings forever             all ranks do barriers and compute until somebody ends them
  *   endings status STATUS       all ranks end well, with this exit status
  *   endings crash               all ranks die of a segmentation fault
@@ -84,6 +85,15 @@ static void make_mistake(int by, const char* how) {
   if (rank == 0) printf("%d go on\n", sum);
 }
 
+static const char* late_mistake;
+static int late_by;
+
+static void make_late_mistake(void) {
+  if (rank != late_by) return;
+  if (strcmp(late_mistake, "segv") == 0) *(volatile int*)(uintptr_t)number_of("16") = 1;
+  abort();
+}
+
 static int leave(MPI_Comm comm, int key, void* status, void* extra) {
   (void)comm, (void)key, (void)extra;
   exit((int)(intptr_t)status);
@@ -109,6 +119,11 @@ int main(int argc, char** argv) {
   int status = 0;
   if (argc < 2) return 2;
   const char* what = argv[1];
+  if (strcmp(argv[1], "late-mistake") == 0) {
+    late_by = number_of(argv[2]);
+    late_mistake = argv[3];
+    atexit(make_late_mistake); /* before those that MPI_Init may add: so it is called behind them */
+  }
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -135,7 +150,7 @@ int main(int argc, char** argv) {
     raise(SIGSEGV);
   } else if (strcmp(what, "echo") == 0) {
     echo();
-  } else {
+  } else if (strcmp(what, "late-mistake") != 0) {
     status = 2;
   }
   MPI_Finalize();
