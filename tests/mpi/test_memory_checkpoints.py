@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import covering
 import jobs
 import pytest
 from lasting import (
@@ -46,7 +47,7 @@ def test_a_stencil_goes_on_from_its_last_checkpoint(kind: str, victims: tuple[in
     assert [life["how"] for life in ended.report["lives"]] == ["lost", "whole"], str(ended)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", covering.a_share(range(3), of_one=3))
 def test_ranks_are_killed_at_any_moment_and_the_result_has_the_same_bits(
     seed: int, tmp_path: Path
 ) -> None:
