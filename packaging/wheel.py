@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 # Libraries that are not of the wheel, and are not looked into.
-NOT_CARRIED = ["libmpi.so.*", "libopen-pal.so.*"]
+NOT_CARRIED = ["libmpi.so.*", "libmpi_abi.so.*", "libopen-pal.so.*"]
 # What is compiled, and where it looks for the MPI: in lib of a virtual environment.
 # Where there is an MPICH to build them against: `make mpis`.
 FOR_OTHER_MPIS = ("libresprout_mpich.so", "libresprout_mpi_abi.so")
