@@ -60,7 +60,7 @@ def test_a_job_goes_on_when_a_node_is_lost(
     slurm: Cluster, program: Path, hostfile: Path, tmp_path: Path
 ) -> None:
     command = [jobs.RESPROUT, "run", "-n", "4", "--hostfile", hostfile, "--run-dir", tmp_path]
-    words = [*ALLOCATE, *command, "--", program, "allreduce", "20000"]
+    words = [*ALLOCATE, *command, "--", program, "allreduce", "200000"]
     with jobs.started([str(word) for word in words], slurm.environment) as job:
         entered = jobs.becomes_true(lambda: len([*tmp_path.glob("resprout-*/entered-*")]) == 4)
         assert entered, job.seen()

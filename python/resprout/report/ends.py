@@ -7,7 +7,7 @@ has said before with which status: what a rank says itself goes first.
 
 import contextlib
 import signal
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,16 +61,16 @@ class Ends:
                 return place
         return len(self.order)
 
-    def first_killed(self, pids: Mapping[int, int]) -> int | None:
+    def first_killed(self, pids: Mapping[int, int], besides: Collection[int] = ()) -> int | None:
         """The rank that somebody has ended before any other, if all are known that ended before.
-        `pids`: of ranks."""
+        `pids`: of ranks; `besides`: who ended over the loss of another one."""
         ranks = {pid: rank for rank, pid in pids.items()}
         for who in self.order:
             rank = -1 - who if who < 0 else ranks.get(who)
             if rank is None:
                 return None
             end = self.of(rank, pids.get(rank))
-            if end is not None and end.is_sent:
+            if end is not None and end.is_sent and rank not in besides:
                 return rank
         return None
 

@@ -60,13 +60,13 @@ def find_lost(directory: Path, parts: Parts, end: End, sight: LossSight) -> tupl
         (seen_ns, rank) for witness in entered for rank, seen_ns in words_of(directory, witness)
     )
     if sight.lost:
+        witnesses = {rank for rank in entered if words_of(directory, rank)}
         # The launcher, too, ends others when it hears of a loss, also of one that is not seen here.
+        killed = read_ends(directory).first_killed(_pids(directory), besides=witnesses)
+        if killed is not None and killed not in sight.lost and sight.pid_of(killed) is None:
+            return (killed,)
         named = {rank for _, rank in words}.intersection(sight.lost)
-        if named:
-            return tuple(sorted(named))
-        killed = read_ends(directory).first_killed(_pids(directory))
-        is_elsewhere = killed is not None and sight.pid_of(killed) is None
-        return (killed,) if killed is not None and is_elsewhere else sight.lost
+        return tuple(sorted(named)) or sight.lost
     if parts.aborted_with is not None:
         return ()
     if end.early_end is not None:
