@@ -9,11 +9,13 @@
 
 #include "mpi/process/fast_thread_local.hpp"
 
-// Where this library begins and ends, by the linker.
+// Where this library begins and ends, by names of the linker.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
 [[gnu::visibility("hidden")]] extern const char __ehdr_start;
 [[gnu::visibility("hidden")]] extern const char _end;
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace resprout::shim {
 namespace {

@@ -95,8 +95,8 @@ class Gather final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-// Those of which all members know how much each gives (small_collective.hpp).
-struct EvenGatherArguments : GatherArguments {
+// Those that may be small ones (small_collective.hpp).
+struct SmallGatherArguments : GatherArguments {
   static int rank_in(const runtime::Session& session) {
     return session.everybody().comm_rank(session.everybody().self());
   }
@@ -105,6 +105,14 @@ struct EvenGatherArguments : GatherArguments {
     if (sendbuf == MPI_IN_PLACE) return all.of(rank_in(session));
     return Piece::of(sendbuf, sendcount, sendtype);
   }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
+    return std::make_shared<Gather>(comm, session, *this);
+  }
+  bool use(MPI_Datatype datatype) const { return sendtype == datatype || all.are_of(datatype); }
+};
+
+// Those of which all members know how much each gives.
+struct EvenGatherArguments : SmallGatherArguments {
   SlotWay way(const runtime::Session& session) const {
     const bool is_for_all = root == everybody;
     return {.form = is_for_all ? SlotWay::Form::rendezvous : SlotWay::Form::to_root,
@@ -127,17 +135,13 @@ struct EvenGatherArguments : GatherArguments {
     }
     return code;
   }
-  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
-    return std::make_shared<Gather>(comm, session, *this);
-  }
   bool is_for_program(const runtime::Session& session) const {
     return is_receiver(rank_in(session)) && !all.of(0).layout.is_dense;
   }
-  bool use(MPI_Datatype datatype) const { return sendtype == datatype || all.are_of(datatype); }
 };
 
 // Those to a root of which each member knows what it gives itself (shared_slots/uneven.hpp).
-struct UnevenGatherArguments : EvenGatherArguments {
+struct UnevenGatherArguments : SmallGatherArguments {
   static SlotWay way(const runtime::Session&) {
     return {.form = SlotWay::Form::rendezvous, .kind = Kind::gather, .bytes = 1};
   }

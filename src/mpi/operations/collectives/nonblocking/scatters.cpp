@@ -110,8 +110,8 @@ class Scatter final : public Collective {
   int code_ = MPI_SUCCESS;
 };
 
-// Those of which all members know how much each gets (small_collective.hpp).
-struct EvenScatterArguments : ScatterArguments {
+// Those that may be small ones (small_collective.hpp).
+struct SmallScatterArguments : ScatterArguments {
   static int rank_in(const runtime::Session& session) {
     return session.everybody().comm_rank(session.everybody().self());
   }
@@ -119,6 +119,17 @@ struct EvenScatterArguments : ScatterArguments {
     if (recvbuf == MPI_IN_PLACE) return all.of(rank_in(session));
     return Piece::of(recvbuf, recvcount, recvtype);
   }
+  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
+    return std::make_shared<Scatter>(comm, session, *this);
+  }
+  bool is_for_program(const runtime::Session& session) const {
+    return !mine(session).layout.is_dense;
+  }
+  bool use(MPI_Datatype datatype) const { return sendtype == datatype || recvtype == datatype; }
+};
+
+// Those of which all members know how much each gets.
+struct EvenScatterArguments : SmallScatterArguments {
   // A row of blocks, in a broadcast if that has room for it.
   SlotWay way(const runtime::Session& session) const {
     const std::size_t bytes =
@@ -153,18 +164,11 @@ struct EvenScatterArguments : ScatterArguments {
       return MPI_ERR_TRUNCATE;
     return take_block(row->data.subspan(at, each), into);
   }
-  std::shared_ptr<Collective> make(MPI_Comm comm, runtime::Session& session) const {
-    return std::make_shared<Scatter>(comm, session, *this);
-  }
-  bool is_for_program(const runtime::Session& session) const {
-    return !mine(session).layout.is_dense;
-  }
-  bool use(MPI_Datatype datatype) const { return sendtype == datatype || recvtype == datatype; }
 };
 
 // Those of which only the root knows who gets how much (shared_slots/uneven.hpp). `all`: with
 // arrays of its own, at the root.
-struct UnevenScatterArguments : EvenScatterArguments {
+struct UnevenScatterArguments : SmallScatterArguments {
   SlotWay way(const runtime::Session&) const {
     return {.form = SlotWay::Form::broadcast,
             .kind = Kind::scatter,
