@@ -7,6 +7,7 @@ folder of its own; daemons are ended by their numbers, and nothing is left.
 """
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DAEMONS = ("slurmctld", "slurmd", "munged")
@@ -114,8 +115,11 @@ class Cluster:
         """What runs there is killed at once, its daemon first: what the loss of a host is."""
         lost = self._numbers(f"slurmd.{node}.pid")
         lost += self._processes_of(node)
+        shared = {path for number in lost for path in _shared_by(number)}
         for number in lost:
             _signal(number, signal.SIGKILL)
+        for path in shared:  # a host's memory is lost with it
+            path.unlink(missing_ok=True)
         return lost
 
     def restore(self, node: str) -> None:
@@ -185,6 +189,17 @@ def _free_ports(count: int) -> list[int]:
     for each in sockets:
         each.close()
     return ports
+
+
+def _shared_by(number: int) -> set[Path]:
+    """What a process, and those that it has started, share with others of their node."""
+    found = set()
+    with suppress(OSError):
+        maps = Path(f"/proc/{number}/maps").read_text()
+        found = {Path(path) for path in re.findall(r"/dev/shm/(?:mpich_shm|sm_segment)\S+", maps)}
+        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        found.update(*(_shared_by(int(child)) for child in children))
+    return found
 
 
 def _signal(number: int, which: int) -> bool:
