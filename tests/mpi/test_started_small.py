@@ -10,47 +10,32 @@ import covering
 import jobs
 import pytest
 
-PROGRAM = jobs.PROGRAMS / "started_small"
-PERSISTENT = jobs.PROGRAMS / "persistent_small"
 CARRIERS = ["auto", "resprout"]
 
 
+PROGRAMS = {
+    form: jobs.PROGRAMS / f"{form}_small"
+    for form in ("started", "persistent")  # the latter may be started in any order, too
+}
+
+
+@pytest.mark.parametrize("form", PROGRAMS)
 @pytest.mark.parametrize("ranks", [2, 3, 7])
-def test_any_mixture_gives_what_all_have_given(ranks: int) -> None:
-    ended = jobs.resprout_run(ranks, [PROGRAM, ranks, 150, -1])
+def test_any_mixture_gives_what_all_have_given(ranks: int, form: str) -> None:
+    ended = jobs.resprout_run(ranks, [PROGRAMS[form], ranks, 150, -1])
     assert ended.status == 0, str(ended)
     _check_results(ended, list(range(ranks)))
 
 
+@pytest.mark.parametrize("form", PROGRAMS)
 @pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=10))
-def test_what_a_rank_gave_before_it_died_counts_at_all_alike(seed: int) -> None:
-    dice = random.Random(f"started {seed}")
-    ranks = dice.choice([2, 3, 4, 5, 8])
-    victim = dice.randrange(ranks)
-    windows = dice.choice([0, 1, 5, 20, 60])
-    ended = jobs.resprout_run(
-        ranks, [PROGRAM, seed, windows, victim], ["--collectives", CARRIERS[seed % 2]]
-    )
-    assert ended.status == 0, str(ended)
-    _check_results(ended, [rank for rank in range(ranks) if rank != victim])
-    assert [loss["rank"] for loss in ended.report["losses"]] == [victim]
-
-
-@pytest.mark.parametrize("ranks", [2, 3, 7])
-def test_persistent_ones_may_be_started_in_any_order(ranks: int) -> None:
-    ended = jobs.resprout_run(ranks, [PERSISTENT, ranks, 150, -1])
-    assert ended.status == 0, str(ended)
-    _check_results(ended, list(range(ranks)))
-
-
-@pytest.mark.parametrize("seed", covering.a_share(range(40), of_one=10))
-def test_persistent_ones_bear_that_a_rank_dies_between_their_starts(seed: int) -> None:
-    dice = random.Random(f"persistent {seed}")
+def test_what_a_rank_gave_before_it_died_counts_at_all_alike(seed: int, form: str) -> None:
+    dice = random.Random(f"{form} {seed}")
     ranks = dice.choice([2, 3, 4, 5, 8])
     victim = dice.randrange(ranks)
     rounds = dice.choice([0, 1, 5, 20, 60])
     ended = jobs.resprout_run(
-        ranks, [PERSISTENT, seed, rounds, victim], ["--collectives", CARRIERS[seed % 2]]
+        ranks, [PROGRAMS[form], seed, rounds, victim], ["--collectives", CARRIERS[seed % 2]]
     )
     assert ended.status == 0, str(ended)
     _check_results(ended, [rank for rank in range(ranks) if rank != victim])
