@@ -9,6 +9,7 @@
 #include "mpi/handles/communicators/failures.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
+#include "mpi/operations/communicators/native_twin.hpp"
 #include "mpi/process/own_calls.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -18,15 +19,6 @@ namespace {
 
 bool has(const std::vector<int>& ranks, int rank) {
   return std::ranges::find(ranks, rank) != ranks.end();
-}
-
-// Whether somebody lives who is in neither group, as far as this process knows.
-bool leaves_out_living(const std::vector<int>& both) {
-  const auto lost = failed_in(MPI_COMM_WORLD);
-  const auto elsewhere = std::ranges::count_if(lost, [&](int rank) { return !has(both, rank); });
-  int size = 0;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  return both.size() + static_cast<std::size_t>(elsewhere) != static_cast<std::size_t>(size);
 }
 
 int rank_in(MPI_Comm comm, int world_rank) {
@@ -77,7 +69,7 @@ GroupPair::Settled GroupPair::settle() const {
   const auto lost = failed_in(MPI_COMM_WORLD);
   if (std::ranges::any_of(lost, [&](int rank) { return has(both, rank); }))
     settled.way = Way::broken;
-  else if (leaves_out_living(both))
+  else if (!are_all_who_live(both))
     settled.way = Way::refused;
   const int own_way = static_cast<int>(settled.way);
   int other_way = 0;

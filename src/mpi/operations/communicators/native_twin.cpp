@@ -8,20 +8,14 @@
 #include "openmpi/ulfm.hpp"
 
 namespace resprout::shim {
-namespace {
 
-// The library's way to a communicator after a loss asks all who live. A member that has just been
-// lost, as some know already, is no reason to ask nobody.
-bool is_everybody_who_lives(const Communicator& communicator) {
-  const std::vector<int>& members = communicator.world_ranks;
+bool are_all_who_live(const std::vector<int>& members) {
   const auto is_other = [&](int rank) { return std::ranges::find(members, rank) == members.end(); };
   const auto others_lost = std::ranges::count_if(failed_in(MPI_COMM_WORLD), is_other);
   int size = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   return members.size() + static_cast<std::size_t>(others_lost) == static_cast<std::size_t>(size);
 }
-
-}  // namespace
 
 void inherit_error_handler(MPI_Comm from, MPI_Comm to) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -31,7 +25,7 @@ void inherit_error_handler(MPI_Comm from, MPI_Comm to) {
 }
 
 NativeTwin::NativeTwin(MPI_Comm comm)
-    : is_possible_(ulfm::is_active() && is_everybody_who_lives(*communicator_of(comm))) {
+    : is_possible_(ulfm::is_active() && are_all_who_live(communicator_of(comm)->world_ranks)) {
   if (!is_possible_) return;
   const Communicator& communicator = *communicator_of(comm);
   MPI_Comm living = ulfm::shrink(MPI_COMM_WORLD);

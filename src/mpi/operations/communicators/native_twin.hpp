@@ -6,7 +6,14 @@
 
 #include <mpi.h>
 
+#include <vector>
+
 namespace resprout::shim {
+
+// Whether nobody else lives, as far as this process knows: the library's way to a communicator
+// after a loss asks all. A member that has just been lost, as some know already, is no reason to
+// ask nobody. `members`: ranks in MPI_COMM_WORLD.
+bool are_all_who_live(const std::vector<int>& members);
 
 // What the library makes of its own communicators has their handlers, and not the program's.
 void inherit_error_handler(MPI_Comm from, MPI_Comm to);
