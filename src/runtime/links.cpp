@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocols/failure_detector/local_health.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::runtime {
 
@@ -102,17 +103,17 @@ void Links::answer_questions(Time now) {
 }
 
 void Links::note_question(int by) {
-  const std::lock_guard guard(notes_mutex_);
+  const MutexLock guard(notes_mutex_);
   questions_.push_back(by);
 }
 
 void Links::note_at_work(int rank) {
-  const std::lock_guard guard(notes_mutex_);
+  const MutexLock guard(notes_mutex_);
   at_work_.push_back(rank);
 }
 
 void Links::note_silent_link(int one, int other) {
-  const std::lock_guard guard(notes_mutex_);
+  const MutexLock guard(notes_mutex_);
   silent_.emplace_back(one, other);
 }
 
@@ -126,7 +127,7 @@ void Links::handle_notes(Time now) {
   std::vector<int> at_work;
   std::vector<std::pair<int, int>> silent;
   {
-    const std::lock_guard guard(notes_mutex_);
+    const MutexLock guard(notes_mutex_);
     questions.swap(questions_);
     at_work.swap(at_work_);
     silent.swap(silent_);

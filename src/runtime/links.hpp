@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "core/time.hpp"
 #include "protocols/link_watch/link_watch.hpp"
 #include "runtime/members.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/transport.hpp"
 
 namespace resprout::runtime {
@@ -86,10 +86,10 @@ class Links {
   std::set<std::pair<int, MessageKind>> unsent_;
   std::map<int, Time> unanswered_;  // questions of the failure detector's, since when
   Transfer transfer_;
-  std::mutex notes_mutex_;
-  std::vector<int> questions_;
-  std::vector<int> at_work_;
-  std::vector<std::pair<int, int>> silent_;
+  Mutex notes_mutex_;
+  std::vector<int> questions_ RESPROUT_GUARDED_BY(notes_mutex_);
+  std::vector<int> at_work_ RESPROUT_GUARDED_BY(notes_mutex_);
+  std::vector<std::pair<int, int>> silent_ RESPROUT_GUARDED_BY(notes_mutex_);
 };
 
 }  // namespace resprout::runtime

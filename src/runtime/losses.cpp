@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/clock.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::runtime {
 
@@ -11,7 +12,7 @@ Losses::Losses(int world_size)
       ended_(std::make_unique<std::atomic<bool>[]>(at(world_size))) {}
 
 bool Losses::note(int rank) {
-  const std::lock_guard guard(news_mutex_);
+  const MutexLock guard(news_mutex_);
   if (lost_[at(rank)].exchange(true)) return false;
   news_.push_back(rank);
   latest_ns_.store(Clock::read().ticks, std::memory_order_relaxed);
@@ -37,7 +38,7 @@ bool Losses::is_latest_within(std::int64_t ns) const {
 }
 
 std::vector<int> Losses::take_news() {
-  const std::lock_guard guard(news_mutex_);
+  const MutexLock guard(news_mutex_);
   return std::exchange(news_, {});
 }
 

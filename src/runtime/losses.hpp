@@ -6,11 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/rank.hpp"
 #include "runtime/members.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::runtime {
 
@@ -42,8 +42,8 @@ class Losses {
   std::unique_ptr<std::atomic<bool>[]> ended_;
   std::atomic<int> count_{0};
   std::atomic<std::int64_t> latest_ns_{0};
-  std::mutex news_mutex_;
-  std::vector<int> news_;
+  Mutex news_mutex_;
+  std::vector<int> news_ RESPROUT_GUARDED_BY(news_mutex_);
 };
 
 }  // namespace resprout::runtime

@@ -1,13 +1,13 @@
 #include "runtime/protocols.hpp"
 
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "core/invariant.hpp"
 #include "protocols/agreement/agreement.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::runtime {
 
@@ -24,10 +24,10 @@ namespace {
 
 // The tables of a Lame tree. Made once for each size, and kept: operations refer to them.
 const topology::Growth& lame_growth(std::int32_t procs, std::int32_t order) {
-  static std::mutex mutex;
+  static Mutex mutex;
   // Never destroyed: operations may come after all exit handlers.
   static auto& known = *new std::map<std::pair<std::int32_t, std::int32_t>, topology::Growth>;
-  const std::lock_guard guard(mutex);
+  const MutexLock guard(mutex);
   const auto found = known.try_emplace({procs, order}, topology::Growth::lame(procs, order)).first;
   RESPROUT_INVARIANT(found->second.is_complete());
   return found->second;

@@ -10,6 +10,7 @@
 #include "core/rank.hpp"
 #include "protocols/shared_slots/claim.hpp"
 #include "runtime/death_marks/process.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::runtime {
 
@@ -48,7 +49,7 @@ bool SlotPool::has_ended(int world_rank) const {
 
 SlotPool::Ticket SlotPool::enter(std::uint64_t name, const MembersPtr& members, bool wants_area) {
   RESPROUT_INVARIANT(name != 0 && static_cast<std::size_t>(members->size()) <= members_max);
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   std::atomic<bool>& is_full = directory(self_).is_full;
   if (is_full.load()) return {};
   collect();
@@ -73,13 +74,13 @@ SlotPool::Found SlotPool::find(int world_rank, std::uint64_t name) const {
 
 void SlotPool::leave(const Ticket& ticket, std::uint64_t name, const MembersPtr& members,
                      std::uint64_t stamps) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   if (ticket.place) owned_[*ticket.place].base += stamps;
   go(ticket, name, members);
 }
 
 void SlotPool::stay_away(std::uint64_t name, const MembersPtr& members) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   collect();
   const auto place = take_place(false);
   if (place) come(*place, name, members);
@@ -124,7 +125,7 @@ std::optional<std::size_t> SlotPool::take_place(bool wants_area) {
 void SlotPool::come(std::size_t place, std::uint64_t name, const MembersPtr& members) {
   Directory& own = directory(self_);
   Entry& entry = own.entries[place];
-  const auto enter = [&] {
+  const auto enter = [&]() RESPROUT_REQUIRES(mutex_) {
     owned_[place].members = members;
     entry.is_over.store(false);
     entry.base.store(owned_[place].base);
@@ -182,7 +183,7 @@ bool SlotPool::can_be_freed(std::size_t place) const {
 }
 
 void SlotPool::collect() {
-  std::erase_if(over_, [&](std::size_t place) {
+  std::erase_if(over_, [&](std::size_t place) RESPROUT_REQUIRES(mutex_) {
     if (!can_be_freed(place)) return false;
     directory(self_).entries[place].name.store(0);
     owned_[place].is_used = false;

@@ -25,11 +25,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "runtime/members.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/slot_memory.hpp"
 
 namespace resprout::runtime {
@@ -115,18 +115,20 @@ class SlotPool {
   };
   std::optional<Use> find_use(int world_rank, std::uint64_t name) const;
   static void mark(Entry& entry, Rank member, std::uint64_t use);
-  std::optional<std::size_t> take_place(bool wants_area);
-  void come(std::size_t place, std::uint64_t name, const MembersPtr& members);
-  void go(const Ticket& ticket, std::uint64_t name, const MembersPtr& members);
-  bool can_be_freed(std::size_t place) const;
-  void collect();
+  std::optional<std::size_t> take_place(bool wants_area) RESPROUT_REQUIRES(mutex_);
+  void come(std::size_t place, std::uint64_t name, const MembersPtr& members)
+      RESPROUT_REQUIRES(mutex_);
+  void go(const Ticket& ticket, std::uint64_t name, const MembersPtr& members)
+      RESPROUT_REQUIRES(mutex_);
+  bool can_be_freed(std::size_t place) const RESPROUT_REQUIRES(mutex_);
+  void collect() RESPROUT_REQUIRES(mutex_);
 
   std::vector<std::byte*> memory_;
   int self_ = 0;
   std::function<bool(int)> has_ended_;
-  std::mutex mutex_;
-  std::vector<Owned> owned_;
-  std::vector<std::size_t> over_;  // places that wait for others
+  Mutex mutex_;
+  std::vector<Owned> owned_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<std::size_t> over_ RESPROUT_GUARDED_BY(mutex_);  // places that wait for others
 };
 
 }  // namespace resprout::runtime

@@ -14,6 +14,11 @@ _NEITHER = re.compile(
     r"^\s*(?:using|friend|typedef|static_assert|static\s+constexpr|enum|class|struct|union|template"
     r"\s*<[^;]*>\s*(?:friend|using|class|struct))\b"
 )
+# What src/runtime/mutex.hpp says of locks.
+_LOCKS = re.compile(
+    r"\bRESPROUT_(?:SCOPED_)?(?:CAPABILITY|(?:POINTEE_)?GUARDED_BY|REQUIRES|EXCLUDES|(?:TRY_)?ACQUIRE"
+    r"|RELEASE|NOT_CHECKED)\b(?:\([^()]*(?:\(\)[^()]*)?\))?"
+)
 # After the brace of an initializer of a member.
 _GOES_ON = re.compile(r"\s*[;,{]")
 _ANGLES = re.compile(r"<[^<>;{}]*>")
@@ -27,7 +32,7 @@ class Class(NamedTuple):
 
 def cpp_classes(text: str) -> Iterator[Class]:
     """With all member functions and the fields of each object, not those of the classes inside."""
-    code = cpp_code(text)
+    code = _LOCKS.sub("", cpp_code(text))
     for head in _HEAD.finditer(code):
         members = list(_members(code, head.end()))
         functions = sum(_is_function(member) for member in members)

@@ -55,9 +55,9 @@ def test_a_job_says_what_its_level_has(
 ) -> None:  # fmt: skip
     run(fake_mpi, tmp_path, *options)
     said = capfd.readouterr().err
-    assert ("--with-ft=ulfm" in said or "--with-ft ulfm  (" in said) == has_settings
-    assert ("no rank of 2 was lost" in said) == has_report
-    assert (f"{fake_mpi}/bin/mpirun " in said) == has_command
+    assert ("--with-ft=ulfm" in said or "--with-ft ulfm  (" in said) == has_settings, said
+    assert ("no rank of 2 was lost" in said) == has_report, said
+    assert (f"{fake_mpi}/bin/mpirun " in said) == has_command, said
 
 
 def test_a_level_that_does_not_exist_is_refused(

@@ -1,11 +1,11 @@
 #include "mpi/carriers/landing.hpp"
+#include "runtime/mutex.hpp"
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 namespace resprout::shim {
@@ -38,11 +38,11 @@ Range range_of(const std::vector<Piece>& pieces) {
 // communicator, which goes without the library from then on.
 void abandon(runtime::Buffer memory) {
   struct Abandoned {
-    std::mutex mutex;
-    std::vector<runtime::Buffer> all;
+    runtime::Mutex mutex;
+    std::vector<runtime::Buffer> all RESPROUT_GUARDED_BY(mutex);
   };
   static auto* const abandoned = new Abandoned;
-  const std::lock_guard guard(abandoned->mutex);
+  const runtime::MutexLock guard(abandoned->mutex);
   abandoned->all.push_back(std::move(memory));
 }
 

@@ -7,17 +7,19 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
+
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 
-class CallsMutex {
+class RESPROUT_CAPABILITY CallsMutex {
  public:
+  // The check takes it for locked in any case.
   // REQUIRES, all: nobody says meanwhile whether calls may overlap.
-  void lock() {
+  void lock() RESPROUT_ACQUIRE() RESPROUT_NOT_CHECKED {
     if (may_overlap.load(std::memory_order_relaxed)) mutex_.lock();
   }
-  void unlock() {
+  void unlock() RESPROUT_RELEASE() RESPROUT_NOT_CHECKED {
     if (may_overlap.load(std::memory_order_relaxed)) mutex_.unlock();
   }
 
@@ -27,7 +29,7 @@ class CallsMutex {
  private:
   static inline std::atomic<bool> may_overlap = true;
 
-  std::mutex mutex_;
+  runtime::Mutex mutex_;
 };
 
 }  // namespace resprout::shim

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -24,6 +23,7 @@
 #include "runtime/lifeline/roster.hpp"
 #include "runtime/lifeline/siblings.hpp"
 #include "runtime/lifeline/views.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/net/clock.hpp"
 #include "runtime/net/poller.hpp"
 #include "runtime/net/socket.hpp"
@@ -133,10 +133,10 @@ class Lifeline::Impl final : public Findings {
 
   std::thread thread_;
   std::atomic<bool> is_leaving_{false};
-  std::mutex mutex_;  // for what follows
-  std::condition_variable connected_changed_;
-  bool is_connected_ = false;
-  std::vector<Asked> requests_;
+  Mutex mutex_;
+  std::condition_variable_any connected_changed_;
+  std::atomic<bool> is_connected_ = false;  // written under the mutex
+  std::vector<Asked> requests_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 PeerAddress Lifeline::Impl::listen() {
@@ -178,9 +178,12 @@ void Lifeline::Impl::connect(std::span<const PeerAddress> peers, ViewTree tree,
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 
-  std::unique_lock lock(mutex_);
-  connected_changed_.wait_for(lock, std::chrono::nanoseconds(auth::handshake_deadline_ns),
-                              [this] { return is_connected_; });
+  MutexLock lock(mutex_);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::nanoseconds(auth::handshake_deadline_ns);
+  while (!is_connected_ &&
+         connected_changed_.wait_until(lock, deadline) == std::cv_status::no_timeout) {
+  }
 }
 
 void Lifeline::Impl::wake() const {
@@ -205,7 +208,7 @@ void Lifeline::Impl::leave() {
 
 void Lifeline::Impl::request(Request what, int rank) {
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     requests_.push_back({what, rank, realtime_ns()});
   }
   wake();
@@ -219,7 +222,7 @@ void Lifeline::Impl::run() {
     handle_time(monotonic_ns());
     if (!is_connected_ && overlay_->is_connected()) {
       {
-        const std::lock_guard guard(mutex_);
+        const MutexLock guard(mutex_);
         is_connected_ = true;
         connected_changed_.notify_all();
       }
@@ -269,7 +272,7 @@ void Lifeline::Impl::handle_wake() {
   if (read(wake_.get(), &count, sizeof count) < 0) return;
   std::vector<Asked> requests;
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     requests.swap(requests_);
   }
   for (const Asked& asked : requests)

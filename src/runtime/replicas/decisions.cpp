@@ -26,13 +26,13 @@ Decisions::Bytes Decisions::decide(std::uint32_t kind, Pace pace,
                                    const std::function<Bytes()>& find, const Meanwhile& meanwhile) {
   Lock lock(mutex_);
   if (recorded_ == Recorded::repeated) return *again(kind, false);
-  if (next(lock, kind, false, meanwhile) == Next::answered) {
+  if (next(kind, false, meanwhile) == Next::answered) {
     Bytes answer = std::exchange(open_, {}).answer;
     record(kind, answer);
     return answer;
   }
   if (pace == Pace::blocks && maybe_flush())
-    wait_until(lock, meanwhile, [&] {
+    wait_until(meanwhile, [&]() RESPROUT_REQUIRES(mutex_) {
       expect_not_deposed();
       return machine_.may_decide(context());
     });
@@ -51,7 +51,7 @@ std::optional<Decisions::Bytes> Decisions::poll(std::uint32_t kind,
   Lock lock(mutex_);
   if (recorded_ == Recorded::repeated) return again(kind, true);
   std::optional<Bytes> answer;
-  switch (next(lock, kind, true, meanwhile)) {
+  switch (next(kind, true, meanwhile)) {
     case Next::refused:
       record(kind, answer);
       return answer;
@@ -77,8 +77,7 @@ std::optional<Decisions::Bytes> Decisions::poll(std::uint32_t kind,
 }
 
 // What the program gets now: something that was decided already, or what it finds out itself.
-Decisions::Next Decisions::next(Lock& lock, std::uint32_t kind, bool is_poll,
-                                const Meanwhile& meanwhile) {
+Decisions::Next Decisions::next(std::uint32_t kind, bool is_poll, const Meanwhile& meanwhile) {
   for (;;) {
     expect_not_deposed();
     if (open_.refusals > 0 || open_.has_answer) {
@@ -89,7 +88,7 @@ Decisions::Next Decisions::next(Lock& lock, std::uint32_t kind, bool is_poll,
     }
     if (machine_.may_decide(context())) return Next::own;
     if (maybe_open_next()) continue;
-    wait_until(lock, meanwhile, [&] {
+    wait_until(meanwhile, [&]() RESPROUT_REQUIRES(mutex_) {
       check_end();
       return machine_.may_follow() || machine_.may_decide(context()) || machine_.is_deposed();
     });
@@ -173,7 +172,7 @@ void Decisions::settle(const Meanwhile& meanwhile) {
   Lock lock(mutex_);
   if (recorded_ == Recorded::repeated) return;
   maybe_flush();
-  wait_until(lock, meanwhile, [&] {
+  wait_until(meanwhile, [&]() RESPROUT_REQUIRES(mutex_) {
     expect_not_deposed();
     return machine_.is_settled(context()) && machine_.is_known_to_all(context(), announced_last_);
   });
@@ -189,13 +188,13 @@ void Decisions::finish(const Meanwhile& meanwhile) {
 }
 
 template <typename Condition>
-void Decisions::wait_until(Lock& lock, const Meanwhile& meanwhile, Condition condition) {
+void Decisions::wait_until(const Meanwhile& meanwhile, Condition condition) {
   Idle idle(setup_.idle);
   while (!condition()) {
-    lock.unlock();
+    mutex_.unlock();
     meanwhile();
     idle.pause();
-    lock.lock();
+    mutex_.lock();
   }
 }
 

@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -33,6 +32,7 @@
 
 #include "protocols/decision_log/decision_log.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/channels.hpp"
 #include "runtime/replicas/decision_frame.hpp"
 #include "runtime/replicas/decision_record.hpp"
@@ -131,47 +131,52 @@ class Decisions {
  private:
   enum class Next : std::uint8_t { refused, answered, own };
   enum class Recorded : std::uint8_t { no, since_checkpoint, repeated };
-  using Lock = std::unique_lock<std::mutex>;
+  mutable Mutex mutex_;
+  using Lock = MutexLock<Mutex>;
 
-  Context context() const {
+  Context context() const RESPROUT_REQUIRES(mutex_) {
     return {{0}, {suspects_.data(), static_cast<std::uint32_t>(suspects_.size())}, {}};
   }
-  Next next(Lock& lock, std::uint32_t kind, bool is_poll, const Meanwhile& meanwhile);
-  bool maybe_open_next();
-  void keep_learned(const DecisionFrame& arrived, std::uint64_t first, std::uint64_t last);
-  bool maybe_skip_announcement();
-  void drain_events(const DecisionFrame* arrived);
-  void check(std::uint32_t kind, bool is_poll) const;
-  void check_end() const;
-  void expect_not_deposed() const;
-  [[noreturn]] void diverge(const std::string& here, const std::string& there) const;
-  std::string leader() const;
+  Next next(std::uint32_t kind, bool is_poll, const Meanwhile& meanwhile) RESPROUT_REQUIRES(mutex_);
+  bool maybe_open_next() RESPROUT_REQUIRES(mutex_);
+  void keep_learned(const DecisionFrame& arrived, std::uint64_t first, std::uint64_t last)
+      RESPROUT_REQUIRES(mutex_);
+  bool maybe_skip_announcement() RESPROUT_REQUIRES(mutex_);
+  void drain_events(const DecisionFrame* arrived) RESPROUT_REQUIRES(mutex_);
+  void check(std::uint32_t kind, bool is_poll) const RESPROUT_REQUIRES(mutex_);
+  void check_end() const RESPROUT_REQUIRES(mutex_);
+  void expect_not_deposed() const RESPROUT_REQUIRES(mutex_);
+  [[noreturn]] void diverge(const std::string& here, const std::string& there) const
+      RESPROUT_REQUIRES(mutex_);
+  std::string leader() const RESPROUT_REQUIRES(mutex_);
 
-  std::optional<Bytes> again(std::uint32_t kind, bool is_poll);
-  void record(std::uint32_t kind, const std::optional<Bytes>& answer);
-  void append(Decision decision);
-  bool maybe_flush();
-  bool is_quiet() const;
-  void drain(const DecisionFrame* arrived);
-  void send(const protocols::DecisionMessage& message);
+  std::optional<Bytes> again(std::uint32_t kind, bool is_poll) RESPROUT_REQUIRES(mutex_);
+  void record(std::uint32_t kind, const std::optional<Bytes>& answer) RESPROUT_REQUIRES(mutex_);
+  void append(Decision decision) RESPROUT_REQUIRES(mutex_);
+  bool maybe_flush() RESPROUT_REQUIRES(mutex_);
+  bool is_quiet() const RESPROUT_REQUIRES(mutex_);
+  void drain(const DecisionFrame* arrived) RESPROUT_REQUIRES(mutex_);
+  void send(const protocols::DecisionMessage& message) RESPROUT_REQUIRES(mutex_);
   template <typename Condition>
-  void wait_until(Lock& lock, const Meanwhile& meanwhile, Condition condition);
+  void wait_until(const Meanwhile& meanwhile, Condition condition) RESPROUT_REQUIRES(mutex_);
 
   const Setup setup_;
   ChannelNetwork& network_;
-  mutable std::mutex mutex_;  // guards what follows
-  protocols::DecisionLog machine_;
-  std::vector<Rank> suspects_;
-  std::deque<Decision> kept_;           // from machine_.released() + 1 on, as the driver knows it
-  std::uint64_t dropped_ = 0;           // so many are kept no more
-  Decision open_;                       // what the program follows now: what is left of it
-  std::uint64_t refusals_ = 0;          // counted, not said
-  std::vector<Bytes> announced_;        // by others, and not taken
-  std::uint64_t announced_last_ = 0;    // the number of the last one that is known
+  protocols::DecisionLog machine_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<Rank> suspects_ RESPROUT_GUARDED_BY(mutex_);
+  // From machine_.released() + 1 on, as the driver knows it.
+  std::deque<Decision> kept_ RESPROUT_GUARDED_BY(mutex_);
+  std::uint64_t dropped_ RESPROUT_GUARDED_BY(mutex_) = 0;  // so many are kept no more
+  Decision open_ RESPROUT_GUARDED_BY(mutex_);  // what the program follows now: what is left of it
+  std::uint64_t refusals_ RESPROUT_GUARDED_BY(mutex_) = 0;    // counted, not said
+  std::vector<Bytes> announced_ RESPROUT_GUARDED_BY(mutex_);  // by others, and not taken
+  // The number of the last one that is known.
+  std::uint64_t announced_last_ RESPROUT_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> has_news_ = false;  // written under the lock
-  Recorded recorded_ = Recorded::no;
-  DecisionRecord record_;
-  std::int64_t said_at_ = 0;  // when the leader has said something last; monotonic ns
+  Recorded recorded_ RESPROUT_GUARDED_BY(mutex_) = Recorded::no;
+  DecisionRecord record_ RESPROUT_GUARDED_BY(mutex_);
+  // When the leader has said something last; monotonic ns.
+  std::int64_t said_at_ RESPROUT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace resprout::runtime

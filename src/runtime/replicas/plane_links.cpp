@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/invariant.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/net/clock.hpp"
 #include "runtime/net/socket.hpp"
 
@@ -107,7 +108,7 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
   bool is_expected = false;  // somebody will send it out
   bool is_patient = channel == Channel::votes && setup_.linger.ns > 0 && !is_hurried_.load();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
     if (unsent.bytes.empty()) spoken_to_.push_back(number);
     if (!maybe_place(unsent, channel, head, rest)) append(unsent, channel, head, rest);
@@ -125,7 +126,7 @@ void PlaneLinks::send(Replica to, Channel channel, std::span<const std::byte> he
 bool PlaneLinks::expect() {
   if (setup_.linger.ns <= 0 || is_hurried_.load()) return false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(is_timer_set_, true)) return true;
   }
   set_timer();
@@ -165,7 +166,7 @@ void PlaneLinks::set_timer() {
 // ---------------------------------------------------------------------------------
 
 void PlaneLinks::run() {
-  std::unique_lock lock(driving_);
+  MutexLock lock(driving_);
   for (std::int32_t plane = 0; plane < setup_.planes; ++plane)
     if (plane != setup_.self.plane) outgoing_to({plane, setup_.self.rank});
   std::array<epoll_event, 32> events;
@@ -204,8 +205,9 @@ void PlaneLinks::handle(std::span<const epoll_event> events) {
 }
 
 void PlaneLinks::drive() {
-  const std::unique_lock lock(driving_, std::try_to_lock);
-  if (!lock.owns_lock() || !thread_.joinable()) return;
+  if (!driving_.try_lock()) return;
+  const MutexLock lock(driving_, std::adopt_lock);
+  if (!thread_.joinable()) return;
   send_all(Then::go_on);
   std::array<epoll_event, 32> events;
   for (const epoll_event& event : poller_.wait(events, 0)) {
@@ -223,18 +225,18 @@ void PlaneLinks::drive() {
 
 // What is said from here on goes out before the thread sleeps again.
 void PlaneLinks::note_awake() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   is_awake_ = true;
 }
 
 // What has been patient was so long enough.
 void PlaneLinks::note_due() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     is_timer_set_ = false;  // who puts something off from here on sets it again
   }
   setup_.on_due();
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const int number : spoken_to_) unsent_[static_cast<std::size_t>(number)].is_due = true;
 }
 
@@ -398,7 +400,7 @@ void PlaneLinks::lose(std::int32_t plane) {
   for (std::int32_t rank = 0; rank < setup_.ranks; ++rank) {
     const auto number = static_cast<std::size_t>(number_of({plane, rank}));
     read_from_[number].reset();
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     give_up_memory(unsent_[number]);
   }
   on_plane_lost_(plane);
@@ -411,9 +413,9 @@ void PlaneLinks::send_all(Then then) {
 
 void PlaneLinks::send_out(Then then, What what) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (then == Then::sleep) is_awake_ = false;
-    std::erase_if(spoken_to_, [&](int number) {
+    std::erase_if(spoken_to_, [&](int number) RESPROUT_REQUIRES(mutex_) {
       Unsent& unsent = unsent_[static_cast<std::size_t>(number)];
       if (what == What::due && !unsent.is_due) return false;
       unsent.is_due = false;

@@ -32,13 +32,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "runtime/mutex.hpp"
 #include "runtime/net/poller.hpp"
 #include "runtime/net/proven_stream.hpp"
 #include "runtime/replicas/channels.hpp"
@@ -205,8 +205,8 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
   std::atomic<bool> is_hurried_{false};  // nothing is patient any more
   std::atomic<std::uint64_t> rejected_{0};
   std::atomic<std::uint64_t> placed_{0};
-  std::mutex driving_;  // guards what is above, between connect and leave
-  std::mutex mutex_;    // guards what follows; taken last
+  Mutex driving_;  // guards what is above, between connect and leave
+  Mutex mutex_;    // taken last
   enum class Sharing : std::uint8_t { not_offered, offered, agreed, refused };
   struct Unsent {
     std::vector<std::uint8_t> bytes;
@@ -215,10 +215,12 @@ class PlaneLinks final : public VoteNetwork, public ChannelNetwork {
     Sharing sharing = Sharing::not_offered;
     std::optional<FrameMemory> memory;
   };
-  std::vector<Unsent> unsent_;  // by number of the process
-  std::vector<int> spoken_to_;  // of whom there is something, in the order of their turns
-  bool is_awake_ = false;       // the thread will look at what is due before it sleeps
-  bool is_timer_set_ = false;   // it will wake it for all the rest
+  std::vector<Unsent> unsent_ RESPROUT_GUARDED_BY(mutex_);  // by number of the process
+  // Of whom there is something, in the order of their turns.
+  std::vector<int> spoken_to_ RESPROUT_GUARDED_BY(mutex_);
+  // The thread will look at what is due before it sleeps.
+  bool is_awake_ RESPROUT_GUARDED_BY(mutex_) = false;
+  bool is_timer_set_ RESPROUT_GUARDED_BY(mutex_) = false;  // it will wake it for all the rest
 };
 
 }  // namespace resprout::runtime

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/plane_links.hpp"
 
 namespace resprout::runtime {
@@ -88,7 +89,7 @@ bool PlaneLinks::take_note(Replica from, std::span<const std::byte> frame) {
     memory->free(note.place);
     return true;
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Unsent& unsent = unsent_[number];
   if (unsent.sharing != Sharing::offered) return false;
   if (note.kind == MemoryNote::Kind::accepted) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/invariant.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -36,7 +37,7 @@ void StateTaker::handle(Replica from, std::span<const std::byte> frame) {
   if (!is_sibling || frame.size() <= sizeof head) return;
   std::memcpy(&head, frame.data(), sizeof head);
   const auto part = frame.subspan(sizeof head);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Heard& heard = heard_[static_cast<std::size_t>(from.plane)];
   const bool is_next = head.offset == heard.bytes.size() && part.size() <= head.total - head.offset;
   if (!is_next || (heard.total != 0 && heard.total != head.total)) return;
@@ -45,12 +46,12 @@ void StateTaker::handle(Replica from, std::span<const std::byte> frame) {
 }
 
 void StateTaker::lose_plane(std::int32_t plane) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   heard_[static_cast<std::size_t>(plane)].is_lost = true;
 }
 
 std::optional<std::vector<std::byte>> StateTaker::take() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Heard& heard : heard_) {
     if (heard.total == 0 || heard.bytes.size() != heard.total) continue;
     heard.total = 0;
@@ -60,7 +61,7 @@ std::optional<std::vector<std::byte>> StateTaker::take() {
 }
 
 bool StateTaker::is_hopeless() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::int32_t plane = 0; plane < planes_; ++plane)
     if (plane != self_.plane && !heard_[static_cast<std::size_t>(plane)].is_lost) return false;
   return true;

@@ -9,12 +9,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "protocols/digest_vote/message.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/channels.hpp"
 #include "runtime/replicas/replica.hpp"
 
@@ -48,8 +48,8 @@ class StateTaker {
   };
   const Replica self_;
   const std::int32_t planes_;
-  mutable std::mutex mutex_;                        // guards what follows
-  std::array<Heard, protocols::degree_max> heard_;  // by plane
+  mutable Mutex mutex_;
+  std::array<Heard, protocols::degree_max> heard_ RESPROUT_GUARDED_BY(mutex_);  // by plane
 };
 
 }  // namespace resprout::runtime

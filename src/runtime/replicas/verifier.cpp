@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/invariant.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/net/clock.hpp"
 
 namespace resprout::runtime {
@@ -27,16 +28,18 @@ Verifier::Verifier(const Votes::Setup& setup, VoteNetwork& network, OnFinding on
       patience_(patience),
       network_(network),
       may_defer_(defers()),
-      votes_(setup, network,
-             [this](const MessageName& name, const VoteEvent& event,
-                    std::span<const std::byte> bytes) { note(name, event, bytes); },
-             {.agreed = [this](const MessageName&) { ++verified_; },
-              .has_machine =
-                  [this](const MessageName& name, const Votes::Label& label) {
-                    add_record({name, label.call, label.bytes, {}}, false).is_delivered = true;
-                  },
-              .absent = [this](const MessageName& name,
-                               std::int32_t plane) { absent_[name] |= 1U << plane; }}) {}
+      votes_(
+          setup, network,
+          [this](const MessageName& name, const VoteEvent& event, std::span<const std::byte> bytes)
+              RESPROUT_REQUIRES(mutex_) { note(name, event, bytes); },
+          {.agreed = [this](const MessageName&) RESPROUT_REQUIRES(mutex_) { ++verified_; },
+           .has_machine =
+               [this](const MessageName& name, const Votes::Label& label)
+                   RESPROUT_REQUIRES(mutex_) {
+                     add_record({name, label.call, label.bytes, {}}, false).is_delivered = true;
+                   },
+           .absent = [this](const MessageName& name, std::int32_t plane)
+                         RESPROUT_REQUIRES(mutex_) { absent_[name] |= 1U << plane; }}) {}
 
 // --- the program
 // ----------------------------------------------------------------------------------
@@ -47,13 +50,15 @@ bool Verifier::defers() const {
 }
 
 // What is found by that is said before anything else is done.
-Verifier::Lock Verifier::lock_votes() {
-  Lock lock(mutex_);
+void Verifier::vote_and_say() {
   vote_on_deferred();
-  while (!unsaid_.empty()) {
-    say(lock);
-    lock.lock();
-  }
+  while (!unsaid_.empty()) say();
+}
+
+// Not checked: the check does not see who has what is moved.
+RESPROUT_NOT_CHECKED Verifier::Lock Verifier::lock_votes() {
+  Lock lock(mutex_);
+  vote_and_say();
   return lock;
 }
 
@@ -61,7 +66,7 @@ bool Verifier::maybe_defer(Deferred what) {
   if (!may_defer_.load(std::memory_order_relaxed)) return false;
   std::size_t count = 0;
   {
-    const std::scoped_lock lock(writing_);
+    const MutexLock lock(writing_);
     written_.push_back(std::move(what));
     count = written_.size();
     deferred_.store(count, std::memory_order_relaxed);
@@ -73,13 +78,13 @@ bool Verifier::maybe_defer(Deferred what) {
 void Verifier::catch_up() {
   if (deferred_.load(std::memory_order_relaxed) == 0) return;
   Lock lock = lock_votes();
-  say(lock);
+  say();
 }
 
 void Verifier::vote_on_deferred() {
   if (deferred_.load(std::memory_order_relaxed) == 0) return;
   {
-    const std::scoped_lock lock(writing_);
+    const MutexLock lock(writing_);
     std::swap(written_, voted_on_);
     deferred_.store(0, std::memory_order_relaxed);
   }
@@ -103,7 +108,7 @@ void Verifier::send(const MessageName& name, std::uint64_t digest,
   Lock lock = lock_votes();
   if (is_repeating_) return;
   votes_.send(name, digest, bytes);
-  say(lock);
+  say();
 }
 
 Verifier::Record& Verifier::add_record(const Expected& expected, bool is_awaited) {
@@ -123,7 +128,7 @@ bool Verifier::receive_copy(const Expected& expected, std::uint64_t digest) {
     add_record(expected, true);
     votes_.receive(expected.name, expected.digest_of, digest);
   }
-  say(lock);
+  say();
   return is_plain;
 }
 
@@ -137,7 +142,7 @@ void Verifier::receive(const Expected& expected, bool is_awaited) {
   if (is_repeating_) return;
   add_record(expected, is_awaited);
   votes_.receive(expected.name, expected.digest_of);
-  say(lock);
+  say();
 }
 
 void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_awaited) {
@@ -149,7 +154,7 @@ void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_await
     add_record(what, is_awaited);
     votes_.receive(what.name, what.digest_of, digest);
   }
-  say(lock);
+  say();
 }
 
 void Verifier::abstain(const MessageName& name) {
@@ -162,7 +167,7 @@ void Verifier::take_own_copy(const MessageName& name, std::uint64_t digest) {
   Lock lock = lock_votes();
   if (is_repeating_) return;
   votes_.take_own_copy(name, digest);
-  say(lock);
+  say();
 }
 
 Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& meanwhile) {
@@ -171,7 +176,8 @@ Verifier::Delivery Verifier::wait(const MessageName& name, const Meanwhile& mean
   const auto at = records_.find(name);
   RESPROUT_INVARIANT(at != records_.end() && at->second.is_awaited);
   // What is found ends this process, perhaps: nothing is done with it before that is said.
-  wait_until(lock, meanwhile, [&] { return at->second.is_delivered && saying_ == 0; });
+  wait_until(meanwhile,
+             [&]() RESPROUT_REQUIRES(mutex_) { return at->second.is_delivered && saying_ == 0; });
   const std::unique_ptr<Delivery> other = std::move(at->second.delivery);
   at->second.is_awaited = false;
   if (at->second.is_over) records_.erase(at);
@@ -190,7 +196,8 @@ bool Verifier::is_coming(const MessageName& name) {
 void Verifier::finish_own(const Meanwhile& meanwhile) {
   Lock lock = lock_votes();
   votes_.end();
-  wait_until(lock, meanwhile, [&] { return votes_.are_all_over() && saying_ == 0; });
+  wait_until(meanwhile,
+             [&]() RESPROUT_REQUIRES(mutex_) { return votes_.are_all_over() && saying_ == 0; });
 }
 
 void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& barrier) {
@@ -198,12 +205,13 @@ void Verifier::finish(const Meanwhile& meanwhile, const std::function<void()>& b
   barrier();
   Lock lock = lock_votes();
   votes_.finish_own_plane();
-  wait_until(lock, meanwhile, [&] { return votes_.are_planes_over(); });
+  wait_until(meanwhile, [&]() RESPROUT_REQUIRES(mutex_) { return votes_.are_planes_over(); });
 }
 
 void Verifier::settle(const Meanwhile& meanwhile) {
   Lock lock = lock_votes();
-  wait_until(lock, meanwhile, [&] { return votes_.are_all_settled() && saying_ == 0; });
+  wait_until(meanwhile,
+             [&]() RESPROUT_REQUIRES(mutex_) { return votes_.are_all_settled() && saying_ == 0; });
 }
 
 void Verifier::repeat() {
@@ -221,14 +229,15 @@ void Verifier::stop_repeating() {
 }
 
 template <typename Condition>
-void Verifier::wait_until(Lock& lock, const Meanwhile& meanwhile, Condition condition) {
+void Verifier::wait_until(const Meanwhile& meanwhile, Condition condition) {
   Idle idle(idle_);
   ask_at_ = coarse_ns() + patience_.late_ns;
   while (!condition()) {
-    lock.unlock();
+    mutex_.unlock();
     meanwhile();
     idle.pause();
-    lock = lock_votes();
+    mutex_.lock();
+    vote_and_say();
     ask_if_late();
   }
 }
@@ -247,19 +256,19 @@ void Verifier::handle(Replica from, std::span<const std::byte> frame) {
   if (!read) return;
   Lock lock = lock_votes();
   votes_.handle(from, *read, frame.subspan(sizeof(VoteFrame)));
-  say(lock);
+  say();
 }
 
 void Verifier::lose_plane(std::int32_t plane) {
   Lock lock = lock_votes();
   votes_.lose_plane(plane);
-  say(lock);
+  say();
 }
 
 void Verifier::lose(Replica process) {
   Lock lock = lock_votes();
   votes_.lose(process);
-  say(lock);
+  say();
 }
 
 // --- what the votes say
@@ -360,16 +369,15 @@ void Verifier::note_load() {
   history_.note(coarse_ns(), {static_cast<double>(load.open), static_cast<double>(load.bytes)});
 }
 
-void Verifier::say(Lock& lock) {
+void Verifier::say() {
   note_load();
-  if (unsaid_.empty()) return lock.unlock();
+  if (unsaid_.empty()) return;
   const std::vector<Finding> found = std::exchange(unsaid_, {});
   ++saying_;
-  lock.unlock();
+  mutex_.unlock();
   for (const Finding& finding : found) on_finding_(finding);
-  lock.lock();
+  mutex_.lock();
   --saying_;
-  lock.unlock();
 }
 
 Verifier::Figures Verifier::figures() {

@@ -20,12 +20,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/idle.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/load_history.hpp"
 #include "runtime/replicas/votes.hpp"
 
@@ -166,50 +166,54 @@ class Verifier {
     std::uint64_t digest = 0;
   };
 
-  using Lock = std::unique_lock<std::mutex>;
+  Mutex mutex_;
+  using Lock = MutexLock<Mutex>;
   bool defers() const;
   // Of the votes, which have caught up.
-  Lock lock_votes();
+  Lock lock_votes() RESPROUT_ACQUIRE(mutex_);
   bool maybe_defer(Deferred what);
-  // REQUIRES: the lock of the votes.
-  void vote_on_deferred();
-  void vote_on(const Deferred& done);
-  Record& add_record(const Expected& expected, bool is_awaited);
-  bool maybe_receive_plain(const Expected& expected, std::uint64_t digest);
+  // Says what was found; then it has the lock again.
+  void vote_and_say() RESPROUT_REQUIRES(mutex_);
+  void vote_on_deferred() RESPROUT_REQUIRES(mutex_);
+  void vote_on(const Deferred& done) RESPROUT_REQUIRES(mutex_);
+  Record& add_record(const Expected& expected, bool is_awaited) RESPROUT_REQUIRES(mutex_);
+  bool maybe_receive_plain(const Expected& expected, std::uint64_t digest)
+      RESPROUT_REQUIRES(mutex_);
   void note(const MessageName& name, const protocols::VoteEvent& event,
-            std::span<const std::byte> bytes);
-  void end(const MessageName& name, Record& record, const protocols::VoteEvent& event);
+            std::span<const std::byte> bytes) RESPROUT_REQUIRES(mutex_);
+  void end(const MessageName& name, Record& record, const protocols::VoteEvent& event)
+      RESPROUT_REQUIRES(mutex_);
   void judge(Record& record, std::uint32_t absent_planes, std::int32_t agreeing);
   static Finding finding_of(const MessageName& name, const Record& record);
-  void note_load();
-  // Releases the lock and says what was found under it.
-  void say(Lock& lock);
-  void ask_if_late();
+  void note_load() RESPROUT_REQUIRES(mutex_);
+  // Says what was found, without the mutex, which it then takes again.
+  void say() RESPROUT_REQUIRES(mutex_);
+  void ask_if_late() RESPROUT_REQUIRES(mutex_);
   template <typename Condition>
-  void wait_until(Lock& lock, const Meanwhile& meanwhile, Condition condition);
+  void wait_until(const Meanwhile& meanwhile, Condition condition) RESPROUT_REQUIRES(mutex_);
 
   const Votes::Setup setup_;
   const OnFinding on_finding_;
   const IdleStrategy idle_;
   const VerifierPatience patience_;
   VoteNetwork& network_;
-  std::mutex writing_;  // taken last; guards what is written down
-  std::vector<Deferred> written_;
-  std::vector<Deferred> voted_on_;           // room for the next ones; guarded by mutex_
-  std::atomic<std::uint64_t> deferred_ = 0;  // so many are written down
-  std::atomic<bool> may_defer_;              // written under mutex_
-  std::mutex mutex_;                         // guards what follows
-  Votes votes_;
+  Mutex writing_;  // taken last; guards what is written down
+  std::vector<Deferred> written_ RESPROUT_GUARDED_BY(writing_);
+  std::vector<Deferred> voted_on_ RESPROUT_GUARDED_BY(mutex_);  // room for the next ones
+  std::atomic<std::uint64_t> deferred_ = 0;                     // so many are written down
+  std::atomic<bool> may_defer_;                                 // written under mutex_
+  Votes votes_ RESPROUT_GUARDED_BY(mutex_);
   // Of what has a machine and is open, or not yet waited for.
-  std::map<MessageName, Record, NameLess> records_;
-  std::map<MessageName, std::uint32_t, NameLess> absent_;  // planes, bit k, of some of these
-  std::vector<Finding> unsaid_;
-  int saying_ = 0;  // threads that are saying what they have found
-  bool is_repeating_ = false;
-  std::int64_t ask_at_ = 0;
-  std::uint64_t verified_ = 0;
-  std::uint64_t unverified_ = 0;
-  LoadHistory history_;
+  std::map<MessageName, Record, NameLess> records_ RESPROUT_GUARDED_BY(mutex_);
+  // Planes, bit k, of some of these.
+  std::map<MessageName, std::uint32_t, NameLess> absent_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<Finding> unsaid_ RESPROUT_GUARDED_BY(mutex_);
+  int saying_ RESPROUT_GUARDED_BY(mutex_) = 0;  // threads that are saying what they have found
+  bool is_repeating_ RESPROUT_GUARDED_BY(mutex_) = false;
+  std::int64_t ask_at_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  std::uint64_t verified_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  std::uint64_t unverified_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  LoadHistory history_ RESPROUT_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> open_ = 0;  // written under the lock
 };
 

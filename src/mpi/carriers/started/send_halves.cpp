@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <list>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -19,17 +18,21 @@
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
 
 // Never destroyed: MPI may read what is left behind as long as there is MPI.
 struct Halves {
-  std::mutex mutex;
-  std::list<SendHalf> kept;  // of receives that are not over
-  std::unordered_map<MPI_Request, std::list<SendHalf>::iterator> by_receive;  // but for held ones
-  std::list<SendHalf> behind;
-  std::list<SendHalf> broken;  // by a loss: MPI may still hold what it has read
+  runtime::Mutex mutex;
+  std::list<SendHalf> kept RESPROUT_GUARDED_BY(mutex);  // of receives that are not over
+  // Those of them whose receive has a request that is not held.
+  std::unordered_map<MPI_Request, std::list<SendHalf>::iterator> by_receive
+      RESPROUT_GUARDED_BY(mutex);
+  std::list<SendHalf> behind RESPROUT_GUARDED_BY(mutex);
+  // By a loss: MPI may still hold what it has read.
+  std::list<SendHalf> broken RESPROUT_GUARDED_BY(mutex);
   std::atomic<bool> is_used{false};
 };
 
@@ -48,7 +51,7 @@ void end(SendHalf& half, int code) {
   half.code = code_of_send(code);
   if (half.request != MPI_REQUEST_NULL) PMPI_Request_free(&half.request);
   if (code == MPI_SUCCESS) return;
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   halves().broken.emplace_back().bytes = std::move(half.bytes);
 }
 
@@ -79,7 +82,7 @@ void wait_for(SendHalf& half) {
 }
 
 std::list<SendHalf> take_behind() {
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   return std::exchange(halves().behind, {});
 }
 
@@ -87,18 +90,18 @@ std::list<SendHalf> take_behind() {
 void sweep() {
   std::list<SendHalf> behind = take_behind();
   behind.remove_if(advance);
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   halves().behind.splice(halves().behind.end(), behind);
 }
 
 void leave_behind(SendHalf half) {
   if (advance(half)) return;
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   halves().behind.push_back(std::move(half));
 }
 
 SendHalf take(std::list<SendHalf>::iterator kept) {
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   SendHalf half = std::move(*kept);
   halves().kept.erase(kept);
   return half;
@@ -113,7 +116,7 @@ void keep_send_half(MPI_Request receive, SendHalf half) {
   if (half.request != MPI_REQUEST_NULL)
     remember(half.request, {half.sending.comm, half.sending.dest, RequestRecord::Kind::send});
   if (receive == MPI_REQUEST_NULL) return leave_behind(std::move(half));
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   halves().kept.push_back(std::move(half));
   halves().by_receive.insert_or_assign(receive, std::prev(halves().kept.end()));
 }
@@ -121,7 +124,7 @@ void keep_send_half(MPI_Request receive, SendHalf half) {
 SendHalves::SendHalves(int count, MPI_Request* requests, Then then)
     : requests_(requests), then_(then) {
   if (!halves().is_used.load(std::memory_order_relaxed) || count <= 0) return;
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   for (int i = 0; i < count && !halves().by_receive.empty(); ++i) {
     const auto found = halves().by_receive.extract(requests[i]);
     if (found.empty()) continue;
@@ -137,7 +140,7 @@ SendHalves::~SendHalves() {
     if (requests_[i] == MPI_REQUEST_NULL) {
       leave_behind(take(*half));
     } else {
-      const std::scoped_lock lock(halves().mutex);
+      const runtime::MutexLock lock(halves().mutex);
       halves().by_receive.insert_or_assign(receive, *half);
     }
   }
@@ -174,7 +177,7 @@ int begin_half(SendHalf& half, const SendBuffer& sent) {
 std::size_t buffered_bytes() {
   sweep();
   std::size_t bytes = 0;
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   for (const SendHalf& half : halves().behind)
     if (half.is_buffered) bytes += half.bytes.size() + MPI_BSEND_OVERHEAD;
   return bytes;
@@ -187,7 +190,7 @@ void finish_buffered() {
 
 void forget_send_half(MPI_Request receive) {
   if (!halves().is_used.load(std::memory_order_relaxed)) return;
-  std::unique_lock lock(halves().mutex);
+  runtime::MutexLock lock(halves().mutex);
   const auto found = halves().by_receive.extract(receive);
   lock.unlock();
   if (!found.empty()) leave_behind(take(found.mapped()));
@@ -195,7 +198,7 @@ void forget_send_half(MPI_Request receive) {
 
 void leave_send_halves(MPI_Comm comm) {
   if (!halves().is_used.load(std::memory_order_relaxed)) return;
-  const std::scoped_lock lock(halves().mutex);
+  const runtime::MutexLock lock(halves().mutex);
   const auto leave = [comm](SendHalf& half) {
     if (half.sending.comm == comm) half.sending.comm = MPI_COMM_NULL;
   };

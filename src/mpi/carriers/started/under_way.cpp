@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -28,6 +27,7 @@
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -48,15 +48,19 @@ struct Entry {
 
 // Never destroyed: the program's exit handlers may still complete requests.
 struct Table {
-  std::mutex mutex;
-  MPI_Comm own = MPI_COMM_NULL;  // of this process alone; its tags are the tickets
-  int last_ticket = 0;
-  int ticket_max = 0;
-  std::unordered_map<MPI_Request, Entry> entries;
-  std::vector<int> ended;  // tickets of those that are over, and whose requests are not
-  std::vector<std::pair<MPI_Request, int>> names;  // requests that mean nothing now, with tickets
-  std::vector<MPI_Datatype> doomed_datatypes;      // freed by the program, but still needed
-  std::vector<MPI_Op> doomed_ops;
+  runtime::Mutex mutex;
+  // Of this process alone; its tags are the tickets.
+  MPI_Comm own RESPROUT_GUARDED_BY(mutex) = MPI_COMM_NULL;
+  int last_ticket RESPROUT_GUARDED_BY(mutex) = 0;
+  int ticket_max RESPROUT_GUARDED_BY(mutex) = 0;
+  std::unordered_map<MPI_Request, Entry> entries RESPROUT_GUARDED_BY(mutex);
+  // Tickets of those that are over, and whose requests are not.
+  std::vector<int> ended RESPROUT_GUARDED_BY(mutex);
+  // Requests that mean nothing now, with tickets.
+  std::vector<std::pair<MPI_Request, int>> names RESPROUT_GUARDED_BY(mutex);
+  // Freed by the program, but still needed.
+  std::vector<MPI_Datatype> doomed_datatypes RESPROUT_GUARDED_BY(mutex);
+  std::vector<MPI_Op> doomed_ops RESPROUT_GUARDED_BY(mutex);
   std::atomic<int> entry_count{0};
   std::atomic<int> under_way{0};
   std::atomic<int> apart_count{0};  // of those that are started
@@ -68,82 +72,80 @@ Table& table() {
   return *instance;
 }
 
-using Guard = std::lock_guard<std::mutex>;
+using Guard = runtime::MutexLock<runtime::Mutex>;
 
 // Replicas need MPI's word.
 bool may_be_apart() {
   return !are_requests_compared() && decided.load(std::memory_order_acquire) == nullptr;
 }
 
-// The name of a request. REQUIRES: the mutex is held.
-int new_ticket() {
-  Table& t = table();
-  t.last_ticket = t.last_ticket == t.ticket_max ? 1 : t.last_ticket + 1;
-  return t.last_ticket;
+// The name of a request.
+int new_ticket() RESPROUT_REQUIRES(table().mutex) {
+  table().last_ticket = table().last_ticket == table().ticket_max ? 1 : table().last_ticket + 1;
+  return table().last_ticket;
 }
 
 template <typename Handle>
-bool is_used(Handle handle) {
+bool is_used(Handle handle) RESPROUT_REQUIRES(table().mutex) {
   const auto& entries = table().entries;
   return std::any_of(entries.begin(), entries.end(),
                      [&](const auto& pair) { return pair.second.collective->uses(handle); });
 }
 
-// What the program freed while a collective needed it goes as soon as none does. REQUIRES: the
-// mutex is held.
-void free_doomed() {
-  std::erase_if(table().doomed_datatypes, [](MPI_Datatype datatype) {
-    if (is_used(datatype)) return false;
-    note_freed(datatype);
-    return PMPI_Type_free(&datatype) == MPI_SUCCESS;
-  });
-  std::erase_if(table().doomed_ops, [](MPI_Op op) {
+// What the program freed while a collective needed it goes as soon as none does.
+void free_doomed() RESPROUT_REQUIRES(table().mutex) {
+  std::erase_if(table().doomed_datatypes,
+                [](MPI_Datatype datatype) RESPROUT_REQUIRES(table().mutex) {
+                  if (is_used(datatype)) return false;
+                  note_freed(datatype);
+                  return PMPI_Type_free(&datatype) == MPI_SUCCESS;
+                });
+  std::erase_if(table().doomed_ops, [](MPI_Op op) RESPROUT_REQUIRES(table().mutex) {
     if (is_used(op)) return false;
     note_freed(op);
     return PMPI_Op_free(&op) == MPI_SUCCESS;
   });
 }
 
-// Its request is complete, and perhaps another collective's already. REQUIRES: the mutex is held.
-void forget_ended(MPI_Request& request, int ticket) {
-  Table& t = table();
-  const auto found = t.entries.find(request);
-  if (found == t.entries.end() || found->second.ticket != ticket) return;
+// Its request is complete, and perhaps another collective's already.
+void forget_ended(MPI_Request& request, int ticket) RESPROUT_REQUIRES(table().mutex) {
+  const auto found = table().entries.find(request);
+  if (found == table().entries.end() || found->second.ticket != ticket) return;
   found->second.is_started = false;
   found->second.has_ended = false;
   if (found->second.make) return;
   const bool is_name = found->second.is_name;
-  t.entries.erase(found);
-  t.entry_count.store(static_cast<int>(t.entries.size()));
+  table().entries.erase(found);
+  table().entry_count.store(static_cast<int>(table().entries.size()));
   if (!is_name) return;
-  t.names.emplace_back(request, ticket);
+  table().names.emplace_back(request, ticket);
   request = MPI_REQUEST_NULL;
 }
 
-// From here on MPI says whether it is complete. REQUIRES: the mutex is held.
-void hand_to_mpi(MPI_Request request, Entry& entry) {
-  Table& t = table();
+// From here on MPI says whether it is complete.
+void hand_to_mpi(MPI_Request request, Entry& entry) RESPROUT_REQUIRES(table().mutex) {
   if (!entry.is_started || !entry.is_apart) return;
   entry.is_apart = false;
-  t.apart_count.fetch_sub(1);
+  table().apart_count.fetch_sub(1);
   PMPI_Start(&request);
   if (!entry.has_ended) return;
-  t.ended.push_back(entry.ticket);
-  t.has_ended.store(true, std::memory_order_release);
+  table().ended.push_back(entry.ticket);
+  table().has_ended.store(true, std::memory_order_release);
 }
 
 // Completes the requests of what is over.
 void complete_ended() {
-  Table& t = table();
-  if (!t.has_ended.load(std::memory_order_acquire)) return;
+  if (!table().has_ended.load(std::memory_order_acquire)) return;
   std::vector<int> ended;
+  MPI_Comm own = MPI_COMM_NULL;
   {
-    const Guard guard(t.mutex);
-    ended.swap(t.ended);
-    t.has_ended.store(false, std::memory_order_relaxed);
+    const Guard guard(table().mutex);
+    own = table().own;
+    ended.swap(table().ended);
+    table().has_ended.store(false, std::memory_order_relaxed);
   }
-  for (const int ticket : ended) PMPI_Send(nullptr, 0, MPI_BYTE, 0, ticket, t.own);
-  t.under_way.fetch_sub(static_cast<int>(ended.size()));
+  for (const int ticket : ended) PMPI_Send(nullptr, 0, MPI_BYTE, 0, ticket, own);
+  table().under_way.fetch_sub(static_cast<int>(ended.size()));
 }
 
 // Under the engine's lock.
@@ -153,38 +155,35 @@ std::shared_ptr<Collective> made(const MakeCollective& make, MPI_Comm comm, runt
   return session != nullptr ? make(comm, *communicator_of(comm)) : nullptr;
 }
 
-// A request that MPI takes for one that is not started. False: MPI gives none. REQUIRES: the mutex
-// is held.
-bool take_name(MPI_Request& request, int& ticket) {
-  Table& t = table();
-  if (t.names.empty()) {
+// A request that MPI takes for one that is not started. False: MPI gives none.
+bool take_name(MPI_Request& request, int& ticket) RESPROUT_REQUIRES(table().mutex) {
+  if (table().names.empty()) {
     ticket = new_ticket();
-    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, ticket, t.own, &request) == MPI_SUCCESS;
+    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, ticket, table().own, &request) == MPI_SUCCESS;
   }
-  std::tie(request, ticket) = t.names.back();
-  t.names.pop_back();
+  std::tie(request, ticket) = table().names.back();
+  table().names.pop_back();
   return true;
 }
 
 // A request for the collective, which will have the ticket that is returned; 0: MPI gives none.
 int add_request(Entry entry, MPI_Request* request) {
-  Table& t = table();
-  const Guard guard(t.mutex);
+  const Guard guard(table().mutex);
   int code = MPI_SUCCESS;
   entry.is_name = !entry.make && entry.is_apart;
   if (entry.is_name) {
     if (!take_name(*request, entry.ticket)) return 0;
   } else {
     entry.ticket = new_ticket();
-    code = entry.make ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request)
-                      : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, t.own, request);
+    code = entry.make ? PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, entry.ticket, table().own, request)
+                      : PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, entry.ticket, table().own, request);
   }
   if (code != MPI_SUCCESS) return 0;
   forget(*request);
   const int ticket = entry.ticket;
-  if (entry.is_started && entry.is_apart) t.apart_count.fetch_add(1);
-  t.entries.insert_or_assign(*request, std::move(entry));
-  t.entry_count.store(static_cast<int>(t.entries.size()));
+  if (entry.is_started && entry.is_apart) table().apart_count.fetch_add(1);
+  table().entries.insert_or_assign(*request, std::move(entry));
+  table().entry_count.store(static_cast<int>(table().entries.size()));
   return ticket;
 }
 
@@ -219,16 +218,15 @@ void leave_own_session(MPI_Request request, runtime::Lock& lock) {
 
 // Under the engine's lock. Nobody asks for a request that was freed.
 void note_end(const Collective::Call& call) {
-  Table& t = table();
-  const Guard guard(t.mutex);
-  const auto found = t.entries.find(call.request);
-  const bool is_asked = found != t.entries.end() && found->second.ticket == call.ticket;
+  const Guard guard(table().mutex);
+  const auto found = table().entries.find(call.request);
+  const bool is_asked = found != table().entries.end() && found->second.ticket == call.ticket;
   if (is_asked && found->second.is_apart) {
     found->second.has_ended = true;
     return;
   }
-  t.ended.push_back(call.ticket);
-  t.has_ended.store(true, std::memory_order_release);
+  table().ended.push_back(call.ticket);
+  table().has_ended.store(true, std::memory_order_release);
 }
 
 // Under the engine's lock. What is asked about the last call on a communicator is not asked about
@@ -267,12 +265,11 @@ bool is_over_at_start(Collective& collective, Collective::Call& call) {
 
 // The collective of a request of which MPI knows nothing; null: it is none.
 std::shared_ptr<Collective> apart(MPI_Request request) {
-  Table& t = table();
-  if (t.apart_count.load(std::memory_order_relaxed) == 0) return nullptr;
-  const Guard guard(t.mutex);
-  const auto found = t.entries.find(request);
+  if (table().apart_count.load(std::memory_order_relaxed) == 0) return nullptr;
+  const Guard guard(table().mutex);
+  const auto found = table().entries.find(request);
   const bool is_apart =
-      found != t.entries.end() && found->second.is_started && found->second.is_apart;
+      found != table().entries.end() && found->second.is_started && found->second.is_apart;
   return is_apart ? found->second.collective : nullptr;
 }
 
@@ -391,23 +388,21 @@ Watch::Watch(int count, MPI_Request* requests, Then with_sends)
   hand_all_to_mpi(count, requests);
   drive();
   collectives_.resize(static_cast<std::size_t>(std::max(count, 0)));
-  Table& t = table();
-  const Guard guard(t.mutex);
+  const Guard guard(table().mutex);
   for (int i = 0; i < count; ++i) {
-    const auto found = t.entries.find(requests[i]);
-    if (found == t.entries.end() || !found->second.is_started) continue;
+    const auto found = table().entries.find(requests[i]);
+    if (found == table().entries.end() || !found->second.is_started) continue;
     collectives_[static_cast<std::size_t>(i)] = {&requests[i], requests[i], found->second.ticket,
                                                  found->second.collective};
   }
 }
 
 void hand_all_to_mpi(int count, const MPI_Request* requests) {
-  Table& t = table();
-  if (t.apart_count.load(std::memory_order_relaxed) == 0) return;
-  const Guard guard(t.mutex);
+  if (table().apart_count.load(std::memory_order_relaxed) == 0) return;
+  const Guard guard(table().mutex);
   for (int i = 0; i < count; ++i) {
-    const auto found = t.entries.find(requests[i]);
-    if (found != t.entries.end()) hand_to_mpi(requests[i], found->second);
+    const auto found = table().entries.find(requests[i]);
+    if (found != table().entries.end()) hand_to_mpi(requests[i], found->second);
   }
 }
 
@@ -459,8 +454,7 @@ int Watch::result_of(int i) {
   if (!ended.collective) return MPI_SUCCESS;
   Collective::Call call;
   {
-    Table& t = table();
-    const Guard guard(t.mutex);
+    const Guard guard(table().mutex);
     call = ended.collective->call();
     MPI_Request request = ended.request;
     forget_ended(request, ended.ticket);
@@ -543,10 +537,9 @@ void forget_collective(MPI_Request request) {
   runtime::Lock lock = world->engine().lock();
   finish_departures(world->engine(), lock);
   leave_own_session(request, lock);
-  Table& t = table();
-  const Guard guard(t.mutex);
-  t.entries.erase(request);
-  t.entry_count.store(static_cast<int>(t.entries.size()));
+  const Guard guard(table().mutex);
+  table().entries.erase(request);
+  table().entry_count.store(static_cast<int>(table().entries.size()));
   free_doomed();
 }
 
@@ -582,16 +575,19 @@ void leave_persistent() {
 
 void open_requests() {
   do_meanwhile(drive);
-  Table& t = table();
-  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &t.own);
+  MPI_Comm own = MPI_COMM_NULL;
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &own);
   int* tag_max = nullptr;
   int is_set = 0;
-  PMPI_Comm_get_attr(t.own, MPI_TAG_UB, &tag_max, &is_set);
-  t.ticket_max = is_set != 0 ? *tag_max : 32767;
+  PMPI_Comm_get_attr(own, MPI_TAG_UB, &tag_max, &is_set);
+  const Guard guard(table().mutex);
+  table().own = own;
+  table().ticket_max = is_set != 0 ? *tag_max : 32767;
 }
 
 void close_requests() {
   complete_ended();
+  const Guard guard(table().mutex);
   for (auto& [request, ticket] : table().names) PMPI_Request_free(&request);
   table().names.clear();
   PMPI_Comm_free(&table().own);

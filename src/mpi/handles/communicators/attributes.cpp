@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,15 +11,17 @@
 #include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
 
 // Never destroyed: programs may set attributes as late as they like.
 struct Tables {
-  std::mutex mutex;
-  std::map<int, CopyAttribute> keys;
-  std::map<MPI_Comm, std::vector<int>> set;  // the keys that a communicator has
+  runtime::Mutex mutex;
+  std::map<int, CopyAttribute> keys RESPROUT_GUARDED_BY(mutex);
+  // The keys that a communicator has.
+  std::map<MPI_Comm, std::vector<int>> set RESPROUT_GUARDED_BY(mutex);
 };
 
 Tables& tables() {
@@ -29,13 +30,13 @@ Tables& tables() {
 }
 
 std::vector<int> keys_of(MPI_Comm comm) {
-  const std::scoped_lock lock(tables().mutex);
+  const runtime::MutexLock lock(tables().mutex);
   const auto it = tables().set.find(comm);
   return it != tables().set.end() ? it->second : std::vector<int>();
 }
 
 CopyAttribute copy_of(int key) {
-  const std::scoped_lock lock(tables().mutex);
+  const runtime::MutexLock lock(tables().mutex);
   const auto it = tables().keys.find(key);
   return it != tables().keys.end() ? it->second : nullptr;
 }
@@ -74,12 +75,12 @@ MPI_Comm bearer_of(MPI_Comm comm, int key) {
 }
 
 void note_key(int key, CopyAttribute copy) {
-  const std::scoped_lock lock(tables().mutex);
+  const runtime::MutexLock lock(tables().mutex);
   tables().keys[key] = std::move(copy);
 }
 
 void note_attribute(MPI_Comm comm, int key) {
-  const std::scoped_lock lock(tables().mutex);
+  const runtime::MutexLock lock(tables().mutex);
   std::vector<int>& keys = tables().set[comm];
   if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
 }
@@ -114,7 +115,7 @@ int delete_attributes(MPI_Comm comm) {
 }
 
 std::vector<int> forget_attributes(MPI_Comm comm) {
-  const std::scoped_lock lock(tables().mutex);
+  const runtime::MutexLock lock(tables().mutex);
   const auto kept = tables().set.extract(comm);
   return kept.empty() ? std::vector<int>() : kept.mapped();
 }

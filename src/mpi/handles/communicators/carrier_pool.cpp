@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <mutex>
 #include <utility>
 
 #include "mpi/handles/communicators/drain.hpp"
@@ -14,6 +13,7 @@
 #include "mpi/process/patience.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -27,7 +27,7 @@ struct PooledCarrier {
 };
 
 struct CarrierPool {
-  std::mutex mutex;
+  runtime::Mutex mutex;  // guards all of them, but for the communicators, which MPI_Init makes
   std::array<PooledCarrier, carriers_max> all;
 
   PooledCarrier& operator[](int number) { return all[static_cast<std::size_t>(number)]; }
@@ -73,7 +73,7 @@ void open_carrier_pool() {
 }
 
 void close_carrier_pool() {
-  const std::lock_guard guard(carrier_pool().mutex);
+  const runtime::MutexLock guard(carrier_pool().mutex);
   for (PooledCarrier& pooled : carrier_pool().all) pooled.is_in_use = true;
 }
 
@@ -91,7 +91,7 @@ void note_broken_making() { is_making_broken = true; }
 bool may_mpi_make_any() { return !is_making_broken && World::current()->lost_count() == 0; }
 
 CarrierWords carriers_for(const runtime::Session& session) {
-  const std::lock_guard guard(carrier_pool().mutex);
+  const runtime::MutexLock guard(carrier_pool().mutex);
   CarrierWords words;
   for (int i = 0; i < carriers_max; ++i) {
     const std::uint64_t bit = std::uint64_t{1} << i;
@@ -111,18 +111,18 @@ int choose_carrier(const CarrierWords& all) {
 
 // Whoever had it before has left it, or is lost: nobody waits for what is thrown away.
 bool reserve_carrier(int pool_index) {
-  const std::lock_guard guard(carrier_pool().mutex);
+  const runtime::MutexLock guard(carrier_pool().mutex);
   stop_throwing_away(carrier_pool()[pool_index].comm);
   return !std::exchange(carrier_pool()[pool_index].is_in_use, true);
 }
 
 void give_back_carrier(int pool_index) {
-  const std::lock_guard guard(carrier_pool().mutex);
+  const runtime::MutexLock guard(carrier_pool().mutex);
   if (!carrier_pool()[pool_index].is_broken) carrier_pool()[pool_index].is_in_use = false;
 }
 
 void leave_carrier(int number, const std::vector<int>& world_ranks, Leaving how) {
-  const std::lock_guard guard(carrier_pool().mutex);
+  const runtime::MutexLock guard(carrier_pool().mutex);
   PooledCarrier& pooled = carrier_pool()[number];
   if (how == Leaving::broken) pooled.is_broken = true;
   if (!pooled.is_broken) pooled.is_in_use = false;
@@ -135,7 +135,7 @@ void leave_carrier(int number, const std::vector<int>& world_ranks, Leaving how)
 }
 
 void note_drained(int number, bool is_clean) {
-  const std::lock_guard guard(carrier_pool().mutex);
+  const runtime::MutexLock guard(carrier_pool().mutex);
   if (is_clean)
     carrier_pool()[number].left_by.clear();
   else

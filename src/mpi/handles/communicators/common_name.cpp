@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -65,8 +65,9 @@ void open_as(MPI_Comm made, std::uint64_t name) {
 
 // How many were made by a tag and of the same processes.
 struct Makings {
-  std::mutex mutex;
-  std::map<std::pair<std::string, std::vector<int>>, std::uint64_t> counts;
+  runtime::Mutex mutex;
+  std::map<std::pair<std::string, std::vector<int>>, std::uint64_t> counts
+      RESPROUT_GUARDED_BY(mutex);
 };
 
 Makings& makings() {
@@ -81,7 +82,7 @@ TaggedMaking::TaggedMaking(MPI_Group group, const char* tag) {
   std::uint64_t state = 0;
   for (const char* at = tag; *at != '\0'; ++at)
     state = splitmix64(state) ^ static_cast<unsigned char>(*at);
-  const std::lock_guard guard(makings().mutex);
+  const runtime::MutexLock guard(makings().mutex);
   state = splitmix64(state) ^ ++makings().counts[{tag, world_ranks_of(group)}];
   name_ = splitmix64(state);
 }

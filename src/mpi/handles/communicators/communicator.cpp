@@ -1,12 +1,12 @@
 #include "mpi/handles/communicators/communicator.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
 
 #include "mpi/process/fast_thread_local.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -18,9 +18,10 @@ std::atomic<unsigned> generation{0};
 // What several threads may be about to find out at once, and what is known of a communicator before
 // anybody asks.
 struct Discoveries {
-  std::mutex mutex;
-  std::unordered_map<MPI_Comm, Communicator*> discovered;
-  std::unordered_map<MPI_Comm, std::uint64_t> session_names;  // of those that are not
+  runtime::Mutex mutex;
+  std::unordered_map<MPI_Comm, Communicator*> discovered RESPROUT_GUARDED_BY(mutex);
+  // Of those that are not discovered.
+  std::unordered_map<MPI_Comm, std::uint64_t> session_names RESPROUT_GUARDED_BY(mutex);
 };
 
 Discoveries& discoveries() {
@@ -41,7 +42,7 @@ int delete_attribute(MPI_Comm comm, int, void* value, void*) {
   generation.fetch_add(1, std::memory_order_relaxed);
   auto* communicator = static_cast<Communicator*>(value);
   {
-    const std::lock_guard guard(discoveries().mutex);
+    const runtime::MutexLock guard(discoveries().mutex);
     const auto it = discoveries().discovered.find(comm);
     if (it != discoveries().discovered.end() && it->second == communicator)
       discoveries().discovered.erase(it);
@@ -84,7 +85,7 @@ std::unique_ptr<Communicator> as_mpi_knows_it(MPI_Comm comm) {
 Communicator* discover(MPI_Comm comm) {
   std::unique_ptr<Communicator> found = as_mpi_knows_it(comm);
   {
-    const std::lock_guard guard(discoveries().mutex);
+    const runtime::MutexLock guard(discoveries().mutex);
     const auto [place, is_first] = discoveries().discovered.try_emplace(comm, found.get());
     if (!is_first) return place->second;
     if (const auto named = discoveries().session_names.extract(comm))
@@ -127,7 +128,7 @@ Communicator* communicator_of(MPI_Comm comm) {
 }
 
 void name_session(MPI_Comm comm, std::uint64_t name) {
-  const std::lock_guard guard(discoveries().mutex);
+  const runtime::MutexLock guard(discoveries().mutex);
   discoveries().session_names[comm] = name;
 }
 

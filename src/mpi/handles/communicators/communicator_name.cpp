@@ -1,10 +1,10 @@
 #include "mpi/handles/communicators/communicator_name.hpp"
 
-#include <mutex>
 #include <unordered_map>
 
 #include "core/random.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -13,10 +13,10 @@ constexpr std::uint64_t name_of_world = 1;
 constexpr std::uint64_t name_of_self = 2;
 
 struct Lineages {
-  std::mutex mutex;
+  runtime::Mutex mutex;
   std::unordered_map<std::uint64_t, std::string> by_name{{name_of_world, "world"},
                                                          {name_of_self, "self"}};
-  NamedChildren children;
+  NamedChildren children RESPROUT_GUARDED_BY(mutex);
 };
 
 Lineages& lineages() {
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> name_of(MPI_Comm comm) {
 void name_child(MPI_Comm parent, MPI_Comm made) {
   const auto name = name_of(parent);
   if (!name) return;
-  const std::scoped_lock lock(lineages().mutex);
+  const runtime::MutexLock lock(lineages().mutex);
   const std::uint64_t number = ++lineages().children[*name];
   if (made == MPI_COMM_NULL) return;
   std::uint64_t state = *name;
@@ -60,22 +60,22 @@ void name_group(MPI_Comm parent, MPI_Comm made, int tag, std::span<const int> wo
   add(number);
   add(static_cast<std::uint64_t>(tag));
   for (const int rank : world_ranks) add(static_cast<std::uint64_t>(rank));
-  const std::scoped_lock lock(lineages().mutex);
+  const runtime::MutexLock lock(lineages().mutex);
   give_name(made, state, lineages().by_name[*name] + "/group");
 }
 
 std::string lineage_of(std::uint64_t name) {
-  const std::scoped_lock lock(lineages().mutex);
+  const runtime::MutexLock lock(lineages().mutex);
   return lineages().by_name[name];
 }
 
 NamedChildren named_children() {
-  const std::scoped_lock lock(lineages().mutex);
+  const runtime::MutexLock lock(lineages().mutex);
   return lineages().children;
 }
 
 void set_named_children(const NamedChildren& children) {
-  const std::scoped_lock lock(lineages().mutex);
+  const runtime::MutexLock lock(lineages().mutex);
   lineages().children = children;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -22,8 +22,8 @@ std::atomic<int> count{0};
 
 // The handles of the program, by pool index.
 struct Handles {
-  std::mutex mutex;
-  std::array<MPI_Comm, carriers_max> by_pool_index;
+  runtime::Mutex mutex;
+  std::array<MPI_Comm, carriers_max> by_pool_index RESPROUT_GUARDED_BY(mutex);
   Handles() { by_pool_index.fill(MPI_COMM_NULL); }
 };
 
@@ -66,7 +66,7 @@ void name_source(MPI_Comm comm, MPI_Status* status) {
 
 MPI_Comm carried_by(MPI_Comm carrier) {
   if (!is_any_derived()) return carrier;
-  const std::lock_guard guard(handles().mutex);
+  const runtime::MutexLock guard(handles().mutex);
   for (const MPI_Comm comm : handles().by_pool_index)
     if (comm != MPI_COMM_NULL && communicator_of(comm)->derived->carrier == carrier) return comm;
   return carrier;
@@ -109,7 +109,7 @@ std::vector<int> ranks_of_group(MPI_Comm comm, MPI_Group group) {
 
 void note_derived(int pool_index, MPI_Comm comm) {
   {
-    const std::lock_guard guard(handles().mutex);
+    const runtime::MutexLock guard(handles().mutex);
     handles().by_pool_index[static_cast<std::size_t>(pool_index)] = comm;
   }
   count.fetch_add(comm != MPI_COMM_NULL ? 1 : -1);

@@ -1,8 +1,8 @@
 #include "mpi/handles/communicators/lingering.hpp"
+#include "runtime/mutex.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -20,8 +20,8 @@ struct Freed {
 
 // Never destroyed: the program's exit handlers may still complete requests.
 struct Lingering {
-  std::mutex mutex;
-  std::vector<Freed> all;
+  runtime::Mutex mutex;
+  std::vector<Freed> all RESPROUT_GUARDED_BY(mutex);
   std::atomic<int> telling{0};
 };
 
@@ -34,7 +34,7 @@ enum class Which { over, all };
 
 std::vector<Freed> take(Which which) {
   Lingering& l = lingering();
-  const std::scoped_lock lock(l.mutex);
+  const runtime::MutexLock lock(l.mutex);
   const auto over = std::stable_partition(l.all.begin(), l.all.end(), [&](const Freed& one) {
     return which == Which::over && one.has_requests_left();
   });
@@ -48,7 +48,7 @@ std::vector<Freed> take(Which which) {
 
 void linger(std::function<bool()> has_requests_left, std::function<void()> end) {
   Lingering& l = lingering();
-  const std::scoped_lock lock(l.mutex);
+  const runtime::MutexLock lock(l.mutex);
   l.all.push_back({std::move(has_requests_left), std::move(end)});
   detail::any_lingers.store(true, std::memory_order_relaxed);
 }

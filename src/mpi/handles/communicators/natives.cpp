@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
 #include "mpi/handles/communicators/communicator.hpp"
@@ -10,6 +9,7 @@
 #include "mpi/process/world.hpp"
 #include "openmpi/progress_hook.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -26,9 +26,9 @@ constexpr int natives_max = 256;
 struct Natives {
   std::atomic<bool> is_open = false;
   void (*look_around)() = nullptr;
-  std::atomic<int> made = 0;              // and not freed
-  std::mutex mutex;                       // guards what follows
-  std::vector<Native> open;               // that are used
+  std::atomic<int> made = 0;  // and not freed
+  runtime::Mutex mutex;
+  std::vector<Native> open RESPROUT_GUARDED_BY(mutex);  // that are used
   std::atomic<int> looked_at_losses = 0;  // how many were known when the hook last looked
 };
 
@@ -47,7 +47,7 @@ bool has_lost_member(const World& world, const Native& native) {
 // progress in MPI, and so may come back to the hook.
 std::vector<MPI_Comm> mark_touched(const World& world) {
   std::vector<MPI_Comm> marked;
-  const std::lock_guard guard(natives().mutex);
+  const runtime::MutexLock guard(natives().mutex);
   for (Native& native : natives().open) {
     if (native.is_revoked || !has_lost_member(world, native)) continue;
     native.is_revoked = true;
@@ -80,7 +80,7 @@ void open_natives(void (*look_around)()) {
 void close_natives() {
   if (!natives().is_open.exchange(false)) return;
   remove_progress_hook(look_at_natives);
-  const std::lock_guard guard(natives().mutex);
+  const runtime::MutexLock guard(natives().mutex);
   natives().open.clear();
 }
 
@@ -93,14 +93,14 @@ void add_native(MPI_Comm comm, MPI_Comm made) {
 }
 
 void use_native(MPI_Comm native, const std::vector<int>& world_ranks) {
-  const std::lock_guard guard(natives().mutex);
+  const runtime::MutexLock guard(natives().mutex);
   natives().open.push_back({native, world_ranks});
   natives().looked_at_losses.store(0);  // what was known before has to be seen again
 }
 
 void leave_native(MPI_Comm native, bool is_clean) {
   {
-    const std::lock_guard guard(natives().mutex);
+    const runtime::MutexLock guard(natives().mutex);
     std::erase_if(natives().open, [&](const Native& it) { return it.comm == native; });
   }
   // After a loss freeing it may need those who are lost.
@@ -111,7 +111,7 @@ void leave_native(MPI_Comm native, bool is_clean) {
 
 bool revoke_native(MPI_Comm native, void (*revoke)(MPI_Comm)) {
   {
-    const std::lock_guard guard(natives().mutex);
+    const runtime::MutexLock guard(natives().mutex);
     std::vector<Native>& open = natives().open;
     const auto it = std::ranges::find(open, native, &Native::comm);
     if (it == open.end() || std::exchange(it->is_revoked, true)) return false;

@@ -1,7 +1,6 @@
 #include "mpi/handles/communicators/revocations.hpp"
 
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "openmpi/progress_hook.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/net/clock.hpp"
 
 namespace resprout::shim {
@@ -39,12 +39,13 @@ struct UntoldFailure {
 
 // Never destroyed: the lifeline's thread may still find a notice.
 struct Table {
-  std::mutex mutex;
-  std::unordered_map<std::uint64_t, MPI_Comm> comms;  // by session
-  std::vector<std::uint64_t> untold;                  // revoked, but MPI has not been told
-  std::vector<UntoldFailure> untold_failures;         // likewise
-  bool is_alone = false;                              // MPI has been told of all others
-  std::set<int> told_at_once;                         // world ranks
+  runtime::Mutex mutex;
+  std::unordered_map<std::uint64_t, MPI_Comm> comms RESPROUT_GUARDED_BY(mutex);  // by session
+  // Revoked, but MPI has not been told.
+  std::vector<std::uint64_t> untold RESPROUT_GUARDED_BY(mutex);
+  std::vector<UntoldFailure> untold_failures RESPROUT_GUARDED_BY(mutex);  // likewise
+  bool is_alone RESPROUT_GUARDED_BY(mutex) = false;       // MPI has been told of all others
+  std::set<int> told_at_once RESPROUT_GUARDED_BY(mutex);  // world ranks
 };
 
 Table& table() {
@@ -54,7 +55,7 @@ Table& table() {
 
 // Under the engine's lock, on any thread.
 void note_revocation(const runtime::Session& session) {
-  const std::lock_guard guard(table().mutex);
+  const runtime::MutexLock guard(table().mutex);
   detail::revoked_count.fetch_add(1, std::memory_order_release);
   table().untold.push_back(session.id());
   detail::has_untold.store(true, std::memory_order_release);
@@ -71,8 +72,8 @@ void tell(int failed_world_rank) {
 
 // Those that are due; others are left. All others have failed for who is cut off, and that is said
 // before its communicators are revoked: a send that needs its receiver would wait for the
-// acknowledgment of its end. REQUIRES: the mutex.
-std::vector<int> failures_to_tell(Table& t) {
+// acknowledgment of its end.
+std::vector<int> failures_to_tell(Table& t) RESPROUT_REQUIRES(t.mutex) {
   std::vector<int> failures;
   if (!t.untold_failures.empty())
     std::erase_if(t.untold_failures, [&, now_ns = runtime::monotonic_ns()](const auto& untold) {
@@ -93,7 +94,7 @@ std::atomic<bool> is_told_at_once{false};
 void tell_at_once(const runtime::Engine& engine) {
   std::vector<int> news;
   {
-    const std::lock_guard guard(table().mutex);
+    const runtime::MutexLock guard(table().mutex);
     if (static_cast<int>(table().told_at_once.size()) == engine.losses().count()) return;
     for (int rank = 0; rank < World::current()->size(); ++rank)
       if (engine.losses().is_lost(rank) && table().told_at_once.insert(rank).second)
@@ -129,8 +130,8 @@ struct Untold {
   MPI_Comm comm;  // null: of no communicator of the program
 };
 
-// REQUIRES: the mutex; there is one.
-Untold take_untold(Table& t) {
+// REQUIRES: there is one.
+Untold take_untold(Table& t) RESPROUT_REQUIRES(t.mutex) {
   const std::uint64_t session = t.untold.front();
   t.untold.erase(t.untold.begin());
   const auto it = t.comms.find(session);
@@ -158,7 +159,7 @@ bool tell_of(MPI_Comm comm, Wanted wanted) {
 // Revoking makes progress in MPI, and so may come back here: nothing is held meanwhile.
 void pass_on(Wanted wanted) {
   Table& t = table();
-  std::unique_lock lock(t.mutex);
+  runtime::MutexLock lock(t.mutex);
   const std::vector<int> failures = failures_to_tell(t);
   if (!failures.empty()) {
     lock.unlock();
@@ -189,7 +190,7 @@ void close_revocations() {
   looked_after = nullptr;
   std::vector<UntoldFailure> failures;
   {
-    const std::lock_guard guard(table().mutex);
+    const runtime::MutexLock guard(table().mutex);
     table().comms.clear();
     table().untold.clear();
     failures.swap(table().untold_failures);
@@ -199,7 +200,7 @@ void close_revocations() {
 }
 
 void note_session(MPI_Comm comm, const runtime::Session& session) {
-  const std::lock_guard guard(table().mutex);
+  const runtime::MutexLock guard(table().mutex);
   table().comms[session.id()] = comm;
   if (!session.is_revoked()) return;  // before it was opened here
   table().untold.push_back(session.id());
@@ -207,7 +208,7 @@ void note_session(MPI_Comm comm, const runtime::Session& session) {
 }
 
 void forget_session(const runtime::Session& session) {
-  const std::lock_guard guard(table().mutex);
+  const runtime::MutexLock guard(table().mutex);
   table().comms.erase(session.id());
 }
 
@@ -222,7 +223,7 @@ void look_for_revocations() {
 
 void report_failure_to_mpi(int world_rank, bool is_dead) {
   if (!ulfm::is_active()) return;
-  const std::lock_guard guard(table().mutex);
+  const runtime::MutexLock guard(table().mutex);
   const std::int64_t due_ns = is_dead ? runtime::monotonic_ns() + patience_ns : 0;
   table().untold_failures.push_back({world_rank, due_ns});
   detail::has_untold.store(true, std::memory_order_release);

@@ -12,6 +12,7 @@
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/net/clock.hpp"
 
 namespace resprout::shim {
@@ -32,11 +33,11 @@ struct Taken {
 // Never destroyed: MPI may still write to what was not received to its end. Who takes makes
 // progress in MPI, and may come to add one.
 struct Unwanted {
-  std::mutex mutex;  // of `comms`
-  std::vector<MPI_Comm> comms;
-  std::mutex taking;         // of what follows
-  std::vector<Taken> taken;  // not to its end
-  std::int64_t next_look_ns = 0;
+  runtime::Mutex mutex;  // of `comms`
+  std::vector<MPI_Comm> comms RESPROUT_GUARDED_BY(mutex);
+  runtime::Mutex taking;
+  std::vector<Taken> taken RESPROUT_GUARDED_BY(taking);  // not to its end
+  std::int64_t next_look_ns RESPROUT_GUARDED_BY(taking) = 0;
 };
 
 Unwanted& unwanted() {
@@ -48,7 +49,7 @@ RESPROUT_FAST_THREAD_LOCAL bool is_looking = false;  // receiving makes progress
 
 // Nothing: there are not so many. One that is removed meanwhile may hide another one once.
 std::optional<MPI_Comm> comm_at(std::size_t i) {
-  const std::lock_guard guard(unwanted().mutex);
+  const runtime::MutexLock guard(unwanted().mutex);
   return i < unwanted().comms.size() ? std::optional(unwanted().comms[i]) : std::nullopt;
 }
 
@@ -108,7 +109,7 @@ void advance(std::vector<Taken>& taken) {
 
 void throw_away(MPI_Comm comm) {
   Unwanted& all = unwanted();
-  const std::lock_guard guard(all.mutex);
+  const runtime::MutexLock guard(all.mutex);
   if (std::ranges::find(all.comms, comm) == all.comms.end()) all.comms.push_back(comm);
   detail::is_any_unwanted.store(true, std::memory_order_relaxed);
 }
@@ -116,17 +117,17 @@ void throw_away(MPI_Comm comm) {
 void stop_throwing_away(MPI_Comm comm) {
   Unwanted& all = unwanted();
   {
-    const std::lock_guard guard(all.mutex);
+    const runtime::MutexLock guard(all.mutex);
     if (std::erase(all.comms, comm) == 0) return;
   }
-  const std::lock_guard guard(all.taking);
+  const runtime::MutexLock guard(all.taking);
 }
 
 void detail::take_unwanted() {
   if (is_looking) return;
   Unwanted& all = unwanted();
-  const std::unique_lock lock(all.taking, std::try_to_lock);
-  if (!lock) return;
+  if (!all.taking.try_lock()) return;
+  const runtime::MutexLock lock(all.taking, std::adopt_lock);
   const std::int64_t now_ns = runtime::monotonic_ns();
   if (now_ns < all.next_look_ns) return;
   is_looking = true;

@@ -9,6 +9,7 @@
 #include "mpi/handles/datatypes/type_size.hpp"
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/process/fast_thread_local.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -71,8 +72,8 @@ TypeFacts find_out(MPI_Datatype datatype) {
 }
 
 KeptFacts& keep_from_now_on(MPI_Datatype datatype) {
-  static std::mutex mutex;
-  const std::scoped_lock lock(mutex);
+  static runtime::Mutex mutex;
+  const runtime::MutexLock lock(mutex);
   if (KeptFacts* kept = already_kept_of(datatype)) return *kept;
   auto facts = std::make_unique<Shared>(std::make_shared<KeptFacts>());
   (*facts)->facts = find_out(datatype);

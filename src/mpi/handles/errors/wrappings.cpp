@@ -1,9 +1,9 @@
 #include "mpi/handles/errors/wrappings.hpp"
 
-#include <mutex>
 #include <vector>
 
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -16,8 +16,9 @@ struct Wrapping {
 // Never destroyed, never shrinks: a handler that was once set stays referenced, so that its handle
 // always means the same.
 struct Wrappings {
-  std::mutex mutex;
-  std::vector<Wrapping> all;
+  runtime::Mutex mutex;
+  std::vector<Wrapping> all RESPROUT_GUARDED_BY(mutex);
+  // Set in MPI_Init.
   HandleError* action = nullptr;    // of all wrappings
   MPI_Comm anchor = MPI_COMM_NULL;  // a private communicator, to make references to handlers with
 };
@@ -27,8 +28,8 @@ Wrappings& wrappings() {
   return *instance;
 }
 
-// A reference that MPI_Errhandler_free may undo. REQUIRES: the mutex is held.
-MPI_Errhandler referenced(MPI_Errhandler handler) {
+// A reference that MPI_Errhandler_free may undo.
+MPI_Errhandler referenced(MPI_Errhandler handler) RESPROUT_REQUIRES(wrappings().mutex) {
   MPI_Errhandler reference = handler;
   PMPI_Comm_set_errhandler(wrappings().anchor, handler);
   PMPI_Comm_get_errhandler(wrappings().anchor, &reference);
@@ -39,7 +40,7 @@ MPI_Errhandler referenced(MPI_Errhandler handler) {
 
 // The program's handler that `handler` wraps; `handler` itself if it is not a wrapping.
 MPI_Errhandler unwrapped(MPI_Errhandler handler) {
-  const std::scoped_lock lock(wrappings().mutex);
+  const runtime::MutexLock lock(wrappings().mutex);
   for (const Wrapping& wrapping : wrappings().all)
     if (wrapping.ours == handler) return wrapping.of_program;
   return handler;
@@ -56,7 +57,7 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
 // A library that knows of no losses has nothing to say that its own handlers should not hear.
 MPI_Errhandler wrapped(MPI_Errhandler of_program) {
   if (!ulfm::returns_what_handlers_heard) return of_program;
-  const std::scoped_lock lock(wrappings().mutex);
+  const runtime::MutexLock lock(wrappings().mutex);
   for (const Wrapping& wrapping : wrappings().all)
     if (wrapping.of_program == of_program || wrapping.ours == of_program) return wrapping.ours;
   Wrapping wrapping{referenced(of_program), MPI_ERRHANDLER_NULL};
@@ -77,7 +78,7 @@ void install_wrappings(HandleError* action) {
 MPI_Errhandler handler_of_program(MPI_Comm comm) { return unwrapped(handler_of(comm)); }
 
 MPI_Errhandler reference_to(MPI_Errhandler handler) {
-  const std::scoped_lock lock(wrappings().mutex);
+  const runtime::MutexLock lock(wrappings().mutex);
   return referenced(handler);
 }
 

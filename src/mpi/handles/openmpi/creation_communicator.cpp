@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "openmpi/local_revocation.hpp"
 #include "openmpi/progress_hook.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -34,10 +34,10 @@ struct CreationCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   std::atomic<int> creations{0};  // that go on
   std::atomic<bool> is_revoked{false};
-  std::mutex mutex;               // guards what follows
-  std::vector<MPI_Comm> parents;  // of those that go on
+  runtime::Mutex mutex;
+  std::vector<MPI_Comm> parents RESPROUT_GUARDED_BY(mutex);  // of those that go on
   // What each waits for before its next step.
-  std::unordered_map<Steps*, std::vector<MPI_Request>> waits;
+  std::unordered_map<Steps*, std::vector<MPI_Request>> waits RESPROUT_GUARDED_BY(mutex);
 };
 
 CreationCommunicator& creation_communicator() {
@@ -52,8 +52,7 @@ bool is_anybody_lost() {
   return world != nullptr && world->lost_count() != 0;
 }
 
-// REQUIRES: its mutex is held.
-bool have_to_end() {
+bool have_to_end() RESPROUT_REQUIRES(creation_communicator().mutex) {
   const auto& parents = creation_communicator().parents;
   const auto is_over = [](MPI_Comm parent) { return is_revoked(parent); };
   return is_anybody_lost() ||
@@ -75,7 +74,7 @@ int look_at_creations() {
     return 0;
   std::vector<MPI_Request> all;
   {
-    const std::lock_guard guard(creation_communicator().mutex);
+    const runtime::MutexLock guard(creation_communicator().mutex);
     if (!have_to_end()) return 0;
     for (const auto& [steps, requests] : creation_communicator().waits)
       all.insert(all.end(), requests.begin(), requests.end());
@@ -87,31 +86,33 @@ int look_at_creations() {
 // Notes what it waits for. False: it is to end instead. The library looks whether that is so in
 // every step but the first, and but where it waits for other steps: those end, and it with them.
 bool may_wait(Steps* steps, std::span<const MPI_Request> requests) {
-  CreationCommunicator& n = creation_communicator();
-  const std::lock_guard guard(n.mutex);
-  const auto known = n.waits.find(steps);
+  const runtime::MutexLock guard(creation_communicator().mutex);
+  const auto known = creation_communicator().waits.find(steps);
   void* const whole = step_under_way();  // whichever thread has it go on
-  if (known == n.waits.end() && !(whole != nullptr ? n.waits.contains(whole) : is_creating))
+  if (known == creation_communicator().waits.end() &&
+      !(whole != nullptr ? creation_communicator().waits.contains(whole) : is_creating))
     return true;
-  const bool is_for_steps = std::any_of(requests.begin(), requests.end(), [&](MPI_Request it) {
-    return n.waits.contains(static_cast<Steps*>(it));
-  });
-  if (known != n.waits.end() && !is_for_steps && have_to_end()) return false;
-  n.waits[steps].assign(requests.begin(), requests.end());
+  const bool is_for_steps =
+      std::any_of(requests.begin(), requests.end(),
+                  [&](MPI_Request it) RESPROUT_REQUIRES(creation_communicator().mutex) {
+                    return creation_communicator().waits.contains(static_cast<Steps*>(it));
+                  });
+  if (known != creation_communicator().waits.end() && !is_for_steps && have_to_end()) return false;
+  creation_communicator().waits[steps].assign(requests.begin(), requests.end());
   return true;
 }
 
 class Creation {
  public:
   explicit Creation(MPI_Comm parent) : parent_(parent) {
-    const std::lock_guard guard(creation_communicator().mutex);
+    const runtime::MutexLock guard(creation_communicator().mutex);
     creation_communicator().parents.push_back(parent);
     creation_communicator().creations.fetch_add(1);
     is_creating = true;
   }
   ~Creation() {
     is_creating = false;
-    const std::lock_guard guard(creation_communicator().mutex);
+    const runtime::MutexLock guard(creation_communicator().mutex);
     creation_communicator().parents.erase(std::find(
         creation_communicator().parents.begin(), creation_communicator().parents.end(), parent_));
     if (creation_communicator().creations.fetch_sub(1) == 1) creation_communicator().waits.clear();
@@ -126,7 +127,7 @@ class Creation {
 // Something that the library does in steps is over.
 void leave_creation(void* steps) {
   if (creation_communicator().creations.load() == 0) return;
-  const std::lock_guard guard(creation_communicator().mutex);
+  const runtime::MutexLock guard(creation_communicator().mutex);
   creation_communicator().waits.erase(steps);
 }
 

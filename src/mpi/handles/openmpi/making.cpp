@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 #include <unordered_set>
 
 #include "mpi/handles/communicators/carrier_pool.hpp"
 #include "mpi/handles/openmpi/numbers.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -32,8 +32,8 @@ bool revoke_as_mpi(MPI_Comm comm, bool only_collectives) {
 
 // Those that are set up. Never destroyed: the library makes progress to the end of the process.
 struct Table {
-  std::mutex mutex;
-  std::unordered_set<MPI_Comm> comms;
+  runtime::Mutex mutex;
+  std::unordered_set<MPI_Comm> comms RESPROUT_GUARDED_BY(mutex);
   std::atomic<bool> knows_of_loss = false;  // the library
 };
 
@@ -43,13 +43,13 @@ Table& table() {
 }
 
 bool is_set_up(MPI_Comm comm) {
-  const std::lock_guard guard(table().mutex);
+  const runtime::MutexLock guard(table().mutex);
   return table().comms.contains(comm);
 }
 
 void note_set_up(MPI_Comm comm) {
   {
-    const std::lock_guard guard(table().mutex);
+    const runtime::MutexLock guard(table().mutex);
     table().comms.insert(comm);
   }
   // The library may have heard of that when it was left alone, or was not in its table yet.
@@ -122,7 +122,7 @@ extern "C" int mca_coll_base_comm_select(MPI_Comm comm) {
 extern "C" int mca_coll_base_comm_unselect(MPI_Comm comm) {
   static const auto unselect = of_mpi<GiveCollectives>("mca_coll_base_comm_unselect");
   {
-    const std::lock_guard guard(table().mutex);
+    const resprout::runtime::MutexLock guard(table().mutex);
     table().comms.erase(comm);
   }
   return unselect(comm);

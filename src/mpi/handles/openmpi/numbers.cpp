@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "mpi/handles/openmpi/steps.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -31,8 +31,9 @@ RESPROUT_FAST_THREAD_LOCAL bool wants_far_number = false;
 
 // Never destroyed: the library makes progress to the end of the process.
 struct Numbers {
-  std::mutex mutex;
-  std::unordered_map<int, void*> taken;  // by whose steps; null: a communicator has it
+  runtime::Mutex mutex;
+  // By whose steps; null: a communicator has it.
+  std::unordered_map<int, void*> taken RESPROUT_GUARDED_BY(mutex);
 };
 
 Numbers& numbers() {
@@ -49,7 +50,7 @@ bool is_of_communicators(PointerArray* table) {
 bool note_set(int number, const void* value) {
   Numbers& n = numbers();
   void* const steps = step_under_way();
-  const std::lock_guard guard(n.mutex);
+  const runtime::MutexLock guard(n.mutex);
   const auto found = n.taken.find(number);
   if (found == n.taken.end()) return true;
   if (value != nullptr) {
@@ -92,7 +93,7 @@ extern "C" bool opal_pointer_array_test_and_set_item(void* table, int number, vo
   if (wants_far_number && number < far_number && is_of_communicators(table)) return false;
   void* const steps = step_under_way();
   if (steps == nullptr || !is_of_communicators(table)) return test_and_set(table, number, value);
-  const std::lock_guard guard(numbers().mutex);
+  const resprout::runtime::MutexLock guard(numbers().mutex);
   const bool is_taken = test_and_set(table, number, value);
   if (is_taken && value != nullptr) numbers().taken[number] = steps;
   return is_taken;

@@ -1,12 +1,12 @@
 #include "mpi/handles/openmpi/steps.hpp"
 
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/process/fast_thread_local.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -21,8 +21,8 @@ struct Part {
 // step. Only one that ended with an error stays: until the one that waits for it has seen that, or
 // for ever if a blocking call does, but then its entry serves the next part at that address.
 struct Parts {
-  std::mutex mutex;
-  std::unordered_map<void*, Part> all;
+  runtime::Mutex mutex;
+  std::unordered_map<void*, Part> all RESPROUT_GUARDED_BY(mutex);
 };
 
 Parts& parts() {
@@ -41,7 +41,7 @@ int run_step(void* steps) {
   bool is_broken = false;
   bool is_whole = false;
   {
-    const std::lock_guard guard(p.mutex);
+    const runtime::MutexLock guard(p.mutex);
     Part& part = p.all[steps];
     step = std::exchange(part.next, nullptr);
     is_whole = part.is_whole;
@@ -54,7 +54,7 @@ int run_step(void* steps) {
     code = step(steps);
     current = outer;
   }
-  const std::lock_guard guard(p.mutex);
+  const runtime::MutexLock guard(p.mutex);
   const bool is_over = p.all[steps].next == nullptr;
   if (is_over && tell_over != nullptr) tell_over(steps);
   if (is_over && (code == MPI_SUCCESS || is_whole)) p.all.erase(steps);
@@ -77,7 +77,7 @@ int start_duplicate(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
 Step next_step(void* steps, Step step, const MPI_Request requests[], int count) {
   Parts& p = parts();
   if (step == nullptr) return step;
-  const std::lock_guard guard(p.mutex);
+  const runtime::MutexLock guard(p.mutex);
   Part& part = p.all[steps];
   if (is_starting) part.is_whole = true;
   is_starting = false;

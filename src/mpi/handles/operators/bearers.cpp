@@ -1,17 +1,17 @@
 #include "mpi/handles/operators/bearers.hpp"
 
-#include <mutex>
 #include <unordered_map>
 
 #include "mpi/process/world.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
 
 template <typename Handle>
 struct Table {
-  std::mutex mutex;
-  std::unordered_map<Handle, Bearer> freed;  // how often
+  runtime::Mutex mutex;
+  std::unordered_map<Handle, Bearer> freed RESPROUT_GUARDED_BY(mutex);  // how often
 };
 
 // Never destroyed: the program's exit handlers may still free what they have.
@@ -23,7 +23,7 @@ Table<Handle>& table() {
 
 template <typename Handle>
 Bearer find(Handle handle) {
-  const std::lock_guard guard(table<Handle>().mutex);
+  const runtime::MutexLock guard(table<Handle>().mutex);
   const auto found = table<Handle>().freed.find(handle);
   return found == table<Handle>().freed.end() ? 0 : found->second;
 }
@@ -33,7 +33,7 @@ template <typename Handle>
 void note(Handle handle) {
   const World* world = World::current();
   if (world == nullptr || !world->options().missing.is_remembered()) return;
-  const std::lock_guard guard(table<Handle>().mutex);
+  const runtime::MutexLock guard(table<Handle>().mutex);
   ++table<Handle>().freed[handle];
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <unordered_map>
 
 #include "mpi/handles/communicators/derived.hpp"
@@ -15,6 +14,7 @@
 #include "mpi/process/report/report.hpp"
 #include "openmpi/local_failure.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -26,9 +26,10 @@ constexpr int hopeless_looks_min = 100;
 
 struct Table {
   CallsMutex mutex;
-  std::unordered_map<MPI_Request, RequestRecord> entries;
-  std::uint64_t last_serial = 0;
-  std::uint64_t freed_serial = 0;     // the last one when a communicator was freed
+  std::unordered_map<MPI_Request, RequestRecord> entries RESPROUT_GUARDED_BY(mutex);
+  std::uint64_t last_serial RESPROUT_GUARDED_BY(mutex) = 0;
+  // The last one when a communicator was freed.
+  std::uint64_t freed_serial RESPROUT_GUARDED_BY(mutex) = 0;
   std::atomic<std::size_t> count{0};  // of the entries
 };
 
@@ -37,11 +38,13 @@ Table& table() {
   return *instance;
 }
 
-// REQUIRES: the mutex is held.
-void note_count() { table().count.store(table().entries.size(), std::memory_order_relaxed); }
+void note_count() RESPROUT_REQUIRES(table().mutex) {
+  table().count.store(table().entries.size(), std::memory_order_relaxed);
+}
 
-// Null: another request has its handle, or none. REQUIRES: the mutex is held.
-RequestRecord* find_same(MPI_Request request, const RequestRecord& recalled) {
+// Null: another request has its handle, or none.
+RequestRecord* find_same(MPI_Request request, const RequestRecord& recalled)
+    RESPROUT_REQUIRES(table().mutex) {
   const auto it = table().entries.find(request);
   const bool is_same = it != table().entries.end() && it->second.serial == recalled.serial;
   return is_same ? &it->second : nullptr;
@@ -79,7 +82,7 @@ void remember(MPI_Request request, const RequestRecord& record) {
   if (ulfm::is_active() && !record.is_persistent && !record.needs_receiver &&
       record.unsent_code == MPI_SUCCESS && !is_derived(record.comm))
     return forget(request);
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   RequestRecord& entry = table().entries[request];
   entry = record;
   entry.serial = ++table().last_serial;
@@ -88,7 +91,7 @@ void remember(MPI_Request request, const RequestRecord& record) {
 
 std::optional<RequestRecord> recall(MPI_Request request) {
   if (!is_any_remembered()) return std::nullopt;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   const auto it = table().entries.find(request);
   if (it == table().entries.end()) return std::nullopt;
   return it->second;
@@ -96,20 +99,20 @@ std::optional<RequestRecord> recall(MPI_Request request) {
 
 void forget(MPI_Request request) {
   if (!is_any_remembered()) return;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   table().entries.erase(request);
   note_count();
 }
 
 bool has_requests_of(MPI_Comm comm) {
   if (!is_any_remembered()) return false;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   return std::ranges::any_of(table().entries,
                              [&](const auto& entry) { return entry.second.comm == comm; });
 }
 
 int forget_requests_of(MPI_Comm comm) {
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   table().freed_serial = table().last_serial;
   int count = 0;
   std::erase_if(table().entries, [&](const auto& entry) {
@@ -134,7 +137,7 @@ void note_start(MPI_Request request, int unsent_code) {
 bool note_completion(const std::optional<RequestRecord>& was, MPI_Request before,
                      MPI_Request after) {
   if (!was) return false;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   RequestRecord* entry = find_same(before, *was);
   if (entry == nullptr) return was->serial > table().freed_serial;
   entry->is_started = false;
@@ -146,13 +149,13 @@ bool note_completion(const std::optional<RequestRecord>& was, MPI_Request before
 
 // The state is kept between calls: a program may look as seldom as it likes.
 void update(MPI_Request request, const RequestRecord& record) {
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   if (RequestRecord* entry = find_same(request, record)) *entry = record;
 }
 
 Recalled::Recalled(int count, const MPI_Request* requests) {
   if (count <= 0 || !is_any_remembered()) return;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   for (int i = 0; i < count; ++i) {
     const auto it = table().entries.find(requests[i]);
     if (it == table().entries.end()) continue;

@@ -4,11 +4,11 @@
 
 #  include <algorithm>
 #  include <cstring>
-#  include <mutex>
 #  include <set>
 
 #  include "mpi/handles/communicators/neighbors.hpp"
 #  include "mpi/operations/fortran/late.hpp"
+#  include "runtime/mutex.hpp"
 
 // Open MPI's, of which only the addresses count. Where there is no Fortran they may be missing.
 extern "C" {
@@ -108,10 +108,10 @@ Datatypes::Datatypes(const MPI_Fint* fortran, int blocks, const void* buffer)
 }
 
 const MPI_Datatype* kept_datatypes(const MPI_Fint* fortran, int blocks, const void* buffer) {
-  static std::mutex mutex;
+  static runtime::Mutex mutex;
   static auto* kept = new std::set<std::vector<MPI_Datatype>>;
   const Datatypes datatypes(fortran, blocks, buffer);
-  const std::scoped_lock lock(mutex);
+  const runtime::MutexLock lock(mutex);
   return kept->insert(datatypes.all()).first->data();
 }
 

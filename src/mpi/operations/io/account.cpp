@@ -16,6 +16,7 @@
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/names.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/net/fd.hpp"
 
 namespace resprout::shim {
@@ -62,21 +63,22 @@ void Account::note_closed() const {
 
 void Account::note_view(MPI_File fh) {
   auto view = View::of(fh);
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   view_ = std::move(view);
 }
 
 void Account::note_written(MPI_Offset at, int count, MPI_Datatype datatype) {
   MPI_Count bytes = 0;
   if (datatype != MPI_DATATYPE_NULL) PMPI_Type_size_x(datatype, &bytes);
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   if (!view_) return written_.add_somewhere();
   view_->for_each_piece(at, bytes * count,
-                        [&](MPI_Offset from, MPI_Offset piece) { written_.add(from, piece); });
+                        [&](MPI_Offset from, MPI_Offset piece)
+                            RESPROUT_NOT_CHECKED { written_.add(from, piece); });
 }
 
 void Account::note_written_somewhere() {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   written_.add_somewhere();
 }
 
@@ -97,7 +99,7 @@ void Account::keep(int part, std::span<const std::byte> bytes) {
 
 void Account::begin(const char* call) {
   begin_anew(call);
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   int part = 0;
   for (const auto& bytes : written_.take_parts(path_)) keep(part++, bytes);
 }

@@ -18,13 +18,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "mpi/operations/io/view.hpp"
 #include "mpi/operations/io/written.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/streams.hpp"
 
 namespace resprout::shim {
@@ -79,9 +79,9 @@ class Account {
   std::uint64_t times_ = 0;
   const char* call_ = nullptr;
 
-  std::mutex mutex_;  // guards what follows
-  std::optional<View> view_;
-  Written written_;
+  runtime::Mutex mutex_;
+  std::optional<View> view_ RESPROUT_GUARDED_BY(mutex_);
+  Written written_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace resprout::shim

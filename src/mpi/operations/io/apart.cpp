@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,6 +26,7 @@
 #include "openmpi/quiet_opening.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -81,8 +81,8 @@ MPI_Offset end_of(MPI_File fh) {
 
 // Those that are open. Never destroyed: threads may be here when the process ends.
 struct Open {
-  std::mutex mutex;
-  std::map<MPI_File, std::shared_ptr<Apart>> by_handle;
+  runtime::Mutex mutex;
+  std::map<MPI_File, std::shared_ptr<Apart>> by_handle RESPROUT_GUARDED_BY(mutex);
 };
 
 Open& opened() {
@@ -344,19 +344,19 @@ int open_apart(CollectiveCall& call, MPI_Comm comm, const char* filename, int am
       apart->open(info, fh, place.error != 0 ? class_of_errno(place.error) : MPI_SUCCESS);
   if (code != MPI_SUCCESS) return code;
   note_open(filename, amode, place);
-  const std::lock_guard guard(opened().mutex);
+  const runtime::MutexLock guard(opened().mutex);
   opened().by_handle[*fh] = apart;
   return MPI_SUCCESS;
 }
 
 std::shared_ptr<Apart> apart_of(MPI_File fh) {
-  const std::lock_guard guard(opened().mutex);
+  const runtime::MutexLock guard(opened().mutex);
   const auto found = opened().by_handle.find(fh);
   return found != opened().by_handle.end() ? found->second : nullptr;
 }
 
 std::shared_ptr<Apart> take_apart(MPI_File fh) {
-  const std::lock_guard guard(opened().mutex);
+  const runtime::MutexLock guard(opened().mutex);
   auto node = opened().by_handle.extract(fh);
   return node.empty() ? nullptr : std::move(node.mapped());
 }

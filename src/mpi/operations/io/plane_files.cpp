@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "mpi/policies/files/file_note.hpp"
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -28,9 +28,10 @@ struct WrittenFile {
   int writer() const { return world_ranks.size() == 1 ? world_ranks.front() : FileNote::several; }
 };
 struct WrittenFiles {
-  std::mutex mutex;
-  std::map<MPI_File, WrittenFile> by_handle;
-  std::map<std::string, std::uint64_t> times;  // by path, to write or to remove it
+  runtime::Mutex mutex;
+  std::map<MPI_File, WrittenFile> by_handle RESPROUT_GUARDED_BY(mutex);
+  // By path, to write or to remove it.
+  std::map<std::string, std::uint64_t> times RESPROUT_GUARDED_BY(mutex);
 };
 
 WrittenFiles& written_files() {
@@ -74,7 +75,7 @@ void note_open(const char* filename, int amode, const Shadows::Place& place) {
 }
 
 std::uint64_t next_time(const char* filename) {
-  const std::lock_guard guard(written_files().mutex);
+  const runtime::MutexLock guard(written_files().mutex);
   return ++written_files().times[Shadows::known_as(filename)];
 }
 
@@ -82,7 +83,7 @@ void note_written_file(MPI_File fh, MPI_Comm comm, const char* filename, int amo
   if (!is_written(amode) || !call_policy().stands_in()) return;
   WrittenFile file{filename, communicator_of(comm)->world_ranks, next_time(filename)};
   shadows()->note_begun(filename, file.writer(), file.of);
-  const std::lock_guard guard(written_files().mutex);
+  const runtime::MutexLock guard(written_files().mutex);
   written_files().by_handle[fh] = std::move(file);
 }
 
@@ -95,7 +96,7 @@ void end_if_behind(const char* filename) {
 }
 
 int close_written_file(MPI_File* fh) {
-  std::unique_lock lock(written_files().mutex);
+  runtime::MutexLock lock(written_files().mutex);
   const auto file = written_files().by_handle.extract(*fh);
   lock.unlock();
   const int code = PMPI_File_close(fh);
@@ -104,7 +105,7 @@ int close_written_file(MPI_File* fh) {
 }
 
 std::uint64_t times_alone(const std::string& filename) {
-  const std::lock_guard guard(written_files().mutex);
+  const runtime::MutexLock guard(written_files().mutex);
   return written_files().times[Shadows::known_as(filename)];
 }
 

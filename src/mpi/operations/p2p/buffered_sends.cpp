@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/peers.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -22,9 +22,9 @@ struct PersistentBuffered {
 
 // Never destroyed: the program's exit handlers may still complete requests.
 struct BufferTable {
-  std::mutex mutex;
-  std::size_t attached_bytes = 0;
-  std::unordered_map<MPI_Request, PersistentBuffered> persistent;
+  runtime::Mutex mutex;
+  std::size_t attached_bytes RESPROUT_GUARDED_BY(mutex) = 0;
+  std::unordered_map<MPI_Request, PersistentBuffered> persistent RESPROUT_GUARDED_BY(mutex);
   std::atomic<std::size_t> persistent_count{0};
 };
 
@@ -36,19 +36,19 @@ BufferTable& buffer_table() {
 // Of the program's buffer, behind what the sends that are not over take of it.
 bool has_room_for(std::size_t bytes) {
   const std::size_t used = buffered_bytes();
-  const std::lock_guard guard(buffer_table().mutex);
+  const runtime::MutexLock guard(buffer_table().mutex);
   return used + bytes + MPI_BSEND_OVERHEAD <= buffer_table().attached_bytes;
 }
 
 // None is pending in it.
 void note_attached(std::size_t bytes) {
-  const std::lock_guard guard(buffer_table().mutex);
+  const runtime::MutexLock guard(buffer_table().mutex);
   buffer_table().attached_bytes = bytes;
 }
 
 std::optional<PersistentBuffered> find_buffered(MPI_Request request) {
   if (buffer_table().persistent_count.load(std::memory_order_relaxed) == 0) return std::nullopt;
-  const std::lock_guard guard(buffer_table().mutex);
+  const runtime::MutexLock guard(buffer_table().mutex);
   const auto found = buffer_table().persistent.find(request);
   return found != buffer_table().persistent.end() ? std::optional(found->second) : std::nullopt;
 }
@@ -94,7 +94,7 @@ int init_buffered(const Sending& sending, const SendBuffer& from, MPI_Request* r
   if (code != MPI_SUCCESS) return code;
   PersistentBuffered made{sending, from};
   PMPI_Type_dup(from.datatype, &made.from.datatype);
-  const std::lock_guard guard(buffer_table().mutex);
+  const runtime::MutexLock guard(buffer_table().mutex);
   buffer_table().persistent.insert_or_assign(*request, made);
   buffer_table().persistent_count.store(buffer_table().persistent.size());
   return MPI_SUCCESS;
@@ -107,7 +107,7 @@ int start_buffered(MPI_Request request) {
 
 void forget_buffered(MPI_Request request) {
   if (!find_buffered(request)) return;
-  const std::lock_guard guard(buffer_table().mutex);
+  const runtime::MutexLock guard(buffer_table().mutex);
   PMPI_Type_free(&buffer_table().persistent.at(request).from.datatype);
   buffer_table().persistent.erase(request);
   buffer_table().persistent_count.store(buffer_table().persistent.size());

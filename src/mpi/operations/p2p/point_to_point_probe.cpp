@@ -1,6 +1,5 @@
 // The calls that look for a message: MPI_Probe, MPI_Iprobe, MPI_Mprobe, MPI_Improbe; and those that
 // receive what was found: MPI_Mrecv, MPI_Imrecv.
-#include <mutex>
 #include <unordered_map>
 
 #include "mpi/carriers/started/under_way.hpp"
@@ -18,6 +17,7 @@
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/patience.hpp"
 #include "openmpi/ulfm.hpp"
+#include "runtime/mutex.hpp"
 
 using namespace resprout::shim;
 
@@ -85,8 +85,8 @@ struct Matched {
 };
 
 struct MatchedMessages {
-  std::mutex mutex;
-  std::unordered_map<MPI_Message, Matched> all;
+  resprout::runtime::Mutex mutex;
+  std::unordered_map<MPI_Message, Matched> all RESPROUT_GUARDED_BY(mutex);
 };
 
 MatchedMessages& matched() {
@@ -99,7 +99,7 @@ void note_matched(MPI_Message message, const Matched& found, int tag) {
   Messages* messages = verified_messages.load(std::memory_order_acquire);
   if (ulfm::is_active() && !is_derived(found.comm) && messages == nullptr) return;
   if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC) return;
-  const std::scoped_lock lock(matched().mutex);
+  const resprout::runtime::MutexLock lock(matched().mutex);
   matched().all[message] = found;
   if (messages == nullptr) return;
   if (const auto ticket = messages->post(found.comm, found.source, tag))
@@ -107,7 +107,7 @@ void note_matched(MPI_Message message, const Matched& found, int tag) {
 }
 
 Matched forget_matched(MPI_Message message) {
-  const std::scoped_lock lock(matched().mutex);
+  const resprout::runtime::MutexLock lock(matched().mutex);
   const auto found = matched().all.extract(message);
   return found.empty() ? Matched{} : found.mapped();
 }

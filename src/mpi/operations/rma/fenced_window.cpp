@@ -17,6 +17,7 @@
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -64,12 +65,12 @@ FencedWindow::FencedWindow(MPI_Comm comm, const Made& made)
 }
 
 bool FencedWindow::has_fences_for(int rank) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   return !is_started_ && !is_locked_ && !locked_.contains(rank);
 }
 
 void FencedWindow::begin_locks(int rank) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   if (rank == MPI_ANY_SOURCE)
     is_locked_ = true;
   else
@@ -77,7 +78,7 @@ void FencedWindow::begin_locks(int rank) {
 }
 
 void FencedWindow::end_locks(int rank) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   if (rank == MPI_ANY_SOURCE)
     is_locked_ = false;
   else if (const auto it = locked_.find(rank); it != locked_.end())
@@ -85,12 +86,12 @@ void FencedWindow::end_locks(int rank) {
 }
 
 void FencedWindow::begin_start() {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   is_started_ = true;
 }
 
 void FencedWindow::end_start() {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   is_started_ = false;
 }
 
@@ -126,7 +127,7 @@ int FencedWindow::add(AccessKind kind, MPI_Op op, int rank, const AtTarget& plac
 }
 
 int FencedWindow::put(const SendBuffer& origin, int rank, const AtTarget& place) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
   std::vector<std::byte> storage;
@@ -139,7 +140,7 @@ int FencedWindow::put(const SendBuffer& origin, int rank, const AtTarget& place)
 }
 
 int FencedWindow::get(const ResultBuffer& result, int rank, const AtTarget& place) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS) return code;
   if (is_void) {
@@ -158,7 +159,7 @@ int FencedWindow::get(const ResultBuffer& result, int rank, const AtTarget& plac
 }
 
 int FencedWindow::accumulate(const SendBuffer& origin, int rank, const AtTarget& place, MPI_Op op) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS || is_void) return code;
   std::vector<std::byte> storage;
@@ -169,7 +170,7 @@ int FencedWindow::accumulate(const SendBuffer& origin, int rank, const AtTarget&
 
 int FencedWindow::get_accumulate(const SendBuffer& origin, const ResultBuffer& result, int rank,
                                  const AtTarget& place, MPI_Op op) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS) return code;
   if (is_void) {
@@ -188,7 +189,7 @@ int FencedWindow::get_accumulate(const SendBuffer& origin, const ResultBuffer& r
 
 int FencedWindow::compare_and_swap(const void* origin, const void* compared,
                                    const ResultBuffer& result, int rank, const AtTarget& place) {
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   bool is_void = false;
   if (const int code = check(rank, place, is_void); code != MPI_SUCCESS) return code;
   if (is_void) {
@@ -204,7 +205,7 @@ int FencedWindow::compare_and_swap(const void* origin, const void* compared,
 
 int FencedWindow::fence(int assertion) {
   const OwnCalls own;
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   if (is_locked_ || is_started_ || !locked_.empty()) return MPI_ERR_RMA_SYNC;
   const int code = exchange();
   forget_epoch();
@@ -281,7 +282,7 @@ void FencedWindow::forget_epoch() {
 
 bool FencedWindow::close() {
   const OwnCalls own;
-  const std::lock_guard guard(mutex_);
+  const runtime::MutexLock guard(mutex_);
   MPI_Comm comm = comm_;
   bool is_whole = true;
   if (ulfm::is_active()) {

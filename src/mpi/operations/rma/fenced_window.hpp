@@ -20,13 +20,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <vector>
 
 #include "mpi/handles/datatypes/send_buffer.hpp"
 #include "mpi/operations/rma/access_list.hpp"
 #include "mpi/operations/rma/list_exchange.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 
@@ -94,14 +94,14 @@ class FencedWindow {
 
   bool is_lost(int rank) const;
   // MPI_SUCCESS, or what is wrong with an access; `is_void`: it is to nobody.
-  int check(int rank, const AtTarget& place, bool& is_void);
+  int check(int rank, const AtTarget& place, bool& is_void) RESPROUT_REQUIRES(mutex_);
   int add(AccessKind kind, MPI_Op op, int rank, const AtTarget& place,
-          std::span<const std::byte> data, const ResultBuffer* result);
-  int exchange();
-  void take_answers(const ListsOfBytes& answers);
+          std::span<const std::byte> data, const ResultBuffer* result) RESPROUT_REQUIRES(mutex_);
+  int exchange() RESPROUT_REQUIRES(mutex_);
+  void take_answers(const ListsOfBytes& answers) RESPROUT_REQUIRES(mutex_);
   // An access that reads is to nobody, with these arguments.
-  void note_missed(int rank, const AtTarget& place);
-  void forget_epoch();
+  void note_missed(int rank, const AtTarget& place) RESPROUT_REQUIRES(mutex_);
+  void forget_epoch() RESPROUT_REQUIRES(mutex_);
 
   const MPI_Comm comm_;
   const bool is_apart_;
@@ -109,13 +109,14 @@ class FencedWindow {
   const bool is_allocated_;
   const WindowMemory memory_;
   bool is_shared_ = false;  // members copy to and from each other's memory
-  std::mutex mutex_;        // guards what follows
-  std::vector<Member> members_;
-  bool is_open_ = false;       // since a fence
-  bool has_missed_ = false;    // something that was to be read from the lost, since a fence
-  bool is_started_ = false;    // an epoch of the library's
-  bool is_locked_ = false;     // all are
-  std::multiset<int> locked_;  // those
+  runtime::Mutex mutex_;
+  std::vector<Member> members_ RESPROUT_GUARDED_BY(mutex_);
+  bool is_open_ RESPROUT_GUARDED_BY(mutex_) = false;  // since a fence
+  // Something that was to be read from the lost, since a fence.
+  bool has_missed_ RESPROUT_GUARDED_BY(mutex_) = false;
+  bool is_started_ RESPROUT_GUARDED_BY(mutex_) = false;    // an epoch of the library's
+  bool is_locked_ RESPROUT_GUARDED_BY(mutex_) = false;     // all are
+  std::multiset<int> locked_ RESPROUT_GUARDED_BY(mutex_);  // those
 };
 
 }  // namespace resprout::shim

@@ -12,6 +12,7 @@
 #include "mpi/policies/replicas/compared_requests.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/process/report/position.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -103,21 +104,21 @@ bool Checkpoints::is_right(const Regions& regions) {
   MessageName name{{*name_of(MPI_COMM_WORLD), setup_.rank, setup_.rank, 0, Stream::Of::checkpoints},
                    0};
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     found_.reset();
     name.number = ++compared_;
   }
   setup_.peer_planes.verifier.compare({name, "resprout_checkpoint", regions.bytes(), nullptr},
                                       digest, false);
   settle();
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   right_ = found_ ? found_->digest : digest;
   return !right_ || digest == *right_;
 }
 
 void Checkpoints::note(const runtime::Finding& finding) {
   if (finding.name.stream.of != Stream::Of::checkpoints) return;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   if (finding.name.number == compared_) found_ = finding;
 }
 
@@ -165,7 +166,7 @@ void Checkpoints::come_back(Regions& regions) {
 void Checkpoints::begin_anew(int newcomer) {
   forget_write_sums();
   setup_.findings.note_newcomer(newcomer);
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   compared_ = 0;
   found_.reset();
 }

@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +38,7 @@
 #include "mpi/policies/replicas/messages.hpp"
 #include "mpi/policies/replicas/peer_planes.hpp"
 #include "mpi/policies/replicas/receives.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 
@@ -127,9 +127,10 @@ class Checkpoints {
   // What the next checkpoint has to be; nothing: it was not compared, or nobody could tell.
   std::optional<std::uint64_t> right_;
   Figures figures_;
-  std::mutex mutex_;  // guards what follows
-  std::uint64_t compared_ = 0;
-  std::optional<runtime::Finding> found_;  // about what was compared last
+  runtime::Mutex mutex_;
+  std::uint64_t compared_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  // About what was compared last.
+  std::optional<runtime::Finding> found_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 // Of this process; null: there are none. Set between two MPI calls of the program.

@@ -7,6 +7,7 @@
 #include "mpi/process/names.hpp"
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/report.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -67,16 +68,16 @@ Flips::Flips(const std::vector<Fault>& faults, int rank, const std::string& run_
 
 std::vector<std::string> Flips::left() {
   std::vector<std::string> texts;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   for (const Fault& fault : due_) texts.push_back(fault.text);
   return texts;
 }
 
 std::vector<Fault> Flips::take_due(std::size_t bytes) {
   std::vector<Fault> taken;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   ++messages_;
-  std::erase_if(due_, [&](const Fault& fault) {
+  std::erase_if(due_, [&](const Fault& fault) RESPROUT_REQUIRES(mutex_) {
     const bool is_due = fault.message == messages_ && bytes > 0;
     if (is_due) taken.push_back(fault);
     return is_due;
@@ -104,15 +105,15 @@ SendBuffer Flips::as_sent(const SendBuffer& buffer, const Sending& sending) {
   std::vector<std::byte> bytes;
   const SendBuffer sent = copy_of(buffer, layout, bytes);
   flip(bytes, due, sending);
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   sent_.push_back(std::move(bytes));
   return sent;
 }
 
 void Flips::at_checkpoint(Regions& regions) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   ++checkpoints_;
-  std::erase_if(due_, [&](const Fault& fault) {
+  std::erase_if(due_, [&](const Fault& fault) RESPROUT_REQUIRES(mutex_) {
     const bool is_due = fault.checkpoint == checkpoints_ && regions.bytes() > 0;
     if (!is_due) return false;
     regions.flip(fault.bit);
@@ -125,9 +126,9 @@ void Flips::at_checkpoint(Regions& regions) {
 void Flips::at_collective(std::span<const Piece> given, MPI_Comm comm, const char* call) {
   const std::size_t bytes = bytes_of(given);
   if (bytes == 0) return;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   ++collectives_;
-  std::erase_if(due_, [&](const Fault& fault) {
+  std::erase_if(due_, [&](const Fault& fault) RESPROUT_REQUIRES(mutex_) {
     if (fault.collective != collectives_) return false;
     flip_in(given, fault.bit % (bytes * CHAR_BIT));
     Json note = begin_note(fault, {"collective", fault.collective, bytes, call});
@@ -140,7 +141,7 @@ void Flips::at_collective(std::span<const Piece> given, MPI_Comm comm, const cha
 PersistentCopy* Flips::persistent_copy(const SendBuffer& buffer, const Sending& sending) {
   if (!is_message(buffer, sending)) return nullptr;
   if (!is_copyable(layout_of(buffer.datatype, buffer.count))) return nullptr;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return &persistent_.emplace_back(*this, buffer, sending);
 }
 

@@ -26,7 +26,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +36,7 @@
 #include "mpi/policies/regions.hpp"
 #include "mpi/process/options.hpp"
 #include "mpi/process/report/notes.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 
@@ -86,13 +86,13 @@ class Flips {
 
   Notes notes_;
   bool has_collectives_ = false;
-  std::mutex mutex_;  // guards what follows
-  std::uint64_t messages_ = 0;
-  std::uint64_t collectives_ = 0;
-  std::uint64_t checkpoints_ = 0;
-  std::vector<Fault> due_;
-  std::deque<std::vector<std::byte>> sent_;
-  std::deque<PersistentCopy> persistent_;
+  runtime::Mutex mutex_;
+  std::uint64_t messages_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  std::uint64_t collectives_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  std::uint64_t checkpoints_ RESPROUT_GUARDED_BY(mutex_) = 0;
+  std::vector<Fault> due_ RESPROUT_GUARDED_BY(mutex_);
+  std::deque<std::vector<std::byte>> sent_ RESPROUT_GUARDED_BY(mutex_);
+  std::deque<PersistentCopy> persistent_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 // Of this process; null unless some are armed. Never ends.

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -18,6 +17,7 @@
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/notes.hpp"
 #include "mpi/process/report/report.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace detail {
@@ -31,10 +31,11 @@ enum class Context { call, timer };
 struct Armed {
   std::optional<Notes> notes;
   std::vector<Fault> timed;  // earliest first
-  std::mutex mutex;          // guards what follows
-  std::vector<Fault> counted;
-  std::vector<std::string> left;  // the texts of those that have not fired
-  std::map<std::string, std::uint64_t> entries;
+  runtime::Mutex mutex;
+  std::vector<Fault> counted RESPROUT_GUARDED_BY(mutex);
+  // The texts of those that have not fired.
+  std::vector<std::string> left RESPROUT_GUARDED_BY(mutex);
+  std::map<std::string, std::uint64_t> entries RESPROUT_GUARDED_BY(mutex);
 };
 
 // Never destroyed: threads use it until the process ends.
@@ -84,7 +85,7 @@ bool flip(const Fault& fault) {
 void fire(const Fault& fault, Context context) {
   if (fault.kind == Fault::Kind::flip && !flip(fault)) return;
   {
-    const std::scoped_lock lock(armed().mutex);
+    const runtime::MutexLock lock(armed().mutex);
     std::vector<std::string>& left = armed().left;
     if (const auto it = std::ranges::find(left, fault.text); it != left.end()) left.erase(it);
   }
@@ -142,6 +143,7 @@ void start_timer() {
 
 void arm_faults(const Options& options, int rank) {
   Armed& faults = armed();
+  const runtime::MutexLock lock(faults.mutex);
   faults.notes.emplace(options.run_directory, rank);
   bool has_flips = false;
   for (const Fault& fault : options.faults) {
@@ -165,7 +167,7 @@ void arm_faults(const Options& options, int rank) {
 std::vector<std::string> faults_left() {
   std::vector<std::string> texts;
   {
-    const std::scoped_lock lock(armed().mutex);
+    const runtime::MutexLock lock(armed().mutex);
     texts = armed().left;
   }
   if (Flips* flips = armed_flips.load())
@@ -176,7 +178,7 @@ std::vector<std::string> faults_left() {
 void detail::count_entry(const char* call) {
   std::vector<Fault> due;
   {
-    const std::scoped_lock lock(armed().mutex);
+    const runtime::MutexLock lock(armed().mutex);
     const std::uint64_t entry = ++armed().entries[call];
     for (const Fault& fault : armed().counted)
       if (fault.call == call && fault.count == entry) due.push_back(fault);

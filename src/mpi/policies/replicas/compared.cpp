@@ -7,6 +7,7 @@
 #include "mpi/handles/communicators/communicator_name.hpp"
 #include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/decided.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -39,17 +40,17 @@ void put_right(std::span<const std::byte> bytes, std::span<const Piece> pieces) 
 using runtime::Stream;
 
 std::uint64_t Comparing::next_number(std::uint64_t communicator) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return numbers_.next({communicator, rank, rank, 0, Stream::Of::contributions}).number;
 }
 
 runtime::SentStreams Comparing::numbers() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return numbers_;
 }
 
 void Comparing::set_numbers(const runtime::SentStreams& numbers) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   numbers_ = numbers;
 }
 

@@ -22,12 +22,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "mpi/policies/call_data.hpp"
 #include "mpi/policies/replicas/lag_limiter.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/verifier.hpp"
 
 namespace resprout::shim {
@@ -49,8 +49,8 @@ struct Comparing {
   void set_numbers(const runtime::SentStreams& numbers);
 
  private:
-  std::mutex mutex_;  // guards what follows
-  runtime::SentStreams numbers_;
+  runtime::Mutex mutex_;
+  runtime::SentStreams numbers_ RESPROUT_GUARDED_BY(mutex_);
 };
 // Null: collectives are not compared. Set between two MPI calls of the program.
 inline std::atomic<Comparing*> comparing{nullptr};

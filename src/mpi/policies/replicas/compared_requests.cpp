@@ -1,12 +1,12 @@
 #include "mpi/policies/replicas/compared_requests.hpp"
 
-#include <mutex>
 #include <utility>
 
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/policies/inject/flipped_given.hpp"
 #include "mpi/policies/replicas/substituted_collective.hpp"
 #include "mpi/process/calls_mutex.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -15,7 +15,7 @@ using Entry = std::shared_ptr<ComparedRequest>;
 
 struct Table {
   CallsMutex mutex;
-  RequestTable<ComparedRequest> entries;
+  RequestTable<ComparedRequest> entries RESPROUT_GUARDED_BY(mutex);
 };
 
 Table& table() {
@@ -39,7 +39,7 @@ MPI_Request handle_of_the_complete() {
 }
 
 Entry find(MPI_Request request) {
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   return table().entries.find(request);
 }
 
@@ -54,7 +54,7 @@ Entry made(MPI_Comm comm, const char* call, const Describe& describe, std::uint6
 
 void erase(MPI_Request request) {
   Entry over;  // ends without the mutex
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   over = table().entries.extract(request);
 }
 
@@ -126,7 +126,7 @@ ComparedStart::~ComparedStart() {
 void ComparedStart::go_on_as(MPI_Request request) {
   if (!entry_ || request == handle_of_the_complete()) return;
   Entry before;  // ends without the mutex
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   before = table().entries.put(request, std::exchange(entry_, nullptr));
 }
 
@@ -136,7 +136,7 @@ void remember_compared(MPI_Request request, MPI_Comm comm, const char* call,
   const Entry entry = made(comm, call, describe, communicator_of(comm)->made.persistent);
   if (!entry) return;
   Entry before;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   before = table().entries.put(request, entry);
 }
 
@@ -153,13 +153,13 @@ std::shared_ptr<SubstitutedCollective> substituted_collective(MPI_Request reques
 
 RequestClaim<ComparedRequest> claim_compared(MPI_Request request) {
   if (!are_requests_compared()) return {};
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   return table().entries.claim(request);
 }
 
 void give_back_compared(const RequestClaim<ComparedRequest>& claim, MPI_Request after) {
   if (!claim) return;
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   table().entries.settle(claim, after);
 }
 
@@ -174,7 +174,7 @@ void forget_compared(MPI_Request request) {
 }
 
 bool is_any_compared_under_way() {
-  const std::scoped_lock lock(table().mutex);
+  const runtime::MutexLock lock(table().mutex);
   return table().entries.has_any([](const ComparedRequest& entry) { return entry.is_started(); });
 }
 

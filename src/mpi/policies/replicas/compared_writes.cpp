@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <unordered_map>
 
@@ -10,6 +9,7 @@
 #include "mpi/policies/digests/digest.hpp"
 #include "mpi/policies/replicas/compared.hpp"
 #include "mpi/policies/replicas/decided.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -22,8 +22,8 @@ struct Writes {
 };
 // Never destroyed: threads may be here at the end.
 struct AllWrites {
-  std::mutex mutex;
-  std::unordered_map<MPI_File, Writes> by_file;
+  runtime::Mutex mutex;
+  std::unordered_map<MPI_File, Writes> by_file RESPROUT_GUARDED_BY(mutex);
 };
 
 AllWrites& all_writes() {
@@ -34,7 +34,7 @@ AllWrites& all_writes() {
 bool is_compared(MPI_File fh) {
   if (comparing.load(std::memory_order_acquire) == nullptr) [[likely]]
     return false;
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   return all_writes().by_file.contains(fh);
 }
 
@@ -51,7 +51,7 @@ void note(MPI_File fh, At how, MPI_Offset where, const WrittenData& data) {
                                            static_cast<std::uint64_t>(how),
                                            static_cast<std::uint64_t>(where)};
   const std::uint64_t digest = digest_of_packed(std::as_bytes(std::span(words))).low;
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   const auto found = all_writes().by_file.find(fh);
   if (found == all_writes().by_file.end()) return;
   found->second.sum.digest += digest;
@@ -85,7 +85,7 @@ void begin_comparing_writes(MPI_File fh, MPI_Comm comm) {
     by->skipped.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   all_writes().by_file[fh] = {.communicator = *name};
 }
 
@@ -114,7 +114,7 @@ void compare_writes(MPI_File fh, const char* call) {
   if (by == nullptr) return;
   Writes writes;
   {
-    const std::scoped_lock lock(all_writes().mutex);
+    const runtime::MutexLock lock(all_writes().mutex);
     const auto found = all_writes().by_file.find(fh);
     if (found == all_writes().by_file.end()) return;
     writes = found->second;
@@ -125,25 +125,25 @@ void compare_writes(MPI_File fh, const char* call) {
 
 void end_comparing_writes(MPI_File fh, const char* call) {
   compare_writes(fh, call);
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   all_writes().by_file.erase(fh);
 }
 
 WriteSums write_sums() {
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   WriteSums sums;
   for (const auto& [file, writes] : all_writes().by_file) sums[file] = writes.sum;
   return sums;
 }
 
 void set_write_sums(const WriteSums& sums) {
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   for (auto& [file, writes] : all_writes().by_file)
     if (const auto found = sums.find(file); found != sums.end()) writes.sum = found->second;
 }
 
 void forget_write_sums() {
-  const std::scoped_lock lock(all_writes().mutex);
+  const runtime::MutexLock lock(all_writes().mutex);
   for (auto& [file, writes] : all_writes().by_file) writes.sum = {};
 }
 

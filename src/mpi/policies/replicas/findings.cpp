@@ -6,6 +6,7 @@
 #include "mpi/handles/communicators/communicator_name.hpp"
 #include "mpi/process/report/json.hpp"
 #include "mpi/process/report/report.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -57,7 +58,7 @@ bool is_replaceable(const Finding& finding) {
 void Findings::note(const Finding& finding) {
   const Then then = what_follows(finding);
   if (then == Then::go_back) {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     if (tainted_) return;
     tainted_ = finding;
     const bool is_wrong = what_follows_without_checkpoint(finding) == Then::exclude;
@@ -72,23 +73,23 @@ void Findings::note(const Finding& finding) {
 void Findings::allow_going_back(bool is_allowed) { may_go_back_ = is_allowed; }
 
 bool Findings::is_tainted() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return tainted_.has_value();
 }
 
 void Findings::forgive() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   tainted_.reset();
   unlink(mark_.c_str());
 }
 
 bool Findings::is_doomed() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return tainted_ && what_follows_without_checkpoint(*tainted_) != Then::go_on;
 }
 
 void Findings::give_up() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   if (!tainted_) return;
   const Then then = what_follows_without_checkpoint(*tainted_);
   leave_note(*tainted_, then);

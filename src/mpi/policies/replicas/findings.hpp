@@ -11,12 +11,12 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "mpi/process/options.hpp"
 #include "mpi/process/report/notes.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/verifier.hpp"
 
 namespace resprout::shim {
@@ -69,10 +69,11 @@ class Findings {
   Notes notes_;
   std::atomic<bool> may_go_back_{false};
   std::atomic<int> newcomer_{-1};
-  std::mutex mutex_;                         // guards what follows
-  std::optional<runtime::Finding> tainted_;  // by the first that it found
+  runtime::Mutex mutex_;
+  // By the first that it found.
+  std::optional<runtime::Finding> tainted_ RESPROUT_GUARDED_BY(mutex_);
   // For the launcher, until it is forgiven: this process has been out-voted, or nobody can tell.
-  std::string mark_;
+  std::string mark_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace resprout::shim

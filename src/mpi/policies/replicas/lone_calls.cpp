@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
 #include "mpi/handles/communicators/communicator.hpp"
@@ -12,15 +11,16 @@
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/names.hpp"
 #include "mpi/process/world.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
 
 struct LoneCalls {
   std::atomic<int> count{0};
-  std::mutex mutex;
-  std::vector<const LoneCall*> all;
-  RequestTable<LoneCall> started;
+  runtime::Mutex mutex;
+  std::vector<const LoneCall*> all RESPROUT_GUARDED_BY(mutex);
+  RequestTable<LoneCall> started RESPROUT_GUARDED_BY(mutex);
 };
 
 LoneCalls& lone_calls() {
@@ -59,14 +59,14 @@ LoneCall::LoneCall(MPI_Win window, const char* name) : name_(name) {
 void LoneCall::begin(std::vector<int> world_ranks) {
   if (world_ranks.empty()) return;
   world_ranks_ = std::move(world_ranks);
-  const std::lock_guard guard(lone_calls().mutex);
+  const runtime::MutexLock guard(lone_calls().mutex);
   lone_calls().all.push_back(this);
   lone_calls().count.fetch_add(1, std::memory_order_relaxed);
 }
 
 LoneCall::~LoneCall() {
   if (world_ranks_.empty()) return;
-  const std::lock_guard guard(lone_calls().mutex);
+  const runtime::MutexLock guard(lone_calls().mutex);
   std::erase(lone_calls().all, this);
   lone_calls().count.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -90,7 +90,7 @@ LoneStart::LoneStart(MPI_Win window, const char* name) {
 int LoneStart::go_on_as(int code, const MPI_Request* request) {
   if (code != MPI_SUCCESS || call_ == nullptr) return code;
   std::shared_ptr<LoneCall> before;
-  const std::lock_guard guard(lone_calls().mutex);
+  const runtime::MutexLock guard(lone_calls().mutex);
   before = lone_calls().started.put(*request, std::exchange(call_, nullptr));
   return code;
 }
@@ -98,14 +98,14 @@ int LoneStart::go_on_as(int code, const MPI_Request* request) {
 RequestClaim<LoneCall> claim_lone_start(MPI_Request request) {
   if (lone_calls().count.load(std::memory_order_relaxed) == 0) [[likely]]
     return {};
-  const std::lock_guard guard(lone_calls().mutex);
+  const runtime::MutexLock guard(lone_calls().mutex);
   return lone_calls().started.claim(request);
 }
 
 void settle_lone_start(RequestClaim<LoneCall>& claim, MPI_Request after) {
   if (!claim) return;
   {
-    const std::lock_guard guard(lone_calls().mutex);
+    const runtime::MutexLock guard(lone_calls().mutex);
     lone_calls().started.settle(claim, after);
   }
   claim.entry.reset();
@@ -115,13 +115,13 @@ void forget_lone_start(MPI_Request request) {
   if (lone_calls().count.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   std::shared_ptr<LoneCall> over;
-  const std::lock_guard guard(lone_calls().mutex);
+  const runtime::MutexLock guard(lone_calls().mutex);
   over = lone_calls().started.extract(request);
 }
 
 void end_lone_calls_if_lost() {
   if (lone_calls().count.load(std::memory_order_relaxed) == 0) return;
-  const std::lock_guard guard(lone_calls().mutex);
+  const runtime::MutexLock guard(lone_calls().mutex);
   for (const LoneCall* call : lone_calls().all) call->end_if_lost();
 }
 

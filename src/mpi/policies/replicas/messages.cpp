@@ -13,6 +13,7 @@
 #include "mpi/policies/replicas/replica_substitution.hpp"
 #include "mpi/process/names.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -83,7 +84,7 @@ void Messages::send(const SendBuffer& buffer, const Sending& sending) {
   std::vector<std::byte> storage;
   std::span<const std::byte> bytes;
   if (needs_bytes) bytes = packed(buffer.data, layout, storage);
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const MessageName name = sent_.next(stream);
   if (setup_.replica_substitution != nullptr)
     setup_.replica_substitution->keep(name, bytes, {{stream.receiver}});
@@ -115,13 +116,12 @@ std::optional<Messages::Ticket> Messages::post(MPI_Comm comm, int source, int ta
   if (setup_.lag_limiter != nullptr) setup_.lag_limiter->wait_for_receive();
   Stream stream{*communicator, sender, setup_.rank, tag, Stream::Of::messages};
   if (tag == MPI_ANY_TAG) stream.tag = ReceivedStreams::any;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   const Ticket ticket = received_.post(stream);
   if (is_any_source || tag == MPI_ANY_TAG) wild_[ticket] = {comm, sender};
   return ticket;
 }
 
-// REQUIRES: the lock, as all that follow.
 void Messages::resolve(Ticket ticket, Decided::From taken) {
   const auto wild = wild_.find(ticket);
   if (wild == wild_.end()) return;
@@ -139,7 +139,7 @@ bool Messages::maybe_withdraw(Ticket ticket, const MPI_Status& status) {
   int is_cancelled = 0;
   PMPI_Test_cancelled(&status, &is_cancelled);
   if (is_cancelled == 0) return false;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   resolve(ticket, {});
   return true;
 }
@@ -147,7 +147,7 @@ bool Messages::maybe_withdraw(Ticket ticket, const MPI_Status& status) {
 void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
   if (setup_.lag_limiter != nullptr) setup_.lag_limiter->count_received();
   if (setup_.replica_substitution != nullptr) {
-    std::unique_lock lock(mutex_);
+    runtime::MutexLock lock(mutex_);
     const bool is_recovered = recovered_.contains(ticket);
     lock.unlock();
     if (is_recovered) look_at(ticket, buffer, status);
@@ -159,7 +159,7 @@ void Messages::complete(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& 
                         facts_of(buffer.datatype).padding};
   std::optional<MessageName> name;
   {
-    std::unique_lock lock(mutex_);
+    runtime::MutexLock lock(mutex_);
     resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});
     if (arrived_.empty()) name = received_.take(ticket);
     if (name) {
@@ -197,25 +197,25 @@ std::optional<MessageName> Messages::hand_in(const MessageName& name, const Arri
 // A receive that is complete may be behind a wildcard that is, too, and that nobody has asked for.
 std::optional<MessageName> Messages::wait_for_name(Ticket ticket) {
   runtime::Idle idle{runtime::IdleStrategy{}};
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   for (;;) {
     if (const auto found = named_.extract(ticket); !found.empty()) return found.mapped();
     lock.unlock();
     setup_.meanwhile();
     idle.pause();
     lock.lock();
-    look_at_wildcards(lock);
+    look_at_wildcards();
     hand_in_named();
   }
 }
 
 // Without the lock: MPI's progress may look for what wildcards take.
-void Messages::look_at_wildcards(std::unique_lock<CallsMutex>& lock) {
+void Messages::look_at_wildcards() {
   std::vector<std::pair<MPI_Request, Ticket>> wild;
-  requests_.for_each_unclaimed([&](MPI_Request request, const auto& entry) {
+  requests_.for_each_unclaimed([&](MPI_Request request, const auto& entry) RESPROUT_NOT_CHECKED {
     if (entry->ticket && wild_.contains(*entry->ticket)) wild.emplace_back(request, *entry->ticket);
   });
-  lock.unlock();
+  mutex_.unlock();
   std::vector<std::pair<Ticket, Decided::From>> resolved;
   for (const auto& [request, ticket] : wild) {
     if (const auto held_back = setup_.held_back ? setup_.held_back(request) : std::nullopt) {
@@ -227,7 +227,7 @@ void Messages::look_at_wildcards(std::unique_lock<CallsMutex>& lock) {
     if (PMPI_Request_get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0)
       resolved.emplace_back(ticket, Decided::From{status.MPI_SOURCE, status.MPI_TAG});
   }
-  lock.lock();
+  mutex_.lock();
   for (const auto& [ticket, taken] : resolved) resolve(ticket, taken);
 }
 
@@ -245,11 +245,11 @@ void Messages::deliver(const MessageName& name, const ReceiveBuffer& buffer, MPI
 // ---------------------------------------------------------------------
 
 void Messages::note_received(Ticket ticket, const MPI_Status& status) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   recovered_.erase(ticket);
   resolve(ticket, {status.MPI_SOURCE, status.MPI_TAG});  // unless that was decided
   unnamed_.insert(ticket);
-  std::erase_if(unnamed_, [&](Ticket done) {
+  std::erase_if(unnamed_, [&](Ticket done) RESPROUT_REQUIRES(mutex_) {
     const auto name = received_.take(done);
     if (name) setup_.replica_substitution->note_received(*name);
     return name.has_value();
@@ -257,14 +257,15 @@ void Messages::note_received(Ticket ticket, const MPI_Status& status) {
 }
 
 void Messages::decide(Ticket ticket, Decided::From taken) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   resolve(ticket, taken);
 }
 
 std::optional<Recall::Headline> Messages::first_heard(std::int32_t lost, std::uint64_t communicator,
                                                       std::int32_t tag) {
   return setup_.replica_substitution->first_heard(
-      lost, communicator, tag, [&](const Stream& stream) { return received_.named(stream); });
+      lost, communicator, tag,
+      [&](const Stream& stream) RESPROUT_REQUIRES(mutex_) { return received_.named(stream); });
 }
 
 // Messages of one process come in one order, so it is known what receives of any tag from a lost
@@ -291,13 +292,13 @@ std::optional<Recall::Headline> Messages::first_of_lost(MPI_Comm comm, int sourc
   const auto communicator = name_of(comm);
   if (!communicator) end_for_unknown("a receive of any message");
   const std::int32_t lost = world_rank_of(comm, source);
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   decide_any_tag(lost);
   return first_heard(lost, *communicator, tag == MPI_ANY_TAG ? ReceivedStreams::any : tag);
 }
 
 bool Messages::maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const std::optional<MessageName> name = name_in_gap(ticket);
   lock.unlock();
   if (!name) return false;
@@ -316,7 +317,7 @@ bool Messages::maybe_recover(Ticket ticket, const ReceiveBuffer& buffer, MPI_Sta
 
 // Its own sender is lost: the vote asks others for the data.
 bool Messages::is_coming(const MessageName& name, Ticket ticket, const ReceiveBuffer& buffer) {
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const bool is_new = recovered_.emplace(ticket, name).second;
   lock.unlock();
   if (is_new) {
@@ -328,7 +329,7 @@ bool Messages::is_coming(const MessageName& name, Ticket ticket, const ReceiveBu
 
 void Messages::look_at(Ticket ticket, const ReceiveBuffer& buffer, MPI_Status& status) {
   using What = runtime::Verifier::Delivery::What;
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const auto at = recovered_.find(ticket);
   if (at == recovered_.end() || !at->second) return;
   const MessageName name = *std::exchange(at->second, std::nullopt);
@@ -354,7 +355,7 @@ bool Messages::recover(const Claim& claim, MPI_Request after, MPI_Status& status
   if (setup_.replica_substitution == nullptr) return false;
   if (!claim || claim.entry->is_send) return true;
   const Request& entry = *claim.entry;
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const std::optional<Ticket> ticket = std::exchange(claim.entry->ticket, std::nullopt);
   if (!ticket) end_for_unknown(mpi_name_of(entry.receive.call).c_str());
   requests_.settle(claim, after);
@@ -379,7 +380,7 @@ void Messages::add(MPI_Request request, std::shared_ptr<Request> entry) {
   entry->datatype = KeptDatatype(used);
   used = entry->datatype.handle();
   std::shared_ptr<Request> before;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   before = requests_.put(request, std::move(entry));
 }
 
@@ -393,12 +394,12 @@ void Messages::remember(MPI_Request request, std::optional<Ticket> ticket,
 }
 
 void Messages::remember(MPI_Message message, Ticket ticket) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   matched_[message] = ticket;
 }
 
 std::optional<Messages::Ticket> Messages::take(MPI_Message message) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   const auto found = matched_.extract(message);
   return found.empty() ? std::nullopt : std::optional(found.mapped());
 }
@@ -421,7 +422,7 @@ void Messages::remember_persistent_receive(MPI_Request request, const ReceiveBuf
 }
 
 std::optional<Messages::Ticket> Messages::start(MPI_Request request) {
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const auto entry = requests_.find(request);
   lock.unlock();
   if (!entry) return std::nullopt;
@@ -436,13 +437,13 @@ std::optional<Messages::Ticket> Messages::start(MPI_Request request) {
 }
 
 Messages::Claim Messages::claim(MPI_Request request) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return requests_.claim(request);
 }
 
 void Messages::give_back(const Claim& claim, MPI_Request after) {
   if (!claim) return;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   requests_.settle(claim, after);
 }
 
@@ -450,7 +451,7 @@ void Messages::note_taken(const Claim& claim,
                           const std::function<std::optional<HeldBack>()>& held_back,
                           const MPI_Status& status) {
   if (!claim) return;
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const auto ticket = claim.entry->ticket;
   const bool is_wild = ticket && wild_.contains(*ticket);
   lock.unlock();
@@ -468,7 +469,7 @@ void Messages::note_taken(const Claim& claim,
 
 void Messages::complete(const Claim& claim, MPI_Request after, MPI_Status& status) {
   if (!claim) return;
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   const std::optional<Ticket> ticket = std::exchange(claim.entry->ticket, std::nullopt);
   requests_.settle(claim, after);
   lock.unlock();
@@ -476,14 +477,14 @@ void Messages::complete(const Claim& claim, MPI_Request after, MPI_Status& statu
 }
 
 bool Messages::is_receiving(MPI_Request request) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   const auto entry = requests_.find(request);
   return entry && entry->ticket;
 }
 
 void Messages::forget(MPI_Request request) {
   std::shared_ptr<Request> over;
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   over = requests_.extract(request);
 }
 
@@ -491,18 +492,18 @@ void Messages::forget(MPI_Request request) {
 // ------------------------------------------------------------------------------------
 
 bool Messages::is_idle() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return received_.is_idle() && matched_.empty() && named_.empty() && arrived_.empty() &&
          !requests_.has_any([](const Request& entry) { return entry.ticket.has_value(); });
 }
 
 Messages::Counts Messages::counts() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return {sent_, received_.counts()};
 }
 
 void Messages::set_counts(const Counts& counts) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   sent_ = counts.sent;
   received_.set_counts(counts.received);
 }

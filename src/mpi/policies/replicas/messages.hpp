@@ -21,7 +21,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -35,6 +34,7 @@
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/policies/replicas/lag_limiter.hpp"
 #include "mpi/process/calls_mutex.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/recall.hpp"
 #include "runtime/replicas/verifier.hpp"
 
@@ -149,6 +149,8 @@ class Messages {
   std::uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
 
  private:
+  CallsMutex mutex_;
+
   struct Request {
     bool is_send = false;
     std::optional<Ticket> ticket;  // of a receive that is under way
@@ -174,18 +176,18 @@ class Messages {
   void note_received(Ticket ticket, const MPI_Status& status);
   // The verifier gives a message that the own plane does not have.
   bool is_coming(const runtime::MessageName& name, Ticket ticket, const ReceiveBuffer& buffer);
-  void decide_any_tag(std::int32_t lost);
+  void decide_any_tag(std::int32_t lost) RESPROUT_REQUIRES(mutex_);
   std::optional<runtime::Recall::Headline> first_heard(std::int32_t lost,
                                                        std::uint64_t communicator,
                                                        std::int32_t tag);
-  std::optional<runtime::MessageName> name_in_gap(Ticket ticket);
+  std::optional<runtime::MessageName> name_in_gap(Ticket ticket) RESPROUT_REQUIRES(mutex_);
   void add(MPI_Request request, std::shared_ptr<Request> entry);
-  void resolve(Ticket ticket, Decided::From taken);
+  void resolve(Ticket ticket, Decided::From taken) RESPROUT_REQUIRES(mutex_);
   bool maybe_withdraw(Ticket ticket, const MPI_Status& status);
   // Asks MPI what has come for wildcards whose completion the program has not asked for.
-  void look_at_wildcards(std::unique_lock<CallsMutex>& lock);
+  void look_at_wildcards() RESPROUT_REQUIRES(mutex_);
   // Whatever has a name by now goes to the verifier.
-  void hand_in_named();
+  void hand_in_named() RESPROUT_REQUIRES(mutex_);
   // Nothing: there is nothing to wait for.
   std::optional<runtime::MessageName> hand_in(const runtime::MessageName& name,
                                               const Arrived& arrived);
@@ -194,18 +196,19 @@ class Messages {
 
   const Setup setup_;
   std::atomic<std::uint64_t> skipped_{0};
-  CallsMutex mutex_;  // guards what follows
-  runtime::SentStreams sent_;
-  runtime::ReceivedStreams received_;
-  std::map<Ticket, Wild> wild_;
-  std::set<Ticket> unnamed_;  // with replica substitution: have come, and have no name yet
+  runtime::SentStreams sent_ RESPROUT_GUARDED_BY(mutex_);
+  runtime::ReceivedStreams received_ RESPROUT_GUARDED_BY(mutex_);
+  std::map<Ticket, Wild> wild_ RESPROUT_GUARDED_BY(mutex_);
+  // With replica substitution: have come, and have no name yet.
+  std::set<Ticket> unnamed_ RESPROUT_GUARDED_BY(mutex_);
   // With replica substitution: messages that the verifier gives; nothing once it has given one.
-  std::map<Ticket, std::optional<runtime::MessageName>> recovered_;
-  std::map<Ticket, Arrived> arrived_;  // and have no name yet
+  std::map<Ticket, std::optional<runtime::MessageName>> recovered_ RESPROUT_GUARDED_BY(mutex_);
+  std::map<Ticket, Arrived> arrived_ RESPROUT_GUARDED_BY(mutex_);  // and have no name yet
   // The call that completes them waits for their names. Nothing: as hand_in says.
-  std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_;
-  RequestTable<Request> requests_;
-  std::unordered_map<MPI_Message, Ticket> matched_;
+  std::unordered_map<Ticket, std::optional<runtime::MessageName>> named_
+      RESPROUT_GUARDED_BY(mutex_);
+  RequestTable<Request> requests_ RESPROUT_GUARDED_BY(mutex_);
+  std::unordered_map<MPI_Message, Ticket> matched_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 // Of this process; null: messages are not verified. Set between two MPI calls of the program.

@@ -15,6 +15,7 @@
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -52,28 +53,28 @@ ReplicaSubstitution::ReplicaSubstitution(const Options& options, const std::stri
               .on_finding = [this](const runtime::Finding& finding) { note(finding); },
               .on_process_lost = [this](Replica replica) { lose(replica); },
               .said = [this](const MessageName& name) -> std::optional<std::vector<std::byte>> {
-                const std::scoped_lock lock(mutex_);
+                const runtime::MutexLock lock(mutex_);
                 const auto* bytes = recall_.find(name);
                 return bytes != nullptr ? std::optional(*bytes) : std::nullopt;
               }}),
       recall_({.self = {options.replica, rank}, .planes = options.replicas, .ranks = ranks},
               peer_planes_->links) {
   peer_planes_->links.listen(runtime::Channel::recalls, [this](Replica from, auto frame) {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     recall_.handle(from, frame);
   });
   peer_planes_->meet();
 }
 
 void ReplicaSubstitution::lose(int world_rank) {
-  const std::scoped_lock lock(leaving_);
+  const runtime::MutexLock lock(leaving_);
   if (peer_planes_) lose(Replica{plane_, world_rank});
 }
 
 // The thread of the links, which calls it, too, ends before the peer planes.
 void ReplicaSubstitution::lose(Replica replica) {
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     recall_.lose(replica);
   }
   peer_planes_->verifier.lose(replica);
@@ -89,7 +90,7 @@ void ReplicaSubstitution::note(const runtime::Finding& finding) {
 }
 
 bool ReplicaSubstitution::has_living_sibling() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   for (std::int32_t plane = 0; plane < recall_.planes(); ++plane)
     if (plane != plane_ && recall_.is_alive({plane, rank_})) return true;
   return false;
@@ -97,17 +98,17 @@ bool ReplicaSubstitution::has_living_sibling() {
 
 void ReplicaSubstitution::keep(const MessageName& name, std::span<const std::byte> bytes,
                                std::span<const std::int32_t> readers) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   recall_.keep(name, bytes, readers);
 }
 
 std::vector<std::byte> ReplicaSubstitution::said(const MessageName& name) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return recall_.said(name);
 }
 
 void ReplicaSubstitution::note_received(const MessageName& name) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   Received& received = received_[name.stream];
   received.beyond.insert(name.number);
   while (received.beyond.erase(received.all_up_to + 1) != 0) ++received.all_up_to;
@@ -115,12 +116,12 @@ void ReplicaSubstitution::note_received(const MessageName& name) {
 }
 
 std::uint64_t ReplicaSubstitution::next_collective(std::uint64_t communicator) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   return ++collectives_[communicator];
 }
 
 void ReplicaSubstitution::note_collective(std::uint64_t communicator, std::uint64_t number) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   recall_.note_collective(communicator, number);
 }
 
@@ -139,7 +140,7 @@ std::optional<std::vector<std::byte>> ReplicaSubstitution::maybe_recall(const Me
                                                                         const char* call,
                                                                         bool* is_of_own_plane) {
   std::vector<std::byte> bytes;
-  std::unique_lock lock(mutex_);
+  runtime::MutexLock lock(mutex_);
   recall_.ask(name, whose);
   const Recall::Answer answer = recall_.take(name, bytes, is_of_own_plane);
   lock.unlock();
@@ -152,7 +153,7 @@ std::optional<std::vector<std::byte>> ReplicaSubstitution::maybe_recall(const Me
 std::optional<Recall::Headline> ReplicaSubstitution::first_heard(
     std::int32_t lost, std::uint64_t communicator, std::int32_t tag,
     const std::function<std::uint64_t(const Stream&)>& taken) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   recall_.listen_to(lost);
   return recall_.first_heard(lost, communicator, tag, taken);
 }
@@ -167,7 +168,7 @@ void ReplicaSubstitution::wait_for(const std::function<bool()>& is_there) {
 
 void ReplicaSubstitution::wait_until(const std::function<bool(Recall&)>& step) {
   wait_for([&] {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     return step(recall_);
   });
 }
@@ -193,7 +194,7 @@ VerificationFigures ReplicaSubstitution::finish() {
     return MessageName{{0, rank, rank, 0, Stream::Of::checkpoints}, 1};
   };
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     recall_.arrive();
   }
   wait_until([](Recall& recall) { return recall.have_all_arrived(); });
@@ -209,7 +210,7 @@ VerificationFigures ReplicaSubstitution::finish() {
   peer_planes_->links.leave();
   const VerificationFigures figures{.votes = peer_planes_->verifier.figures(),
                                     .history = peer_planes_->verifier.history()};
-  const std::scoped_lock lock(leaving_);
+  const runtime::MutexLock lock(leaving_);
   peer_planes_.reset();
   return figures;
 }

@@ -21,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -34,6 +33,7 @@
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/options.hpp"
 #include "mpi/process/report/verification_figures.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/replicas/recall.hpp"
 
 namespace resprout::shim {
@@ -104,17 +104,18 @@ class ReplicaSubstitution final : public CallPolicy {
   const bool verifies_;
   Findings findings_;
   void (*also_meanwhile_)() = nullptr;
-  std::mutex mutex_;  // guards what follows, but for the peer planes
-  std::unordered_map<std::uint64_t, std::uint64_t> collectives_;
+  runtime::Mutex mutex_;
+  std::unordered_map<std::uint64_t, std::uint64_t> collectives_ RESPROUT_GUARDED_BY(mutex_);
   // Of each stream: all up to this number was received, and these beyond it.
   struct Received {
     std::uint64_t all_up_to = 0;
     std::set<std::uint64_t> beyond;
   };
-  std::unordered_map<runtime::Stream, Received, runtime::StreamHash> received_;
-  std::mutex leaving_;                     // taken first: no loss is noted while it leaves
+  std::unordered_map<runtime::Stream, Received, runtime::StreamHash> received_
+      RESPROUT_GUARDED_BY(mutex_);
+  runtime::Mutex leaving_;                 // taken first: no loss is noted while it leaves
   std::optional<PeerPlanes> peer_planes_;  // until it has left
-  runtime::Recall recall_;
+  runtime::Recall recall_ RESPROUT_GUARDED_BY(mutex_);
 };
 
 // Of this process; null: nobody stands in for anybody. Set in MPI_Init.

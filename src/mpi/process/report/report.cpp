@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "mpi/process/report/json.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 namespace {
@@ -178,7 +179,7 @@ std::uint64_t Report::steps() const {
 }
 
 void Report::note_loss(const runtime::Loss& loss) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   losses_.push_back(loss);
   is_announced_.push_back(false);
   if (!is_lowest_living()) return;
@@ -191,7 +192,7 @@ void Report::note_loss(const runtime::Loss& loss) {
 
 void Report::note_loss_of_plane(const runtime::Loss& loss) {
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     losses_.push_back(loss);
     is_announced_.push_back(true);
   }
@@ -199,33 +200,33 @@ void Report::note_loss_of_plane(const runtime::Loss& loss) {
 }
 
 void Report::note_view(runtime::InstalledView view) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   views_.push_back(std::move(view));
 }
 
 void Report::note_recovery(Recovery recovery) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   recoveries_.push_back(std::move(recovery));
 }
 
 void Report::note_transport(const std::string& name, std::uint64_t value) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   transport_.emplace_back(name, value);
 }
 
 void Report::note_verification(const VerificationFigures& figures) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   verification_ = figures;
 }
 
 void Report::note_faults_left(std::vector<std::string> faults) {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   faults_left_ = std::move(faults);
 }
 
 void Report::note_finalized() {
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     is_finalized_ = true;
   }
   write();
@@ -233,7 +234,7 @@ void Report::note_finalized() {
 
 void Report::note_cut_off(const std::string& why) {
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     cut_off_ = why;
   }
   say("resprout: rank " + std::to_string(setup_.rank) + " " + why +
@@ -242,7 +243,7 @@ void Report::note_cut_off(const std::string& why) {
 
 void Report::note_exit(int status) {
   {
-    const std::scoped_lock lock(mutex_);
+    const runtime::MutexLock lock(mutex_);
     const bool has_to_tell = status == 0 && !cut_off_.empty();
     exit_status_ = has_to_tell ? runtime::cut_off_exit_status : status;
   }
@@ -250,7 +251,7 @@ void Report::note_exit(int status) {
 }
 
 std::string Report::to_json() {
-  const std::scoped_lock lock(mutex_);
+  const runtime::MutexLock lock(mutex_);
   const Peer& self = setup_.peers[static_cast<std::size_t>(setup_.rank)];
   Json json;
   json.begin_object().key("schema").number(1).key("rank").number(setup_.rank);
@@ -334,7 +335,7 @@ bool Report::claim(const std::string& what) const {
 // The lifeline's thread notes losses while another one ends the process: what stays is the newest.
 void Report::write() {
   if (setup_.run_directory.empty()) return;
-  const std::scoped_lock lock(writing_);
+  const runtime::MutexLock lock(writing_);
   const std::string path = setup_.run_directory + "/rank-" + std::to_string(setup_.rank) + ".json";
   if (!write_whole_file(path, to_json()))
     say("resprout: rank " + std::to_string(setup_.rank) + " cannot write its report: " + path);

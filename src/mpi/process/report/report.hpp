@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "mpi/process/report/tallies.hpp"
 #include "mpi/process/report/verification_figures.hpp"
 #include "runtime/lifeline/lifeline.hpp"
+#include "runtime/mutex.hpp"
 
 namespace resprout::shim {
 
@@ -94,25 +94,25 @@ class Report {
   static void increment(std::atomic<std::uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
   }
-  bool is_lowest_living() const;
-  bool claim_announcement(int lost_rank) const;
+  bool is_lowest_living() const RESPROUT_REQUIRES(mutex_);
+  bool claim_announcement(int lost_rank) const RESPROUT_REQUIRES(mutex_);
   void write();
 
   const Setup setup_;
   const std::int64_t started_ns_;
   Tallies tallies_;
-  std::mutex writing_;  // one file at a time; comes before mutex_
-  std::mutex mutex_;
-  std::vector<runtime::Loss> losses_;
-  std::vector<bool> is_announced_;  // parallel to losses_
-  std::vector<runtime::InstalledView> views_;
-  std::vector<Recovery> recoveries_;
-  std::vector<std::pair<std::string, std::uint64_t>> transport_;
-  std::optional<VerificationFigures> verification_;
-  std::vector<std::string> faults_left_;
-  bool is_finalized_ = false;
-  std::optional<int> exit_status_;
-  std::string cut_off_;  // why it is; empty: it is not
+  runtime::Mutex writing_;  // one file at a time; comes before mutex_
+  runtime::Mutex mutex_;
+  std::vector<runtime::Loss> losses_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<bool> is_announced_ RESPROUT_GUARDED_BY(mutex_);  // parallel to losses_
+  std::vector<runtime::InstalledView> views_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<Recovery> recoveries_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<std::pair<std::string, std::uint64_t>> transport_ RESPROUT_GUARDED_BY(mutex_);
+  std::optional<VerificationFigures> verification_ RESPROUT_GUARDED_BY(mutex_);
+  std::vector<std::string> faults_left_ RESPROUT_GUARDED_BY(mutex_);
+  bool is_finalized_ RESPROUT_GUARDED_BY(mutex_) = false;
+  std::optional<int> exit_status_ RESPROUT_GUARDED_BY(mutex_);
+  std::string cut_off_ RESPROUT_GUARDED_BY(mutex_);  // why it is; empty: it is not
 };
 
 // CLOCK_REALTIME in nanoseconds.

@@ -11,12 +11,12 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "runtime/death_marks/death_marks.hpp"
+#include "runtime/mutex.hpp"
 #include "runtime/notice_board.hpp"
 #include "runtime/slot_pool.hpp"
 
@@ -85,8 +85,8 @@ std::uint64_t limit_of(int resource) {
 
 // All segments of this process. Never destroyed.
 struct Segments {
-  std::mutex mutex;
-  std::vector<const ShmSegment*> all;
+  Mutex mutex;
+  std::vector<const ShmSegment*> all RESPROUT_GUARDED_BY(mutex);
 };
 
 Segments& segments() {
@@ -138,13 +138,13 @@ ShmSegment::ShmSegment(Fd fd, const ShmSizes& sizes) : sizes_(sizes), fd_(std::m
   if (base == MAP_FAILED) fail(errno, "mmap");
   base_ = static_cast<std::byte*>(base);
   madvise(base, total_bytes(sizes), MADV_DONTDUMP);
-  const std::lock_guard guard(segments().mutex);
+  const MutexLock guard(segments().mutex);
   segments().all.push_back(this);
 }
 
 ShmSegment::~ShmSegment() {
   {
-    const std::lock_guard guard(segments().mutex);
+    const MutexLock guard(segments().mutex);
     std::erase(segments().all, this);
   }
   munmap(base_, total_bytes(sizes_));
@@ -157,7 +157,7 @@ bool ShmSegment::withdraw() const {
 }
 
 bool ShmSegment::withdraw_from_all() {
-  const std::lock_guard guard(segments().mutex);
+  const MutexLock guard(segments().mutex);
   return std::ranges::all_of(segments().all,
                              [](const ShmSegment* segment) { return segment->withdraw(); });
 }
