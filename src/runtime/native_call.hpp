@@ -10,12 +10,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace resprout::runtime {
 
 class NativeCall {
  public:
+  // What is done about it after a loss.
+  enum class Form : std::uint8_t {
+    handed_on,  // all need the same, or have it all: who has it gives it to those who lack it
+    gather,     // all give something to the root, and nobody else needs anything: whoever has given
+                // it is through, and gives it again. All give as many bytes
+  };
+
   // Runs it. True: it ended well here, which makes it valid for everybody. If it synchronizes:
   // then everybody has entered it.
   virtual bool run() = 0;
@@ -32,11 +40,10 @@ class NativeCall {
   virtual bool synchronizes() const = 0;
   // Of a broadcast or a gather the root, a rank of the communicator, else -1.
   virtual int root() const { return -1; }
-  // All give something to the root, and nobody else needs anything: whoever has given it is
-  // through. All give as many bytes.
-  virtual bool is_gather() const { return false; }
+  // All members say the same.
+  virtual Form form() const { return Form::handed_on; }
   // That it ended well here says nothing of others: all agree at the end whether it did so
-  // everywhere. Then there is no payload. REQUIRES: if so, it is no gather.
+  // everywhere. Then there is no payload. REQUIRES: if so, it is handed on.
   virtual bool is_voted_on() const { return false; }
 
  protected:

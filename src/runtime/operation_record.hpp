@@ -20,6 +20,7 @@
 #include <span>
 
 #include "runtime/buffer.hpp"
+#include "runtime/native_call.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/protocols.hpp"
 
@@ -32,6 +33,7 @@ struct OperationRecord {
   std::unique_ptr<Operation> operation;
   Carrier carrier = Carrier::machine;  // as long as there is no machine
   BroadcastSpec spec;
+  NativeCall::Form form = NativeCall::Form::handed_on;  // if the library below carries it
   Rank root = no_rank;  // of a broadcast that is direct, or of a gather
   int sent = 0;         // at the root: to how many, in the order of the tree
   std::optional<std::span<const std::byte>> payload;
@@ -39,7 +41,10 @@ struct OperationRecord {
 
   bool is_direct() const { return !operation && carrier == Carrier::direct; }
   bool is_native() const { return !operation && carrier == Carrier::native; }
-  bool is_native_gather() const { return is_native() && root != no_rank; }
+  // The library below carries it, or was to, and what each gave is given again after a loss.
+  bool is_given_again() const {
+    return carrier == Carrier::native && form != NativeCall::Form::handed_on;
+  }
 };
 
 // Payloads one behind the other, in memory that the peers of this host can read if there is any

@@ -330,7 +330,7 @@ void Session::handle_loss(int world_rank) {
 void Session::handle_suspicion(OperationRecord& record, std::uint64_t number, Rank rank) {
   if (!record.operation && is_over(record)) {
     if (record.is_native() || rank == record.root)
-      progress_.agenda().settle_later(*this, number, record.is_native_gather());
+      progress_.agenda().settle_later(*this, number, record.is_given_again());
     return;
   }
   if (!record.operation) revive(record, number);

@@ -38,8 +38,9 @@ OperationRecord& Session::keep_native(const NativeCall& call) {
   OperationRecord& record = log_.add();
   record.carrier = OperationRecord::Carrier::native;
   const Rank root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
-  if (call.is_gather()) record.root = root;
-  contributors_.set(members_, {}, call.is_gather() ? no_rank : root);
+  record.form = call.form();
+  if (record.is_given_again()) record.root = root;
+  contributors_.set(members_, {}, record.is_given_again() ? no_rank : root);
   return record;
 }
 
@@ -106,16 +107,17 @@ Outcome Session::vote(Lock& lock, int root, bool has_ended_well) {
 // others have gone on, and which of theirs are through only their roots know.
 Outcome Session::settle_native(Lock& lock, OperationRecord& record, NativeCall& call) {
   const std::uint64_t number = log_.next() - 1;
-  if (call.is_gather()) log_.payloads().keep(call.payload(), record);
+  const bool is_given_again = record.is_given_again();
+  if (is_given_again) log_.payloads().keep(call.payload(), record);
   Operation& settlement = revive_native(record, number);
   if (log_.has_early()) handle_early_frames(number);
   flush(settlement);
   progress_.wait_until(lock, [&] { return settlement.state() != Operation::State::running; });
-  const bool is_valid = call.is_gather() || settlement.result().has_value();
+  const bool is_valid = is_given_again || settlement.result().has_value();
   const auto take = [&](std::span<const std::byte> payload) { call.take(payload); };
   Outcome outcome = finish(settlement, take, is_valid ? After::archive : After::synchronize);
   outcome.is_delivered = is_valid && outcome.is_delivered;
-  if (call.is_gather()) {
+  if (is_given_again) {
     note_contributors(outcome);
     synchronize_if_due(lock, call.payload().size());
   } else if (!is_valid) {
@@ -138,10 +140,10 @@ Operation& Session::revive_native(OperationRecord& record, std::uint64_t number)
     with.owned_input = Buffer(*record.payload);
     with.input = with.owned_input.view();
   }
-  with.concatenates = record.is_native_gather();
-  record.operation = record.is_native_gather()
-                         ? make_reduce(std::move(with), spec_for(prefers_star_), record.root)
-                         : make_allreduce(std::move(with), spec_for(prefers_star_));
+  with.concatenates = record.is_given_again();
+  const ReduceSpec spec = spec_for(prefers_star_);
+  record.operation = record.is_given_again() ? make_reduce(std::move(with), spec, record.root)
+                                             : make_allreduce(std::move(with), spec);
   record.operation->start(progress_.now(), progress_.losses().among(*members_));
   return *record.operation;
 }

@@ -25,7 +25,7 @@ namespace {
 // A bit of a message's tag.
 constexpr std::uint16_t about_shared_slots = 1;
 // Another one: a gather that the library below was to carry is done once more.
-constexpr std::uint16_t about_gather = 2;
+constexpr std::uint16_t about_what_was_given = 2;
 
 constexpr std::uint32_t round_of(std::uint64_t number) {
   return static_cast<std::uint32_t>(number);
@@ -54,11 +54,10 @@ void Standstill::ask_awaited() {
     ask(awaited_over_shared_slots_, session.log_.next(), about_shared_slots);
   session.log_.for_each([&](std::uint64_t number, const OperationRecord& record) {
     const bool is_ours = record.carrier != OperationRecord::Carrier::native;
-    const bool is_gather = !is_ours && record.root != no_rank;
-    if (record.operation && (is_ours || is_gather) &&
+    if (record.operation && (is_ours || record.is_given_again()) &&
         record.operation->state() == Operation::State::running)
       record.operation->for_each_awaited(session.progress_.now(), [&](int rank) {
-        ask(rank, number, is_gather ? about_gather : 0);
+        ask(rank, number, is_ours ? 0 : about_what_was_given);
       });
     else if (record.is_direct() && !session.is_over(record) &&
              session.members_->self() != record.root)
@@ -72,7 +71,7 @@ void Standstill::handle_frame(int peer, const Message& message) {
   if (message.kind == MessageKind::acknowledgment)
     return handle_answer(peer, message.round, is_about_shared_slots);
   if (message.kind != MessageKind::keepalive) return;
-  if ((message.tag & about_gather) != 0) return give_once_more(message.round);
+  if ((message.tag & about_what_was_given) != 0) return give_once_more(message.round);
   if (!is_past(message.round, is_about_shared_slots)) return;
   Message answer;
   answer.kind = MessageKind::acknowledgment;
@@ -87,7 +86,7 @@ void Standstill::give_once_more(std::uint32_t round) {
   if (ahead <= 0) return;
   const std::uint64_t number = session_.log_.next() - static_cast<std::uint64_t>(ahead);
   const OperationRecord* record = session_.log_.find(number);
-  if (record != nullptr && record->is_native_gather())
+  if (record != nullptr && record->is_native() && record->is_given_again())
     session_.progress_.agenda().settle_later(session_, number, true);
 }
 

@@ -133,7 +133,7 @@ class NativeGather final : public runtime::NativeCall {
   void take(std::span<const std::byte> rows) override { code_ = take_(rows); }
   bool synchronizes() const override { return false; }
   int root() const override { return root_; }
-  bool is_gather() const override { return true; }
+  Form form() const override { return Form::gather; }
 
   // The call returns this.
   int end() {

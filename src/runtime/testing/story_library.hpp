@@ -60,7 +60,7 @@ class LibraryCall final : public NativeCall {
   }
   bool synchronizes() const override { return !what_.is_broadcast() && !what_.is_gather(); }
   int root() const override { return what_.is_broadcast() || what_.is_gather() ? what_.root : -1; }
-  bool is_gather() const override { return what_.is_gather(); }
+  Form form() const override { return what_.is_gather() ? Form::gather : Form::handed_on; }
   bool is_voted_on() const override { return what_.kind >= Kind::native_allgather; }
 
   // Of one that has a row: what this process has got.
