@@ -80,6 +80,23 @@ Verdict check_reduce(std::span<const Outcome> outcomes) {
   return outcomes[0].is_survivor ? check_result(outcomes, 0) : std::nullopt;
 }
 
+Verdict check_scan(std::span<const Outcome> outcomes) {
+  if (Verdict verdict = check_ended_once(outcomes)) return verdict;
+  std::uint64_t counted = 0;  // by the survivor below
+  std::uint64_t decided = 0;  // the positions up to that one
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].failed != 0) return name(i) + " failed";
+    if (!outcomes[i].is_survivor) continue;
+    if (Verdict verdict = check_result(outcomes.first(i + 1), i)) return verdict;
+    const Payload& result = outcomes[i].result;
+    if ((result.contributors & decided) != counted)
+      return name(i) + " disagrees with those below: " + describe(result);
+    counted = result.contributors;
+    decided = mask_of(outcomes.first(i + 1));
+  }
+  return std::nullopt;
+}
+
 Verdict check_timed_reduce(std::span<const Outcome> outcomes) {
   if (Verdict verdict = check_ended_once(outcomes)) return verdict;
   for (std::size_t i = 0; i < outcomes.size(); ++i)

@@ -32,6 +32,10 @@ Verdict check_allreduce(std::span<const Outcome> outcomes);
 // Reduce to position 0: every survivor returns once; the root, if it survives, with such a result.
 Verdict check_reduce(std::span<const Outcome> outcomes);
 
+// Every survivor delivers once: the contributions of all survivors up to itself, and of the dead
+// among them the same ones as the survivors above it.
+Verdict check_scan(std::span<const Outcome> outcomes);
+
 // A reduce to position 0 that nobody waits for: every survivor returns once, and the result of the
 // root, if it survives, has its own contribution.
 Verdict check_timed_reduce(std::span<const Outcome> outcomes);

@@ -65,6 +65,20 @@ TEST_CASE("a reduce gives a result to its root alone") {
   CHECK(text(check_reduce(outcomes)) == "process 0 never returned");
 }
 
+TEST_CASE("a scan counts all survivors up to each, and the same of the dead at all of them") {
+  std::vector<Outcome> outcomes = {
+      {true, 1, 0, {0b0001, 0}}, {false, 0, 0, {}}, {true, 1, 0, {0b0101, 0b0010}}, {}};
+  outcomes[3] = {true, 1, 0, {0b1101, 0b0010}};
+  CHECK(text(check_scan(outcomes)) == "fine");
+  outcomes[3].result = {0b1111, 0};
+  CHECK(text(check_scan(outcomes)) == "process 3 disagrees with those below: { 0 1 2 3 }");
+  outcomes[2].result = {0b0111, 0};
+  CHECK(text(check_scan(outcomes)) == "fine");
+  outcomes[2].result = {0b0110, 0b0001};
+  CHECK(text(check_scan(outcomes)).find("lacks the contribution of process 0") !=
+        std::string::npos);
+}
+
 TEST_CASE("a broadcast whose root died may fail, but then everywhere") {
   std::vector<Outcome> outcomes = {{false, 1, 0, {1, 0}}, {true, 0, 1, {}}, {true, 0, 1, {}}};
   CHECK(text(check_reliable_broadcast(outcomes, 0)) == "fine");
