@@ -102,6 +102,11 @@ class CollectiveCall {
   int run_gather(MPI_Comm native, AnyLanding& landing, int root, std::span<const std::byte> row,
                  Library library, Take take) {
     NativeGather collective(native, landing, root, row, library, take);
+    return run_ahead(collective);
+  }
+  // The same of any that is through here whatever becomes of it elsewhere.
+  template <typename Collective>
+  int run_ahead(Collective& collective) {
     const runtime::Outcome outcome = session_->run_natively(lock_, collective);
     if (lock_.owns_lock()) lock_.unlock();
     const int code = collective.end();

@@ -34,8 +34,8 @@ Range range_of(const std::vector<Piece>& pieces) {
   return range;
 }
 
-// Memory that the library may still write into is never used again: at most one for each
-// communicator, which goes without the library from then on.
+}  // namespace
+
 void abandon(runtime::Buffer memory) {
   struct Abandoned {
     runtime::Mutex mutex;
@@ -45,8 +45,6 @@ void abandon(runtime::Buffer memory) {
   const runtime::MutexLock guard(abandoned->mutex);
   abandoned->all.push_back(std::move(memory));
 }
-
-}  // namespace
 
 Landing::Landing(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
   std::erase_if(pieces_, [](const Piece& piece) { return piece.layout.packed_bytes == 0; });

@@ -17,6 +17,10 @@
 
 namespace resprout::shim {
 
+// Memory that the library may still write into is never used again: at most one for each
+// communicator, which goes without the library from then on.
+void abandon(runtime::Buffer memory);
+
 class Landing {
  public:
   // For where the receive buffer is not significant.

@@ -1,8 +1,8 @@
 // MPI_Reduce over ftco_allreduce, of which only the root keeps the result.
-#include <algorithm>
 #include <vector>
 
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/fold_row.hpp"
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/missing_values.hpp"
 #include "mpi/carriers/shared_slots/gathers.hpp"
@@ -20,24 +20,6 @@ bool keeps_rank_order(MPI_Op op, int root) {
   int commutes = 1;
   PMPI_Op_commutative(op, &commutes);
   return commutes != 0 || root == 0;
-}
-
-// Writes the sum of a row of contributions, in the order of ranks.
-int fold(std::span<const std::byte> row, Reduction& reduction, void* recvbuf) {
-  std::vector<runtime::Block> blocks;
-  runtime::BlockReader reader(row);
-  while (const auto block = reader.next()) blocks.push_back(*block);
-  std::ranges::sort(blocks, {}, &runtime::Block::rank);
-  runtime::Buffer sum;
-  for (const runtime::Block& block : blocks) {
-    if (block.data.size() != reduction.input_bytes()) return MPI_ERR_TRUNCATE;
-    runtime::Buffer upper(block.data);
-    if (&block != blocks.data())
-      reduction.combiner().combine(sum.view(), {upper.data(), upper.size()});
-    sum = std::move(upper);
-  }
-  reduction.write(sum.view(), recvbuf);
-  return reduction.code();
 }
 
 }  // namespace
@@ -78,7 +60,7 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
     return call.run_gather(
         native, landing, root, row.view(),
         [&] { return PMPI_Reduce(from, to, count, datatype, op, root, native); },
-        [&](std::span<const std::byte> rows) { return fold(rows, reduction, recvbuf); });
+        [&](std::span<const std::byte> rows) { return fold_row(rows, call.size(), reduction, recvbuf); });
   }
   if (native != MPI_COMM_NULL) {
     const SavedInput saved(sendbuf, recvbuf, reduction.layout());
