@@ -22,6 +22,8 @@ class NativeCall {
     handed_on,  // all need the same, or have it all: who has it gives it to those who lack it
     gather,     // all give something to the root, and nobody else needs anything: whoever has given
                 // it is through, and gives it again. All give as many bytes
+    scan,       // all pass on the sum of what those up to them give: whoever has that sum is
+                // through, and passes it on again
   };
 
   // Runs it. True: it ended well here, which makes it valid for everybody. If it synchronizes:
@@ -30,10 +32,12 @@ class NativeCall {
   // It did not end well here. Interrupts it everywhere: nobody shall wait in it for this process.
   virtual void interrupt() = 0;
   // After it ended well: what those need to whom it did not. Of no bytes if they have it all. Of a
-  // gather: what this process gives, a row (blocks.hpp), whether it ended well or not.
+  // gather: what this process gives, a row (blocks.hpp), whether it ended well or not. Of a scan: a
+  // row of one block, with the sum up to this process if it ended well, else with what it gives.
   virtual std::span<const std::byte> payload() = 0;
   // It ended well elsewhere: takes the payload from there. At the root of a gather to whom it did
-  // not end well: the rows of all who live.
+  // not end well: the rows of all who live. In a scan that did not: those of all up to this process,
+  // where the block of the lowest rank may stand for others below it.
   virtual void take(std::span<const std::byte> payload) = 0;
 
   // Whether nobody returns from it before all members have entered it. All members say the same.

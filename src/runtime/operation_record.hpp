@@ -31,9 +31,10 @@ struct OperationRecord {
 
   // Null unless a machine carries it: what follows describes it then.
   std::unique_ptr<Operation> operation;
-  Carrier carrier = Carrier::machine;  // as long as there is no machine
-  BroadcastSpec spec;
+  Carrier carrier = Carrier::machine;                   // as long as there is no machine
   NativeCall::Form form = NativeCall::Form::handed_on;  // if the library below carries it
+  bool is_summed = false;                               // a scan: the payload is its sum
+  BroadcastSpec spec;
   Rank root = no_rank;  // of a broadcast that is direct, or of a gather
   int sent = 0;         // at the root: to how many, in the order of the tree
   std::optional<std::span<const std::byte>> payload;

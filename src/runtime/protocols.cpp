@@ -6,6 +6,7 @@
 #include "core/invariant.hpp"
 #include "protocols/agreement/agreement.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
+#include "protocols/prefix_chain/prefix_chain.hpp"
 #include "protocols/reliable_broadcast/reliable_broadcast.hpp"
 #include "runtime/mutex.hpp"
 
@@ -17,6 +18,8 @@ using protocols::CorrectedGossipConfig;
 using protocols::CorrectedTreeConfig;
 using protocols::FtcoAllreduce;
 using protocols::FtcoAllreduceConfig;
+using protocols::PrefixChain;
+using protocols::PrefixChainConfig;
 using protocols::ReliableBroadcast;
 using protocols::ReliableGossip;
 
@@ -80,6 +83,11 @@ std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec&
   const FtcoAllreduceConfig config{setup.members->size(), spec.radix, root, false};
   return std::make_unique<OperationOf<FtcoAllreduce, FtcoAllreduceConfig>>(std::move(setup),
                                                                            config);
+}
+
+std::unique_ptr<Operation> make_prefix_chain(Operation::Setup setup, bool is_summed) {
+  const PrefixChainConfig config{setup.members->size(), is_summed};
+  return std::make_unique<OperationOf<PrefixChain, PrefixChainConfig>>(std::move(setup), config);
 }
 
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,

@@ -63,6 +63,9 @@ std::unique_ptr<Operation> make_allreduce(Operation::Setup setup, const ReduceSp
 // the order of ranks, over the tree alone.
 std::unique_ptr<Operation> make_agreement(Operation::Setup setup, const ReduceSpec& spec);
 std::unique_ptr<Operation> make_reduce(Operation::Setup setup, const ReduceSpec& spec, Rank root);
+// A scan along the ranks: each gets the rows of those below it, and its own. `is_summed`: the input
+// stands for those below, too.
+std::unique_ptr<Operation> make_prefix_chain(Operation::Setup setup, bool is_summed);
 std::unique_ptr<Operation> make_broadcast(Operation::Setup setup, const BroadcastSpec& spec,
                                           Rank root);
 

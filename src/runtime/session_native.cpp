@@ -39,7 +39,7 @@ OperationRecord& Session::keep_native(const NativeCall& call) {
   record.carrier = OperationRecord::Carrier::native;
   const Rank root = call.root() < 0 ? no_rank : members_->index_of_comm_rank(call.root());
   record.form = call.form();
-  if (record.is_given_again()) record.root = root;
+  if (record.form == NativeCall::Form::gather) record.root = root;
   contributors_.set(members_, {}, record.is_given_again() ? no_rank : root);
   return record;
 }
@@ -49,6 +49,7 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
   if (call.synchronizes()) log_.forget_before(number);
   const std::span<const std::byte> payload = call.payload();
   OperationRecord& record = keep_native(call);
+  record.is_summed = call.form() == NativeCall::Form::scan;
   log_.payloads().keep(payload, record);
   if (log_.has_early()) handle_early_frames(number);
   if (has_lost_members()) progress_.agenda().settle_later(*this, number);
@@ -103,8 +104,8 @@ Outcome Session::vote(Lock& lock, int root, bool has_ended_well) {
 
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
 // valid for all. Otherwise nobody has left it: from here on nobody uses the library below again. A
-// gather is done once more, by those to whom it ended well, too, as they hear of the loss: mostly
-// others have gone on, and which of theirs are through only their roots know.
+// gather or a scan is done once more, by those to whom it ended well, too, as they hear of the loss:
+// mostly others have gone on, and which of theirs are through nobody else knows.
 Outcome Session::settle_native(Lock& lock, OperationRecord& record, NativeCall& call) {
   const std::uint64_t number = log_.next() - 1;
   const bool is_given_again = record.is_given_again();
@@ -142,8 +143,17 @@ Operation& Session::revive_native(OperationRecord& record, std::uint64_t number)
   }
   with.concatenates = record.is_given_again();
   const ReduceSpec spec = spec_for(prefers_star_);
-  record.operation = record.is_given_again() ? make_reduce(std::move(with), spec, record.root)
-                                             : make_allreduce(std::move(with), spec);
+  switch (record.form) {
+    case NativeCall::Form::handed_on:
+      record.operation = make_allreduce(std::move(with), spec);
+      break;
+    case NativeCall::Form::gather:
+      record.operation = make_reduce(std::move(with), spec, record.root);
+      break;
+    case NativeCall::Form::scan:
+      record.operation = make_prefix_chain(std::move(with), record.is_summed);
+      break;
+  }
   record.operation->start(progress_.now(), progress_.losses().among(*members_));
   return *record.operation;
 }

@@ -13,8 +13,8 @@
 // slots they write before the next operation, and they agree on whether the library may carry
 // anything. The asker revokes the session, so that nobody waits in it any more.
 //
-// A gather that the library below was to carry, and that is done once more, is another matter: who
-// is asked about it gives once more what it has given.
+// A gather or a scan that the library below was to carry, and that is done once more, is another
+// matter: who is asked about it gives once more what it has given.
 #include <cstdint>
 
 #include "runtime/session.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 // A bit of a message's tag.
 constexpr std::uint16_t about_shared_slots = 1;
-// Another one: a gather that the library below was to carry is done once more.
+// Another one: what the library below was to carry is done once more.
 constexpr std::uint16_t about_what_was_given = 2;
 
 constexpr std::uint32_t round_of(std::uint64_t number) {

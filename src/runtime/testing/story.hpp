@@ -27,13 +27,15 @@ enum class Kind : std::uint8_t {
   native_allreduce,  // from here on: of a library below, until a loss
   native_broadcast,
   native_gather,
+  native_scan,
   native_allgather,  // on which all vote, as on the next
   voted_broadcast,
 };
-inline constexpr std::array<const char*, 13> kind_names{
-    "allreduce",     "slices",           "agree",          "barrier",          "reduce",
-    "gather",        "allgather",        "broadcast",      "native allreduce", "native broadcast",
-    "native gather", "native allgather", "voted broadcast"};
+inline constexpr std::array<const char*, 14> kind_names{
+    "allreduce",        "slices",           "agree",         "barrier",
+    "reduce",           "gather",           "allgather",     "broadcast",
+    "native allreduce", "native broadcast", "native gather", "native scan",
+    "native allgather", "voted broadcast"};
 
 struct Step {
   Kind kind;
@@ -53,6 +55,7 @@ struct Step {
   bool has_row() const {
     return is_gather() || kind == Kind::allgather || kind == Kind::native_allgather;
   }
+  bool is_scan() const { return kind == Kind::native_scan; }
   bool is_broadcast() const {
     return kind == Kind::broadcast || kind == Kind::native_broadcast ||
            kind == Kind::voted_broadcast;
@@ -206,8 +209,8 @@ struct Story {
     if (bytes_max_ >= large_bytes && random.below(2) == 0) return Kind::broadcast;
     if (!is_long_ || random.below(1000) == 0)
       return static_cast<Kind>(random.below(may_be_native ? kind_names.size() : of_messages));
-    constexpr std::array natives{Kind::native_broadcast, Kind::native_gather};
-    return may_be_native && random.below(4) == 0 ? natives[random.below(2)] : ours[random.below(4)];
+    constexpr std::array natives{Kind::native_broadcast, Kind::native_gather, Kind::native_scan};
+    return may_be_native && random.below(4) == 0 ? natives[random.below(3)] : ours[random.below(4)];
   }
 
   // Sizes from which something else is done.

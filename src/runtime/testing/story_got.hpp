@@ -1,6 +1,8 @@
 // What processes of stories (story.hpp) give to steps, and get of them.
 #pragma once
 
+#include <map>
+
 #include "runtime/blocks.hpp"
 #include "runtime/session.hpp"
 #include "runtime/testing/part.hpp"
@@ -48,6 +50,24 @@ struct Got {
       last = block->rank;
       ranks += part.ranks;
     }
+  }
+  // Of a scan: blocks that are added in the order of their ranks. Those above this process are in
+  // no sum of its, and left out of none.
+  void take_sums(const Session& session, const Step& what, std::size_t step,
+                 std::span<const std::byte> row) {
+    std::map<int, Part> parts;
+    BlockReader reader(row);
+    while (const auto block = reader.next()) {
+      parts[block->rank] = Part::from(block->data);
+      is_good = is_good && Payload::is_whole(block->data, what.bytes);
+    }
+    Part sum;
+    for (const auto& [rank, part] : parts) sum += part;
+    is_good = is_good && sum.is_sum_of(step) && sum.is_in_order();
+    ranks = sum.ranks;
+    const int self = session.everybody().comm_rank(session.everybody().self());
+    for (int rank = self + 1; rank < session.everybody().size(); ++rank)
+      ranks += std::uint64_t{1} << world_rank_of(session, rank);
   }
   void end(const Session& session) {
     for (const int rank : session.contributors().ranks())

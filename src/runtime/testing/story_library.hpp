@@ -30,6 +30,7 @@ class LibraryCall final : public NativeCall {
         given_(row_of(session, Payload(part_of(session, step), what.bytes))) {}
 
   bool run() override {
+    if (what_.is_scan()) return run_scan();
     auto& parts = library_.entered[step_];
     if (is_interrupted()) return false;
     parts[self_of(session_)] = part_of(session_, step_);
@@ -50,23 +51,49 @@ class LibraryCall final : public NativeCall {
   }
   void interrupt() override { library_.is_interrupted = true; }
   std::span<const std::byte> payload() override {
-    return what_.is_gather() ? given_.view() : result_.bytes();
+    if (summed_.data() != nullptr) return summed_.view();
+    return form() == Form::handed_on ? result_.bytes() : given_.view();
   }
   void take(std::span<const std::byte> payload) override {
-    if (what_.is_gather())
+    if (form() != Form::handed_on)
       row_ = Buffer(payload);
     else
       result_ = Payload(payload);
   }
-  bool synchronizes() const override { return !what_.is_broadcast() && !what_.is_gather(); }
+  bool synchronizes() const override { return !what_.is_broadcast() && form() == Form::handed_on; }
   int root() const override { return what_.is_broadcast() || what_.is_gather() ? what_.root : -1; }
-  Form form() const override { return what_.is_gather() ? Form::gather : Form::handed_on; }
+  Form form() const override {
+    if (what_.is_scan()) return Form::scan;
+    return what_.is_gather() ? Form::gather : Form::handed_on;
+  }
   bool is_voted_on() const override { return what_.kind >= Kind::native_allgather; }
 
-  // Of one that has a row: what this process has got.
-  std::span<const std::byte> row() const { return row_.view(); }
+  // Of one that has a row, or is a scan: what this process has got.
+  std::span<const std::byte> row() const {
+    return summed_.data() != nullptr ? summed_.view() : row_.view();
+  }
 
  private:
+  // Who has the sum of those below has ended well, whatever becomes of what it passes on.
+  bool run_scan() {
+    auto& sums = library_.entered[step_];
+    const int self = self_of(session_);
+    while (self > 0 && !sums.contains(self - 1)) {
+      if (is_interrupted() || knows_of_loss()) return false;
+      engine_.tick();
+    }
+    if (is_interrupted()) return false;
+    Part sum = self > 0 ? sums[self - 1] : Part{};
+    sum += part_of(session_, step_);
+    const Payload payload(sum, what_.bytes);
+    summed_ = row_of(session_, payload);
+    while (scheduler_.random().below(4) != 0) {
+      if (is_interrupted()) return true;
+      engine_.tick();
+    }
+    sums[self] = sum;
+    return true;
+  }
   void write_row(const std::map<int, Part>& parts) {
     std::vector<Payload> payloads;
     std::size_t bytes = 0;
@@ -98,6 +125,7 @@ class LibraryCall final : public NativeCall {
   const Buffer given_;
   Payload result_;
   Buffer row_;
+  Buffer summed_;  // of a scan that has ended well
 };
 
 }  // namespace resprout::runtime::testing

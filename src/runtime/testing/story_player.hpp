@@ -119,7 +119,9 @@ class Player {
     LibraryCall call(job_.scheduler(), engine_, session, libraries_[story_.places[step]], what,
                      step);
     if (!session.run_natively(lock, call).is_delivered) return false;
-    if (!what.has_row())
+    if (what.is_scan())
+      got.take_sums(session, what, step, call.row());
+    else if (!what.has_row())
       got.take(what, step, call.payload());
     else if (!what.is_gather() || self_of(session) == what.root)
       got.take_row(session, what, step, call.row());

@@ -63,6 +63,7 @@ inline void run_by_messages(Lock& lock, Session& session, const Step& what, std:
       break;
     case Kind::allgather:
     case Kind::native_allgather:
+    case Kind::native_scan:
       allgather(session, lock, spec, row_of(session, mine), take_row);
       break;
     case Kind::broadcast:

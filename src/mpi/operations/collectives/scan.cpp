@@ -13,6 +13,7 @@
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/native_scan.hpp"
 #include "mpi/carriers/shared_slots/gathers.hpp"
 #include "mpi/carriers/shared_slots/shared_slots.hpp"
 #include "mpi/carriers/specs.hpp"
@@ -229,6 +230,18 @@ std::shared_ptr<Collective> make_scan(MPI_Comm comm, runtime::Session& session,
   return std::make_shared<Scan>(session, arguments);
 }
 
+int scan_along_ranks(CollectiveCall& call, const Arguments& arguments, MPI_Comm native) {
+  Reduction reduction(arguments.op, arguments.datatype, arguments.count);
+  const bool is_in_place = arguments.sendbuf == MPI_IN_PLACE;
+  NativeScan scan({.native = native,
+                   .rank = call.rank(),
+                   .size = call.size(),
+                   .recvbuf = arguments.recvbuf,
+                   .is_inclusive = arguments.is_inclusive},
+                  reduction, reduction.input(is_in_place ? arguments.recvbuf : arguments.sendbuf));
+  return call.run_ahead(scan);
+}
+
 // Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
 // session. The first rank of an exclusive scan gets nothing.
 std::optional<int> leave_scan(CollectiveCall& call, const Arguments& arguments) {
@@ -236,6 +249,9 @@ std::optional<int> leave_scan(CollectiveCall& call, const Arguments& arguments) 
   const Piece sum = Piece::of(recvbuf, count, datatype);
   const MPI_Comm native = call.native(Kind::scan, sum.layout.packed_bytes);
   if (native == MPI_COMM_NULL) return std::nullopt;
+  // One that others need not wait for.
+  if (call.may_keep_given(sum.layout.spread_bytes))
+    return scan_along_ranks(call, arguments, native);
   Landing landing({sum});
   Landing nothing;
   const bool has_sum = is_inclusive || call.rank() != 0;
