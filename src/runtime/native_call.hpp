@@ -21,7 +21,7 @@ class NativeCall {
   enum class Form : std::uint8_t {
     handed_on,  // all need the same, or have it all: who has it gives it to those who lack it
     gather,     // all give something to the root, and nobody else needs anything: whoever has given
-                // it is through, and gives it again. All give as many bytes
+                // it is through, and gives it again
     scan,       // all pass on the sum of what those up to them give: whoever has that sum is
                 // through, and passes it on again
   };
@@ -35,9 +35,11 @@ class NativeCall {
   // gather: what this process gives, a row (blocks.hpp), whether it ended well or not. Of a scan: a
   // row of one block, with the sum up to this process if it ended well, else with what it gives.
   virtual std::span<const std::byte> payload() = 0;
+  // How many bytes count as kept: all members say the same.
+  virtual std::size_t kept_bytes() { return payload().size(); }
   // It ended well elsewhere: takes the payload from there. At the root of a gather to whom it did
-  // not end well: the rows of all who live. In a scan that did not: those of all up to this process,
-  // where the block of the lowest rank may stand for others below it.
+  // not end well: the rows of all who live. In a scan that did not: those of all up to this
+  // process, where the block of the lowest rank may stand for others below it.
   virtual void take(std::span<const std::byte> payload) = 0;
 
   // Whether nobody returns from it before all members have entered it. All members say the same.

@@ -53,7 +53,7 @@ Outcome Session::note_native_end(Lock& lock, NativeCall& call) {
   log_.payloads().keep(payload, record);
   if (log_.has_early()) handle_early_frames(number);
   if (has_lost_members()) progress_.agenda().settle_later(*this, number);
-  if (!call.synchronizes()) synchronize_if_due(lock, payload.size());
+  if (!call.synchronizes()) synchronize_if_due(lock, call.kept_bytes());
   Outcome outcome;
   outcome.is_delivered = true;
   return outcome;
@@ -104,8 +104,8 @@ Outcome Session::vote(Lock& lock, int root, bool has_ended_well) {
 
 // An allreduce of "the payload, if it ended well here". If it did so for anybody who lives, it is
 // valid for all. Otherwise nobody has left it: from here on nobody uses the library below again. A
-// gather or a scan is done once more, by those to whom it ended well, too, as they hear of the loss:
-// mostly others have gone on, and which of theirs are through nobody else knows.
+// gather or a scan is done once more, by those to whom it ended well, too, as they hear of the
+// loss: mostly others have gone on, and which of theirs are through nobody else knows.
 Outcome Session::settle_native(Lock& lock, OperationRecord& record, NativeCall& call) {
   const std::uint64_t number = log_.next() - 1;
   const bool is_given_again = record.is_given_again();
@@ -120,7 +120,7 @@ Outcome Session::settle_native(Lock& lock, OperationRecord& record, NativeCall& 
   outcome.is_delivered = is_valid && outcome.is_delivered;
   if (is_given_again) {
     note_contributors(outcome);
-    synchronize_if_due(lock, call.payload().size());
+    synchronize_if_due(lock, call.kept_bytes());
   } else if (!is_valid) {
     is_native_over_ = true;
     contributors_.clear();

@@ -52,8 +52,8 @@ def a_case(number: int) -> Case:
     )
 
 
-def program_of(case: Case, folder: Path) -> list[str | Path]:
-    functions = ["all"] if case.program.startswith("blocks") else []
+def program_of(case: Case, folder: Path, only: str = "all") -> list[str | Path]:
+    functions = [only] if case.program.startswith("blocks") else []
     if case.program.endswith(".py"):
         script = Path(__file__).parent / "programs" / case.program
         return [sys.executable, script, *case.arguments(folder)]

@@ -44,8 +44,8 @@ def a_case(collectives: str, seed: int) -> tuple[kills.Case, int]:
     return case, per_host
 
 
-def run_case(case: kills.Case, per_host: int) -> jobs.Ended:
-    """Exactly its victims are lost. REQUIRES: HOSTS hosts are up."""
+def run_case(case: kills.Case, per_host: int, only: str = "all") -> jobs.Ended:
+    """Exactly its victims are lost. `only`: of blocks.c. REQUIRES: HOSTS hosts are up."""
     folder = Path(tempfile.mkdtemp(prefix="hosts-"))
     with whole_hosts.shared(folder):
         hostfile = folder / "hosts"
@@ -53,7 +53,7 @@ def run_case(case: kills.Case, per_host: int) -> jobs.Ended:
         hostfile.write_text("".join(f"node{host} slots={per_host}\n" for host in letters))
         ended = kills.run(
             case,
-            soak_cases.program_of(case, folder),
+            soak_cases.program_of(case, folder, only),
             folder,
             ["--hostfile", str(hostfile), "--run-dir", str(folder)],
             # Nor does anybody sleep to close a network that is not there.

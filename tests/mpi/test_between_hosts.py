@@ -12,6 +12,7 @@ import soak_hosts
 
 EACH_HAS = 2
 RANKS = 4
+RUN_AHEAD = ["gather", "gatherv", "scan", "exscan", "scatterv"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,3 +46,12 @@ def small_cases() -> list[int]:
 @pytest.mark.parametrize("seed", covering.a_share(small_cases(), 12))
 def test_survivors_go_on_when_ranks_die_in_what_the_library_carries(seed: int) -> None:
     soak_hosts.run_case(*soak_hosts.a_case("auto", seed))
+
+
+@pytest.mark.parametrize("function", RUN_AHEAD)
+@pytest.mark.parametrize("victim", [0, 1])
+def test_survivors_agree_though_some_are_many_calls_ahead(function: str, victim: int) -> None:
+    kill = f"kill:rank={victim},at={function}#{30 + victim}"
+    case = kills.Case(victim, "blocks", RANKS, "auto", (kill,), 2)
+    ended = soak_hosts.run_case(case, EACH_HAS, function)
+    assert ended.report["operations"][function]["touched"], ended.report

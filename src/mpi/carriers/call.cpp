@@ -85,9 +85,7 @@ MPI_Comm CollectiveCall::native(Kind kind, std::size_t bytes) {
 }
 
 // Inside a host, shared slots do the same for few bytes, and the barrier costs little.
-bool CollectiveCall::may_keep_given(std::size_t bytes) const {
-  return !session_->is_on_one_host() && size() > 2 && bytes <= given_bytes_max;
-}
+bool CollectiveCall::may_run_ahead() const { return !session_->is_on_one_host() && size() > 2; }
 
 // Some may have seen a loss while it was made.
 bool CollectiveCall::has_native_everywhere() {

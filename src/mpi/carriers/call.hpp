@@ -96,15 +96,8 @@ class CollectiveCall {
     return finish_native(outcome, collective.code());
   }
 
-  // The same of what all give to `root` without waiting for each other, each of them `row`
-  // (pieces.hpp). `library`: int(), its call; `take`: int(rows), at the root.
-  template <typename AnyLanding, typename Library, typename Take>
-  int run_gather(MPI_Comm native, AnyLanding& landing, int root, std::span<const std::byte> row,
-                 Library library, Take take) {
-    NativeGather collective(native, landing, root, row, library, take);
-    return run_ahead(collective);
-  }
-  // The same of any that is through here whatever becomes of it elsewhere.
+  // The same of what is through here whatever becomes of it elsewhere: a NativeGather, or a
+  // NativeScan.
   template <typename Collective>
   int run_ahead(Collective& collective) {
     const runtime::Outcome outcome = session_->run_natively(lock_, collective);
@@ -112,8 +105,12 @@ class CollectiveCall {
     const int code = collective.end();
     return outcome.is_delivered ? finish_native(outcome, code) : finish(outcome);
   }
-  // What of so many bytes is given so: the same answer at all members.
-  bool may_keep_given(std::size_t bytes) const;
+  // What is given goes so if it is not too much: the same answer at all members, as below.
+  bool may_run_ahead() const;
+  // And so many bytes are not.
+  bool may_keep_given(std::size_t bytes) const {
+    return may_run_ahead() && bytes <= given_bytes_max;
+  }
 
   // Releases the lock, writes the report, and gives the code that the call returns: through the
   // program's error handler if it is an error. `code`: what else went wrong.

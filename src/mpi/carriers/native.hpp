@@ -6,7 +6,8 @@
 // is alone. Between hosts that share their processors all vote in the place of the barrier: who
 // waits in a message of ours sleeps.
 //
-// Of a gather each rank keeps what it has given, and is through as soon as it has given it.
+// Of a gather each rank keeps what it has given, and is through as soon as it has given it. Who
+// gives too much to be kept waits for the root's word that it has all.
 #pragma once
 
 #include <mpi.h>
@@ -28,6 +29,8 @@ namespace resprout::shim {
 inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
 // What is given in a gather and is kept.
 inline constexpr std::size_t given_bytes_max = std::size_t{64} << 10;
+// For so much counts what is given where ranks give as much as they like.
+inline constexpr std::size_t uneven_bytes = given_bytes_max / 4;
 
 // The library broke off a collective. Open MPI has more words for it than ULFM's three.
 bool is_interruption(int code);
@@ -108,60 +111,65 @@ class NativeCollective final : public runtime::NativeCall {
   std::vector<std::byte> storage_;
 };
 
-// `AnyLanding`: a Landing. `Run`: int(), the library's call. `Take`: int(row), at the root: takes
-// what was given once more.
-template <typename AnyLanding, typename Run, typename Take>
+// Of a gather, or of what is one but for what the root makes of it.
+struct GatherParts {
+  MPI_Comm native = MPI_COMM_NULL;
+  int root = 0;
+  std::size_t kept_bytes = 0;  // for so many count what a rank gives, the same at all
+  // Once it has ended well here nobody asks for what this rank has given: the root has told it, or
+  // is this rank.
+  bool is_done_with = false;
+};
+
+// `AnyLanding`: a Landing. `Row`: Buffer(), what this process gives. `Run`: int(), the library's
+// call. `Take`: int(rows), at the root: takes what was given once more.
+template <typename AnyLanding, typename Row, typename Run, typename Take>
 class NativeGather final : public runtime::NativeCall {
  public:
-  // `row`: what this process gives; as long at all.
-  NativeGather(MPI_Comm comm, AnyLanding& landing, int root, std::span<const std::byte> row,
-               Run run, Take take)
-      : comm_(comm), landing_(landing), root_(root), row_(row), run_(run), take_(take) {}
+  NativeGather(const GatherParts& parts, AnyLanding& landing, Row row, Run run, Take take)
+      : parts_(parts), landing_(landing), make_row_(row), run_(run), take_(take) {}
 
+  // What the library calls a mistake of the program is done again by messages of ours: there it
+  // lets others wait.
   bool run() override {
     pass_on_revocations();
     const InsideMpi inside;
     is_at_work_ = true;
-    code_ = run_();
-    return !is_interruption(code_);
+    has_ended_well_ = run_() == MPI_SUCCESS;
+    return has_ended_well_;
   }
   void interrupt() override {
-    give_up();
-    revoke_native(comm_);
+    if (is_at_work_) landing_.give_up();
+    is_at_work_ = false;
+    revoke_native(parts_.native);
   }
-  std::span<const std::byte> payload() override { return row_; }
+  std::span<const std::byte> payload() override {
+    if (has_ended_well_ && parts_.is_done_with) return {};
+    if (row_.data() == nullptr) row_ = make_row_();
+    return row_.view();
+  }
+  std::size_t kept_bytes() override { return parts_.kept_bytes; }
   void take(std::span<const std::byte> rows) override { code_ = take_(rows); }
   bool synchronizes() const override { return false; }
-  int root() const override { return root_; }
+  int root() const override { return parts_.root; }
   Form form() const override { return Form::gather; }
 
   // The call returns this.
   int end() {
-    if (!is_at_work_) return code_;
-    if (code_ != MPI_SUCCESS) {
-      const int code = code_;
-      give_up();
-      return code;
-    }
-    landing_.take();
-    return MPI_SUCCESS;
+    if (has_ended_well_) landing_.take();
+    return code_;
   }
 
  private:
-  void give_up() {
-    if (is_at_work_) landing_.give_up();
-    is_at_work_ = false;
-    code_ = MPI_SUCCESS;
-  }
-
-  const MPI_Comm comm_;
+  const GatherParts parts_;
   AnyLanding& landing_;
-  const int root_;
-  const std::span<const std::byte> row_;
+  Row make_row_;
+  runtime::Buffer row_;
   Run run_;
   Take take_;
   int code_ = MPI_SUCCESS;
   bool is_at_work_ = false;  // the library has written, or may write, where `landing_` says
+  bool has_ended_well_ = false;
 };
 
 }  // namespace resprout::shim

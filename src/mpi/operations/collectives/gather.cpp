@@ -19,6 +19,9 @@ using namespace resprout::shim;
 
 namespace {
 
+// Nothing else of this kind is said on the communicators of the library's collectives.
+constexpr int confirmation_tag = 2;
+
 // At the root. `mine`: the send buffer, or none if what the root contributes is in its place
 // already.
 int take_gathered(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces& said,
@@ -43,13 +46,42 @@ int gather(CollectiveCall& call, MPI_Comm comm, const Piece* mine, const Pieces&
   return call.finish(outcome, code);
 }
 
+// Of MPI_Gatherv the root alone knows the counts, and others may have none at all. So each sees for
+// itself whether it gives too much to keep it, and waits for the root's word then.
+class Confirmation {
+ public:
+  Confirmation(MPI_Comm native, const Pieces& all, int root, int ranks)
+      : native_(native), all_(all), root_(root), ranks_(ranks) {}
+
+  static bool is_needed(const Piece& given) { return given.layout.packed_bytes > given_bytes_max; }
+
+  // Whoever cannot be told gives again what it has given, for nothing.
+  void tell() const {
+    int code = MPI_SUCCESS;
+    for (int rank = 0; rank < ranks_ && code == MPI_SUCCESS; ++rank)
+      if (rank != root_ && is_needed(all_.of(rank)))
+        code = PMPI_Send(nullptr, 0, MPI_BYTE, rank, confirmation_tag, native_);
+    if (code != MPI_SUCCESS) revoke_native(native_);
+  }
+  int wait() const {
+    return PMPI_Recv(nullptr, 0, MPI_BYTE, root_, confirmation_tag, native_, MPI_STATUS_IGNORE);
+  }
+
+ private:
+  MPI_Comm native_;
+  const Pieces& all_;
+  int root_;
+  int ranks_;
+};
+
 // Leaves it to the MPI library until a loss: what the call returns; nothing if it is for the
-// session. `library(comm, from, count, type, to)`: the library's call.
+// session. `library(comm, from, count, type, to)`: the library's call. `is_even`: all give as many
+// bytes.
 template <typename Library>
 std::optional<int> leave_gather(CollectiveCall& call, MPI_Comm comm, std::size_t bytes,
-                                const Piece* mine, const Pieces& all, int root, void* recvbuf,
-                                Library library) {
-  const MPI_Comm native = call.native(Kind::gather, bytes);
+                                bool is_even, const Piece* mine, const Pieces& all, int root,
+                                void* recvbuf, Library library) {
+  const MPI_Comm native = call.native(Kind::gather, is_even ? bytes : bytes_unknown);
   if (native == MPI_COMM_NULL) return std::nullopt;
   const bool is_root = call.rank() == root;
   Landing landing(is_root ? all.all(call.size()) : std::vector<Piece>());
@@ -59,14 +91,24 @@ std::optional<int> leave_gather(CollectiveCall& call, MPI_Comm comm, std::size_t
   const auto run = [&] {
     return library(native, from, static_cast<int>(given.layout.count), given.layout.datatype, to);
   };
-  // Of MPI_Gatherv only the root knows the counts, and others may have none at all.
-  const bool may_run_ahead = bytes != bytes_unknown && call.may_keep_given(bytes);
-  if (!may_run_ahead) return call.run(native, landing, run);
-  const runtime::Buffer row = row_of(call.session(), call.rank(), given);
-  const auto take = [&](std::span<const std::byte> rows) {
-    return take_gathered(call, comm, mine, all, rows);
-  };
-  return call.run_gather(native, landing, root, row.view(), run, take);
+  if (is_even ? !call.may_keep_given(bytes) : !call.may_run_ahead())
+    return call.run(native, landing, run);
+  const Confirmation confirmation(native, all, root, call.size());
+  const bool is_confirmed = !is_even && !is_root && Confirmation::is_needed(given);
+  NativeGather ahead(
+      {.native = native,
+       .root = root,
+       .kept_bytes = is_even ? runtime::block_bytes(bytes) : uneven_bytes,
+       .is_done_with = is_root || is_confirmed},
+      landing, [&] { return row_of(call.session(), call.rank(), given); },
+      [&] {
+        const int code = run();
+        if (code == MPI_SUCCESS && is_confirmed) return confirmation.wait();
+        if (code == MPI_SUCCESS && is_root && !is_even) confirmation.tell();
+        return code;
+      },
+      [&](std::span<const std::byte> rows) { return take_gathered(call, comm, mine, all, rows); });
+  return call.run_ahead(ahead);
 }
 
 // What is significant at this process is what MPI would accept.
@@ -105,7 +147,7 @@ extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendt
   const int except = is_in_place ? root : -1;
   if (const auto met = gather_small(call, bytes, root, given, into, except)) return *met;
   const auto ended =
-      leave_gather(call, comm, bytes, mine, all, root, recvbuf,
+      leave_gather(call, comm, bytes, true, mine, all, root, recvbuf,
                    [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
                      return PMPI_Gather(from, count, type, to, recvcount, recvtype, root, native);
                    });
@@ -131,7 +173,7 @@ extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype send
   const Piece* mine = is_in_place ? nullptr : &given;
   if (const auto met = gatherv_by_shared_slots(call, given, all, root, is_in_place)) return *met;
   const auto ended = leave_gather(
-      call, comm, bytes_unknown, mine, all, root, recvbuf,
+      call, comm, 0, false, mine, all, root, recvbuf,
       [&](MPI_Comm native, const void* from, int count, MPI_Datatype type, void* to) {
         return PMPI_Gatherv(from, count, type, to, recvcounts, displs, recvtype, root, native);
       });

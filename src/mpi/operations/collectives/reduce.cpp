@@ -53,14 +53,21 @@ extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
     Landing landing(is_root ? std::vector{Piece::of(recvbuf, count, datatype)}
                             : std::vector<Piece>());
     const auto contribution = reduction.input(input);
-    runtime::Buffer row(runtime::block_bytes(contribution.size()));
-    runtime::BlockWriter({row.data(), row.size()}).put(call.rank(), contribution);
+    const std::size_t row_bytes = runtime::block_bytes(contribution.size());
     const void* from = sendbuf == MPI_IN_PLACE ? landing.input_at(recvbuf) : sendbuf;
     void* to = is_root ? landing.at(recvbuf) : recvbuf;
-    return call.run_gather(
-        native, landing, root, row.view(),
+    NativeGather ahead(
+        {.native = native, .root = root, .kept_bytes = row_bytes, .is_done_with = is_root}, landing,
+        [&] {
+          runtime::Buffer row(row_bytes);
+          runtime::BlockWriter({row.data(), row.size()}).put(call.rank(), contribution);
+          return row;
+        },
         [&] { return PMPI_Reduce(from, to, count, datatype, op, root, native); },
-        [&](std::span<const std::byte> rows) { return fold_row(rows, call.size(), reduction, recvbuf); });
+        [&](std::span<const std::byte> rows) {
+          return fold_row(rows, call.size(), reduction, recvbuf);
+        });
+    return call.run_ahead(ahead);
   }
   if (native != MPI_COMM_NULL) {
     const SavedInput saved(sendbuf, recvbuf, reduction.layout());
