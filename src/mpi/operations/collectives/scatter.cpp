@@ -32,38 +32,80 @@ runtime::Outcome tell_size(CollectiveCall& call, int root, std::uint64_t& bytes)
   return outcome;
 }
 
+// Where only the root knows how long the row is, it says so first, and the row itself if it is
+// short: so many bytes, and then the row.
+constexpr std::size_t short_row_bytes = 4096;
+constexpr std::size_t told_bytes = 16;
+
+runtime::Buffer told_of(std::uint64_t bytes, std::span<const std::byte> row) {
+  runtime::Buffer told(told_bytes + row.size());
+  std::memset(told.data(), 0, told_bytes);
+  std::memcpy(told.data(), &bytes, sizeof bytes);
+  runtime::copy_bytes(told.data() + told_bytes, row.data(), row.size());
+  return told;
+}
+
 // The root cannot say what is whose, since it has lost members: it sends an empty row.
 bool is_of_nothing(std::span<const std::byte> row, const runtime::Session& session) {
   return row.empty() && !session.is_whole();
 }
 
+// `mine`: where it goes; null in place.
+int take_scattered(const CollectiveCall& call, std::span<const std::byte> row, const Piece* mine) {
+  const bool is_nothing = is_of_nothing(row, call.session());
+  if (mine == nullptr) return is_nothing ? proc_failed() : MPI_SUCCESS;
+  if (const auto block = runtime::find_block(row, call.rank())) return take_block(*block, *mine);
+  return is_nothing ? proc_failed() : MPI_ERR_TRUNCATE;
+}
+
 // `row`: the blocks of all at the root, and of the same length anything elsewhere.
 runtime::Outcome scatter(CollectiveCall& call, int root, std::span<const std::byte> row,
                          const Piece* mine, int& code) {
-  const auto consume = [&](std::span<const std::byte> sent) {
-    if (mine == nullptr) {
-      if (is_of_nothing(sent, call.session())) code = proc_failed();
-      return;
-    }
-    const auto block = runtime::find_block(sent, call.rank());
-    if (block)
-      code = take_block(*block, *mine);
-    else
-      code = is_of_nothing(sent, call.session()) ? proc_failed() : MPI_ERR_TRUNCATE;
-  };
-  return runtime::broadcast(call.session(), call.lock(), broadcast_spec(call.communicator()), root,
-                            row, consume);
+  return runtime::broadcast(
+      call.session(), call.lock(), broadcast_spec(call.communicator()), root, row,
+      [&](std::span<const std::byte> sent) { code = take_scattered(call, sent, mine); });
+}
+
+std::size_t row_bytes_of_all(const CollectiveCall& call, const Pieces& said) {
+  if (said.depend_on_lost(call.session())) return 0;
+  const Pieces all = said.among(call.session());
+  std::size_t bytes = 0;
+  for (int rank = 0; rank < call.size(); ++rank) bytes += all.of(rank).block_bytes();
+  return bytes;
 }
 
 runtime::Buffer row_of_all(CollectiveCall& call, const Pieces& said) {
   if (said.depend_on_lost(call.session())) return {};
   const Pieces all = said.among(call.session());
-  std::size_t bytes = 0;
-  for (int rank = 0; rank < call.size(); ++rank) bytes += all.of(rank).block_bytes();
-  runtime::Buffer row = call.session().allocate(bytes);
+  runtime::Buffer row = call.session().allocate(row_bytes_of_all(call, said));
   runtime::BlockWriter writer({row.data(), row.size()});
   for (int rank = 0; rank < call.size(); ++rank) put_piece(writer, rank, all.of(rank));
   return row;
+}
+
+// As above. `bytes`: how long the row is. If it is short, that was all.
+runtime::Outcome tell_row(CollectiveCall& call, const Pieces& all, int root, const Piece* mine,
+                          std::uint64_t& bytes, int& code) {
+  runtime::Buffer told;
+  std::span<const std::byte> payload{static_cast<const std::byte*>(nullptr),
+                                     told_bytes + short_row_bytes};
+  if (call.rank() == root) {
+    bytes = row_bytes_of_all(call, all);
+    told = told_of(bytes, bytes <= short_row_bytes ? row_of_all(call, all).view()
+                                                   : std::span<const std::byte>());
+    payload = told.view();
+  }
+  bool has_size = false;
+  const auto consume = [&](std::span<const std::byte> heard) {
+    has_size = heard.size() >= told_bytes;
+    if (has_size) std::memcpy(&bytes, heard.data(), sizeof bytes);
+    if (has_size && bytes <= short_row_bytes)
+      code = take_scattered(call, heard.subspan(told_bytes), mine);
+  };
+  runtime::Outcome outcome = runtime::broadcast(
+      call.session(), call.lock(), broadcast_spec(call.communicator()), root, payload, consume);
+  outcome.is_mismatched = outcome.is_mismatched || (outcome.is_delivered && !has_size);
+  return outcome;
 }
 
 // `is_even`: all blocks are of the same length, so that everybody knows how long the row is.
@@ -80,6 +122,18 @@ int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcoun
     const auto row_here = is_root ? all.all(call.size()) : std::vector<Piece>();
     if (const auto met = scatter_in_rendezvous(call, root, given, row_here, mine)) return *met;
   }
+  std::uint64_t bytes = mine.block_bytes() * static_cast<std::size_t>(call.size());
+  int code = MPI_SUCCESS;
+  // Between hosts short rows are broadcasts of Resprout's, which nobody needs to wait for.
+  const bool is_told = !is_even && call.may_run_ahead() &&
+                       call.native(Kind::scatter, short_row_bytes) == MPI_COMM_NULL;
+  if (is_told) {
+    const runtime::Outcome outcome =
+        tell_row(call, all, root, is_in_place ? nullptr : &mine, bytes, code);
+    const bool has_size = outcome.is_delivered && !outcome.is_mismatched;
+    if (!has_size || bytes <= short_row_bytes) return call.finish(outcome, code);
+    call.note_before(outcome);
+  }
   const MPI_Comm native = call.native(Kind::scatter, is_even ? given : bytes_unknown);
   if (native != MPI_COMM_NULL) {
     Landing landing(is_in_place ? std::vector<Piece>() : std::vector<Piece>{mine});
@@ -88,15 +142,13 @@ int scatter(CollectiveCall& call, const Pieces& all, void* recvbuf, int recvcoun
     if (ended) return *ended;
   }
   runtime::Buffer row;
-  std::uint64_t bytes = mine.block_bytes() * static_cast<std::size_t>(call.size());
   if (is_root) {
     row = row_of_all(call, all);
     bytes = row.size();
   }
   runtime::Outcome outcome;
   outcome.is_delivered = true;
-  if (!is_even) outcome = tell_size(call, root, bytes);
-  int code = MPI_SUCCESS;
+  if (!is_even && !is_told) outcome = tell_size(call, root, bytes);
   // Either all have learned the size or nobody has.
   if (outcome.is_delivered && !outcome.is_mismatched)
     outcome =
