@@ -13,6 +13,8 @@
 #include <string.h>
 
 enum { bytes_max = 1 << 20, ranks_max = 64, samples_max = 200, samples_min = 5 };
+// A sample of fewer small calls shows when the ranks get the processor behind a barrier.
+enum { small_bytes_max = 64 << 10, small_calls_min = 50 };
 
 static double *sent, *received;
 static int rank, ranks, count;
@@ -163,7 +165,8 @@ static double measure(void (*call)(void), double seconds) {
   sample(call, 3);  // the first calls take longer
   const double once = sample(call, 5);
   int calls = (int)(1e6 * seconds / 20 / once);
-  calls = calls < 1 ? 1 : calls > 5000 ? 5000 : calls;
+  const int calls_min = count * (int)sizeof(double) <= small_bytes_max ? small_calls_min : 1;
+  calls = calls < calls_min ? calls_min : calls > 5000 ? 5000 : calls;
   int samples = (int)(1e6 * seconds / (once * calls));
   samples = samples < samples_min ? samples_min : samples > samples_max ? samples_max : samples;
   for (int i = 0; i < samples; ++i) times[i] = sample(call, calls);
