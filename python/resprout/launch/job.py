@@ -6,13 +6,15 @@ job that is started again is several, one after the other.
 1. When `run` returns, no process of the job is alive on this host.
 2. If this process is killed, the kernel tells mpirun to end, and that ends the ranks.
 3. Signals wait in `sigtimedwait`, which is the main loop: there are no handlers and no races.
-4. When `on_end` is told that one of several launches is over, none of its processes is left here.
+4. When `on_end` is told that one of several launches is over, none of its processes runs here.
 5. Once a signal has asked the job to end, or we end it ourselves, no launch begins.
-6. Where launches follow each other, no process of the last one is left here when the next begins;
-   nor any rank of it, when one goes on that stood by.
+6. Where launches follow each other, no process of the last one runs here when the next begins; nor
+   any rank of it, when one goes on that stood by. Their files are closed, unless the kernel keeps
+   them from ending for half a second.
 """
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -41,6 +43,9 @@ _LOOK_SECONDS = 0.25
 # How long processes may take to end after the job has, and mpirun after its ranks.
 _LEAVE_SECONDS = 2.0
 _MPIRUN_LEAVES_SECONDS = 10.0
+# How long others wait for one that runs no more, and has its files, and locks on them, until it has
+# ended.
+_ENDING_SECONDS = 0.5
 
 # Three small files, each a block of its disk, as long as nobody has lost much.
 _BYTES_OF_A_RANK = 12 << 10
@@ -364,7 +369,11 @@ class _Job:
         is_alone = sum(not one.is_over for one in self._launches) == 1
         if len(self._launches) == 1 or (self._succession is not None and is_alone):
             return ranks
-        return [p for p in ranks if processes.has_run_directory(p.pid, launch.start.directory)]
+        own = [p for p in ranks if processes.has_run_directory(p.pid, launch.start.directory)]
+        # Who ends has no environment any more.
+        if ending := {p.pid: p for p in ranks if not p.runs and p not in own}:
+            own += [ending[pid] for pid in _started_by(launch) if pid in ending]
+        return own
 
     def _look(self) -> None:
         """End what nobody else can end any more."""
@@ -471,13 +480,23 @@ class _Job:
             return False
         if not any(not one.is_over and one.start.is_standing_by() for one in self._launches):
             return False
-        until = time.monotonic() + _LEAVE_SECONDS
+        if not self._end_ranks(launch, _LEAVE_SECONDS):
+            return False
+        self._succession.hand_over(self._launches.index(launch))
+        return True
+
+    def _end_ranks(self, launch: _Launch, seconds: float) -> bool:
+        """Whether none runs any more; in so much time."""
+        began = time.monotonic()
         while ranks := self._ranks_of(launch):
-            if time.monotonic() > until:
+            waited = time.monotonic() - began
+            if waited > _ENDING_SECONDS and not any(rank.runs for rank in ranks):
+                return True
+            if waited > seconds:
                 return False
             self._kill_all(ranks)
-            time.sleep(0.001)
-        self._succession.hand_over(self._launches.index(launch))
+            self._reap()
+            time.sleep(0.001 if waited < _ENDING_SECONDS else 0.01)
         return True
 
     def _kill_all(self, ranks: Sequence[processes.Process]) -> None:
@@ -493,10 +512,7 @@ class _Job:
 
     def _sweep(self, launch: _Launch) -> None:
         """Its mpirun is gone: its ranks have no future."""
-        while ranks := self._ranks_of(launch):
-            self._kill_all(ranks)
-            self._reap()
-            time.sleep(0.01)
+        self._end_ranks(launch, math.inf)
         self._reap()
 
     def _clean_up(self) -> None:
@@ -504,16 +520,10 @@ class _Job:
         while not self._has_left():
             self._kill_all(self._ranks())
             time.sleep(0.01)
-        left = [path for pid in self._started() for path in processes.left_by(pid)]
+        started = [pid for launch in self._launches for pid in _started_by(launch)]
+        left = [path for pid in started for path in processes.left_by(pid)]
         for path in [*map(Path, self._segments), *left]:
             path.unlink(missing_ok=True)
-
-    def _started(self) -> Iterator[int]:
-        """The ids that ranks have had, as they say themselves (command.py)."""
-        for launch in self._launches:
-            for path in launch.start.directory.glob("started-*"):
-                with contextlib.suppress(OSError, ValueError):
-                    yield int(path.read_text())
 
     def _reap(self) -> None:
         processes.reap(except_for={launch.mpirun.pid for launch in self._launches})
@@ -521,3 +531,10 @@ class _Job:
     def _has_left(self) -> bool:
         self._reap()
         return not self._ranks()
+
+
+def _started_by(launch: _Launch) -> Iterator[int]:
+    """The ids that its ranks have had, as they say themselves (command.py)."""
+    for path in launch.start.directory.glob("started-*"):
+        with contextlib.suppress(OSError, ValueError):
+            yield int(path.read_text())

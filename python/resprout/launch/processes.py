@@ -10,7 +10,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,9 @@ _SEGMENT = re.compile(
     r"(/dev/shm/[^\s/]*(?:sm_segment|vader_segment|mpich|Intel_MPI|resprout)[^\s/]*)$"
 )
 
+_PROC = "/proc"
+_EXITING = 0x4  # PF_EXITING of the kernel: this thread runs no more of its program
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -30,6 +33,9 @@ class Process:
     parent: int
     state: str
     """As in /proc: R, S, D, T (stopped), Z (ended, not yet waited for)."""
+    runs: bool
+    """Some thread of it may still run its program. Else it ends by itself, maybe after seconds: the
+    kernel waits for locks that processes of others have, for which there is no core."""
 
     @property
     def is_alive(self) -> bool:
@@ -76,18 +82,39 @@ def _read(path: str) -> bytes:
 
 
 def _look_at(pid: int) -> Process | None:
+    first = _look_at_thread(f"{_PROC}/{pid}")
+    if first is None:
+        return None
+    state, parent, flags, threads = first
+    if not flags & _EXITING or (state in "ZX" and threads <= 1):
+        return Process(pid, parent, state, runs=state not in "ZX")
+    # The first thread may have ended while others run the program.
+    left = [thread for thread in _threads_of(pid) if thread[0] not in "ZX"]
+    runs = any(not flags & _EXITING for _, _, flags, _ in left)
+    return Process(pid, parent, left[0][0] if left else state, runs)
+
+
+def _threads_of(pid: int) -> Iterator[tuple[str, int, int, int]]:
+    with contextlib.suppress(OSError):
+        for folder in Path(f"{_PROC}/{pid}/task").iterdir():
+            if thread := _look_at_thread(str(folder)):
+                yield thread
+
+
+def _look_at_thread(folder: str) -> tuple[str, int, int, int] | None:
+    """Its state, its parent, its flags, and how many threads its process has."""
     try:
-        stat = _read(f"/proc/{pid}/stat")
+        stat = _read(f"{folder}/stat")
     except OSError:
         return None
     # The name, in parentheses, may itself have blanks and parentheses.
-    state, parent = stat[stat.rindex(b")") + 2 :].split(None, 2)[:2]
-    return Process(pid, int(parent), state.decode())
+    fields = stat[stat.rindex(b")") + 2 :].split(None, 18)
+    return fields[0].decode(), int(fields[1]), int(fields[6]), int(fields[17])
 
 
 def is_running(pid: int) -> bool:
     process = _look_at(pid)
-    return process is not None and process.is_alive
+    return process is not None and process.runs
 
 
 def send(pid: int, what: signal.Signals) -> None:

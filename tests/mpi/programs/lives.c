@@ -33,15 +33,18 @@ static void wait_at(const char* place) {
   while (access(name, F_OK) == 0) usleep(5000);
 }
 
-/* A process that has ended is not there, though nobody may have waited for it. */
+/* A process that has ended is not there, though nobody may have waited for it, nor one whose first
+ * thread the kernel is ending. */
 static int is_there(int pid) {
   char name[64], state = 'Z';
+  unsigned flags = 0;
+  const unsigned exiting = 0x4;
   snprintf(name, sizeof name, "/proc/%d/stat", pid);
   FILE* file = fopen(name, "r");
   if (file == NULL) return 0;
-  const int found = fscanf(file, "%*d %*s %c", &state);
+  const int found = fscanf(file, "%*d %*s %c %*d %*d %*d %*d %*d %u", &state, &flags);
   fclose(file);
-  return found == 1 && state != 'Z' && state != 'X';
+  return found == 2 && state != 'Z' && state != 'X' && (flags & exiting) == 0;
 }
 
 static void look_for_earlier(void) {
