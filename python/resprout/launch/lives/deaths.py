@@ -43,6 +43,8 @@ class Deaths:
         with contextlib.suppress(OSError, ValueError):
             while True:
                 for descriptor, _ in self._poll.poll():
+                    # A process that we are about to start may have it, too, for a moment.
+                    self._poll.unregister(descriptor)
                     os.close(descriptor)
                 self._tell()
 
