@@ -273,8 +273,8 @@ OPTIONS = (
         "",
         "0, 1",
         "0",
-        "With --on-loss restart, on one host: as many processes as there are ranks wait at the end "
-        "of MPI_Init, and go on at once when the job has lost a rank (docs/how-to/standby.md).",
+        "With --on-loss restart: as many processes as there are ranks wait at the end of MPI_Init, "
+        "and go on at once when the job has lost a rank (docs/how-to/standby.md).",
     ),
     Option(
         "--checkpoint-code",

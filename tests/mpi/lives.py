@@ -63,6 +63,29 @@ def close(folder: Path, place: str, life: int, *ranks: int) -> None:
         (folder / f"gate-{place}-{life}-{rank}").touch()
 
 
+def ranks_of(job: jobs.Job, life: int) -> dict[int, int]:
+    """The processes of this life."""
+    found = {}
+    for pid in job.processes():
+        rank = jobs.rank_of(pid)
+        if rank is not None and jobs.variable(pid, "RESPROUT_RESTART") == str(life):
+            found[int(rank)] = pid
+    return found
+
+
+def wait_for_standby(job: jobs.Job, life: int, ranks: int, parent: Path | None = None) -> None:
+    """All of them are behind what MPI_Init does, and wait there. `parent`: --run-dir, if given."""
+
+    def is_there() -> bool:
+        folders = list((parent or job.temporary).glob(f"resprout-*/life-{life}"))
+        return any(
+            len(list(folder.glob("entered-*"))) == ranks and not (folder / "starting").exists()
+            for folder in folders
+        )
+
+    assert jobs.becomes_true(is_there, jobs.WATCHDOG_SECONDS), job.seen()
+
+
 @contextmanager
 def playing(
     folder: Path,
@@ -70,8 +93,9 @@ def playing(
     options: Sequence[str] = (),
     words: Sequence[str] = (),
     stdin: int = subprocess.DEVNULL,
+    program: Path = PROGRAM,
 ) -> Iterator[Scene]:
     command = [jobs.RESPROUT, "run", "-n", str(ranks), "--on-loss", "restart"]
-    command += ["--report", folder / "report.json", *options, "--", PROGRAM, folder, *words]
+    command += ["--report", folder / "report.json", *options, "--", program, folder, *words]
     with jobs.started(command, stdin=stdin) as job:
         yield Scene(folder, job)

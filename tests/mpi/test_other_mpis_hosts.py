@@ -75,10 +75,10 @@ def test_a_job_goes_on_when_a_host(lose: Callable[[str], None], folder: Path) ->
     assert {loss["rank"] for loss in losses} == {3}, str(ended)
 
 
-def started_again(folder: Path, faults: Callable[[Scene], None]) -> jobs.Ended:
+def started_again(folder: Path, faults: Callable[[Scene], None], *more: str) -> jobs.Ended:
     """A job into whose first life `faults` fall, and whose second one is left in peace."""
     lives.close(folder, "in", 0, *range(4))
-    options = ["--on-loss", "restart", "--run-dir", str(folder)]
+    options = ["--on-loss", "restart", "--run-dir", str(folder), *more]
     options += ["--report", str(folder / "report.json")]
     words = command(folder, options, other_mpis.program("lives"), folder)
     with jobs.started(words, whole_hosts.variables(folder)) as job:
@@ -101,6 +101,20 @@ def test_a_job_that_has_lost_a_host_starts_again_without_it(folder: Path) -> Non
     assert [life["lost_hosts"] for life in ended.report["lives"]] == [["nodeC"], []], str(ended)
     hosts = [(folder / f"pid-1-{rank}").read_text().split()[1] for rank in range(4)]
     assert {*hosts} == {"nodeA", "nodeB"}, str(ended)
+
+
+def test_those_who_stood_by_go_on_when_a_rank_is_lost(folder: Path) -> None:
+    waiting = {}
+
+    def lose(scene: Scene) -> None:
+        lives.wait_for_standby(scene.job, 1, 4, folder)
+        waiting.update(lives.ranks_of(scene.job, 1))
+        scene.kill(0, 3)
+
+    ended = started_again(folder, lose, "--standby")
+    assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
+    pids = {rank: int((folder / f"pid-1-{rank}").read_text().split()[0]) for rank in range(4)}
+    assert len(waiting) == 4 and pids == waiting, str(ended)
 
 
 def test_if_the_launcher_is_killed_no_rank_is_left_on_any_host(folder: Path) -> None:

@@ -7,36 +7,13 @@ from pathlib import Path
 import fortran
 import jobs
 import pytest
-from lives import close, playing
+from lives import close, playing, ranks_of, wait_for_standby
 
 STENCIL = {
     "c": [jobs.BUILD / "examples" / "stencil" / "memory"],
     "python": [sys.executable, jobs.ROOT / "examples" / "stencil" / "memory.py"],
 }
 STANDBY = ["--on-loss", "restart", "--standby"]
-
-
-def ranks_of(job: jobs.Job, life: int) -> dict[int, int]:
-    """The processes of this life."""
-    found = {}
-    for pid in job.processes():
-        rank = jobs.rank_of(pid)
-        if rank is not None and jobs.variable(pid, "RESPROUT_RESTART") == str(life):
-            found[int(rank)] = pid
-    return found
-
-
-def wait_for_standby(job: jobs.Job, life: int, ranks: int) -> None:
-    """All of them are behind what MPI_Init does, and wait there."""
-
-    def is_there() -> bool:
-        folders = list(job.temporary.glob(f"resprout-*/life-{life}"))
-        return any(
-            len(list(folder.glob("entered-*"))) == ranks and not (folder / "starting").exists()
-            for folder in folders
-        )
-
-    assert jobs.becomes_true(is_there, jobs.WATCHDOG_SECONDS), job.seen()
 
 
 def hows(ended: jobs.Ended) -> list[str]:

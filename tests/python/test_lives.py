@@ -108,7 +108,7 @@ def ask(**options: object) -> None:
         ({"restart_command": "true : -n 2 true"}, "--restart-command has 4 ranks, and the job 2"),
         ({"restart_command": "./nowhere --resume"}, "./nowhere is not a program"),
         ({"standby": True, "restart_command": "true"}, "--standby does not go together with"),
-        ({"standby": True, "mpirun_args": ["--host", "a"]}, "--standby is for jobs on one host"),
+        ({"standby": True}, "--standby needs libresprout.so, which is not there"),
         ({"texts": {"--on-loss": "continue"}, "standby": True}, "--standby needs --on-loss"),
         ({"restart_command": "true 'and"}, "--restart-command: .*No closing quotation"),
     ],

@@ -472,6 +472,8 @@ class _Job:
                 self._kill_all(self._ranks_of(launch))
         for launch in launches:
             if not launch.is_over and launch.mpirun.poll() is None:
+                if launch.start.is_standing_by():  # it has to end those on other hosts
+                    processes.send(launch.mpirun.pid, signal.SIGTERM)
                 self._end_mpirun(launch)
 
     def _has_handed_over(self, launch: _Launch) -> bool:

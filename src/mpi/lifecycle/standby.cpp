@@ -4,17 +4,26 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <string_view>
 
 namespace resprout::shim {
 namespace {
 
-// Until nobody writes to the pipe. It may be that nobody does.
-void wait_for_end(int pipe) {
+// On another host nobody hears of the pipe's end.
+constexpr int look_ms = 20;
+
+// Until nobody writes to the pipe, or it is time for a look. Whether it may be waited for again.
+bool wait_for_end(int pipe) {
   pollfd end{pipe, POLLIN, 0};
-  while (poll(&end, 1, -1) < 0 && errno == EINTR) {
-  }
+  return poll(&end, 1, look_ms) <= 0;
+}
+
+// What a host knows of a folder that others write to may be old; that is asked for anew when the
+// folder is opened.
+bool is_there(const std::string& folder, const std::string& name) {
+  const int asked = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (asked >= 0) close(asked);
+  return access((folder + "/" + name).c_str(), F_OK) == 0;
 }
 
 }  // namespace
@@ -26,13 +35,19 @@ bool stands_by(char** environment) {
 }
 
 void wait_until_needed(const std::string& run_directory) {
-  const std::string needed = run_directory + "/needed";
-  const int pipe = open((run_directory + "/gate").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int pipe = open((run_directory + "/gate").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const auto let_go = [&pipe] {
+    if (pipe >= 0) close(pipe);
+    pipe = -1;
+  };
   // Looked at behind open(), so that no end before it is missed.
-  if (pipe >= 0 && access(needed.c_str(), F_OK) != 0) wait_for_end(pipe);
-  constexpr useconds_t look_us = 10'000;
-  while (access(needed.c_str(), F_OK) != 0) usleep(look_us);
-  if (pipe >= 0) close(pipe);
+  while (!is_there(run_directory, "needed")) {
+    if (pipe < 0)
+      usleep(look_ms * 1000);
+    else if (!wait_for_end(pipe))
+      let_go();
+  }
+  let_go();
 }
 
 }  // namespace resprout::shim

@@ -104,6 +104,8 @@ class Lives:
         # Of each launch, in their order; and that which may not have begun yet.
         self._starts: list[_Start] = []
         self._standby: _Start | None = None
+        # It stood by on a host that is lost.
+        self._doomed: _Start | None = None
         self._is_over = False
         self._alive = directory / "alive"
         self._is_shown_at = -_SHOW_SECONDS
@@ -123,8 +125,10 @@ class Lives:
         )
 
     def look(self) -> list[int]:
-        """The launch that is to be ended now."""
+        """The launches that are to be ended now."""
         self._show_life()
+        if self._doomed is not None:
+            return [self._starts.index(self._doomed)]
         life = self._life
         if not life.sight.look():
             return []
@@ -143,12 +147,18 @@ class Lives:
         if start is self._standby:
             self._forget(start, is_lost=not end.signals and not self._is_over)
             return False
+        if start is self._doomed:
+            self._doomed = None
+            self._remove(start)
+            return False
         ended = self._judge(start, end)
         self.ended.append(ended)
         if self._shared is not None:
             shutil.rmtree(self._shared / str(start.number), ignore_errors=True)
         if ended.is_lost:
             self._lose_hosts(ended.life.lost_hosts)
+            if ended.life.lost_hosts:  # who stands by has lost them, too
+                self._doomed, self._standby = self._standby, None
             self._decide(ended, is_followed=start is not self._life)
         if self._goes_on and self._standby is not None:
             self._let_go(self._standby)
@@ -227,11 +237,15 @@ class Lives:
     def _forget(self, standby: _Start, is_lost: bool) -> None:
         """It has ended, and nobody has needed it. Another one may have its number."""
         self._standby = None
-        shutil.rmtree(standby.launch.directory, ignore_errors=True)
-        if self._shared is not None:
-            shutil.rmtree(self._shared / str(standby.number), ignore_errors=True)
+        self._remove(standby)
         if is_lost:
             words.tell_of_standby()
+
+    def _remove(self, start: _Start) -> None:
+        """What it has left."""
+        shutil.rmtree(start.launch.directory, ignore_errors=True)
+        if self._shared is not None:
+            shutil.rmtree(self._shared / str(start.number), ignore_errors=True)
 
     def _prepare(self, number: int, stands_by: bool = False) -> _Start:
         directory = self._directory / f"life-{number}"

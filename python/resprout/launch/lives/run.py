@@ -13,6 +13,7 @@ from resprout.launch.lives.hosts import Hosts
 from resprout.launch.lives.lives import Course, Lives
 from resprout.launch.parts import split
 from resprout.launch.shared_folder import shared_folder
+from resprout.launch.shim import name_for
 from resprout.report.job import Report
 from resprout.report.merge import STATUS_STRICT
 
@@ -39,12 +40,6 @@ def check_restarts(given: Sequence[str], replicas: int) -> None:
 
 def check_standby(plan: Plan, command: str | None) -> None:
     """Refuse what cannot wait in MPI_Init until it is needed. `command`: of later lives."""
-    if plan.may_reach_other_hosts:
-        raise UserError(
-            "--standby is for jobs on one host: the ranks of a lost host would be lost twice"
-        )
-    if plan.mpi.is_started_by_us:
-        raise UserError(f"--standby needs Open MPI: with {plan.mpi} it was not tried")
     if command is not None:
         raise UserError(
             "--standby does not go together with --restart-command: it is the same program that "
@@ -52,6 +47,8 @@ def check_standby(plan: Plan, command: str | None) -> None:
         )
     if plan.unprotected is not None:
         raise UserError(plan.unprotected.describe("--standby cannot run"))
+    if plan.shim is None:
+        raise UserError(f"--standby needs {name_for(plan.mpi)}, which is not there")
 
 
 def check_command(command: str | None, ranks: int, size: int, is_local: bool) -> None:
