@@ -11,16 +11,12 @@ SEED makes one run again.
 """
 
 import atexit
-import os
 import random
 import re
 import shutil
-import signal
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
@@ -29,8 +25,8 @@ from pathlib import Path
 import fortran
 import jobs
 import soak_kinds
+from blows import Blows
 
-BLOWS = ["one", "two", "in the restart", "in MPI_Init"]
 OPTIONS = ["--on-loss", "restart", "--short-life", "0", "--max-restarts", "100"]
 EXAMPLES = jobs.BUILD / "examples"
 _STENCIL, _KERNEL = r"after \d+ steps: .*", r"digest=[0-9a-f]{16}"
@@ -131,66 +127,6 @@ def find_result(kind: Kind, ended: jobs.Ended) -> str:
     found = set(re.findall(kind.result, ended.out))
     assert ended.status == 0 and len(found) == 1, str(ended)
     return str(found.pop())
-
-
-class Blows:
-    """That fall on one job."""
-
-    def __init__(self, draw: random.Random, ranks: int) -> None:
-        self.killed = 0
-        self._draw = draw
-        self._ranks = ranks
-        self._kinds = [draw.choice(BLOWS) for _ in range(draw.randint(3, 4))]
-
-    def fall(self, job: jobs.Job) -> None:
-        for kind in self._kinds:
-            time.sleep(self._draw.random() * 1.5)
-            self._kill(job, self._draw.sample(range(self._ranks), 2 if kind == "two" else 1))
-            if kind in ("one", "two"):
-                continue
-            life = self._newest(job)
-            if kind == "in MPI_Init":
-                self._wait(job, partial(self._is_in_init, job, life))
-            else:
-                self._wait(job, partial(self._is_newer, job, life))
-                time.sleep(self._draw.random() * 0.3)
-            self._kill(job, [self._draw.randrange(self._ranks)])
-
-    def _kill(self, job: jobs.Job, ranks: list[int]) -> None:
-        """Those of them that are there, in whatever state the job is."""
-        found: dict[int, list[int]] = {}
-        for pid in sorted(job.processes()):
-            if (number := jobs.rank_of(pid)) is not None:
-                found.setdefault(int(number), []).append(pid)
-        for rank in ranks:
-            if rank in found:
-                with suppress(ProcessLookupError):
-                    # There are two of it, if the next life stands by.
-                    os.kill(self._draw.choice(found[rank]), signal.SIGKILL)
-                    self.killed += 1
-
-    @staticmethod
-    def _newest(job: jobs.Job) -> int:
-        lives = job.temporary.glob("resprout-*/life-*")
-        return max((int(path.name.partition("-")[2]) for path in lives), default=-1)
-
-    @staticmethod
-    def _is_newer(job: jobs.Job, than: int) -> bool:
-        return Blows._newest(job) > than
-
-    @staticmethod
-    def _is_in_init(job: jobs.Job, after: int) -> bool:
-        """Of a later life some ranks, and not all, are in MPI_Init."""
-        newest = Blows._newest(job)
-        folders = list(job.temporary.glob(f"resprout-*/life-{newest}")) if newest > after else []
-        return any(
-            (folder / "starting").exists() and any(folder.glob("entered-*")) for folder in folders
-        )
-
-    @staticmethod
-    def _wait(job: jobs.Job, condition: Callable[[], bool]) -> None:
-        """Until it is so, or the job is over, or the moment has passed unseen."""
-        jobs.becomes_true(lambda: condition() or job.process.poll() is not None, 5.0)
 
 
 def run(name: str, seed: int) -> int:
