@@ -8,6 +8,7 @@ import jobs
 import other_mpis
 import pytest
 import slurm_cluster
+from lives import PROGRAM, Scene, close, wait_for_standby
 from slurm_cluster import Cluster
 
 FAULT = "kill:rank=1,at=allreduce#50"
@@ -71,6 +72,31 @@ def test_a_job_goes_on_when_a_node_is_lost(
     assert ended.status == 0, str(ended)
     assert sorted(ended.out.splitlines()) == ["rank 0 ok", "rank 1 ok"], str(ended)
     assert "host n2 is lost, with ranks 2, 3" in ended.err, str(ended)
+
+
+def test_those_who_stand_by_are_started_beside_the_job_and_go_on(
+    slurm: Cluster, tmp_path: Path
+) -> None:
+    close(tmp_path, "in", 0, *range(4))
+    options = ["--on-loss", "restart", "--standby", "--run-dir", tmp_path]
+    command = [jobs.RESPROUT, "run", "-n", "4", *options, "--", PROGRAM, tmp_path]
+    words = [str(word) for word in [*ALLOCATE, *command]]
+    with jobs.started(words, slurm.environment) as job:
+        scene = Scene(tmp_path, job)
+        scene.wait_for("in", 0, range(4))
+        wait_for_standby(job, 1, 4, tmp_path)
+        scene.kill(0, 3)
+        ended = scene.end()
+    assert (ended.status, ended.out) == (0, "life 1 - read 0\n"), str(ended)
+    assert "with the ranks that stood by" in ended.err, str(ended)
+
+
+def test_a_step_of_one_task_runs_a_job(slurm: Cluster) -> None:
+    command = [jobs.RESPROUT, "run", "-n", "3", "--inject", FAULT, "--"]
+    program = jobs.BUILD / "tests" / "mpi" / "other" / "collectives"
+    done = slurm.run("srun", "-n1", "-N1", *command, program, "allreduce", "200")
+    assert done.returncode == 0, done
+    assert sorted(done.stdout.splitlines()) == ["rank 0 ok", "rank 2 ok"], done
 
 
 def test_srun_starts_ranks_of_mpich_that_go_on_without_a_killed_one(slurm: Cluster) -> None:

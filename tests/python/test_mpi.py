@@ -13,6 +13,7 @@ from resprout.launch.command import Plan
 from resprout.launch.mpi import (
     Library,
     Mpi,
+    batch_settings,
     find_mpi,
     identify,
     names_hosts,
@@ -141,6 +142,13 @@ def test_a_job_of_an_allocation_keeps_its_networks(
     assert names_hosts(mpi, {})
     monkeypatch.setenv("PBS_JOBID", "17.server")
     assert not closes_networks(Plan(OPEN_MPI_5, 4, ["true"], None))
+
+
+def test_the_daemons_of_mpirun_share_the_cores_of_a_step_of_slurm() -> None:
+    (setting,) = batch_settings(OPEN_MPI_5, {"SLURM_JOB_ID": "17"})
+    assert str(setting) == "SLURM_OVERLAP=1"
+    assert not batch_settings(OPEN_MPI_5, {"PBS_JOBID": "17"})
+    assert not batch_settings(MPICH, {"SLURM_JOB_ID": "17"})
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_5, OPEN_MPI_4, MPICH])

@@ -14,6 +14,7 @@ from resprout.launch.mpi import (
     Mpi,
     Setting,
     basic_settings_for,
+    batch_settings,
     host_settings,
     launcher_settings,
     lost_host_settings,
@@ -106,7 +107,7 @@ class Plan:
             return basic_settings_for(self.mpi, self.ranks)
         settings = settings_for(self.mpi, self.ranks, self.planes, self.stands_in, self.restarts)
         if self.may_reach_other_hosts:
-            settings += host_settings(self.mpi)
+            settings += [*host_settings(self.mpi), *batch_settings(self.mpi, os.environ)]
             if self.outlives_hosts:
                 settings += lost_host_settings()
         else:

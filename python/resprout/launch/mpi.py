@@ -294,6 +294,14 @@ def host_settings(mpi: Mpi) -> list[Setting]:
     ]
 
 
+def batch_settings(mpi: Mpi, environment: Mapping[str, str]) -> list[Setting]:
+    """For ranks on the hosts of a job of Slurm."""
+    if mpi.library is not Library.OPEN_MPI or not environment.get("SLURM_JOB_ID"):
+        return []
+    reason = "the srun that starts mpirun's daemons waits for the end of other steps otherwise"
+    return [Setting("SLURM_OVERLAP", "1", reason)]
+
+
 def launcher_settings(preloaded: str, restarts: bool = False) -> list[Setting]:
     """For an mpirun that leaves how ranks end. `preloaded`: its LD_PRELOAD."""
     reason = "mpirun does not say by which signal a rank was ended"
