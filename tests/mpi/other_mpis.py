@@ -21,18 +21,23 @@ def need(prefix: Path) -> None:
         pytest.skip(f"there is no {prefix.relative_to(jobs.ROOT)}; `make .venv/mpis.stamp` gets it")
 
 
-@cache
 def program(name: str, wrapper: str = "mpicc") -> Path:
+    """One of the tests', compiled."""
+    source = _SOURCES / f"{name}.c"
+    if not source.exists():  # what Open MPI is tried with, too
+        source = _OF_OPEN_MPI / f"{name}.c"
+    return compiled(source, wrapper)
+
+
+@cache
+def compiled(source: Path, wrapper: str = "mpicc") -> Path:
     """Built by MPICH's compiler wrapper. What it makes runs on Intel MPI, too."""
     need(MPICH)
     folder = jobs.BUILD / "tests" / "mpi" / "other"
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / f"{name}-{wrapper}"
-    source = _SOURCES / f"{name}.c"
-    if not source.exists():  # what Open MPI is tried with, too
-        source = _OF_OPEN_MPI / f"{name}.c"
+    made = folder / f"{source.stem}-{wrapper}"
     command = [MPICH / "bin" / wrapper, "-O1", "-w", "-I", jobs.ROOT / "include"]
-    subprocess.run([*command, "-o", made, source, "-lpthread"], check=True)
+    subprocess.run([*command, "-o", made, source, "-lpthread", "-lm"], check=True)
     return made
 
 

@@ -2,12 +2,11 @@
 
 Each run is a stencil in C, or in Python, with checkpoints in files of its own or in our memory; a
 program in Fortran with the latter; a program that takes a checkpoint in each step, with copies or a
-code; or a kernel or a rod of heat without checkpoints, which begins anew. Of some the next life
-stands by, and blows fall on its ranks as well. The number of ranks is drawn from its seed, and so
-are three or four blows. A blow falls at any moment, and may be one rank, two at once, one of a life
-that has just begun, or one while others are in MPI_Init. Whatever falls, the result has the same
-bits as an undisturbed run, and nothing of any life is left. `make soak` runs it; --runs 1 --first
-SEED makes one run again.
+code; or a kernel or a rod of heat without checkpoints, which begins anew. Most of them run on
+MPICH and on Intel MPI, too. Of some the next life stands by, and blows fall on its ranks as well.
+The number of ranks is drawn from its seed, and so are three or four blows (blows.py). Whatever
+falls, the result has the same bits as an undisturbed run, and nothing of any life is left. `make
+soak` runs it; --runs 1 --first SEED makes one run again.
 """
 
 import atexit
@@ -16,14 +15,16 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
 import fortran
 import jobs
+import other_mpis
 import soak_kinds
 from blows import Blows
 
@@ -31,6 +32,7 @@ OPTIONS = ["--on-loss", "restart", "--short-life", "0", "--max-restarts", "100"]
 EXAMPLES = jobs.BUILD / "examples"
 _STENCIL, _KERNEL = r"after \d+ steps: .*", r"digest=[0-9a-f]{16}"
 _results: dict[tuple[str, int], str] = {}
+_killed = Counter[str]()
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,27 @@ class Kind:
     result: str
     options: Sequence[str] = ()
     ranks: Sequence[int] = (2, 4, 6)
+    mpi: Path | None = None
+    """Where it is; nothing: Open MPI."""
 
-    def program(self, folder: str, is_quick: bool) -> list[str | Path]:
+    def run(
+        self,
+        ranks: int,
+        folder: str,
+        options: Sequence[str] = (),
+        meanwhile: Callable[[jobs.Job], None] = lambda _: None,
+        *,
+        is_quick: bool = False,
+    ) -> jobs.Ended:
+        program = self._program(folder, is_quick)
+        if self.mpi is None:
+            return jobs.resprout_run(ranks, program, options, meanwhile=meanwhile)
+        named = [*options, *other_mpis.options(self.mpi)]
+        # mpi4py takes the library that is named so.
+        variables = {"MPI4PY_LIBMPI": str(self.mpi / "lib" / "libmpi.so.12")}
+        return jobs.resprout_run(ranks, program, named, variables, meanwhile)
+
+    def _program(self, folder: str, is_quick: bool) -> list[str | Path]:
         words = self.quick if is_quick else self.words
         return [self._word(word, folder) for word in words]
 
@@ -54,10 +75,11 @@ class Kind:
     def stands_by(self) -> bool:
         return "--standby" in self.options
 
-    @staticmethod
-    def _word(word: str | Path, folder: str) -> str | Path:
+    def _word(self, word: str | Path, folder: str) -> str | Path:
         if word == "{kept.f90}":
             return _kept_in_fortran()
+        if self.mpi is not None and isinstance(word, Path) and word.is_relative_to(jobs.BUILD):
+            return other_mpis.compiled(jobs.ROOT / f"{word.relative_to(jobs.BUILD)}.c")
         return folder if word == "{folder}" else word
 
 
@@ -110,6 +132,13 @@ PROGRAMS = {
     "mg": _anew(_KERNEL, "kernels/mg", "A", "2"),
     "heat": _anew(r"\S+ units of heat in \d+ cells", "heat/heat", "1500"),
 }  # fmt: skip
+PROGRAMS |= {
+    f"{name}-{library}": replace(kind, mpi=prefix)
+    for library, prefix in {"mpich": other_mpis.MPICH, "intel": other_mpis.INTEL_MPI}.items()
+    for name, kind in PROGRAMS.items()
+    # Their wheels have nothing for Fortran.
+    if not name.endswith("-fortran")
+}
 
 
 def result_of(name: str, ranks: int) -> str:
@@ -117,7 +146,7 @@ def result_of(name: str, ranks: int) -> str:
     kind = PROGRAMS[name]
     if (name, ranks) not in _results:
         with tempfile.TemporaryDirectory(prefix="stencil-") as folder:
-            ended = jobs.resprout_run(ranks, kind.program(folder, is_quick=True))
+            ended = kind.run(ranks, folder, is_quick=True)
         _results[name, ranks] = find_result(kind, ended)
     return _results[name, ranks]
 
@@ -136,8 +165,8 @@ def run(name: str, seed: int) -> int:
     blows = Blows(draw, ranks)
     expected = result_of(name, ranks)
     with tempfile.TemporaryDirectory(prefix="stencil-") as folder:
-        program = kind.program(folder, is_quick=False)
-        ended = jobs.resprout_run(ranks, program, [*OPTIONS, *kind.options], meanwhile=blows.fall)
+        ended = kind.run(ranks, folder, [*OPTIONS, *kind.options], blows.fall)
+    _killed.update(ranks=blows.killed, checkpoints=blows.in_checkpoints)
     assert find_result(kind, ended) == expected, str(ended)
     lives = ended.report["lives"]
     for before, after in pairwise(lives):
@@ -150,4 +179,6 @@ def run(name: str, seed: int) -> int:
 KINDS = {name: partial(run, name) for name in PROGRAMS}
 
 if __name__ == "__main__":
-    sys.exit(soak_kinds.main(sys.argv[1:], __doc__, KINDS, 24, "restarts"))
+    status = soak_kinds.main(sys.argv[1:], __doc__, KINDS, 8, "restarts")
+    print(f"{_killed['ranks']} ranks killed, {_killed['checkpoints']} of them in a checkpoint")
+    sys.exit(status)
