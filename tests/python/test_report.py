@@ -549,3 +549,12 @@ def test_a_job_that_is_too_large_for_views_says_so(four: RunDirectory) -> None:
     assert "no views: a job of more than 4096 ranks agrees on none" in shown(
         replace(four.report(), ranks=4097)
     )
+
+
+def test_a_report_to_which_no_rank_has_come_says_nothing_of_costs(four: RunDirectory) -> None:
+    four.injected(3, "kill:rank=3,at=1s", 11 * SECOND)
+    output = io.StringIO()
+    show(four.report(mpirun_status=143, signals=[signal.SIGTERM]), output)
+    said = output.getvalue()
+    assert "rank 3 (pid ?) was killed (injected)" in said and "nobody has reported" in said
+    assert "no rank has reported" in said and "recovery" not in said and "no call" not in said

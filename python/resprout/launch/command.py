@@ -166,5 +166,10 @@ def check_program(program: Sequence[str], is_local: bool) -> None:
     if not program:
         raise UserError("no program given; as in `resprout run -n 4 -- ./program argument`")
     if is_local and shutil.which(program[0]) is None:
-        advice = f"; did you mean ./{program[0]}?" if Path(program[0]).is_file() else ""
+        advice = ""
+        if Path(program[0]).is_file():
+            may_run = os.access(program[0], os.X_OK)
+            advice = (
+                f"; did you mean ./{program[0]}?" if may_run else ": the file is not executable"
+            )
         raise UserError(f"{program[0]} is not a program that can be run{advice}")

@@ -87,15 +87,16 @@ def _sentence(loss: Loss, report: Report) -> str:
         who = f"rank {loss.rank} (pid {loss.pid or '?'})"
         return f"{who} {what_happened(loss)} at {_when(loss, report)}, in life {loss.life}"
     found = (
-        "nobody noticed before the end"
+        "nobody has reported finding it"
         if loss.found_by is None
         else f"found by rank {loss.found_by}"
     )
     after = "" if loss.delay_ns is None else f" after {duration(loss.delay_ns)}"
     cost = f", which cost {duration(loss.cost_ns)}" if loss.touched else ""
+    touched = f"; touched {_names(loss.touched)}{cost}" if report.operations else ""
     return (
         f"rank {loss.rank} (pid {loss.pid or '?'}) {what_happened(loss)} at {_when(loss, report)}, "
-        f"{found}{after}; touched {_names(loss.touched)}{cost}"
+        f"{found}{after}{touched}"
     )
 
 
@@ -188,7 +189,10 @@ def _remarks(report: Report) -> Iterable[str]:
         )  # fmt: skip
         count = len(report.touched)
         operations = "1 operation" if count == 1 else f"{count} operations"
-        yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
+        if report.operations:
+            yield f"recovery took {duration(report.recovery_ns)} in {operations}; {returned}"
+        else:  # all were ended before they could write it
+            yield "no rank has reported what the losses have touched, nor what they cost"
         yield from _unanswered(report)
         yield from _views(report)
     yield from _flips(report)
