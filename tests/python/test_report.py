@@ -558,3 +558,9 @@ def test_a_report_to_which_no_rank_has_come_says_nothing_of_costs(four: RunDirec
     said = output.getvalue()
     assert "rank 3 (pid ?) was killed (injected)" in said and "nobody has reported" in said
     assert "no rank has reported" in said and "recovery" not in said and "no call" not in said
+
+
+def test_a_report_of_ranks_that_never_were_says_how_the_launcher_ended(four: RunDirectory) -> None:
+    output = io.StringIO()
+    show(four.report(mpirun_status=255), output)
+    assert "the MPI library's launcher ended with status 255" in output.getvalue()

@@ -205,6 +205,11 @@ def _remarks(report: Report) -> Iterable[str]:
     if report.missing:
         ranks = ", ".join(map(str, report.missing))
         yield f"killed, with nobody left to notice, or not to be seen from here: rank {ranks}"
+        if len(report.missing) == report.ranks and report.mpirun_status:
+            yield (
+                f"the MPI library's launcher ended with status {report.mpirun_status}: if it could "
+                "not start the ranks, it says above why"
+            )
 
 
 def _lower_case(report: Report) -> Iterable[str]:
