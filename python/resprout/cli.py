@@ -63,7 +63,9 @@ the variable, and that before the file."""
     no_args_is_help=True,
 )
 def run_command(
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many processes.")],
+    ranks: Annotated[
+        int, typer.Option("-n", "-np", "--np", "--ranks", min=1, help="How many processes.")
+    ],
     program: Annotated[list[str], PROGRAM],
     bcast: Annotated[str | None, table_option("--bcast")] = None,
     allreduce: Annotated[str | None, table_option("--allreduce")] = None,

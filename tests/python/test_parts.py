@@ -1,6 +1,10 @@
 """Jobs of several programs."""
 
+from pathlib import Path
+
 import pytest
+from conftest import make_program
+from resprout.cli import main
 from resprout.errors import UserError
 from resprout.launch.parts import Part, split
 
@@ -21,6 +25,14 @@ def test_further_programs_have_a_number_of_ranks(form: str) -> None:
         Part(2, ["./b", "-n", "7"]),
         Part(1, ["./c"]),
     ]
+
+
+@pytest.mark.parametrize("form", ["-n 2", "-n2", "-np 2", "--np 2", "--np=2", "--ranks 2"])
+def test_so_has_the_first_one(fake_mpi: Path, tmp_path: Path, form: str) -> None:
+    text = f"#!/bin/sh\ntouch {tmp_path}/rank-$OMPI_COMM_WORLD_RANK\n"
+    program = make_program(tmp_path / "program", text)
+    assert main(["run", *form.split(), "--mpi", str(fake_mpi), "--", str(program)]) == 0
+    assert sorted(path.name for path in tmp_path.glob("rank-*")) == ["rank-0", "rank-1"]
 
 
 @pytest.mark.parametrize(
