@@ -10,7 +10,7 @@ import typer
 from resprout import __version__
 from resprout.cli_foresight import foresight_app
 from resprout.cli_member import member_app
-from resprout.cli_words import PROGRAM, table_option, with_examples
+from resprout.cli_words import PROGRAM, RANKS, table_option, with_examples
 from resprout.configuration import config_option
 from resprout.errors import UserError
 from resprout.experiments.bench.commands import bench_app
@@ -63,9 +63,7 @@ the variable, and that before the file."""
     no_args_is_help=True,
 )
 def run_command(
-    ranks: Annotated[
-        int, typer.Option("-n", "-np", "--np", "--ranks", min=1, help="How many processes.")
-    ],
+    ranks: Annotated[int, RANKS],
     program: Annotated[list[str], PROGRAM],
     bcast: Annotated[str | None, table_option("--bcast")] = None,
     allreduce: Annotated[str | None, table_option("--allreduce")] = None,

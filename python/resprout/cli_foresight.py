@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from resprout.cli_words import PROGRAM, with_examples
+from resprout.cli_words import PROGRAM, RANKS, with_examples
 
 foresight_app = typer.Typer()
 
@@ -112,7 +112,7 @@ those of a run without faults. A torture with --state goes on where it was broke
     no_args_is_help=True,
 )
 def torture_command(
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="How many processes.")],
+    ranks: Annotated[int, RANKS],
     program: Annotated[list[str], PROGRAM],
     points: Annotated[
         int, typer.Option(min=1, help="Jobs with one fault; of more places some are drawn.")
