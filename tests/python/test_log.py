@@ -65,3 +65,11 @@ def test_a_level_that_does_not_exist_is_refused(
 ) -> None:
     assert run(fake_mpi, tmp_path, "--log-level", "loud") == 2
     assert "error, warning, info, debug" in capfd.readouterr().err
+
+
+def test_faults_of_a_program_without_mpi_are_said_not_to_have_come_about(
+    fake_mpi: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(fake_mpi, tmp_path, "--inject", "kill:rank=1,at=1s") == 0
+    said = capfd.readouterr().err
+    assert "did not come about, as no rank has called MPI_Init: kill:rank=1,at=1s\n" in said

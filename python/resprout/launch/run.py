@@ -122,6 +122,9 @@ def run(request: Request) -> int:
     report = execute(plan if metrics is None else replace(plan, watcher=metrics.look), request)
     if metrics is not None:
         metrics.end(report)
+    if request.inject and not (report.calls_of_ranks or report.losses or report.missing):
+        faults = ", ".join(request.inject)
+        log.warn(f"did not come about, as no rank has called MPI_Init: {faults}")
     if request.report is not None:
         write(report, request.report)
     is_told = is_worth_a_word(report) or request.report is not None
