@@ -95,8 +95,8 @@ def lose_two_hosts(folder: Path, *options: str) -> jobs.Ended:
 
     def lose(job: jobs.Job) -> None:
         wait_for_step(job, folder, 3, RANKS)
-        kill("B")
-        kill("C")
+        # One after the other, the job might go on between them.
+        kill("B", "C")
         gate.unlink()
 
     hosts = "nodeB slots=1\nnodeC slots=1\nnodeD slots=2\n"

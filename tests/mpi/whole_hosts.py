@@ -59,17 +59,19 @@ def forget(names: set[str]) -> None:
             path.unlink()
 
 
-def kill(host: str) -> None:
-    """All that runs there, the MPI's daemon too, and its memory."""
+def kill(*hosts: str) -> None:
+    """All that runs there, the MPI's daemons too, and their memory; of several hosts at once."""
     mapped: set[str] = set()
-    while pids := processes_on(host):
-        mapped |= memory_of(host)
+    while pids := [pid for host in hosts for pid in processes_on(host)]:
+        mapped |= set().union(*map(memory_of, hosts))
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
     # Checkpoints stay when ranks have ended.
-    forget(mapped | {path.name for path in Path("/dev/shm").glob(f"resprout-*.node{host}")})
+    for host in hosts:
+        mapped |= {path.name for path in Path("/dev/shm").glob(f"resprout-*.node{host}")}
+    forget(mapped)
 
 
 def variables(folder: Path) -> dict[str, str]:
