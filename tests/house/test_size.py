@@ -5,6 +5,7 @@ from sources import CPP, ROOT, files, name
 
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
+ARCHITECTURE_LINES_MAX = 200
 
 
 def test_no_file_is_longer_than_600_lines():
@@ -14,6 +15,10 @@ def test_no_file_is_longer_than_600_lines():
         if (lines := path.read_text().count("\n")) > FILE_LINES_MAX
     }
     assert not too_long
+
+
+def test_the_architecture_is_told_in_200_lines():
+    assert (ROOT / "ARCHITECTURE.md").read_text().count("\n") <= ARCHITECTURE_LINES_MAX
 
 
 def test_no_function_is_longer_than_70_lines():
