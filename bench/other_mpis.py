@@ -103,8 +103,8 @@ def page_of(rows: list[Row]) -> list[str]:
         "## MPICH and Intel MPI",
         "Microseconds a call, back to back, of the slowest rank. *Alone* is the same program under "
         "the library's",
-        "`mpiexec`, in turns. The **ratio** is the median over the turns. `bench/run.py --other-mpis` "
-        "measures this part",
+        "`mpiexec`, in turns. The **ratio** is the median over the turns. "
+        "`bench/run.py --other-mpis` measures this part",
         "alone.",
         "",
     ]
