@@ -21,11 +21,13 @@
 The ranks get the certain forms, with `;` in between (src/mpi/process/options.cpp reads them).
 """
 
+import difflib
 import random
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from resprout.counted_calls import COUNTED_CALLS
 from resprout.errors import UserError
 from resprout.options import FAULT_FORMS
 
@@ -169,8 +171,17 @@ def _certain(part: str, kind: str, fields: dict[str, str], ranks: int) -> Fault 
     is_call = call is not None and int(call[2]) > 0
     if not is_call and not _DURATION.fullmatch(at):
         raise _wrong(part, f"at={at} is neither a time nor a call")
+    if call is not None and call[1] not in COUNTED_CALLS:
+        raise _wrong(part, f"at={at}: {_why_not_counted(call[1])}")
     bit = _number(part, "bit", fields.get("bit", "0"))
     return Fault(kind, rank, at, status, area=area, bit=bit)
+
+
+def _why_not_counted(name: str) -> str:
+    """Of what looks like a call, and is none at which a fault can come."""
+    close = difflib.get_close_matches(name, COUNTED_CALLS, n=3, cutoff=0.7)
+    meant = f"; close to it are {', '.join(close)}" if close else ""
+    return f"{name!r} is no call that is counted{meant}"
 
 
 def _choose(

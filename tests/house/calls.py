@@ -1,6 +1,6 @@
 """The table of all MPI calls (src/mpi/operations/calls.toml).
 
-Run as a program it writes docs/reference/calls.md.
+Run as a program it writes docs/reference/calls.md and python/resprout/counted_calls.py.
 """
 
 import re
@@ -20,6 +20,7 @@ else:
 
 TABLE = ROOT / "src" / "mpi" / "operations" / "calls.toml"
 FORTRAN = ROOT / "src" / "mpi" / "operations" / "fortran"
+COUNTED = ROOT / "python" / "resprout" / "counted_calls.py"
 DOCUMENT = ROOT / "docs" / "reference" / "calls.md"
 NOT_EVERYWHERE = "#not-everywhere"
 TREATMENTS = {
@@ -104,6 +105,8 @@ class Group:
     """Its treatment on MPICH and on Intel MPI."""
     tried: tuple[str, ...]
     """Calls that are made there after a loss."""
+    counted: tuple[str, ...]
+    """Calls at which faults on purpose may come."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,10 @@ def read_table() -> list[Group]:
 def _group(entry: dict[str, Any]) -> Group:
     there = [entry.get(name, entry["treatment"]) for name in ("mpich", "intel_mpi")]
     calls, tried = tuple(entry["calls"]), tuple(entry.get("tried", ()))
-    return Group(entry["title"], entry["treatment"], entry["why"], calls, (*there,), tried)
+    uncounted = entry.get("uncounted", ())
+    is_ours = entry["treatment"] != "passes through" and uncounted is not True
+    counted = tuple(name for name in calls if is_ours and name not in uncounted)
+    return Group(entry["title"], entry["treatment"], entry["why"], calls, (*there,), tried, counted)
 
 
 def read_elsewhere() -> Elsewhere:
@@ -184,6 +190,24 @@ def document(groups: list[Group], elsewhere: Elsewhere) -> str:
     return "\n".join(lines) + "\n"
 
 
+def counted_calls(groups: list[Group]) -> str:
+    """The module that tells the command line of them."""
+    names = sorted(name.partition("_")[2].lower() for group in groups for name in group.counted)
+    lines = textwrap.wrap(" ".join(names), 96)
+    return "\n".join([
+        '"""The MPI calls at which faults on purpose may come, by their lower-case names.',
+        "",
+        "Made by tests/house/calls.py.",
+        '"""',
+        "",
+        '_NAMES = """',
+        *lines,
+        '"""',
+        "COUNTED_CALLS = frozenset(_NAMES.split())",
+        "",
+    ])  # fmt: skip
+
+
 def declared() -> set[str]:
     """What the headers of the MPI at hand declare."""
     mpicc = Path(sys.executable).parent / "mpicc"
@@ -199,3 +223,4 @@ def declared() -> set[str]:
 
 if __name__ == "__main__":
     DOCUMENT.write_text(document(read_table(), read_elsewhere()))
+    COUNTED.write_text(counted_calls(read_table()))

@@ -97,3 +97,8 @@ def test_of_other_mpis_the_table_says_what_they_do_not_have(library):
 def test_the_document_says_what_the_table_says():
     expected = calls.document(GROUPS, ELSEWHERE)
     assert calls.DOCUMENT.read_text() == expected, "run: .venv/bin/python tests/house/calls.py"
+
+
+def test_the_command_line_knows_the_calls_that_are_counted():
+    expected = calls.counted_calls(GROUPS)
+    assert calls.COUNTED.read_text() == expected, "run: .venv/bin/python tests/house/calls.py"

@@ -116,7 +116,7 @@ def test_strict_gives_3_if_a_rank_was_lost(tmp_path: Path) -> None:
 
 
 def test_faults_that_do_not_come_about_are_said(tmp_path: Path) -> None:
-    faults = ["kill:rank=1,at=scann#4", "stop:rank=2,at=100s"]
+    faults = ["kill:rank=1,at=ialltoallw#4", "stop:rank=2,at=100s"]
     program = [MIXED, str(tmp_path), "1", "20", "2"]
     ended = jobs.resprout_run(4, program, [f"--inject={fault}" for fault in faults])
     assert ended.status == 0, str(ended)

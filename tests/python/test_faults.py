@@ -38,6 +38,8 @@ def test_a_valid_text_is_understood(text: str, fault: Fault) -> None:
         "kill:rank=1,at=1h",
         "kill:rank=1,at=bcast#0",
         "kill:rank=1,at=MPI_Bcast#1",
+        "kill:rank=1,at=bcats#1",
+        "kill:rank=1,at=comm_rank#1",
         "kill:rank=1,at=1s,status=2",
         "exit:rank=1,at=1s,status=256",
         "kill:count=4,within=1s",
@@ -212,3 +214,8 @@ def test_random_faults_spare_the_ranks_that_are_named() -> None:
         )
         assert first.rank == 1
         assert 1 not in {fault.rank for fault in others}
+
+
+def test_who_misspells_a_call_is_told_what_is_close_to_it() -> None:
+    with pytest.raises(UserError, match="'alreduce' is no call that is counted; close to it"):
+        parse_faults(["kill:rank=1,at=alreduce#2"], ranks=4)

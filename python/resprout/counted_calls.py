@@ -1,0 +1,34 @@
+"""The MPI calls at which faults on purpose may come, by their lower-case names.
+
+Made by tests/house/calls.py.
+"""
+
+_NAMES = """
+allgather allgather_init allgatherv allgatherv_init allreduce allreduce_init alltoall
+alltoall_init alltoallv alltoallv_init alltoallw alltoallw_init barrier barrier_init bcast
+bcast_init bsend bsend_init buffer_attach buffer_detach cancel cart_create cart_sub
+comm_ack_failed comm_agree comm_create comm_create_group comm_dup comm_dup_with_info
+comm_failure_ack comm_failure_get_acked comm_get_failed comm_iagree comm_idup comm_is_revoked
+comm_ishrink comm_revoke comm_shrink comm_split comm_split_type dist_graph_create
+dist_graph_create_adjacent exscan exscan_init file_close file_delete file_get_position_shared
+file_iread_shared file_iwrite file_iwrite_all file_iwrite_at file_iwrite_at_all
+file_iwrite_shared file_open file_preallocate file_read_all file_read_all_begin file_read_at_all
+file_read_at_all_begin file_read_ordered file_read_ordered_begin file_read_ordered_end
+file_read_shared file_seek_shared file_set_size file_set_view file_sync file_write
+file_write_all file_write_all_begin file_write_at file_write_at_all file_write_at_all_begin
+file_write_ordered file_write_ordered_begin file_write_ordered_end file_write_shared finalize
+gather gather_init gatherv gatherv_init graph_create iallgather iallgatherv iallreduce ialltoall
+ialltoallv ialltoallw ibarrier ibcast ibsend iexscan igather igatherv improbe imrecv
+ineighbor_allgather ineighbor_allgatherv ineighbor_alltoall ineighbor_alltoallv
+ineighbor_alltoallw iprobe irecv ireduce ireduce_scatter ireduce_scatter_block irsend iscan
+iscatter iscatterv isend isendrecv isendrecv_replace issend mprobe mrecv neighbor_allgather
+neighbor_allgather_init neighbor_allgatherv neighbor_allgatherv_init neighbor_alltoall
+neighbor_alltoall_init neighbor_alltoallv neighbor_alltoallv_init neighbor_alltoallw
+neighbor_alltoallw_init probe recv recv_init reduce reduce_init reduce_scatter
+reduce_scatter_block reduce_scatter_block_init reduce_scatter_init request_free
+request_get_status rsend rsend_init scan scan_init scatter scatter_init scatterv scatterv_init
+send send_init sendrecv sendrecv_replace ssend ssend_init start startall test testall testany
+testsome wait waitall waitany waitsome win_allocate win_allocate_shared win_create
+win_create_dynamic win_fence
+"""
+COUNTED_CALLS = frozenset(_NAMES.split())
