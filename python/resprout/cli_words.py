@@ -5,7 +5,7 @@ import typer
 from resprout.options import BY_FLAG
 
 # As mpirun has it.
-RANKS = typer.Option("-n", "-np", "--np", "--ranks", min=1, help="How many processes.")
+RANKS = typer.Option("-n", "-np", "--ranks", "--np", min=1, help="How many processes.")
 PROGRAM = typer.Argument(metavar="-- PROGRAM [ARG]...", show_default=False)
 
 
