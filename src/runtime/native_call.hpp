@@ -19,11 +19,14 @@ class NativeCall {
  public:
   // What is done about it after a loss.
   enum class Form : std::uint8_t {
-    handed_on,  // all need the same, or have it all: who has it gives it to those who lack it
-    gather,     // all give something to the root, and nobody else needs anything: whoever has given
-                // it is through, and gives it again
-    scan,       // all pass on the sum of what those up to them give: whoever has that sum is
-                // through, and passes it on again
+    // All need the same payload. A member that has it gives it to those that lack it.
+    handed_on,
+    // Each member gives something to the root, which alone gets a result. A member that has given
+    // its part returns. After a loss it gives the same part again.
+    gather,
+    // Each member gets the sum of the parts of the members up to itself, and passes it on. A member
+    // that has its sum returns. After a loss it passes the same sum on again.
+    scan,
   };
 
   // Runs it. True: it ended well here, which makes it valid for everybody. If it synchronizes:

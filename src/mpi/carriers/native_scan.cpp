@@ -22,7 +22,7 @@ NativeScan::NativeScan(const ScanCall& call, Reduction& reduction, std::span<con
   runtime::copy_bytes(sum_.data(), given.data(), given.size());
 }
 
-// Who has its sum has ended well, whoever else gets it: that one can be told again.
+// With its sum a rank has ended well. If a rank above does not get its own, it can be told again.
 bool NativeScan::run() {
   pass_on_revocations();
   const InsideMpi inside;
