@@ -9,28 +9,13 @@
 #include "sim/adversary/world.hpp"
 #include "sim/checkers/outcome.hpp"
 #include "sim/exhaustive/explore.hpp"
+#include "sim/exhaustive/given_again.hpp"
 
 namespace resprout::sim {
 namespace {
 
 using protocols::NativeGather;
 using protocols::NativeGatherConfig;
-
-// Who has returned takes no part in a settlement.
-class WithoutGivingTwice : public Defective<NativeGather> {
- public:
-  using Defective<NativeGather>::Defective;
-
-  Disposition handle_message(const Context& context, const Message& message) {
-    return is_through() ? Disposition::done : machine_.handle_message(context, message);
-  }
-  void handle_suspicion(const Context& context, Rank rank) {
-    if (!is_through()) machine_.handle_suspicion(context, rank);
-  }
-
- private:
-  bool is_through() const { return machine_.has_returned() && !machine_.is_settling(); }
-};
 
 // The root goes on with what the library has combined before it was interrupted.
 class WithoutRestart : public Defective<NativeGather> {
@@ -77,7 +62,7 @@ TEST_CASE("explored: the root has what all give who live, and everybody returns 
 }
 
 TEST_CASE("explored: the root waits for ever if those who have returned do not give once more") {
-  const Exploration found = explore_gather<WithoutGivingTwice>({3, 1, false});
+  const Exploration found = explore_gather<WithoutGivingTwice<NativeGather>>({3, 1, false});
   CHECK(found.violation != "");
 }
 

@@ -9,28 +9,13 @@
 #include "sim/adversary/world.hpp"
 #include "sim/checkers/outcome.hpp"
 #include "sim/exhaustive/explore.hpp"
+#include "sim/exhaustive/given_again.hpp"
 
 namespace resprout::sim {
 namespace {
 
 using protocols::NativeScan;
 using protocols::PrefixChainConfig;
-
-// Who has returned takes no part in a settlement.
-class WithoutPassingTwice : public Defective<NativeScan> {
- public:
-  using Defective<NativeScan>::Defective;
-
-  Disposition handle_message(const Context& context, const Message& message) {
-    return is_through() ? Disposition::done : machine_.handle_message(context, message);
-  }
-  void handle_suspicion(const Context& context, Rank rank) {
-    if (!is_through()) machine_.handle_suspicion(context, rank);
-  }
-
- private:
-  bool is_through() const { return machine_.has_returned() && !machine_.is_settling(); }
-};
 
 // Who has returned takes part as if it had not, with what it has on top of another sum.
 class WithoutSum : public Defective<NativeScan> {
@@ -82,7 +67,7 @@ TEST_CASE("explored: survivors of a scan count each other, and the same of the d
 }
 
 TEST_CASE("explored: somebody waits for ever if those who have returned do not pass on again") {
-  CHECK(explore_scan<WithoutPassingTwice>({3, 1, false}).violation != "");
+  CHECK(explore_scan<WithoutGivingTwice<NativeScan>>({3, 1, false}).violation != "");
 }
 
 TEST_CASE("explored: something counts twice if those who have returned take another sum") {
