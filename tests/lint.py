@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 PYTHON_FOLDERS = [
-    f for f in ("python", "tests", "bench", "examples", "packaging") if (ROOT / f).is_dir()
+    f for f in ("python", "src", "tests", "bench", "examples", "packaging") if (ROOT / f).is_dir()
 ]
 
 Command = list[str]

@@ -3,8 +3,9 @@
     generate.py PROTOTYPES SOURCES OUTPUT
 
 PROTOTYPES is the mpi_proto.h of an MPICH. Each form of a call that is ours (SOURCES defines MPI_X)
-calls it with counts that fit into an int; one with more is the MPI library's own. So are non-blocking
-and persistent forms with arrays of counts, which would have to live as long as their requests.
+calls it with counts that fit into an int; one with more is the MPI library's own. So are
+non-blocking and persistent forms with arrays of counts, which would have to live as long as their
+requests.
 """
 
 import re
@@ -93,7 +94,8 @@ def main(header: str, sources: str, output: str) -> None:
         name for path in Path(sources).rglob("*.cpp") for name in _OURS.findall(path.read_text())
     }
     forms = "\n".join(_forms(prototypes, ours))
-    head = '#include "mpi/operations/large_counts/narrowed.hpp"\n\nusing namespace resprout::shim;\n\n'
+    include = '#include "mpi/operations/large_counts/narrowed.hpp"'
+    head = f"{include}\n\nusing namespace resprout::shim;\n\n"
     Path(output).write_text(head + forms)
 
 
