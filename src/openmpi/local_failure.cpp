@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "openmpi/library_function.hpp"
+
 namespace resprout::shim {
 namespace {
 
@@ -28,21 +30,15 @@ struct Functions {
   bool are_there = false;
 };
 
-template <typename Function>
-bool find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
-  return function != nullptr;
-}
-
 // They are what they are taken for if they find this process where the library keeps it.
 Functions find_all() {
   Functions all;
   void** self = nullptr;
   const char* const job = std::getenv("PMIX_NAMESPACE");
-  if (job == nullptr || !find(all.name_job, "opal_pmix_convert_nspace") ||
-      !find(all.process_of, "ompi_proc_for_name") ||
-      !find(all.note_failure, "ompi_errhandler_proc_failed_internal") ||
-      !find(self, "ompi_proc_local_proc") || all.name_job(&all.job, job) != 0)
+  if (job == nullptr || !find_in_library(all.name_job, "opal_pmix_convert_nspace") ||
+      !find_in_library(all.process_of, "ompi_proc_for_name") ||
+      !find_in_library(all.note_failure, "ompi_errhandler_proc_failed_internal") ||
+      !find_in_library(self, "ompi_proc_local_proc") || all.name_job(&all.job, job) != 0)
     return all;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -50,6 +50,7 @@
 #include "mpi/process/first_loss.hpp"
 #include "mpi/process/report/position.hpp"
 #include "mpi/process/report/report.hpp"
+#include "openmpi/lasting_sends.hpp"
 #include "openmpi/ulfm.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/death_marks/death_marks.hpp"
@@ -304,6 +305,7 @@ void begin() {
     std::_Exit(2);
   }
   open_revocations(live.load()->engine());
+  if (ulfm::is_active()) make_sends_last();
   {
     runtime::Lock lock = live.load()->engine().lock();
     session_of(MPI_COMM_WORLD, lock);

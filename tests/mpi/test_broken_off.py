@@ -1,0 +1,25 @@
+"""What the library still holds of a call that a death has broken off harms nobody (broken_off.c)."""
+
+from pathlib import Path
+
+import jobs
+import pytest
+
+RANKS = 3
+TCP = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
+LARGE = 1 << 20
+MIDDLE = 100_000  # acknowledged, and sent in parts
+
+
+@pytest.mark.parametrize(
+    ("form", "size"),
+    [("send", LARGE), ("send", MIDDLE), ("isend", LARGE), ("recv", LARGE), ("irecv", LARGE)],
+)
+def test_what_the_dead_say_of_a_call_that_is_over_is_borne(
+    form: str, size: int, tmp_path: Path
+) -> None:
+    program = [str(jobs.PROGRAMS / "broken_off"), str(tmp_path), form, str(size)]
+    ended = jobs.resprout_run(RANKS, program, [], variables=TCP)
+    assert ended.status == 0, str(ended)
+    said = sorted(ended.out.splitlines())
+    assert said == ["rank 0 is through", "rank 2 is through"], str(ended)
