@@ -5,6 +5,7 @@
 // way. Those it may take for the new one's, or end the job because their sender is not in that.
 #include <optional>
 
+#include "mpi/carriers/call.hpp"
 #include "mpi/carriers/started/send_halves.hpp"
 #include "mpi/carriers/started/under_way.hpp"
 #include "mpi/handles/communicators/attributes.hpp"
@@ -90,11 +91,12 @@ void end_later(MPI_Comm comm, PartingWaits waits) {
          [comm, parting] { end_after_requests(comm, parting); });
 }
 
-// `native()` is MPI's own call. Where a callback of the program's fails the communicator stays, and
-// begins anew.
+// `name`: the lower-case MPI name; `native()` is MPI's own call. Where a callback of the program's
+// fails the communicator stays, and begins anew.
 template <typename Native>
-int end(MPI_Comm* comm, PartingWaits waits, Native native) {
+int end(MPI_Comm* comm, const char* name, PartingWaits waits, Native native) {
   if (World::current() == nullptr || comm == nullptr || !may_be_freed(*comm)) return native();
+  count_call(*World::current(), name);
   const MPI_Comm handle = *comm;
   leave_send_halves(handle);
   const bool lingers = has_requests_left(handle);
@@ -129,9 +131,10 @@ int end(MPI_Comm* comm, PartingWaits waits, Native native) {
 }  // namespace
 
 extern "C" int MPI_Comm_free(MPI_Comm* comm) {
-  return end(comm, PartingWaits::if_needed, [&] { return PMPI_Comm_free(comm); });
+  return end(comm, "comm_free", PartingWaits::if_needed, [&] { return PMPI_Comm_free(comm); });
 }
 
 extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
-  return end(comm, PartingWaits::always, [&] { return PMPI_Comm_disconnect(comm); });
+  return end(comm, "comm_disconnect", PartingWaits::always,
+             [&] { return PMPI_Comm_disconnect(comm); });
 }

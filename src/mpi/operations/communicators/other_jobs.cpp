@@ -5,6 +5,7 @@
 // after a loss is up to the library. A program that starts others in the place of the lost (shrink,
 // spawn, merge, split) goes on so. What starts ranks of MPICH and Intel MPI (launch/own) starts no
 // others, so all members are refused alike.
+#include "mpi/carriers/call.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -26,6 +27,7 @@ bool are_all_started() {
 // `make`: the library's call on the communicator that it is given.
 template <typename Make>
 int connect_to_others(MPI_Comm comm, const char* name, MPI_Comm* made, Make make) {
+  if (World::current() != nullptr) count_call(*World::current(), name);
   if (!is_derived(comm)) return make(comm);
   const NativeTwin twin(comm);
   if (!twin.is_possible()) return refuse_derived(comm, name);

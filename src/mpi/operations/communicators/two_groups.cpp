@@ -2,6 +2,7 @@
 // loss meanwhile is up to it; the session of what it has made is ours.
 #include <mpi.h>
 
+#include "mpi/carriers/call.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/derived.hpp"
@@ -32,12 +33,14 @@ extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
                                  newintercomm);
   };
   if (World::current() == nullptr || local_comm == MPI_COMM_NULL) return native();
+  constexpr const char* name = "intercomm_create";
+  count_call(*World::current(), name);
   const Communicator& local = *communicator_of(local_comm);
   const auto members = static_cast<int>(local.world_ranks.size());
   if (local.is_inter || local_leader < 0 || local_leader >= members) return native();
   if (!ulfm::is_active()) {
     const MPI_Comm derived = is_derived(local_comm) ? local_comm : bridge_comm;
-    return is_derived(derived) ? refuse_derived(derived, "intercomm_create") : native();
+    return is_derived(derived) ? refuse_derived(derived, name) : native();
   }
   const GroupPair pair({local_comm, local_leader, bridge_comm, remote_leader, tag});
   switch (pair.way()) {
@@ -46,17 +49,19 @@ extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
     case GroupPair::Way::anew:
       return make_anew(pair, local_comm, newintercomm);
     case GroupPair::Way::refused:
-      return refuse_derived(local_comm, "intercomm_create");
+      return refuse_derived(local_comm, name);
     case GroupPair::Way::broken:
       break;
   }
-  return finish(local_comm, "intercomm_create", proc_failed());
+  return finish(local_comm, name, proc_failed());
 }
 
 extern "C" int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  constexpr const char* name = "intercomm_merge";
+  if (World::current() != nullptr) count_call(*World::current(), name);
   const int code = PMPI_Intercomm_merge(intercomm, high, newintracomm);
   if (code != MPI_SUCCESS) return code;
-  return finish(intercomm, "intercomm_merge", open_by_common_name(*newintracomm));
+  return finish(intercomm, name, open_by_common_name(*newintracomm));
 }
 
 // Open MPI 4.1 has no sessions.
@@ -65,6 +70,7 @@ extern "C" int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newin
 // It inherits no error handler, and so none that looks at losses.
 extern "C" int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
                                           MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+  if (World::current() != nullptr) count_call(*World::current(), "comm_create_from_group");
   const TaggedMaking making(group, stringtag);
   const int code = PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
   if (code != MPI_SUCCESS || World::current() == nullptr || *newcomm == MPI_COMM_NULL) return code;

@@ -235,9 +235,9 @@ extern "C" int MPI_Win_complete(MPI_Win win) {
 
 extern "C" int MPI_Win_fence(int assertion, MPI_Win win) {
   FencedWindow* fenced = fenced_window(win);
+  if (World::current() != nullptr) count_call(*World::current(), "win_fence");
   if (fenced == nullptr)
     return leave_to_mpi(win, "win_fence", [&] { return PMPI_Win_fence(assertion, win); });
-  count_call(*World::current(), "win_fence");
   return told_of_fence(win, *fenced, fenced->fence(assertion));
 }
 
@@ -312,6 +312,7 @@ extern "C" int MPI_Win_wait(MPI_Win win) {
 }
 
 extern "C" int MPI_Win_free(MPI_Win* win) {
+  if (World::current() != nullptr) count_call(*World::current(), "win_free");
   const MPI_Win window = win == nullptr ? MPI_WIN_NULL : *win;
   FencedWindow* fenced = fenced_window(window);
   if (fenced != nullptr && !fenced->close()) {
