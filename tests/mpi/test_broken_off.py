@@ -1,4 +1,4 @@
-"""What the library still holds of a call that a death has broken off harms nobody (broken_off.c)."""
+"""What the library holds of a call that a death has broken off harms nobody (broken_off.c)."""
 
 from pathlib import Path
 
