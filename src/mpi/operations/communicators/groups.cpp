@@ -1,13 +1,10 @@
-// MPI_Comm_create_group: only the members of the group take part, so they agree among themselves
-// whether the MPI library can make it. That is an operation of a session of its own, which is
-// revoked with the communicator's.
+// Communicators of groups: only the members of the group take part (group_making.hpp). What makes
+// one of a communicator's ends when that is revoked.
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "mpi/carriers/anybody.hpp"
 #include "mpi/carriers/call.hpp"
-#include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
@@ -16,11 +13,8 @@
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
-#include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/openmpi/creation_communicator.hpp"
-#include "mpi/handles/openmpi/making.hpp"
-#include "mpi/operations/communicators/derived_making.hpp"
-#include "mpi/operations/communicators/roll_call.hpp"
+#include "mpi/operations/communicators/group_making.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/process/call_policy.hpp"
@@ -49,55 +43,24 @@ std::vector<int> world_ranks_in(MPI_Comm comm, MPI_Group group) {
 
 int create(MPI_Comm comm, MPI_Group group, int tag, const std::vector<int>& world_ranks,
            MPI_Comm* made) {
-  runtime::Engine& engine = World::current()->engine();
-  runtime::Lock lock = engine.lock();
+  runtime::Lock lock = World::current()->engine().lock();
   Communicator& parent = *communicator_of(comm);
   const std::uint64_t number = ++parent.groups_made[{tag, world_ranks}];
-  runtime::Session& of_parent = *session_of(comm, lock);
-  const std::uint64_t key =
-      of_parent.child(~((std::uint64_t{1} << 40) * number + static_cast<std::uint32_t>(tag)));
-  runtime::Session& session = engine.open_session(lock, key, world_ranks);
-  of_parent.bind(session);
-  RollCall roll(session, 0);
-  roll.say(lock);
-  const bool is_whole = session.is_whole();
-  bool is_for_mpi = !session.is_revoked() && is_whole && roll.is_peaceful() && !parent.derived;
-  int code = MPI_SUCCESS;
-  std::byte ended{0};  // others may have it nevertheless: then nobody uses it
-  if (is_for_mpi) {
-    lock.unlock();
-    {
-      const QuietMaking quiet;
-      code = create_in_creation_communicator(comm, group, key, made);
-    }
-    const std::byte here = end_of_making(code);
-    lock.lock();
-    ended = what_anybody_says(session, lock, here);
-    is_for_mpi = ended == std::byte{0};
-    if (ended == making_met_loss) note_broken_making();
-  }
-  const bool has_run_out = (ended & making_ran_out) != std::byte{0};
-  if (!is_for_mpi && !has_run_out) roll.find_carrier(lock);
-  const bool is_substituted = call_policy().stands_in();
-  const auto name_it = [&] {
-    if (is_substituted) name_group(comm, *made, tag, world_ranks, number);
+  runtime::Session& session = *session_of(comm, lock);
+  lock.unlock();
+  GroupMaking making;
+  making.world_ranks = world_ranks;
+  making.key =
+      session.child(~((std::uint64_t{1} << 40) * number + static_cast<std::uint32_t>(tag)));
+  making.parent = &session;
+  making.is_known_to_mpi = !parent.derived;
+  making.like = comm;
+  making.native = [&](MPI_Comm* it) {
+    return create_in_creation_communicator(comm, group, making.key, it);
   };
-  const std::uint64_t child = session.next_child();
-  const bool is_over = session.is_revoked();
-  of_parent.release(session);
-  engine.close_session(lock, session);
-  if (is_over) return ulfm::revoked_class();
-  if (has_run_out) return code_without_numbers(comm, code);
-  if (is_for_mpi) {
-    if (code != MPI_SUCCESS) return code;
-    name_it();
-    open_communicator(*made, child, lock);
-    return code;
-  }
-  const bool is_told = World::current()->options().on_loss == OnLoss::error && !is_substituted;
-  if (!is_whole && is_told) return proc_failed();
-  code = make_derived(world_ranks, roll, child, comm, made, lock);
-  if (code == MPI_SUCCESS) name_it();
+  const int code = make_of_group(making, made);
+  if (code == MPI_SUCCESS && call_policy().stands_in())
+    name_group(comm, *made, tag, world_ranks, number);
   return code;
 }
 
