@@ -88,7 +88,7 @@ TaggedMaking::TaggedMaking(MPI_Group group, const char* tag) {
 }
 
 void TaggedMaking::open(MPI_Comm made) const {
-  if (is_to_be_opened(made)) open_as(made, name_);
+  if (name_ && is_to_be_opened(made)) open_as(made, *name_);
 }
 
 int open_by_common_name(MPI_Comm made) {

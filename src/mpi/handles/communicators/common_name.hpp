@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace resprout::shim {
 
@@ -23,10 +24,12 @@ int open_by_common_name(MPI_Comm made);
 class TaggedMaking {
  public:
   TaggedMaking(MPI_Group group, const char* tag);
+  // Nothing: there is no tag, or no group.
+  std::optional<std::uint64_t> name() const { return name_; }
   void open(MPI_Comm made) const;
 
  private:
-  std::uint64_t name_ = 0;
+  std::optional<std::uint64_t> name_;
 };
 
 }  // namespace resprout::shim

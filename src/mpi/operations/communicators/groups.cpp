@@ -13,11 +13,13 @@
 #include "mpi/handles/communicators/sessions.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
+#include "mpi/handles/mpich/breaking_off.hpp"
 #include "mpi/handles/openmpi/creation_communicator.hpp"
 #include "mpi/operations/communicators/group_making.hpp"
 #include "mpi/policies/inject/inject.hpp"
 #include "mpi/policies/replicas/decided.hpp"
 #include "mpi/process/call_policy.hpp"
+#include "mpi/process/first_loss.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -85,3 +87,49 @@ extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
   if (is_revoked(comm)) return finish(comm, call_name, ulfm::revoked_class());
   return finish(comm, call_name, create(comm, group, tag, world_ranks, newcomm));
 }
+
+// Open MPI 4.1 has no sessions.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+
+namespace {
+
+// Losses are borne, and Resprout knows all of them, of whom this process is one.
+bool has_members_to_ask(const std::vector<int>& world_ranks) {
+  const World& world = *World::current();
+  if (!ulfm::outlives_losses() || !goes_on_without(world.options())) return false;
+  if (leaves_collectives_to_library(world.options()) || world_ranks.size() < 2) return false;
+  return std::ranges::count(world_ranks, MPI_UNDEFINED) == 0 &&
+         std::ranges::count(world_ranks, world.rank()) == 1;
+}
+
+}  // namespace
+
+// It inherits no error handler, and so none that looks at losses.
+extern "C" int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
+                                          MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+  constexpr const char* name = "comm_create_from_group";
+  World* world = World::current();
+  if (world != nullptr) count_call(*world, name);
+  const TaggedMaking making(group, stringtag);
+  const auto native = [&](MPI_Errhandler handler, MPI_Comm* made) {
+    return unless_lost(
+        [&] { return PMPI_Comm_create_from_group(group, stringtag, info, handler, made); });
+  };
+  if (making.name() && has_members_to_ask(world_ranks_of(group))) {
+    GroupMaking of_group;
+    of_group.world_ranks = world_ranks_of(group);
+    of_group.key = *making.name();
+    of_group.like = MPI_COMM_SELF;
+    of_group.native = [&](MPI_Comm* made) { return native(MPI_ERRORS_RETURN, made); };
+    const int code = make_of_group(of_group, newcomm);
+    if (code == MPI_SUCCESS) MPI_Comm_set_errhandler(*newcomm, errhandler);
+    return finish(MPI_COMM_SELF, name, code);
+  }
+  const int code = native(errhandler, newcomm);
+  if (code != MPI_SUCCESS || world == nullptr || *newcomm == MPI_COMM_NULL) return code;
+  MPI_Comm_set_errhandler(*newcomm, errhandler);
+  making.open(*newcomm);
+  return code;
+}
+
+#endif

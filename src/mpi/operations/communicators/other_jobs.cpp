@@ -1,11 +1,13 @@
 // Processes of other jobs: those that the program starts, and those that it reaches through a port.
 //
-// The MPI library makes the inter-communicator, also for those who are left of a job. Resprout
+// The MPI library makes the inter-communicator, also for those who are left of a job. All members
+// agree first that nobody of them is lost: the library would wait for it at some of them. Resprout
 // knows nobody on the other side: what becomes of the communicator, and of all that are made of it,
 // after a loss is up to the library. A program that starts others in the place of the lost (shrink,
 // spawn, merge, split) goes on so. What starts ranks of MPICH and Intel MPI (launch/own) starts no
 // others, so all members are refused alike.
 #include "mpi/carriers/call.hpp"
+#include "mpi/carriers/if_whole.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/derived.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"
@@ -27,8 +29,8 @@ bool are_all_started() {
 // `make`: the library's call on the communicator that it is given.
 template <typename Make>
 int connect_to_others(MPI_Comm comm, const char* name, MPI_Comm* made, Make make) {
-  if (World::current() != nullptr) count_call(*World::current(), name);
-  if (!is_derived(comm)) return make(comm);
+  if (!is_derived(comm)) return if_whole(comm, name, [&] { return make(comm); });
+  count_call(*World::current(), name);
   const NativeTwin twin(comm);
   if (!twin.is_possible()) return refuse_derived(comm, name);
   const int code = twin.is_whole() ? make(twin.comm()) : proc_failed();

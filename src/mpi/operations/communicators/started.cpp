@@ -1,8 +1,10 @@
-// New communicators that are not waited for: MPIX_Comm_ishrink, MPI_Comm_idup.
+// New communicators that are not waited for: MPIX_Comm_ishrink, MPI_Comm_idup,
+// MPI_Comm_idup_with_info.
 //
 // As of those that are waited for, the members agree first whether the MPI library is to make a
 // duplicate, and then whether a loss fell into that (new_communicators.cpp).
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -42,11 +44,19 @@ enum class Who { everybody, the_living };
 class DerivedMaking final : public Collective {
  public:
   // `session`: that in which the members agree.
-  DerivedMaking(runtime::Session& session, MPI_Comm comm, Who who, MPI_Comm* made)
+  // `info`: hints for the new one, or null; the program may free it meanwhile.
+  DerivedMaking(runtime::Session& session, MPI_Comm comm, Who who, MPI_Comm* made,
+                MPI_Info info = MPI_INFO_NULL)
       : Collective(session), comm_(comm), who_(who), made_(made), roll_(session, 0, false) {
     leave_to_program();
     *made = MPI_COMM_NULL;
+    if (info != MPI_INFO_NULL) PMPI_Info_dup(info, &hints_);
   }
+  ~DerivedMaking() override {
+    if (hints_ != MPI_INFO_NULL) PMPI_Info_free(&hints_);
+  }
+  DerivedMaking(const DerivedMaking&) = delete;
+  DerivedMaking& operator=(const DerivedMaking&) = delete;
 
  private:
   // What the members agree on, or whom this process waits for.
@@ -94,6 +104,7 @@ class DerivedMaking final : public Collective {
         const std::uint64_t child = session().next_child();
         if (code_ == MPI_SUCCESS) open_communicator(*made_, child, held);
         if (code_ == MPI_SUCCESS) name_child(comm_, *made_);
+        give_hints();
         return false;
       }
       note_broken_making();
@@ -111,8 +122,12 @@ class DerivedMaking final : public Collective {
       communicator_of(*made_)->grid = grid_of(comm_);
       communicator_of(*made_)->graph = graph_of(comm_);
       code_ = copy_attributes(comm_, *made_);
+      give_hints();
     }
     return false;
+  }
+  void give_hints() {
+    if (code_ == MPI_SUCCESS && hints_ != MPI_INFO_NULL) code_ = MPI_Comm_set_info(*made_, hints_);
   }
   bool is_harmed_by_loss() const override { return who_ == Who::everybody; }
   int code() const override { return code_; }
@@ -151,6 +166,7 @@ class DerivedMaking final : public Collective {
   const Who who_;
   MPI_Comm* const made_;
   RollCall roll_;
+  MPI_Info hints_ = MPI_INFO_NULL;
   BitwiseOr any_;
   Stage stage_ = Stage::who_makes_it;
   MPI_Request of_mpi_ = MPI_REQUEST_NULL;
@@ -178,20 +194,42 @@ extern "C" int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* 
   return start_collective(comm, "comm_ishrink", request, {make}, at_once);
 }
 
-extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+namespace {
+
+// `native`: the library's own call, for whom nobody is to outlive a loss; `info`: hints for the new
+// one.
+int start_duplicate_of(MPI_Comm comm, const char* name, MPI_Info info, MPI_Comm* made,
+                       MPI_Request* request, const std::function<int()>& native) {
   const World* world = World::current();
   if (world != nullptr && comm != MPI_COMM_NULL && !is_derived(comm) && is_revoked(comm))
-    return finish(comm, "comm_idup", ulfm::revoked_class());
+    return finish(comm, name, ulfm::revoked_class());
   const bool is_for_mpi = world == nullptr || !ulfm::outlives_losses() ||
                           (world->options().is_replicated() && !call_policy().stands_in());
   if (is_for_mpi) {
-    const int code = PMPI_Comm_idup(comm, newcomm, request);
-    if (code == MPI_SUCCESS && world != nullptr) name_started_duplicate(comm, *newcomm);
+    const int code = native();
+    if (code == MPI_SUCCESS && world != nullptr) name_started_duplicate(comm, *made);
     return code;
   }
   const auto make = [=](MPI_Comm on, Communicator& carrying) -> std::shared_ptr<Collective> {
-    return std::make_shared<DerivedMaking>(*carrying.session, on, Who::everybody, newcomm);
+    return std::make_shared<DerivedMaking>(*carrying.session, on, Who::everybody, made, info);
   };
-  return start_collective(comm, "comm_idup", request, {make},
-                          [&] { return PMPI_Comm_idup(comm, newcomm, request); });
+  return start_collective(comm, name, request, {make}, native);
 }
+
+}  // namespace
+
+extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  return start_duplicate_of(comm, "comm_idup", MPI_INFO_NULL, newcomm, request,
+                            [=] { return PMPI_Comm_idup(comm, newcomm, request); });
+}
+
+// Open MPI 4.1 has none.
+#if !defined(OMPI_MAJOR_VERSION) || OMPI_MAJOR_VERSION >= 5
+
+extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
+                                       MPI_Request* request) {
+  return start_duplicate_of(comm, "comm_idup_with_info", info, newcomm, request,
+                            [=] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
+}
+
+#endif

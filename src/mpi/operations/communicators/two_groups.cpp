@@ -1,5 +1,5 @@
-// Communicators that the MPI library makes of two groups, or of a group alone. What it does about a
-// loss meanwhile is up to it; the session of what it has made is ours.
+// Communicators that the MPI library makes of two groups. What it does about a loss meanwhile is up
+// to it; the session of what it has made is ours.
 #include <mpi.h>
 
 #include "mpi/carriers/call.hpp"
@@ -63,20 +63,3 @@ extern "C" int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newin
   if (code != MPI_SUCCESS) return code;
   return finish(intercomm, name, open_by_common_name(*newintracomm));
 }
-
-// Open MPI 4.1 has no sessions.
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-
-// It inherits no error handler, and so none that looks at losses.
-extern "C" int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
-                                          MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-  if (World::current() != nullptr) count_call(*World::current(), "comm_create_from_group");
-  const TaggedMaking making(group, stringtag);
-  const int code = PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
-  if (code != MPI_SUCCESS || World::current() == nullptr || *newcomm == MPI_COMM_NULL) return code;
-  MPI_Comm_set_errhandler(*newcomm, errhandler);
-  making.open(*newcomm);
-  return code;
-}
-
-#endif

@@ -1,14 +1,8 @@
 // What the MPI library would do for the handle of a derived communicator with one process, and
 // wrongly for the communicator: refused by name.
-#include "mpi/carriers/call.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/derived.hpp"
-#include "mpi/handles/communicators/revocations.hpp"
-#include "mpi/handles/communicators/sessions.hpp"
-#include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/error_handlers/refusal.hpp"
-#include "mpi/process/world.hpp"
-#include "openmpi/ulfm.hpp"
 
 using namespace resprout::shim;
 
@@ -23,19 +17,6 @@ int unless_derived(MPI_Comm comm, const char* name, Native native) {
 
 // Open MPI 4.1 has none of these.
 #if !defined(OMPI_MAJOR_VERSION) || OMPI_MAJOR_VERSION >= 5
-
-extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
-                                       MPI_Request* request) {
-  constexpr const char* name = "comm_idup_with_info";
-  if (World::current() != nullptr) count_call(*World::current(), name);
-  if (World::current() != nullptr && comm != MPI_COMM_NULL && is_revoked(comm))
-    return finish(comm, name, ulfm::revoked_class());
-  return unless_derived(comm, name, [&] {
-    const int code = PMPI_Comm_idup_with_info(comm, info, newcomm, request);
-    if (code == MPI_SUCCESS && World::current() != nullptr) name_started_duplicate(comm, *newcomm);
-    return code;
-  });
-}
 
 extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,
                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
