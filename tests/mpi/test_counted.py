@@ -19,10 +19,7 @@ def test_all_of_them_are_counted() -> None:
     assert [call for call in CALLS if ended.calls(call) == 0] == [], str(ended)
 
 
-MAY_WAIT = {"intercomm_create", "intercomm_merge"}  # the MPI library, for the lost
-
-
-@pytest.mark.parametrize("call", sorted({*CALLS} - MAY_WAIT))
+@pytest.mark.parametrize("call", CALLS)
 def test_a_rank_ends_there_and_nobody_else(call: str) -> None:
     ended = jobs.resprout_run(4, [PROGRAM], ["--inject", f"kill:rank=2,at={call}#1"])
     assert (ended.status, ended.lost) == (0, {2}), str(ended)

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "mpi/handles/communicators/both_groups.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
 #include "mpi/process/world.hpp"
 #include "runtime/engine.hpp"
@@ -38,13 +39,18 @@ runtime::Session* session_of(Communicator& communicator, MPI_Comm comm) {
   return session_of(comm, lock);
 }
 
+runtime::Session* session_of_members(MPI_Comm comm, runtime::Lock& lock) {
+  return has_both_groups(comm) ? &session_of_both(comm) : session_of(comm, lock);
+}
+
 runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock) {
-  runtime::Session* session = session_of(comm, lock);
+  runtime::Session* session = session_of_members(comm, lock);
   if (session == nullptr) return nullptr;
   Communicator* communicator = communicator_of(comm);
   if (communicator->repair == nullptr)
     communicator->repair = &World::current()->engine().open_session(
-        lock, session->child(for_repair), communicator->world_ranks);
+        lock, session->child(for_repair),
+        communicator->is_inter ? both_groups_of(comm).all() : communicator->world_ranks);
   return communicator->repair;
 }
 

@@ -18,6 +18,10 @@ runtime::Session* session_of(MPI_Comm comm, runtime::Lock& lock);
 // is known of `comm`.
 runtime::Session* session_of(Communicator& communicator, MPI_Comm comm);
 
+// The same of any communicator whose members have one, also of an inter-communicator, whose
+// collectives are not carried there (both_groups.hpp).
+runtime::Session* session_of_members(MPI_Comm comm, runtime::Lock& lock);
+
 // The session for what the members do about losses: agree, shrink. It is never revoked, but where
 // this process is cut off.
 runtime::Session* repair_session_of(MPI_Comm comm, runtime::Lock& lock);

@@ -10,6 +10,10 @@
 // says what it waits for next, goes through here. After a loss the library makes no communicator
 // any more (derived.hpp).
 //
+// An inter-communicator is made of two such groups, each in a communicator of its own, which the
+// creation communicator joins. So all that the library says meanwhile is said where a loss ends it,
+// and nothing of the program's is revoked for that.
+//
 // Thread rule: `open_creation_communicator` and `close_creation_communicator` once; the rest from
 // any thread.
 #pragma once
@@ -30,5 +34,12 @@ void close_creation_communicator();
 // `parent` is revoked, that is an error, whether it is made or not.
 int create_in_creation_communicator(MPI_Comm parent, MPI_Group group, std::uint64_t name,
                                     MPI_Comm* made);
+
+// As MPI_Intercomm_create, with the error handler of `parent`, of two groups each of which has just
+// been made there: `half` is that of this process, and is given back. `other_leader`: the world
+// rank of the first one of the other group. All else as above. REQUIRES: all members of both groups
+// have their half.
+int join_in_creation_communicator(MPI_Comm parent, MPI_Comm half, int other_leader,
+                                  std::uint64_t name, MPI_Comm* made);
 
 }  // namespace resprout::shim

@@ -1,107 +1,137 @@
 #include "mpi/operations/communicators/group_pair.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <utility>
 #include <vector>
 
+#include "core/random.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
-#include "mpi/handles/communicators/derived.hpp"
-#include "mpi/handles/communicators/failures.hpp"
-#include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/quiet.hpp"
-#include "mpi/operations/communicators/native_twin.hpp"
 #include "mpi/process/own_calls.hpp"
 #include "mpi/process/world.hpp"
-#include "openmpi/ulfm.hpp"
+#include "runtime/engine.hpp"
 
 namespace resprout::shim {
 namespace {
 
-bool has(const std::vector<int>& ranks, int rank) {
-  return std::ranges::find(ranks, rank) != ranks.end();
+// What a leader says of its group first.
+struct Greeting {
+  int members = 0;
+  int has_strangers = 0;
+  int leader = 0;  // its world rank
+  int number = 0;  // of the pairs that this leader has named
+};
+
+struct Told {
+  Introduction::End end = Introduction::End::strangers;
+  Greeting other;
+  int number = 0;  // of this group's own
+};
+
+// What a leader and its group say to others.
+class Leading {
+ public:
+  explicit Leading(const GroupPairCall& call)
+      : call_(call), mine_(communicator_of(call.local_comm)->world_ranks) {}
+
+  bool is_leader() const { return communicator_of(call_.local_comm)->rank == call_.local_leader; }
+  // Of the leader. Whoever is of another job may be without Resprout.
+  Told greet(std::vector<int>& theirs) const {
+    Told told;
+    if (call_.bridge_comm == MPI_COMM_NULL || call_.remote_leader < 0) return told;
+    const std::vector<int>& bridge = communicator_of(call_.bridge_comm)->world_ranks;
+    const auto place = static_cast<std::size_t>(call_.remote_leader);
+    if (place >= bridge.size() || bridge[place] == MPI_UNDEFINED) return told;
+    static std::atomic<int> named{0};
+    const Greeting greeting{size(), std::ranges::count(mine_, MPI_UNDEFINED) != 0 ? 1 : 0,
+                            World::current()->rank(), named.fetch_add(1)};
+    told.number = greeting.number;
+    told.end = Introduction::End::broken;
+    constexpr int ints = sizeof greeting / sizeof(int);
+    if (!exchange(&greeting, &told.other, ints, ints) || told.other.members < 1) return told;
+    theirs.resize(static_cast<std::size_t>(told.other.members));
+    if (!exchange(mine_.data(), theirs.data(), size(), told.other.members)) return told;
+    const bool has_strangers = greeting.has_strangers != 0 || told.other.has_strangers != 0;
+    told.end = has_strangers ? Introduction::End::strangers : Introduction::End::known;
+    return told;
+  }
+  // Of the leader, when all of its group who live have heard: the other one says the same.
+  bool have_both_heard(bool has_mine) const {
+    const int mine = has_mine ? 1 : 0;
+    int theirs = 0;
+    return exchange(&mine, &theirs, 1, 1) && has_mine && theirs != 0;
+  }
+  bool wait_for_own() const { return MPI_Barrier(call_.local_comm) == MPI_SUCCESS; }
+  // Of all. False: a loss has broken it off.
+  bool hear(void* what, int ints) const {
+    return MPI_Bcast(what, ints, MPI_INT, call_.local_leader, call_.local_comm) == MPI_SUCCESS;
+  }
+  std::uint64_t name_of(const BothGroups& groups, const Told& told) const {
+    const int leader = groups.is_own_first() ? mine_[static_cast<std::size_t>(call_.local_leader)]
+                                             : told.other.leader;
+    const int number = groups.is_own_first() ? told.number : told.other.number;
+    std::uint64_t state =
+        for_pairs ^ static_cast<std::uint64_t>(leader) << 32 ^ static_cast<std::uint32_t>(number);
+    return splitmix64(state);
+  }
+
+ private:
+  // Tells the sessions over two groups from those that have other names.
+  static constexpr std::uint64_t for_pairs = std::uint64_t{0x70616972} << 32;
+
+  int size() const { return static_cast<int>(mine_.size()); }
+  bool exchange(const void* mine, void* others, int mine_count, int others_count) const {
+    return MPI_Sendrecv(mine, mine_count, MPI_INT, call_.remote_leader, call_.tag, others,
+                        others_count, MPI_INT, call_.remote_leader, call_.tag, call_.bridge_comm,
+                        MPI_STATUS_IGNORE) == MPI_SUCCESS;
+  }
+
+  const GroupPairCall& call_;
+  const std::vector<int>& mine_;
+};
+
+bool do_overlap(const BothGroups& groups) {
+  return std::ranges::find_first_of(groups.own, groups.other) != groups.own.end();
 }
 
-int rank_in(MPI_Comm comm, int world_rank) {
-  MPI_Group of_world = MPI_GROUP_NULL;
-  MPI_Group of_comm = MPI_GROUP_NULL;
-  int rank = MPI_UNDEFINED;
-  PMPI_Comm_group(MPI_COMM_WORLD, &of_world);
-  PMPI_Comm_group(comm, &of_comm);
-  PMPI_Group_translate_ranks(of_world, 1, &world_rank, of_comm, &rank);
-  PMPI_Group_free(&of_comm);
-  PMPI_Group_free(&of_world);
-  return rank;
+// Whoever waits there does not any more.
+void revoke_session_of(const GroupPair& pair) {
+  runtime::Engine& engine = World::current()->engine();
+  runtime::Lock lock = engine.lock();
+  runtime::Session& session = engine.open_session(lock, pair.name, pair.groups.all());
+  session.revoke();
+  engine.close_session(lock, session);
 }
 
 }  // namespace
 
-GroupPair::GroupPair(const GroupPairCall& call) : call_(call) {
+Introduction introduce(const GroupPairCall& call) {
   const OwnCalls own;
   const QuietLosses quiet;
-  if (communicator_of(call.local_comm)->rank == call.local_leader) settled_ = settle();
-  constexpr int ints = sizeof settled_ / sizeof(int);
-  const int code = MPI_Bcast(&settled_, ints, MPI_INT, call.local_leader, call.local_comm);
-  if (code != MPI_SUCCESS) settled_.way = Way::broken;
-}
-
-// Of a leader. Whoever is of another job may be without Resprout.
-GroupPair::Settled GroupPair::settle() const {
-  if (call_.bridge_comm == MPI_COMM_NULL || call_.remote_leader < 0) return {};
-  const std::vector<int>& bridge = communicator_of(call_.bridge_comm)->world_ranks;
-  const auto place = static_cast<std::size_t>(call_.remote_leader);
-  if (place >= bridge.size() || bridge[place] == MPI_UNDEFINED) return {};
-  const std::vector<int>& mine = communicator_of(call_.local_comm)->world_ranks;
-  const bool has_lost = is_derived(call_.local_comm) || is_derived(call_.bridge_comm) ||
-                        !failed_in(MPI_COMM_WORLD).empty();
-  const std::array<int, 2> said{has_lost ? 1 : 0, static_cast<int>(mine.size())};
-  std::array<int, 2> heard{};
-  if (exchange(said.data(), heard.data(), 2, 2) != MPI_SUCCESS) return {.way = Way::broken};
-  if (said[0] == 0 && heard[0] == 0) return {};
-  std::vector<int> theirs(static_cast<std::size_t>(std::max(heard[1], 0)));
-  if (exchange(mine.data(), theirs.data(), said[1], heard[1]) != MPI_SUCCESS)
-    return {.way = Way::broken};
-  std::vector<int> both = mine;
-  both.insert(both.end(), theirs.begin(), theirs.end());
-  Settled settled{.way = Way::anew,
-                  .members = static_cast<int>(both.size()),
-                  .remote_leader = bridge[place],
-                  .is_second = mine.front() > theirs.front() ? 1 : 0};
-  const auto lost = failed_in(MPI_COMM_WORLD);
-  if (std::ranges::any_of(lost, [&](int rank) { return has(both, rank); }))
-    settled.way = Way::broken;
-  else if (!are_all_who_live(both))
-    settled.way = Way::refused;
-  const int own_way = static_cast<int>(settled.way);
-  int other_way = 0;
-  if (exchange(&own_way, &other_way, 1, 1) != MPI_SUCCESS) return {.way = Way::broken};
-  settled.way = static_cast<Way>(std::max(own_way, other_way));
-  return settled;
-}
-
-int GroupPair::exchange(const void* mine, void* others, int mine_count, int others_count) const {
-  return MPI_Sendrecv(mine, mine_count, MPI_INT, call_.remote_leader, call_.tag, others,
-                      others_count, MPI_INT, call_.remote_leader, call_.tag, call_.bridge_comm,
-                      MPI_STATUS_IGNORE);
-}
-
-int GroupPair::make(MPI_Comm* intercomm) const {
-  MPI_Comm living = ulfm::shrink(MPI_COMM_WORLD);
-  if (living == MPI_COMM_NULL) return proc_failed();
-  PMPI_Comm_set_errhandler(living, MPI_ERRORS_RETURN);
-  int size = 0;
-  PMPI_Comm_size(living, &size);
-  MPI_Comm half = MPI_COMM_NULL;
-  int code = proc_failed();
-  if (size == settled_.members)
-    code =
-        PMPI_Comm_split(living, settled_.is_second, communicator_of(call_.local_comm)->rank, &half);
-  if (code == MPI_SUCCESS) {
-    code = PMPI_Intercomm_create(half, call_.local_leader, living,
-                                 rank_in(living, settled_.remote_leader), call_.tag, intercomm);
-    PMPI_Comm_free(&half);
-  }
-  PMPI_Comm_free(&living);
-  return code;
+  const Leading leading(call);
+  Introduction introduction;
+  std::vector<int> theirs;
+  Told told;
+  if (leading.is_leader()) told = leading.greet(theirs);
+  introduction.end = Introduction::End::broken;
+  if (!leading.hear(&told, sizeof told / sizeof(int))) return introduction;
+  introduction.end = told.end;
+  if (told.end != Introduction::End::known) return introduction;
+  introduction.end = Introduction::End::broken;
+  theirs.resize(static_cast<std::size_t>(told.other.members));
+  if (!leading.hear(theirs.data(), told.other.members)) return introduction;
+  GroupPair& pair = introduction.pair;
+  pair.groups = {communicator_of(call.local_comm)->world_ranks, std::move(theirs)};
+  if (do_overlap(pair.groups)) return {Introduction::End::overlapping, {}};
+  pair.name = leading.name_of(pair.groups, told);
+  const bool has_own = leading.wait_for_own();
+  int have_both = leading.is_leader() && leading.have_both_heard(has_own) ? 1 : 0;
+  if (leading.hear(&have_both, 1) && have_both != 0)
+    introduction.end = Introduction::End::known;
+  else
+    revoke_session_of(pair);
+  return introduction;
 }
 
 }  // namespace resprout::shim

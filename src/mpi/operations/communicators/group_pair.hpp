@@ -1,11 +1,19 @@
-// The two groups of an inter-communicator that is to be made of processes of this job. Their
-// leaders settle who makes it: the MPI library as ever, or, once somebody is lost, the library on
-// communicators that it makes anew of all who live (native_twin.hpp). All members then do the same.
+// The two groups of which MPI_Intercomm_create is to make an inter-communicator: their leaders tell
+// each other who is in them, and each its own group.
+//
+// A leader may be lost at any time, and with it all that joins the groups. Whoever knows both goes
+// on only if the other group is known to know them, too. A leader says so when all of its group
+// have heard. Who does not hear that in the end revokes the session over both, in which others may
+// wait by then: it has their names.
 //
 // Thread rule: as of collectives.
 #pragma once
 
 #include <mpi.h>
+
+#include <cstdint>
+
+#include "mpi/handles/communicators/both_groups.hpp"
 
 namespace resprout::shim {
 
@@ -18,38 +26,26 @@ struct GroupPairCall {
   int tag;
 };
 
-class GroupPair {
- public:
-  enum class Way : int {
-    library,  // as if there were no Resprout
-    anew,
-    refused,  // somebody lives who is in neither group
-    broken,   // a member is lost, or a message of the leaders was
-  };
-
-  // Collective over both groups. REQUIRES: the library has ULFM, and local_comm is no
-  // inter-communicator.
-  explicit GroupPair(const GroupPairCall& call);
-
-  Way way() const { return settled_.way; }
-  // Collective over both groups. MPI_SUCCESS, or the class of what went wrong. REQUIRES: way() is
-  // `anew`.
-  int make(MPI_Comm* intercomm) const;
-
- private:
-  // What a leader tells its group.
-  struct Settled {
-    Way way = Way::library;
-    int members = 0;        // of both groups
-    int remote_leader = 0;  // its rank in MPI_COMM_WORLD
-    int is_second = 0;      // of the two groups
-  };
-
-  Settled settle() const;
-  int exchange(const void* mine, void* others, int mine_count, int others_count) const;
-
-  const GroupPairCall call_;
-  Settled settled_;
+struct GroupPair {
+  BothGroups groups;
+  std::uint64_t name;  // for a session over both: no other pair's
 };
+
+// What came of it, at all members of both groups alike.
+struct Introduction {
+  enum class End : int {
+    known,        // there is a pair
+    strangers,    // somebody is not of this job
+    overlapping,  // somebody is in both groups
+    broken,       // a leader is lost, or was before it could say anything
+  };
+
+  End end = End::strangers;
+  GroupPair pair;
+};
+
+// Collective over both groups. REQUIRES: losses are borne here, and local_comm is no
+// inter-communicator.
+Introduction introduce(const GroupPairCall& call);
 
 }  // namespace resprout::shim

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace resprout::shim {
@@ -17,6 +18,12 @@ bool are_all_who_live(const std::vector<int>& members);
 
 // What the library makes of its own communicators has their handlers, and not the program's.
 void inherit_error_handler(MPI_Comm from, MPI_Comm to);
+
+// A communicator of the library's own of all who live, `count` of them; its errors are returned.
+// The library hears of a death some 40 ms after it, and counts the dead until then: so it is asked
+// again for a while. Null: it comes to another number in the end, or a loss fell into that.
+// Collective over all who live.
+MPI_Comm communicator_of_living(std::size_t count);
 
 class NativeTwin {
  public:

@@ -27,6 +27,7 @@
 #include "mpi/carriers/new_natives.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/handles/communicators/attributes.hpp"
+#include "mpi/handles/communicators/both_groups.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/communicator_name.hpp"
@@ -39,6 +40,7 @@
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/mpich/breaking_off.hpp"
 #include "mpi/handles/openmpi/making.hpp"
+#include "mpi/operations/communicators/between.hpp"
 #include "mpi/operations/communicators/derivation.hpp"
 #include "mpi/operations/communicators/graph_edges.hpp"
 #include "mpi/operations/communicators/roll_call.hpp"
@@ -142,6 +144,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
 }  // namespace
 
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  if (has_both_groups(comm)) return duplicate_between(comm, "comm_dup", newcomm);
   const int code = make(
       comm, "comm_dup", newcomm, [&] { return PMPI_Comm_dup(comm, newcomm); },
       [&] { return duplicate(comm); });
@@ -151,16 +154,20 @@ extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
 }
 
 extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  const int code = make(
-      comm, "comm_dup_with_info", newcomm,
-      [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); },
-      [&] { return duplicate(comm); });
-  if (code == MPI_SUCCESS && info != MPI_INFO_NULL && is_derived(*newcomm))
+  const bool is_between = has_both_groups(comm);
+  const int code = is_between ? duplicate_between(comm, "comm_dup_with_info", newcomm)
+                              : make(
+                                    comm, "comm_dup_with_info", newcomm,
+                                    [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); },
+                                    [&] { return duplicate(comm); });
+  const bool is_by_library = code == MPI_SUCCESS && !is_between && !is_derived(*newcomm);
+  if (code == MPI_SUCCESS && info != MPI_INFO_NULL && !is_by_library)
     MPI_Comm_set_info(*newcomm, info);
   return code;
 }
 
 extern "C" int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  if (has_both_groups(comm)) return split_between(comm, color, key, newcomm);
   return make(
       comm, "comm_split", newcomm, [&] { return PMPI_Comm_split(comm, color, key, newcomm); },
       [&] { return split(color, key); });
@@ -192,6 +199,7 @@ extern "C" int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_I
 }
 
 extern "C" int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  if (has_both_groups(comm)) return create_between(comm, group, newcomm);
   return make(
       comm, "comm_create", newcomm, [&] { return PMPI_Comm_create(comm, group, newcomm); },
       [&] { return members_of(group); });

@@ -1,12 +1,14 @@
 // ULFM's functions, as Open MPI's mpi-ext.h declares them (resprout.h for other MPIs), for any MPI:
 // they speak of the losses that Resprout knows, and of the communicators that it has revoked.
 //
-// What has no session of ours (inter-communicators, processes of other jobs, one process alone) is
-// left to the MPI library, if that has ULFM.
+// What has no session of ours (processes of other jobs, one process alone) is left to the MPI
+// library, if that has ULFM. Inter-communicators of this job's processes have one over both groups.
+#include <numeric>
 #include <vector>
 
 #include "mpi/carriers/started/collective.hpp"
 #include "mpi/carriers/started/under_way.hpp"
+#include "mpi/handles/communicators/both_groups.hpp"
 #include "mpi/handles/communicators/common_name.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/derived.hpp"
@@ -17,6 +19,7 @@
 #include "mpi/handles/error_handlers/errors.hpp"
 #include "mpi/handles/errors/codes.hpp"
 #include "mpi/handles/errors/cut_off.hpp"
+#include "mpi/operations/communicators/between.hpp"
 #include "mpi/operations/communicators/ulfm/agreement.hpp"
 #include "mpi/operations/communicators/ulfm/shrink.hpp"
 #include "mpi/policies/inject/inject.hpp"
@@ -35,7 +38,7 @@ namespace {
 void revoke(MPI_Comm comm) {
   resprout::runtime::Engine& engine = World::current()->engine();
   resprout::runtime::Lock lock = engine.lock();
-  if (resprout::runtime::Session* session = session_of(comm, lock)) {
+  if (resprout::runtime::Session* session = session_of_members(comm, lock)) {
     session->revoke();
     lock.unlock();
     // Where all members look for themselves, MPI is told by the next call, or from its progress.
@@ -95,6 +98,32 @@ int agree(MPI_Comm comm, int* flag, runtime::Lock lock) {
   runtime::Session& repair = *repair_session_of(comm, lock);
   repair.finish_tasks(lock);
   return shim::agree(repair, lock, opinion_of(comm, *flag), flag);
+}
+
+// Each group hears what the other one has said: there is an agreement for either, in which the
+// others say nothing. A failure counts as known when all of the other group have acknowledged it:
+// its own has no call for that.
+int agree_between(MPI_Comm inter, int* flag, runtime::Lock lock) {
+  runtime::Session& repair = *repair_session_of(inter, lock);
+  const BothGroups groups = both_groups_of(inter);
+  const auto size = static_cast<int>(groups.own.size() + groups.other.size());
+  const auto second = static_cast<int>(groups.first_size());
+  std::vector<int> known(groups.own.size());
+  std::iota(known.begin(), known.end(), groups.is_own_first() ? 0 : second);
+  for (const int rank : acknowledged_in(inter))
+    known.push_back(groups.is_own_first() ? second + rank : rank);
+  int code = MPI_SUCCESS;
+  int theirs = 0;
+  for (const bool is_of_first : {true, false}) {
+    constexpr int nothing = ~0;
+    const bool is_of_own = is_of_first == groups.is_own_first();
+    int said = is_of_own ? *flag : nothing;
+    const int end = shim::agree(repair, lock, Opinion(said, size, known), &said);
+    if (end != MPI_SUCCESS) code = end;
+    if (!is_of_own) theirs = said;
+  }
+  *flag = theirs;
+  return code;
 }
 
 }  // namespace
@@ -157,11 +186,17 @@ extern "C" int MPIX_Comm_agree(MPI_Comm comm, int* flag) {
   Call call(comm, "comm_agree");
   if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_agree(comm, flag));
   if (call.is_alone()) return MPI_SUCCESS;
+  if (has_both_groups(comm)) return call.finish(agree_between(comm, flag, call.lock()));
   if (!call.has_session()) return ulfm::agree(comm, flag);
   return call.finish(agree(comm, flag, call.lock()));
 }
 
+// That of an inter-communicator is over when it returns: the MPI library has none.
 extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
+  if (has_both_groups(comm)) {
+    const int code = MPIX_Comm_agree(comm, flag);
+    return code == MPI_SUCCESS ? PMPI_Ibarrier(MPI_COMM_SELF, request) : code;
+  }
   if (World::current() != nullptr && comm != MPI_COMM_NULL) {
     runtime::Lock lock = World::current()->engine().lock();
     repair_session_of(comm, lock);
@@ -177,6 +212,7 @@ extern "C" int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
   Call call(comm, "comm_shrink");
   if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_shrink(comm, newcomm));
   if (newcomm == nullptr) return call.finish(MPI_ERR_ARG);
+  if (has_both_groups(comm)) return shrink_between(comm, newcomm);
   if (call.has_session()) return call.finish(shrink(comm, newcomm));
   if (call.is_alone()) return PMPI_Comm_dup(MPI_COMM_SELF, newcomm);
   *newcomm = ulfm::shrink(comm);
