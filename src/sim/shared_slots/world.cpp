@@ -46,9 +46,20 @@ bool has_area(int rank, const SharedSlotsScene& scene) {
   return !scene.lacks_area || rank + 1 != scene.config.members;
 }
 
+bool is_native(const SlotOperation& operation) {
+  return operation.kind == Kind::native || operation.kind == Kind::native_rendezvous;
+}
+
+// Who is lost, when it is run again.
+bool leaves_out(const SlotOperation& operation, const SharedSlotsScene& scene) {
+  if (operation.kind == Kind::gather || operation.kind == Kind::scan) return false;
+  return operation.kind != Kind::broadcast || scene.broadcasts_leave_out;
+}
+
 }  // namespace
 
-SharedSlotsWorld::SharedSlotsWorld(const SharedSlotsScene& scene) : scene_(&scene) {
+SharedSlotsWorld::SharedSlotsWorld(const SharedSlotsScene& scene)
+    : scene_(&scene), slots_(scene.config, scene.defect == SharedSlotsDefect::names) {
   const int members = scene.config.members;
   for (int rank = 0; rank < members; ++rank) {
     const Machine fresh(config_of(scene, members), rank_at(rank));
@@ -56,7 +67,6 @@ SharedSlotsWorld::SharedSlotsWorld(const SharedSlotsScene& scene) : scene_(&scen
   }
   const std::uint32_t everybody = members == 32 ? ~0U : (1U << members) - 1;
   lives_.push_back(everybody);
-  slots_.resize(processes_.size() * slots_each());
   if (scene.runs_again) decided_.resize(scene.program.size());
   for (Process& process : processes_) {
     process.agreed = everybody;
@@ -64,28 +74,10 @@ SharedSlotsWorld::SharedSlotsWorld(const SharedSlotsScene& scene) : scene_(&scen
   }
 }
 
-int SharedSlotsWorld::rank_of(int life, Rank member) const {
-  std::uint32_t left = lives_[static_cast<std::size_t>(life)];
-  for (int i = 0; i < index(member); ++i) left &= left - 1;
-  return std::countr_zero(left);
-}
-
-Rank SharedSlotsWorld::member_of(int life, int rank) const {
-  return rank_at(std::popcount(lives_[static_cast<std::size_t>(life)] & ((1U << rank) - 1)));
-}
-
-std::size_t SharedSlotsWorld::place(int life, int owner, const protocols::SharedSlot& slot) const {
-  const std::size_t in_memory =
-      scene_->defect == SharedSlotsDefect::names ? 0 : static_cast<std::size_t>(life);
-  const std::size_t area =
-      (in_memory * processes_.size() + static_cast<std::size_t>(owner)) * slots_each();
-  if (slot.kind == SlotKind::rendezvous) return area + slot.index;
-  return area + scene_->config.rendezvous_slots + slot.index % scene_->config.broadcast_slots;
-}
-
 SlotWord SharedSlotsWorld::seen_by(const Process& process) const {
   if (!has_area(awaited(process), *scene_)) return SlotWord::left;
-  const Slot& slot = slots_[place(process.life, awaited(process), process.machine.slot())];
+  const WorldSlots::Slot& slot =
+      slots_.of(process.life, awaited(process), process.machine.slot());
   const bool is_of_it = slot.number == process.machine.slot().number;
   return is_of_it ? slot.word : SlotWord::empty;
 }
@@ -100,18 +92,12 @@ bool SharedSlotsWorld::is_anybody_lost() const {
                      [](const Process& process) { return process.is_doomed; });
 }
 
-// To settle it, or it is through.
-bool SharedSlotsWorld::has_come(const Process& process, int operation) {
-  return process.has_ended || process.operation > operation ||
-         (process.operation == operation && process.is_settling);
-}
-
 // To the call that `rank` settles, but for those whom it knows to be lost.
 bool SharedSlotsWorld::has_everybody_come(int rank) const {
   const Process& process = at(rank);
   const std::uint32_t awaited = process.agreed & ~process.told;
   for (int other = 0; other < procs(); ++other)
-    if ((awaited >> other & 1) != 0 && !has_come(at(other), process.operation)) return false;
+    if ((awaited >> other & 1) != 0 && !at(other).has_come(process.operation)) return false;
   return true;
 }
 
@@ -119,27 +105,22 @@ bool SharedSlotsWorld::has_everybody_come(int rank) const {
 bool SharedSlotsWorld::has_to_run_again(const Process& process) const {
   if (!scene_->runs_again) return false;
   const Kind kind = operation_of(process).kind;
-  const bool may_go_natively = is_whole(process) && !process.is_native_over;
+  const bool may_go_natively = process.agreed == lives_.front() && !process.is_native_over;
   if (kind == Kind::native) return !may_go_natively;
   return process.machine.is_over() || (kind == Kind::native_rendezvous && !may_go_natively);
-}
-
-bool SharedSlotsWorld::leaves_out(const SlotOperation& operation) const {
-  if (operation.kind == Kind::gather || operation.kind == Kind::scan) return false;
-  return operation.kind != Kind::broadcast || scene_->broadcasts_leave_out;
 }
 
 bool SharedSlotsWorld::may_settle(int rank) const {
   const Process& process = at(rank);
   const SlotOperation& operation = operation_of(process);
   if (process.is_left_out) return false;
-  if (scene_->runs_again && !leaves_out(operation)) {
+  if (scene_->runs_again && !leaves_out(operation, *scene_)) {
     const bool is_broadcast = operation.kind == Kind::broadcast;
     const std::uint32_t awaited =
         is_broadcast ? 1U << operation.root : givers_to(rank, operation, lives_[process.life]);
     for (int other = 0; other < procs(); ++other)
       if (other != rank && ((awaited & ~process.told) >> other & 1) != 0 &&
-          !has_come(at(other), process.operation))
+          !at(other).has_come(process.operation))
         return false;
     return true;
   }
@@ -160,7 +141,7 @@ bool SharedSlotsWorld::may_go_on(int rank) const {
 }
 
 bool SharedSlotsWorld::may_be_interrupted(const Process& process) const {
-  return !process.is_in_shared_slots && !process.is_settling && is_native(process) &&
+  return !process.is_in_shared_slots && !process.is_settling && is_native(operation_of(process)) &&
          is_anybody_lost() && !has_to_run_again(process);
 }
 
@@ -214,10 +195,12 @@ int SharedSlotsWorld::apply(const Action& action) {
       action.b == by_revocation ? revoke(action.a) : interrupt(action.a);
       break;
     case ActionKind::suspect:
-      suspect(action.a, action.b);
+      own(action.b).is_doomed = true;
+      own(action.a).told |= 1U << action.b;
       break;
     case ActionKind::crash:
-      crash(action.a);
+      own(action.a).is_alive = false;
+      own(action.a).is_doomed = true;
       break;
     case ActionKind::deliver:
     case ActionKind::send:
@@ -258,7 +241,7 @@ void SharedSlotsWorld::go_on(int rank) {
       if (process.machine.bears_losses() && seen == SlotWord::empty && is_final) {
         if (seen_by(process) != SlotWord::empty)
           complain(rank, "leaves out what " + std::to_string(other) + " has written");
-        slots_[place(process.life, other, slot)].left_out_before =
+        slots_.of(process.life, other, slot).left_out_before =
             static_cast<std::uint16_t>(slot.number + 1);
       }
       process.machine.handle_look(seen, is_final);
@@ -293,11 +276,11 @@ void SharedSlotsWorld::begin(int rank) {
   process.is_in_shared_slots = true;
   const bool knows = knows_of_loss(process);
   const auto end = rank_at(std::popcount(lives_[process.life]));
-  const Rank self = member_of(process.life, rank);
+  const Rank self = member_of(lives_[process.life], rank);
   const bool is_scan = operation.kind == Kind::scan;
   switch (operation.kind) {
     case Kind::broadcast:
-      process.machine.start_broadcast(member_of(process.life, operation.root), knows);
+      process.machine.start_broadcast(member_of(lives_[process.life], operation.root), knows);
       break;
     case Kind::rendezvous:
       process.machine.start_rendezvous(knows);
@@ -352,10 +335,10 @@ void SharedSlotsWorld::end_write(int rank) {
   note_step(rank);
 }
 
-void SharedSlotsWorld::put_payload(int rank) { written_by(rank).payload = name_of(at(rank)); }
+void SharedSlotsWorld::put_payload(int rank) { written_by(rank).payload = at(rank).payload_name(); }
 
 void SharedSlotsWorld::show(int rank) {
-  if (written_by(rank).left_out_before == at(rank).write.slot.number + 1)
+  if (written_by(rank).is_left_out_of(at(rank).write.slot))
     complain(rank, "writes what was left out");
   written_by(rank).number = static_cast<std::uint32_t>(at(rank).write.slot.number);
   written_by(rank).word = at(rank).write.word;
@@ -375,9 +358,9 @@ void SharedSlotsWorld::read(int rank) {
   const protocols::SharedSlot slot = process.machine.poll_read();
   for (int owner = 0; owner < procs(); ++owner) {
     if ((owners >> owner & 1) == 0) continue;
-    if (bears_losses && slots_[place(process.life, owner, slot)].left_out_before == slot.number + 1)
-      continue;
-    if (slots_[place(process.life, owner, slot)].payload != name_of(process))
+    const WorldSlots::Slot& written = slots_.of(process.life, owner, slot);
+    if (bears_losses && written.is_left_out_of(slot)) continue;
+    if (written.payload != process.payload_name())
       complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
                          std::to_string(process.operation + 1));
   }
@@ -435,7 +418,7 @@ std::uint32_t SharedSlotsWorld::decide(int rank) {
   std::uint32_t come = 0;
   for (int other = 0; other < procs(); ++other) {
     const std::uint32_t bit = 1U << other;
-    if ((process.agreed & bit) == 0 || !has_come(at(other), process.operation)) continue;
+    if ((process.agreed & bit) == 0 || !at(other).has_come(process.operation)) continue;
     const bool is_through = at(other).operation > process.operation;
     if (is_through && (process.told & bit) == 0) return valid;
     if (!is_through) come |= bit;
@@ -447,7 +430,7 @@ std::uint32_t SharedSlotsWorld::decide(int rank) {
 
 void SharedSlotsWorld::settle(int rank) {
   Process& process = own(rank);
-  if (scene_->runs_again && leaves_out(operation_of(process))) {
+  if (scene_->runs_again && leaves_out(operation_of(process), *scene_)) {
     std::uint32_t& decided = decided_[process.operation];
     if (decided == 0) decided = decide(rank);
     if (decided != valid) leave_out(process, decided);
@@ -467,13 +450,12 @@ void SharedSlotsWorld::leave_out(Process& process, std::uint32_t agreed) {
   const auto life = static_cast<std::uint8_t>(known - lives_.begin());
   if (known == lives_.end()) {
     lives_.push_back(agreed);
-    if (scene_->defect != SharedSlotsDefect::names)
-      slots_.resize(lives_.size() * processes_.size() * slots_each());
+    slots_.grow(lives_.size());
   }
   const auto rank = static_cast<int>(&process - processes_.data());
   process.life = life;
   process.machine =
-      Machine(config_of(*scene_, std::popcount(agreed)), member_of(process.life, rank));
+      Machine(config_of(*scene_, std::popcount(agreed)), member_of(lives_[process.life], rank));
 }
 
 void SharedSlotsWorld::interrupt(int rank) {
@@ -500,16 +482,6 @@ void SharedSlotsWorld::revoke(int rank) {
   process.is_settling = process.is_writing = false;
   process.write = {};
   process.has_ended = process.is_revoked = true;
-}
-
-void SharedSlotsWorld::suspect(int rank, int other) {
-  own(other).is_doomed = true;
-  own(rank).told |= 1U << other;
-}
-
-void SharedSlotsWorld::crash(int rank) {
-  own(rank).is_alive = false;
-  own(rank).is_doomed = true;
 }
 
 std::vector<SharedSlotsOutcome> SharedSlotsWorld::outcomes() const {
@@ -548,7 +520,7 @@ std::pair<std::uint64_t, std::uint64_t> SharedSlotsWorld::digest() const {
     digest.add(process.write.slot.number << 8 | static_cast<std::uint8_t>(process.write.word));
     if (process.is_alive && !process.has_ended) digest.add_bytes(process.machine);
   }
-  digest.add_all_bytes(slots_);
+  digest.add_all_bytes(slots_.all());
   digest.add_all_bytes(lives_);
   digest.add_all_bytes(decided_);
   return digest.value();

@@ -41,7 +41,9 @@
 
 #include "protocols/shared_slots/shared_slots.hpp"
 #include "sim/adversary/world.hpp"
+#include "sim/shared_slots/member_set.hpp"
 #include "sim/shared_slots/outcome.hpp"
+#include "sim/shared_slots/slots.hpp"
 
 namespace resprout::sim {
 
@@ -112,6 +114,16 @@ class SharedSlotsWorld {
 
   struct Process {
     explicit Process(const Machine& fresh) : machine(fresh) {}
+
+    // To settle that operation, or it is through.
+    bool has_come(int to) const {
+      return has_ended || operation > to || (operation == to && is_settling);
+    }
+    // Of the payload for where it is.
+    std::uint8_t payload_name() const {
+      return static_cast<std::uint8_t>(2 * operation + (is_behind ? 2 : 1));
+    }
+
     Machine machine;
     std::array<std::array<SlotResult, 2>, slot_operations_bound> results{};
     std::array<std::uint8_t, slot_operations_bound> lives{};  // of these results
@@ -131,40 +143,17 @@ class SharedSlotsWorld {
     bool is_revoked = false;
     bool is_behind = false;  // in the rendezvous that is due behind a broadcast
   };
-  // Without padding: there are many, and a world is digested by its bytes.
-  struct Slot {
-    std::uint32_t number = 0;
-    protocols::SlotWord word = protocols::SlotWord::empty;
-    std::uint8_t payload = 0;           // name_of
-    std::uint16_t left_out_before = 0;  // 0, or 1 + the number of what has left it out
-  };
-  static_assert(std::has_unique_object_representations_v<Slot>);
-
   const Process& at(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   Process& own(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
-  bool is_whole(const Process& process) const { return process.agreed == lives_.front(); }
   const SlotOperation& operation_of(const Process& process) const {
     return scene_->program[process.operation];
   }
-  bool is_native(const Process& process) const {
-    return operation_of(process).kind == SlotOperation::Kind::native ||
-           operation_of(process).kind == SlotOperation::Kind::native_rendezvous;
-  }
-  // Of the payload for where `process` is.
-  static std::uint8_t name_of(const Process& process) {
-    return static_cast<std::uint8_t>(2 * process.operation + (process.is_behind ? 2 : 1));
-  }
-  // The rank of a member of shared slots, and the other way round.
-  int rank_of(int life, Rank member) const;
-  Rank member_of(int life, int rank) const;
   int awaited(const Process& process) const {
-    return rank_of(process.life, process.machine.awaited());
+    return rank_of(lives_[process.life], process.machine.awaited());
   }
-  std::size_t slots_each() const {
-    return scene_->config.rendezvous_slots + scene_->config.broadcast_slots;
+  WorldSlots::Slot& written_by(int rank) {
+    return slots_.of(at(rank).life, rank, at(rank).write.slot);
   }
-  std::size_t place(int life, int owner, const protocols::SharedSlot& slot) const;
-  Slot& written_by(int rank) { return slots_[place(at(rank).life, rank, at(rank).write.slot)]; }
   protocols::SlotWord seen_by(const Process& process) const;
   bool has_ended(const Process& process, int other) const;
   bool knows_of_loss(const Process& process) const {
@@ -172,10 +161,8 @@ class SharedSlotsWorld {
            (process.told & lives_[process.life]) != 0;
   }
   bool is_anybody_lost() const;
-  static bool has_come(const Process& process, int operation);
   bool has_everybody_come(int rank) const;
   bool has_to_run_again(const Process& process) const;
-  bool leaves_out(const SlotOperation& operation) const;
   bool may_settle(int rank) const;
   bool may_go_on(int rank) const;
   bool may_be_interrupted(const Process& process) const;
@@ -195,8 +182,6 @@ class SharedSlotsWorld {
   std::uint32_t decide(int rank);
   void settle(int rank);
   void leave_out(Process& process, std::uint32_t agreed);
-  void suspect(int rank, int other);
-  void crash(int rank);
   std::string describe_step(int rank) const;
   void complain(int rank, const std::string& what) {
     if (violation_.empty()) violation_ = "member " + std::to_string(rank) + " " + what;
@@ -205,7 +190,7 @@ class SharedSlotsWorld {
   const SharedSlotsScene* scene_;
   std::vector<Process> processes_;
   std::vector<std::uint32_t> lives_;    // who takes part
-  std::vector<Slot> slots_;             // by life and owner; those of rendezvous first
+  WorldSlots slots_;
   std::vector<std::uint32_t> decided_;  // of what is run again: who takes part from there on
   bool is_revoked_ = false;
   std::uint64_t slots_written_ = 0;
