@@ -8,22 +8,10 @@
 #include "core/invariant.hpp"
 
 namespace resprout::runtime {
-namespace {
-
-// By world rank; nothing where no memory is shared.
-std::vector<std::byte*> slot_memory(const Transport& transport, int self, int world_size) {
-  std::vector<std::byte*> memory;
-  if (transport.shared_slots(self) == nullptr) return memory;
-  for (int rank = 0; rank < world_size; ++rank) memory.push_back(transport.shared_slots(rank));
-  return memory;
-}
-
-}  // namespace
 
 Engine::Engine(int self, int world_size, Transport& transport, IdleStrategy idle)
     : Progress(self, world_size, transport, idle),
-      slot_pool_(slot_memory(transport, self, world_size), self,
-                 [this](int rank) { return has_ended(rank); }),
+      slot_pool_(transport.shared_slots(), self, [this](int rank) { return has_ended(rank); }),
       incoming_(static_cast<std::size_t>(world_size)),
       links_(self, transport) {}
 

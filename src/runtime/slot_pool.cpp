@@ -19,16 +19,18 @@ using Step = SlotClaim::Step;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<bool>::is_always_lock_free);
-static_assert(sizeof(SlotPool::Directory) % 64 == 0 && SlotMemory::area_bytes % 64 == 0);
 
-SlotPool::SlotPool(std::vector<std::byte*> memory, int self, std::function<bool(int)> has_ended)
-    : memory_(std::move(memory)),
-      self_(self),
-      has_ended_(std::move(has_ended)),
-      owned_(entries_max) {}
+SlotPool::SlotPool(const SlotPoolMemory& memory, int self, std::function<bool(int)> has_ended)
+    : memory_(memory), self_(self), has_ended_(std::move(has_ended)), owned_(entries_max) {
+  std::size_t place = 0;
+  for (const int rank : memory_.world_ranks()) {
+    places_.resize(std::max(places_.size(), static_cast<std::size_t>(rank) + 1));
+    places_[static_cast<std::size_t>(rank)] = place++;
+  }
+}
 
-void SlotPool::sign(std::byte* memory) {
-  auto& own = *reinterpret_cast<Directory*>(memory);
+void SlotPool::sign(const SlotPoolMemory& memory, std::size_t place) {
+  Owner& own = memory.owner(place);
   const auto status = process_status(getpid());
   own.pid = getpid();
   own.start_time = status ? status->start_time : 0;
@@ -37,7 +39,7 @@ void SlotPool::sign(std::byte* memory) {
 // The event of a pidfd is the end of all its threads; the process that /proc shows as a zombie may
 // still have some.
 bool SlotPool::has_ended(int world_rank) const {
-  const Directory& theirs = directory(world_rank);
+  const Owner& theirs = owner(world_rank);
   const auto pid = static_cast<pid_t>(theirs.pid);
   const Fd process = open_process(pid);
   const auto status = process_status(pid);
@@ -50,7 +52,7 @@ bool SlotPool::has_ended(int world_rank) const {
 SlotPool::Ticket SlotPool::enter(std::uint64_t name, const MembersPtr& members, bool wants_area) {
   RESPROUT_INVARIANT(name != 0 && static_cast<std::size_t>(members->size()) <= members_max);
   const MutexLock guard(mutex_);
-  std::atomic<bool>& is_full = directory(self_).is_full;
+  std::atomic<bool>& is_full = owner(self_).is_full;
   if (is_full.load()) return {};
   collect();
   const auto place = take_place(wants_area);
@@ -60,16 +62,16 @@ SlotPool::Ticket SlotPool::enter(std::uint64_t name, const MembersPtr& members, 
   }
   come(*place, name, members);
   if (*place >= areas_max) return {place, std::nullopt};
-  return {place, SlotArea{area(self_, *place), owned_[*place].base}};
+  return {place, SlotArea{memory_.area(place_of(self_), *place), owned_[*place].base}};
 }
 
 SlotPool::Found SlotPool::find(int world_rank, std::uint64_t name) const {
-  const bool is_full = directory(world_rank).is_full.load();
+  const bool is_full = owner(world_rank).is_full.load();
   const auto use = find_use(world_rank, name);
   if (!use) return {is_full, std::nullopt};
   if (use->place >= areas_max) return {true, std::nullopt};
-  const Entry& entry = directory(world_rank).entries[use->place];
-  return {true, SlotArea{area(world_rank, use->place), entry.base.load()}};
+  std::byte* const area = memory_.area(place_of(world_rank), use->place);
+  return {true, SlotArea{area, entry(world_rank, use->place).base.load()}};
 }
 
 void SlotPool::leave(const Ticket& ticket, std::uint64_t name, const MembersPtr& members,
@@ -90,13 +92,13 @@ void SlotPool::stay_away(std::uint64_t name, const MembersPtr& members) {
 // Its owner may free an entry while this looks at it: the number is of this name if that still
 // stands there.
 std::optional<SlotPool::Use> SlotPool::find_use(int world_rank, std::uint64_t name) const {
-  const Directory& theirs = directory(world_rank);
+  const Owner& theirs = owner(world_rank);
   const auto look = [&](std::size_t first, std::size_t count) -> std::optional<Use> {
     for (std::size_t place = first; place < first + count; ++place) {
-      const Entry& entry = theirs.entries[place];
-      if (entry.name.load() != name) continue;
-      const std::uint64_t number = entry.use.load();
-      if (entry.name.load() == name) return Use{place, number};
+      const Entry& there = entry(world_rank, place);
+      if (there.name.load() != name) continue;
+      const std::uint64_t number = there.use.load();
+      if (there.name.load() == name) return Use{place, number};
     }
     return std::nullopt;
   };
@@ -105,10 +107,11 @@ std::optional<SlotPool::Use> SlotPool::find_use(int world_rank, std::uint64_t na
 }
 
 // One of an earlier use changes nothing.
-void SlotPool::mark(Entry& entry, Rank member, std::uint64_t use) {
-  std::atomic<std::uint64_t>& own = entry.marks[static_cast<std::size_t>(index(member))];
+void SlotPool::mark(int world_rank, const Use& use, Rank member) const {
+  SlotPoolMemory::Mark& own =
+      memory_.mark(place_of(world_rank), use.place, static_cast<std::size_t>(index(member)));
   std::uint64_t there = own.load();
-  while (there < use && !own.compare_exchange_weak(there, use)) {
+  while (there < use.number && !own.compare_exchange_weak(there, use.number)) {
   }
 }
 
@@ -123,22 +126,22 @@ std::optional<std::size_t> SlotPool::take_place(bool wants_area) {
 }
 
 void SlotPool::come(std::size_t place, std::uint64_t name, const MembersPtr& members) {
-  Directory& own = directory(self_);
-  Entry& entry = own.entries[place];
+  Owner& own = owner(self_);
+  Entry& mine = entry(self_, place);
   const auto enter = [&]() RESPROUT_REQUIRES(mutex_) {
     owned_[place].members = members;
-    entry.is_over.store(false);
-    entry.base.store(owned_[place].base);
-    entry.use.store(entry.use.load() + 1);
+    mine.is_over.store(false);
+    mine.base.store(owned_[place].base);
+    mine.use.store(mine.use.load() + 1);
     auto& used = place < areas_max ? own.with_area : own.without;
     const auto count =
         static_cast<std::uint32_t>(place < areas_max ? place : place - areas_max) + 1;
     if (used.load() < count) used.store(count);
-    entry.name.store(name);
+    mine.name.store(name);
   };
   const auto is_over = [&](int world_rank) {
     const auto theirs = find_use(world_rank, name);
-    return theirs && directory(world_rank).entries[theirs->place].is_over.load();
+    return theirs && entry(world_rank, theirs->place).is_over.load();
   };
   SlotClaim claim(members->size(), members->self());
   while (claim.step() != Step::none) {
@@ -148,7 +151,7 @@ void SlotPool::come(std::size_t place, std::uint64_t name, const MembersPtr& mem
     else if (claim.step() == Step::look)
       is_so = is_over(members->world_rank(claim.other()));
     else
-      mark(entry, claim.other(), entry.use.load());
+      mark(self_, {place, mine.use.load()}, claim.other());
     claim.handle(is_so);
   }
 }
@@ -159,11 +162,11 @@ void SlotPool::go(const Ticket& ticket, std::uint64_t name, const MembersPtr& me
   while (claim.step() != Step::done) {
     const int other = members->world_rank(claim.other());
     if (claim.step() == Step::say_over) {
-      if (ticket.place) directory(self_).entries[*ticket.place].is_over.store(true);
+      if (ticket.place) entry(self_, *ticket.place).is_over.store(true);
     } else if (claim.step() == Step::find) {
       found = find_use(other, name);
     } else {
-      mark(directory(other).entries[found->place], members->self(), found->number);
+      mark(other, *found, members->self());
     }
     claim.handle(claim.step() == Step::find && found);
   }
@@ -171,12 +174,12 @@ void SlotPool::go(const Ticket& ticket, std::uint64_t name, const MembersPtr& me
 }
 
 bool SlotPool::can_be_freed(std::size_t place) const {
-  const Entry& entry = directory(self_).entries[place];
+  const std::uint64_t use = entry(self_, place).use.load();
   const Members& members = *owned_[place].members;
   for (int i = 0; i < members.size(); ++i) {
-    const std::uint64_t mark = entry.marks[static_cast<std::size_t>(i)].load();
-    if (rank_at(i) != members.self() && mark != entry.use.load() &&
-        !has_ended_(members.world_rank(rank_at(i))))
+    const std::uint64_t mark =
+        memory_.mark(place_of(self_), place, static_cast<std::size_t>(i)).load();
+    if (rank_at(i) != members.self() && mark != use && !has_ended_(members.world_rank(rank_at(i))))
       return false;
   }
   return true;
@@ -185,7 +188,7 @@ bool SlotPool::can_be_freed(std::size_t place) const {
 void SlotPool::collect() {
   std::erase_if(over_, [&](std::size_t place) RESPROUT_REQUIRES(mutex_) {
     if (!can_be_freed(place)) return false;
-    directory(self_).entries[place].name.store(0);
+    entry(self_, place).name.store(0);
     owned_[place].is_used = false;
     return true;
   });

@@ -31,20 +31,17 @@ class Host {
         base_(mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
     REQUIRE(base_ != MAP_FAILED);
-    std::vector<std::byte*> memory;
-    for (int i = 0; i < processes; ++i) memory.push_back(of(i));
+    for (int i = 0; i < processes; ++i) world_ranks_.push_back(i);
     for (int i = 0; i < processes; ++i)
       pools_.push_back(std::make_unique<SlotPool>(
-          memory, i, [this](int rank) { return ended.count(rank) != 0; }));
+          memory(), i, [this](int rank) { return ended.count(rank) != 0; }));
   }
   ~Host() { munmap(base_, bytes()); }
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
   SlotPool& operator[](int process) { return *pools_[static_cast<std::size_t>(process)]; }
-  std::byte* of(int process) const {
-    return static_cast<std::byte*>(base_) + process * SlotPool::bytes_each;
-  }
+  SlotPoolMemory memory() const { return {static_cast<std::byte*>(base_), world_ranks_}; }
   SlotPool::MembersPtr members(int self) const {
     std::vector<Member> all;
     for (int i = 0; i < processes_; ++i) all.push_back({i, i});
@@ -60,10 +57,11 @@ class Host {
   std::set<int> ended;
 
  private:
-  std::size_t bytes() const { return static_cast<std::size_t>(processes_) * SlotPool::bytes_each; }
+  std::size_t bytes() const { return SlotPoolMemory::bytes(static_cast<std::size_t>(processes_)); }
 
   const int processes_;
   void* const base_;
+  std::vector<int> world_ranks_;
   std::vector<std::unique_ptr<SlotPool>> pools_;
 };
 
@@ -260,11 +258,11 @@ TEST_CASE("slot pool: two who come and go at once are each seen by the other") {
 
 TEST_CASE("slot pool: a process has ended when it was killed, not while it is stopped") {
   Host host(2);
-  SlotPool::sign(host.of(0));
+  SlotPool::sign(host.memory(), 0);
   CHECK_FALSE(host[0].has_ended(0));
   const pid_t child = fork();
   if (child == 0) {
-    SlotPool::sign(host.of(1));
+    SlotPool::sign(host.memory(), 1);
     raise(SIGSTOP);
     for (;;) pause();
   }

@@ -24,6 +24,7 @@
 #include "runtime/death_marks/death_marks.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/notice_board.hpp"
+#include "runtime/slot_pool_memory.hpp"
 
 namespace resprout::runtime {
 
@@ -122,9 +123,8 @@ class Transport {
   virtual NoticeBoard board() const { return {}; }
   // Of this process and those peers; valid as long as the transport is.
   virtual DeathMarks death_marks() const { return {}; }
-  // The memory that SlotPool needs of that process, which is this one or one of those peers; null:
-  // there is none. Valid as long as the transport is.
-  virtual std::byte* shared_slots(int /*world_rank*/) const { return nullptr; }
+  // Of this process and those peers, or of nobody; valid as long as the transport is.
+  virtual SlotPoolMemory shared_slots() const { return {}; }
 
   // `data` would reach `peer` by reference: a frame with it costs no more than one without.
   virtual bool passes_by_reference(int /*peer*/, std::span<const std::byte> /*data*/) const {

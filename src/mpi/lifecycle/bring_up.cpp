@@ -82,7 +82,7 @@ std::unique_ptr<runtime::ShmTransport> join_host(const std::vector<runtime::Peer
   }
   const auto names = everybodys(name, static_cast<int>(peers.size()));
   if (self != 0) segment = ShmSegment::attach(names[static_cast<std::size_t>(local[0])].data());
-  runtime::SlotPool::sign(segment->shared_slots(static_cast<std::uint32_t>(self)));
+  runtime::SlotPool::sign({segment->shared_slots(), local}, static_cast<std::size_t>(self));
   PMPI_Barrier(MPI_COMM_WORLD);
   if (self == 0) segment->unlink();
   return std::make_unique<runtime::ShmTransport>(std::move(segment), local, self);

@@ -50,8 +50,8 @@ class Router final : public Transport {
   DeathMarks death_marks() const override {
     return shm_ != nullptr ? shm_->death_marks() : DeathMarks();
   }
-  std::byte* shared_slots(int world_rank) const override {
-    return is_local(world_rank) ? shm_->shared_slots(world_rank) : nullptr;
+  SlotPoolMemory shared_slots() const override {
+    return shm_ != nullptr ? shm_->shared_slots() : SlotPoolMemory();
   }
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override {
     return is_local(peer) && shm_->passes_by_reference(peer, data);

@@ -18,7 +18,7 @@
 #include "runtime/death_marks/death_marks.hpp"
 #include "runtime/mutex.hpp"
 #include "runtime/notice_board.hpp"
-#include "runtime/slot_pool.hpp"
+#include "runtime/slot_pool_memory.hpp"
 
 namespace resprout::runtime {
 namespace {
@@ -27,7 +27,7 @@ struct SegmentHeader {
   std::uint64_t magic;
   ShmSizes sizes;
 };
-constexpr std::uint64_t magic = 0x3730747270736572u;  // "resprt07"
+constexpr std::uint64_t magic = 0x3830747270736572u;  // "resprt08"
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t header_bytes = page;
@@ -48,9 +48,8 @@ std::size_t bitmap_stride(const ShmSizes& sizes) {
 std::size_t shared_slots_offset(const ShmSizes& sizes) {
   return round_up(bitmaps_offset + sizes.local_ranks * bitmap_stride(sizes), page);
 }
-constexpr std::size_t shared_slots_stride = round_up(SlotPool::bytes_each, page);
 std::size_t rings_offset(const ShmSizes& sizes) {
-  return shared_slots_offset(sizes) + sizes.local_ranks * shared_slots_stride;
+  return shared_slots_offset(sizes) + round_up(SlotPoolMemory::bytes(sizes.local_ranks), page);
 }
 // A line for what the receiver has consumed, then the ring itself.
 std::size_t ring_stride(const ShmSizes& sizes) {
@@ -194,9 +193,7 @@ std::byte* ShmSegment::bitmap(std::uint32_t receiver) const {
   return base_ + bitmaps_offset + receiver * bitmap_stride(sizes_);
 }
 
-std::byte* ShmSegment::shared_slots(std::uint32_t rank) const {
-  return base_ + shared_slots_offset(sizes_) + rank * shared_slots_stride;
-}
+std::byte* ShmSegment::shared_slots() const { return base_ + shared_slots_offset(sizes_); }
 
 std::byte* ShmSegment::ring(std::uint32_t sender, std::uint32_t receiver) const {
   const std::size_t index = std::size_t{sender} * sizes_.local_ranks + receiver;

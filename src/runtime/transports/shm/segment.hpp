@@ -13,7 +13,7 @@
 //   leavers  per rank: a byte, not 0 once it has withdrawn
 //   bitmaps  per receiver: one bit per sender, set after something was written for the receiver (if
 //            there are many ranks; few look into each ring)
-//   slots    per rank: slot_pool.hpp
+//   slots    slot_pool_memory.hpp
 //   rings    per ordered pair (sender, receiver): see ring.hpp
 //   arenas   per rank: memory that its owner hands out and others read
 //
@@ -69,7 +69,7 @@ class ShmSegment {
   std::byte* board() const;
   std::byte* death_marks() const;
   std::byte* bitmap(std::uint32_t receiver) const;
-  std::byte* shared_slots(std::uint32_t rank) const;
+  std::byte* shared_slots() const;
   std::byte* ring(std::uint32_t sender, std::uint32_t receiver) const;
   std::byte* arena(std::uint32_t rank) const;
 

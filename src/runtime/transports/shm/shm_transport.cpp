@@ -67,9 +67,7 @@ class ShmTransport::Impl {
   Doorbell bell() const { return Doorbell(segment_->bell()); }
   NoticeBoard board() const { return NoticeBoard(segment_->board()); }
   DeathMarks death_marks() const { return {segment_->death_marks(), world_ranks_}; }
-  std::byte* shared_slots(int world_rank) const {
-    return segment_->shared_slots(static_cast<std::uint32_t>(local_index(world_rank)));
-  }
+  SlotPoolMemory shared_slots() const { return {segment_->shared_slots(), world_ranks_}; }
   Arena& arena() { return arena_; }
   bool is_referable(std::span<const std::byte> data) const {
     return data.size() >= reference_bytes_min && arenas_.contains(data);
@@ -387,9 +385,7 @@ bool ShmTransport::has_withdrawn(int peer) const { return impl_->has_withdrawn(p
 Doorbell ShmTransport::bell() const { return impl_->bell(); }
 NoticeBoard ShmTransport::board() const { return impl_->board(); }
 DeathMarks ShmTransport::death_marks() const { return impl_->death_marks(); }
-std::byte* ShmTransport::shared_slots(int world_rank) const {
-  return reaches(world_rank) ? impl_->shared_slots(world_rank) : nullptr;
-}
+SlotPoolMemory ShmTransport::shared_slots() const { return impl_->shared_slots(); }
 bool ShmTransport::passes_by_reference(int peer, std::span<const std::byte> data) const {
   return reaches(peer) && impl_->is_referable(data);
 }

@@ -38,7 +38,7 @@ class ShmTransport final : public Transport {
   Doorbell bell() const override;
   NoticeBoard board() const override;
   DeathMarks death_marks() const override;
-  std::byte* shared_slots(int world_rank) const override;
+  SlotPoolMemory shared_slots() const override;
   bool passes_by_reference(int peer, std::span<const std::byte> data) const override;
   std::byte* allocate_shared(std::size_t bytes) override;
   void free_shared(std::byte* block) override;
