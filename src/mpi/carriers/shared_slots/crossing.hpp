@@ -6,11 +6,7 @@
 
 #include <mpi.h>
 
-#include <array>
-#include <bit>
 #include <cstddef>
-#include <cstring>
-#include <span>
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/shared_slots/communicator_slots.hpp"
@@ -174,28 +170,6 @@ inline bool run_broadcast(Communicator& communicator, int root, Rank root_member
   }
   end_broadcast(communicator, root);
   return true;
-}
-
-// Of `count` members from `first` on, in the grouping of the binomial tree over all, as reductions
-// of ours have it: partial results of 1, 2, 4, ... members. `all.of(i)`: what each has given.
-// REQUIRES: `into` is none of these.
-template <typename Contributions>
-void combine(const Contributions& all, int first, int count, MpiCombiner& combiner,
-             std::span<std::byte> into) {
-  if (count == 1) {
-    std::memcpy(into.data(), all.of(first).data(), all.bytes);
-    return;
-  }
-  const int lower = static_cast<int>(std::bit_floor(static_cast<unsigned>(count - 1)));
-  combine(all, first + lower, count - lower, combiner, into);
-  if (lower == 1) {
-    combiner.combine(all.of(first), into);
-    return;
-  }
-  alignas(64) std::array<std::byte, runtime::SlotMemory::rendezvous_bytes_max> storage;
-  const std::span partial(storage.data(), all.bytes);
-  combine(all, first, lower, combiner, partial);
-  combiner.combine(partial, into);
 }
 
 }  // namespace resprout::shim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mpi/carriers/shared_slots/contributions.hpp"
 #include "mpi/carriers/shared_slots/crossing.hpp"
 #include "mpi/handles/datatypes/pieces.hpp"
 #include "mpi/handles/error_handlers/errors.hpp"

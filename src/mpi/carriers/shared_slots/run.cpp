@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "mpi/carriers/shared_slots/contributions.hpp"
 #include "mpi/carriers/shared_slots/crossing.hpp"
 #include "mpi/carriers/shared_slots/gathers.hpp"
 #include "mpi/handles/communicators/communicator.hpp"

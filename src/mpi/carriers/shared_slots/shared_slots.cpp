@@ -6,6 +6,7 @@
 #include <span>
 
 #include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/contributions.hpp"
 #include "mpi/carriers/shared_slots/crossing.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/handles/communicators/revocations.hpp"
@@ -20,53 +21,6 @@ namespace {
 
 using runtime::SlotMemory;
 using Step = protocols::SharedSlots::Step;
-
-// What all have put into the rendezvous that was read.
-struct Contributions {
-  const SlotMemory& slots;
-  const protocols::SharedSlot slot;
-  const std::size_t bytes;
-
-  int count() const { return slots.size(); }
-  std::span<const std::byte> of(int member) const {
-    return {slots.payload(member, slot, bytes), bytes};
-  }
-  bool is_right(int member) const { return slots.bytes_of(member, slot, bytes) == bytes; }
-};
-
-// The same of those who are not missing, by their place among these.
-class SomeContributions {
- public:
-  SomeContributions(const Contributions& all, const MemberSet& missing)
-      : bytes(all.bytes), all_(all) {
-    for (int member = 0; member < all.count(); ++member)
-      if (!missing[static_cast<std::size_t>(member)])
-        members_[static_cast<std::size_t>(count_++)] = static_cast<std::uint8_t>(member);
-  }
-  int count() const { return count_; }
-  std::span<const std::byte> of(int place) const { return all_.of(member(place)); }
-  bool is_right(int place) const { return all_.is_right(member(place)); }
-
-  const std::size_t bytes;
-
- private:
-  int member(int place) const { return members_[static_cast<std::size_t>(place)]; }
-
-  const Contributions& all_;
-  std::array<std::uint8_t, runtime::SlotPool::members_max> members_;
-  int count_ = 0;
-};
-
-// What the call returns.
-template <typename Contributed>
-int combine_alike(const Contributed& all, const Layout& layout, MPI_Op op, void* recvbuf) {
-  bool are_alike = true;
-  for (int i = 0; i < all.count(); ++i) are_alike &= all.is_right(i);
-  if (!are_alike) return MPI_ERR_TRUNCATE;
-  MpiCombiner combiner(op, layout);
-  combine(all, 0, all.count(), combiner, {static_cast<std::byte*>(recvbuf), layout.packed_bytes});
-  return combiner.code();
-}
 
 // A rendezvous to which all who live bring something; `recvbuf`: null where nobody wants the
 // result.
