@@ -3,9 +3,9 @@
 //
 // The kernel marks the mutex in the first steps of that thread's end, before it takes the process's
 // memory apart, which takes milliseconds on a host whose cores are busy; only after that a pidfd
-// shows the death. Looking at the marks costs a load for each process, so a process that waits
-// can do it in every round. The thread is one of the program because those are running, or are
-// about to: one that sleeps has to wait for the processor before it can die.
+// shows the death. Looking at a mark costs a load, so a process that waits can look at some in
+// every round (death_mark_watch.hpp). The thread is one of the program because those are running,
+// or are about to: one that sleeps has to wait for the processor before it can die.
 //
 // That a thread has ended does not say that its process has: the program may have ended it, or have
 // started another program. Whether a signal is the reason the kernel is asked when the mark is
@@ -50,15 +50,23 @@ class DeathMarks {
         owners_(reinterpret_cast<Owner*>(memory + world_ranks.size() * sizeof(pthread_mutex_t))),
         world_ranks_(world_ranks) {}
 
-  // How many are marked so far, of those who held theirs.
+  // So many places there are, one for each process.
+  std::size_t places() const { return world_ranks_.size(); }
+  int world_rank(std::size_t place) const { return world_ranks_[place]; }
+  // It is marked, and its process held it: the first word of the C library's mutex is the kernel's.
+  bool is_marked(std::size_t place) const {
+    auto& word = *reinterpret_cast<std::uint32_t*>(mutexes_ + place);
+    return (std::atomic_ref(word).load(std::memory_order_acquire) & FUTEX_OWNER_DIED) != 0;
+  }
+  // How many are marked so far.
   unsigned marked() const {
     unsigned count = 0;
-    for (std::size_t i = 0; i < world_ranks_.size(); ++i) count += is_marked(i) ? 1U : 0U;
+    for (std::size_t i = 0; i < places(); ++i) count += is_marked(i) ? 1U : 0U;
     return count;
   }
   template <typename Visit>  // (world rank)
   void for_each_marked(Visit visit) const {
-    for (std::size_t i = 0; i < world_ranks_.size(); ++i)
+    for (std::size_t i = 0; i < places(); ++i)
       if (is_marked(i)) visit(world_ranks_[i]);
   }
   // It is marked, and by a signal, or is no more. Some 10 us, if it is marked.
@@ -89,11 +97,6 @@ class DeathMarks {
   friend class DeathMark;
   static constexpr std::size_t nobody = SIZE_MAX;
   std::size_t place_of(int world_rank) const;
-  // The first word of the C library's mutex is the kernel's.
-  bool is_marked(std::size_t i) const {
-    auto& word = *reinterpret_cast<std::uint32_t*>(mutexes_ + i);
-    return (std::atomic_ref(word).load(std::memory_order_acquire) & FUTEX_OWNER_DIED) != 0;
-  }
 
   pthread_mutex_t* mutexes_ = nullptr;
   Owner* owners_ = nullptr;
