@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { bytes_max = 1 << 20, ranks_max = 64, samples_max = 200, samples_min = 5 };
+enum { bytes_max = 1 << 20, ranks_max = 256, samples_max = 200, samples_min = 5 };
 // A sample of fewer small calls shows when the ranks get the processor behind a barrier.
 enum { small_bytes_max = 64 << 10, small_calls_min = 50 };
 
@@ -174,6 +174,12 @@ static double measure(void (*call)(void), double seconds) {
   return times[samples / 2];
 }
 
+// There is one double at least.
+static long size_of(const char* argument) {
+  const long bytes = strtol(argument, NULL, 10);
+  if (bytes < 8 || bytes > bytes_max) MPI_Abort(world, 2);
+  return bytes;
+}
 static int is_size(const char* argument) { return argument[0] >= '0' && argument[0] <= '9'; }
 
 static int is_wanted(const char* name, int argc, char** argv) {
@@ -210,21 +216,18 @@ int main(int argc, char** argv) {
   MPI_Comm_size(world, &ranks);
   const double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.05;
   if (ranks > ranks_max || !(seconds > 0)) MPI_Abort(world, 2);
-  const size_t room = (size_t)bytes_max * (size_t)ranks;
+  long largest = 0;
+  for (int i = 2; i < argc; ++i)
+    if (is_size(argv[i]) && size_of(argv[i]) > largest) largest = size_of(argv[i]);
+  const size_t room = (size_t)(largest != 0 ? largest : bytes_max) * (size_t)ranks;
   sent = calloc(room, 1);
   received = calloc(room, 1);
   if (sent == NULL || received == NULL) MPI_Abort(world, 1);
   memset(received, 1, room);  // its pages are there before the first call
   memset(sent, 0, room);
-  int has_sizes = 0;
-  for (int i = 2; i < argc; ++i) {
-    if (!is_size(argv[i])) continue;
-    has_sizes = 1;
-    const long bytes = strtol(argv[i], NULL, 10);
-    if (bytes < 8 || bytes > bytes_max) MPI_Abort(world, 2);
-    measure_all((int)bytes, seconds, argc, argv);
-  }
-  for (size_t i = 0; !has_sizes && i < sizeof sizes / sizeof *sizes; ++i)
+  for (int i = 2; i < argc; ++i)
+    if (is_size(argv[i])) measure_all((int)size_of(argv[i]), seconds, argc, argv);
+  for (size_t i = 0; largest == 0 && i < sizeof sizes / sizeof *sizes; ++i)
     measure_all(sizes[i], seconds, argc, argv);
   free(sent);
   free(received);
