@@ -69,6 +69,9 @@ void set_revoked(Spec& spec, std::int32_t value) { spec.may_be_revoked = value =
 void set_gathers(Spec& spec, std::int32_t value) {
   spec.shared_slots.gathers = static_cast<Gathers>(value);
 }
+void set_groups(Spec& spec, std::int32_t value) {
+  spec.shared_slots.group = value == 0 ? 0 : 1 << value;
+}
 void set_over(Spec& spec, std::int32_t value) { spec.shared_slots.runs_again = value == 1; }
 void set_cut(Spec& spec, std::int32_t value) { spec.links.cut = static_cast<CutKind>(value); }
 void set_cuts(Spec& spec, std::int32_t value) { spec.links.cuts = value; }
@@ -251,6 +254,8 @@ constexpr Option shared_slots_options[] = {
      "that "
      "takes no part",
      set_gathers},
+    {"groups", "none|2|4", "none",
+     "explored: so many members of a rendezvous are a group, which has a record", set_groups},
 };
 
 constexpr Option link_watch_options[] = {

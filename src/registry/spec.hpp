@@ -62,6 +62,7 @@ enum class Gathers : std::uint8_t { none, fresh, met, lacking };
 struct SlotProgram {
   bool runs_again;  // what is over, and new shared slots follow
   Gathers gathers;
+  std::int32_t group;  // of so many members of a rendezvous; 0: there are no groups
 
   bool operator==(const SlotProgram&) const = default;
 };

@@ -107,6 +107,9 @@ TEST_CASE("the baselines and the reduce have options of their own") {
   CHECK(good("lanes:operations=2") == good("shared-slots:operations=2"));
   CHECK(good("shared-slots:over=again").shared_slots.runs_again);
   CHECK(good("shared-slots:gathers=met").shared_slots.gathers == Gathers::met);
+  CHECK(good("shared-slots").shared_slots.group == 0);
+  CHECK(good("shared-slots:groups=2").shared_slots.group == 2);
+  CHECK(good("shared-slots:groups=4").shared_slots.group == 4);
   CHECK(wrong("shared-slots:broadcasts=3") ==
         "shared-slots: broadcasts='3' is not one of 1, 2, 4, 8");
   CHECK(good("link-watch:cut=hosts,hosts=shared").links.cut == CutKind::hosts);

@@ -1,7 +1,8 @@
 // The memory of shared slots (protocols/shared_slots): memory that all processes of one host share.
 //
-// Each member has an area that it alone writes and all read; it outlives its writer. What is to be
-// written and looked at, and what follows from it, the machine says.
+// Each member has an area that it alone writes and all read, but for the records that begin there;
+// it outlives its writer. What is to be written and looked at, and what follows from it, the
+// machine says.
 //
 // Invariants
 //  1. A payload is visible by the one release store of its slot's stamp, which no other operation
@@ -14,6 +15,9 @@
 //   rendezvous    2 slots: stamp, then the payload
 //   narrow    256 slots of 16 bytes: stamp, then up to 8 bytes of payload
 //   wide      256 slots of 128 bytes: stamp, then the payload; up to 56 bytes are one line
+//   records       2 slots for the group that begins with the member, and 2 for all
+//                 (slot_records.hpp), as those of rendezvous
+//   prefixes    256 slots as the wide ones, for records of those up to the member
 //
 // Thread rule: one thread at a time; no lock.
 #pragma once
@@ -42,7 +46,7 @@ class SlotMemory {
   static constexpr std::size_t narrow_bytes = 8;
   static constexpr std::size_t broadcast_bytes_max = 120;
   static constexpr std::size_t rendezvous_bytes_max = 4096;
-  static constexpr std::size_t area_bytes = 49152;
+  static constexpr std::size_t area_bytes = 98304;
   static constexpr std::uint32_t broadcast_slots = 256;
   static constexpr std::uint32_t rendezvous_slots = 2;
 
@@ -89,6 +93,22 @@ class SlotMemory {
     copy(into, payload(member, slot, bytes), bytes);
   }
 
+  // The stamp of a slot that is full of no bytes.
+  std::uint64_t full_stamp(int member, const Slot& slot) const {
+    return areas_[static_cast<std::size_t>(member)].base + stamps_each * (slot.number + 1);
+  }
+  // Where the record is of a group that begins with the member, or of all; its stamp is as that of
+  // the member's slot.
+  std::byte* record(int member, bool is_of_all, const Slot& slot) const {
+    const std::size_t level = is_of_all ? rendezvous_slots : 0;
+    return areas_[static_cast<std::size_t>(member)].memory + records_at +
+           (level + slot.index) * rendezvous_slot;
+  }
+  // The same of those up to the member, of a slot for broadcasts; its payload is as in such a slot.
+  std::byte* prefix(int member, const Slot& slot) const {
+    return areas_[static_cast<std::size_t>(member)].memory + prefixes_at + slot.index * wide_slot;
+  }
+
  private:
   static constexpr std::size_t stamp_bytes = sizeof(std::uint64_t);
   static constexpr std::size_t rendezvous_at = alignof(std::max_align_t);
@@ -97,7 +117,9 @@ class SlotMemory {
   static constexpr std::size_t rendezvous_slot = rendezvous_bytes_max + 64;
   static constexpr std::size_t narrow_at = rendezvous_slots * rendezvous_slot;
   static constexpr std::size_t wide_at = narrow_at + broadcast_slots * narrow_slot;
-  static_assert(wide_at + broadcast_slots * wide_slot <= area_bytes);
+  static constexpr std::size_t records_at = wide_at + broadcast_slots * wide_slot;
+  static constexpr std::size_t prefixes_at = records_at + 2 * rendezvous_slots * rendezvous_slot;
+  static_assert(prefixes_at + broadcast_slots * wide_slot <= area_bytes);
 
   static constexpr std::uint64_t left_behind = stamps_each - 1;
 
@@ -105,10 +127,6 @@ class SlotMemory {
   static std::byte* nothing();
   static std::size_t payload_at(const Slot& slot) {
     return slot.kind == protocols::SlotKind::rendezvous ? rendezvous_at : stamp_bytes;
-  }
-  // Of a payload of no bytes.
-  std::uint64_t full_stamp(int member, const Slot& slot) const {
-    return areas_[static_cast<std::size_t>(member)].base + stamps_each * (slot.number + 1);
   }
   // How far behind that the slot's stamp is; a number far too high if it is before it.
   std::uint64_t behind_full(int member, const Slot& slot, std::size_t bytes) const {

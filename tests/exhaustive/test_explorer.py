@@ -247,6 +247,9 @@ SHARED_SLOTS = {
     ],
     "shared-slots:operations=2,gathers=fresh,over=again": ["--procs 3 --crashes 1 --slander"],
     "shared-slots:operations=2,gathers=lacking,over=again": ["--procs 3 --crashes 1 --slander"],
+    # With groups of two, whose records anybody may write, or half of one.
+    "shared-slots:operations=2,groups=2,over=again": ["--procs 3 --crashes 1 --slander"],
+    "shared-slots:operations=1,groups=2,over=again": ["--procs 4 --crashes 1"],
 }
 # Data links that are cut at any moment, processes that come late or are starved: only ends of cut
 # links go, of one cut one side, and all others end.
@@ -512,6 +515,32 @@ def test_gathers_over_shared_slots_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
     done = explore(f"--crashes 1 --slander --spec shared-slots:operations=2,gathers=met{options}")
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "violation", "way"),
+    [
+        (
+            ",gathers=met --procs 3 --defect haste",
+            "has a record of what",
+            "finds the record of members",
+        ),
+        (
+            ",gathers=met --procs 3 --defect shortness",
+            "has a record of what",
+            "finds the record of members",
+        ),
+        (" --procs 3 --defect patience", "waits for ever", "has seen all slots of a group full"),
+    ],
+)
+def test_groups_of_shared_slots_without_one_of_their_rules_are_found_out(
+    options: str, violation: str, way: str
+) -> None:
+    done = explore(f"--crashes 1 --spec shared-slots:operations=1,groups=2{options}")
     print(done.stdout, done.stderr)
     assert done.returncode == 1
     assert violation in done.stdout

@@ -5,6 +5,8 @@
 // There are no messages. The driver does the step that the machine is at:
 //   write   it writes of its own slot what poll_write says
 //   look    it looks at the slot of awaited(), and says in handle_look what that says
+//   record, record_all
+//           it writes the record of the group that poll_record names, unless somebody has begun to
 //   read    what was awaited is there: it reads the payloads from the slots that poll_read names
 //   none    the operation is done; the next one may be started
 //   over    it is not done here nor anywhere, and so are the shared slots
@@ -15,6 +17,14 @@
 // stays empty for all who look. A gather is never over for a loss: who gave something is gone by
 // then. So a member that knows of a loss writes its slot all the same. A rendezvous that bears
 // losses leaves out as a gather does. It is done then, and the shared slots are over behind it.
+//
+// The members of a rendezvous are in groups, if they are many. The record of a group says that the
+// slots of all its members are full, and one of them all that those of all members are. Who has
+// looked at all slots of a group writes its record; who finds a record says so in handle_record,
+// and need not look at these slots. Nobody waits for a record: what it says stands in the slots.
+// Of a gather there may be records, too, that the slots of all members below some one are full: who
+// has read these slots, and left out nobody, may write them before it goes on.
+//
 // Behind so many broadcasts and gathers a rendezvous without payload is due: that of the last of
 // them is done then, and the machine is at `write` again.
 //
@@ -27,8 +37,11 @@
 //  4. A slot is used again when nobody still reads it: who has done a rendezvous knows that all
 //     have entered it, and so have done what was before; and there is one among as many broadcasts
 //     and gathers as have slots, and one between two rendezvous that share a slot.
+//     A record is written only while its writer is in that rendezvous, so this holds for it, too.
 //  5. There is no gather before the first rendezvous: who has done that knows that all members
 //     write.
+//  6. Who has left out a member in a rendezvous writes no record any more: a record is written of
+//     full slots only.
 // Thread rule: a value.
 #pragma once
 
@@ -45,7 +58,7 @@ namespace resprout::protocols {
 class SharedSlots {
  public:
   using Config = SharedSlotsConfig;
-  enum class Step : std::uint8_t { none, write, look, read, over };
+  enum class Step : std::uint8_t { none, write, look, record, record_all, read, over };
 
   // REQUIRES: 0 <= self < config.members.
   SharedSlots(const SharedSlotsConfig& config, Rank self)
@@ -53,9 +66,11 @@ class SharedSlots {
         rendezvous_mask_(config.rendezvous_slots - 1),
         until_rendezvous_(config.broadcast_slots),
         members_(config.members),
-        self_(index(self)) {
+        self_(index(self)),
+        group_(config.group < config.members ? config.group : config.members) {
     RESPROUT_INVARIANT(self_ >= 0 && self_ < members_);
     RESPROUT_INVARIANT(is_power(config.broadcast_slots) && is_power(config.rendezvous_slots));
+    RESPROUT_INVARIANT(is_power(static_cast<std::uint32_t>(config.group)));
   }
 
   Step step() const { return step_; }
@@ -79,10 +94,17 @@ class SharedSlots {
   bool is_gathering() const { return kind_ == SlotKind::broadcast && losses_ != OfLosses::end_it; }
   // It leaves out who has ended without writing.
   bool bears_losses() const { return losses_ != OfLosses::end_it; }
-  // It has left out somebody. REQUIRES: it is at `read`.
+  // It has left out somebody so far.
   bool is_short() const { return losses_ == OfLosses::somebody_is_left_out; }
   // REQUIRES: it is at `look`, or at `read` in a broadcast.
   Rank awaited() const { return rank_at(cursor_); }
+  // Records may say as much as the slots that are looked at.
+  bool has_groups() const { return kind_ == SlotKind::rendezvous && group_ < members_; }
+  std::int32_t group_size() const { return group_; }
+  bool is_recording() const { return step_ == Step::record || step_ == Step::record_all; }
+  SlotGroup everybody() const { return {0, members_}; }
+  // That of the awaited member. REQUIRES: has_groups(); it is at `look`.
+  SlotGroup group() const { return {group_end_ - group_length(), group_end_}; }
 
   // --- what the program does. REQUIRES: the machine is at `none`
 
@@ -91,7 +113,7 @@ class SharedSlots {
     RESPROUT_INVARIANT(step_ == Step::none);
     kind_ = SlotKind::broadcast;
     losses_ = OfLosses::end_it;
-    end_ = 0;
+    end_ = group_end_ = 0;
     cursor_ = index(root);
     word_ = word_for(knows_of_loss);
     step_ = cursor_ != self_ ? Step::look : Step::write;
@@ -103,7 +125,7 @@ class SharedSlots {
     kind_ = SlotKind::broadcast;
     losses_ = OfLosses::are_borne;
     cursor_ = index(first);
-    end_ = index(end);
+    end_ = group_end_ = index(end);
     word_ = SlotWord::full;
     if (cursor_ == self_) ++cursor_;
     if (gives)
@@ -162,6 +184,32 @@ class SharedSlots {
       step_ = Step::over;
     }
   }
+  // There is a record of group() or of everybody(). REQUIRES: has_groups(); it is at `look`.
+  void handle_record(const SlotGroup& group) {
+    cursor_ = group.end;
+    if (group == everybody())
+      step_ = Step::read;
+    else
+      enter_group();
+  }
+  // There is a record of all below that one. REQUIRES: it is at `look` in a gather whose range
+  // begins with the first member, and is not behind that one.
+  void handle_prefix(Rank end) {
+    cursor_ = index(end);
+    look_on();
+  }
+  // Behind the range of the gather.
+  Rank range_end() const { return rank_at(end_); }
+  // Whose record is to be written. REQUIRES: is_recording().
+  SlotGroup poll_record() {
+    if (step_ == Step::record_all) {
+      step_ = Step::read;
+      return everybody();
+    }
+    const SlotGroup recorded = group();
+    enter_group();
+    return recorded;
+  }
   // Of a broadcast the slot of its root, of a rendezvous those of all, of a gather those of the
   // range: of them those that are full. Behind a rendezvous that is short the machine is over.
   // REQUIRES: it is at `read`.
@@ -190,6 +238,7 @@ class SharedSlots {
     losses_ = OfLosses::end_it;
     cursor_ = 0;
     end_ = members_;
+    group_end_ = group_;
     word_ = word;
     step_ = Step::write;
   }
@@ -201,8 +250,29 @@ class SharedSlots {
   }
   // At the next of those whose slots are read.
   void look_on() {
-    if (cursor_ == self_) ++cursor_;
-    step_ = cursor_ < end_ ? Step::look : Step::read;
+    const bool is_at_self = cursor_ == self_ && cursor_ < group_end_;
+    if (is_at_self) ++cursor_;
+    if (cursor_ < group_end_) [[likely]]
+      step_ = Step::look;
+    else if (!has_groups())
+      step_ = Step::read;
+    else if (is_short())
+      enter_group();
+    else
+      step_ = Step::record;
+  }
+  // That at the cursor, if there is one.
+  void enter_group() {
+    if (cursor_ >= members_) {
+      step_ = is_short() ? Step::read : Step::record_all;
+      return;
+    }
+    group_end_ = cursor_ + group_ < members_ ? cursor_ + group_ : members_;
+    look_on();
+  }
+  std::int32_t group_length() const {
+    const std::int32_t rest = group_end_ % group_;
+    return rest == 0 ? group_ : rest;
   }
 
   std::uint64_t broadcasts_ = 0;  // that are done
@@ -212,8 +282,10 @@ class SharedSlots {
   std::uint32_t until_rendezvous_;  // broadcasts, until one is due
   std::int32_t members_;
   std::int32_t self_;
-  std::int32_t cursor_ = 0;  // whose slot is looked at
-  std::int32_t end_ = 0;     // behind the last one
+  std::int32_t group_;
+  std::int32_t cursor_ = 0;     // whose slot is looked at
+  std::int32_t end_ = 0;        // behind the last one
+  std::int32_t group_end_ = 0;  // behind the last one of its group
   SlotKind kind_ = SlotKind::broadcast;
   Step step_ = Step::none;
   SlotWord word_ = SlotWord::full;  // that it has to write

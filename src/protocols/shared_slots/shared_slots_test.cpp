@@ -317,6 +317,118 @@ TEST_CASE("shared slots: no other rendezvous bears a loss because the one before
   CHECK(shared_slots.is_over());
 }
 
+// In groups of two, of whose rendezvous it has written its slot.
+SharedSlots member_that_meets(std::int32_t self, std::int32_t members, bool bears_losses = false) {
+  SharedSlots shared_slots({members, 4, 2, 2}, rank_at(self));
+  bears_losses ? shared_slots.start_bearing_rendezvous() : shared_slots.start_rendezvous(false);
+  write(shared_slots);
+  return shared_slots;
+}
+
+void record(SharedSlots& shared_slots, const SlotGroup& group) {
+  REQUIRE(shared_slots.is_recording());
+  CHECK(shared_slots.poll_record() == group);
+}
+
+TEST_CASE("shared slots: who has looked at all slots of a group records it, and then all of them") {
+  for (const std::int32_t self : {0, 1, 2, 3, 4}) {
+    SharedSlots shared_slots = member_that_meets(self, 5);
+    for (const SlotGroup& group : {SlotGroup{0, 2}, SlotGroup{2, 4}, SlotGroup{4, 5}}) {
+      for (std::int32_t other = group.first; other < group.end; ++other) {
+        if (other == self) continue;
+        REQUIRE(shared_slots.step() == Step::look);
+        CHECK(shared_slots.group() == group);
+        CHECK(shared_slots.awaited() == rank_at(other));
+        see(shared_slots, SlotWord::full);
+      }
+      record(shared_slots, group);
+    }
+    record(shared_slots, {0, 5});
+    read(shared_slots);
+    CHECK(shared_slots.step() == Step::none);
+  }
+}
+
+TEST_CASE("shared slots: who finds the record of a group looks at no more of it, and writes none") {
+  SharedSlots shared_slots = member_that_meets(5, 6);
+  see(shared_slots, SlotWord::full);
+  shared_slots.handle_record(shared_slots.group());
+  CHECK(shared_slots.group() == SlotGroup{2, 4});
+  shared_slots.handle_record(shared_slots.group());
+  CHECK(shared_slots.awaited() == rank_at(4));
+  see(shared_slots, SlotWord::full);
+  record(shared_slots, {4, 6});
+  record(shared_slots, {0, 6});
+  read(shared_slots);
+}
+
+TEST_CASE("shared slots: who finds the record of all is done") {
+  SharedSlots shared_slots = member_that_meets(0, 5);
+  see(shared_slots, SlotWord::empty);
+  shared_slots.handle_record(shared_slots.everybody());
+  read(shared_slots);
+  CHECK(shared_slots.step() == Step::none);
+  CHECK(shared_slots.can_gather());
+}
+
+TEST_CASE("shared slots: who has left out somebody writes no record, and finds those of others") {
+  SharedSlots shared_slots = member_that_meets(1, 6, true);
+  see(shared_slots, SlotWord::empty, true);
+  CHECK(shared_slots.is_short());
+  CHECK(shared_slots.awaited() == rank_at(2));
+  shared_slots.handle_record(shared_slots.group());
+  see(shared_slots, SlotWord::full);
+  see(shared_slots, SlotWord::full);
+  CHECK(shared_slots.is_short());
+  read(shared_slots);
+  CHECK(shared_slots.is_over());
+}
+
+TEST_CASE("shared slots: a group in which somebody leaves ends a rendezvous as any other") {
+  SharedSlots shared_slots = member_that_meets(0, 5);
+  see(shared_slots, SlotWord::full);
+  record(shared_slots, {0, 2});
+  see(shared_slots, SlotWord::left);
+  CHECK(shared_slots.is_over());
+}
+
+TEST_CASE("shared slots: no more members than a group has are in no groups") {
+  SharedSlots shared_slots = member_that_meets(0, 2);
+  CHECK(!shared_slots.has_groups());
+  see(shared_slots, SlotWord::full);
+  read(shared_slots);
+}
+
+TEST_CASE("shared slots: broadcasts and gathers have no records") {
+  SharedSlots shared_slots = member_that_meets(0, 5);
+  shared_slots.handle_record(shared_slots.everybody());
+  read(shared_slots);
+  shared_slots.start_gather(rank_at(0), rank_at(5), false);
+  CHECK(!shared_slots.has_groups());
+  for (int other = 1; other < 5; ++other) see(shared_slots, SlotWord::full);
+  read(shared_slots);
+  shared_slots.start_broadcast(rank_at(4), false);
+  CHECK(!shared_slots.has_groups());
+  see(shared_slots, SlotWord::full);
+  read(shared_slots);
+}
+
+TEST_CASE("shared slots: who finds a record of those below goes on behind them in a scan") {
+  SharedSlots shared_slots = member_that_meets(4, 6);
+  shared_slots.handle_record(shared_slots.everybody());
+  read(shared_slots);
+  shared_slots.start_gather(rank_at(0), rank_at(5), true);
+  write(shared_slots);
+  see(shared_slots, SlotWord::full);
+  CHECK(shared_slots.range_end() == rank_at(5));
+  shared_slots.handle_prefix(rank_at(2));
+  CHECK(shared_slots.awaited() == rank_at(2));
+  see(shared_slots, SlotWord::full);
+  shared_slots.handle_prefix(rank_at(4));
+  read(shared_slots);
+  CHECK(shared_slots.step() == Step::none);
+}
+
 TEST_CASE("shared slots: who is told that they have ended waits no longer") {
   SharedSlots shared_slots = member(0);
   shared_slots.start_broadcast(rank_at(1), false);

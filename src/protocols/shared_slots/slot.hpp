@@ -12,6 +12,8 @@ struct SharedSlotsConfig {
   // one.
   std::uint32_t broadcast_slots = 256;
   std::uint32_t rendezvous_slots = 2;
+  // A power of 2. So many members are a group, if there are more of them.
+  std::int32_t group = 16;
 };
 
 enum class SlotKind : std::uint8_t { broadcast, rendezvous };
@@ -28,6 +30,13 @@ enum class SlotWord : std::uint8_t {
   empty,  // nothing: its owner has not written it, or has written of an earlier operation
   full,   // a payload, with this word or not at all
   left,   // its owner does not take part
+};
+
+// Successive members that come to a rendezvous together: a group, or all that there are.
+struct SlotGroup {
+  std::int32_t first;
+  std::int32_t end;
+  friend bool operator==(const SlotGroup&, const SlotGroup&) = default;
 };
 
 struct SlotWrite {

@@ -45,8 +45,8 @@ constexpr const char* usage =
     "                      or suspicions; of decision-log: settling, inquiry, promise or\n"
     "                      suspicions; of shared slots: silence, finality, slots, rendezvous, "
     "stamp,\n"
-    "                      suspicions, lives, names or areas; of link-watch: detector, reading,\n"
-    "                      answers or verdict\n";
+    "                      suspicions, lives, names, areas, hearsay, haste, shortness or\n"
+    "                      patience; of link-watch: detector, reading, answers or verdict\n";
 
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "resprout_explore: " << why << '\n' << usage;

@@ -23,8 +23,14 @@ std::optional<SharedSlotsDefect> shared_slots_defect_of(const std::string& word)
   if (word == "names") return SharedSlotsDefect::names;
   if (word == "areas") return SharedSlotsDefect::areas;
   if (word == "hearsay") return SharedSlotsDefect::hearsay;
+  if (word == "haste") return SharedSlotsDefect::haste;
+  if (word == "shortness") return SharedSlotsDefect::shortness;
+  if (word == "patience") return SharedSlotsDefect::patience;
   return std::nullopt;
 }
+
+// A power of 2 that members never exceed: none are in groups.
+constexpr std::int32_t members_bound = 32;
 
 // With gathers and rendezvous that bear losses: less of the others.
 constexpr int kinds_with_gathers = 6;
@@ -71,13 +77,15 @@ std::string refuse_shared_slots(const Case& given, const registry::Spec&) {
   if (given.offers) return "--offers is for reliable broadcasts";
   if (!shared_slots_defect_of(given.defect))
     return "--defect is silence, finality, slots, rendezvous, stamp, suspicions, lives, names, "
-           "areas or hearsay for shared slots";
+           "areas, hearsay, haste, shortness or patience for shared slots";
   return "";
 }
 
 Finding explore_shared_slots(const Case& given, const registry::Spec& spec) {
   SharedSlotsScene scene;
-  scene.config = {given.procs, static_cast<std::uint32_t>(spec.broadcasts), 2};
+  const std::int32_t group = spec.shared_slots.group;
+  scene.config = {given.procs, static_cast<std::uint32_t>(spec.broadcasts), 2,
+                  group == 0 ? members_bound : group};
   scene.may_be_revoked = spec.may_be_revoked;
   scene.runs_again = spec.shared_slots.runs_again;
   scene.defect = *shared_slots_defect_of(given.defect);

@@ -9,6 +9,7 @@
 namespace resprout::sim {
 
 using protocols::SharedSlotsConfig;
+using protocols::SlotGroup;
 using protocols::SlotKind;
 using protocols::SlotWord;
 using Step = protocols::SharedSlots::Step;
@@ -31,7 +32,9 @@ SharedSlotsConfig config_of(const SharedSlotsScene& scene, int members) {
 SharedSlotsWorld::Machine after_rendezvous(SharedSlotsWorld::Machine machine) {
   machine.start_rendezvous(false);
   machine.poll_write();
-  while (machine.step() == Step::look) machine.handle_look(SlotWord::full, false);
+  while (machine.step() == Step::look || machine.is_recording())
+    machine.is_recording() ? static_cast<void>(machine.poll_record())
+                           : machine.handle_look(SlotWord::full, false);
   machine.poll_read();
   return machine;
 }
@@ -59,7 +62,9 @@ bool leaves_out(const SlotOperation& operation, const SharedSlotsScene& scene) {
 }  // namespace
 
 SharedSlotsWorld::SharedSlotsWorld(const SharedSlotsScene& scene)
-    : scene_(&scene), slots_(scene.config, scene.defect == SharedSlotsDefect::names) {
+    : scene_(&scene),
+      slots_(scene.config, scene.defect == SharedSlotsDefect::names),
+      records_(scene.config) {
   const int members = scene.config.members;
   for (int rank = 0; rank < members; ++rank) {
     const Machine fresh(config_of(scene, members), rank_at(rank));
@@ -76,8 +81,7 @@ SharedSlotsWorld::SharedSlotsWorld(const SharedSlotsScene& scene)
 
 SlotWord SharedSlotsWorld::seen_by(const Process& process) const {
   if (!has_area(awaited(process), *scene_)) return SlotWord::left;
-  const WorldSlots::Slot& slot =
-      slots_.of(process.life, awaited(process), process.machine.slot());
+  const WorldSlots::Slot& slot = slots_.of(process.life, awaited(process), process.machine.slot());
   const bool is_of_it = slot.number == process.machine.slot().number;
   return is_of_it ? slot.word : SlotWord::empty;
 }
@@ -137,6 +141,14 @@ bool SharedSlotsWorld::may_go_on(int rank) const {
   if (process.is_settling) return may_settle(rank);
   if (!process.is_in_shared_slots || process.is_writing || process.machine.step() != Step::look)
     return true;
+  const Machine& machine = process.machine;
+  const bool waits_for_record = scene_->defect == SharedSlotsDefect::patience &&
+                                machine.has_groups() && !record_for(process) &&
+                                records_.is_begun(record_of(process, machine.group()));
+  return !waits_for_record && (record_for(process) || may_see_slot(process));
+}
+
+bool SharedSlotsWorld::may_see_slot(const Process& process) const {
   return seen_by(process) != SlotWord::empty || has_ended(process, awaited(process));
 }
 
@@ -156,6 +168,9 @@ void SharedSlotsWorld::list_actions(const Mischief& mischief, std::vector<Action
     if (process.is_doomed || mischief.crashes > 0) add(ActionKind::crash, rank);
     if (process.has_ended) continue;
     if (may_go_on(rank)) add(ActionKind::wake, rank);
+    const bool is_crossing = process.is_in_shared_slots && !process.is_writing;
+    if (is_crossing && record_for(process) && may_see_slot(process))
+      add(ActionKind::wake, rank, without_records);
     if (may_be_interrupted(process)) add(ActionKind::interrupt, rank);
     if (scene_->may_be_revoked) add(ActionKind::interrupt, rank, by_revocation);
     for (int other = 0; other < procs(); ++other) {
@@ -189,7 +204,7 @@ bool SharedSlotsWorld::is_at_rest(const SharedSlotsWorld& world,
 int SharedSlotsWorld::apply(const Action& action) {
   switch (action.kind) {
     case ActionKind::wake:
-      go_on(action.a);
+      go_on(action.a, action.b != without_records);
       break;
     case ActionKind::interrupt:
       action.b == by_revocation ? revoke(action.a) : interrupt(action.a);
@@ -212,14 +227,14 @@ int SharedSlotsWorld::apply(const Action& action) {
   return action.a;
 }
 
-void SharedSlotsWorld::go_on(int rank) {
+void SharedSlotsWorld::go_on(int rank, bool sees_records) {
   Process& process = own(rank);
   if (process.is_settling) {
     settle(rank);
     return;
   }
   if (process.is_writing) {
-    end_write(rank);
+    process.half.is_record ? end_record(rank) : end_write(rank);
     return;
   }
   if (!process.is_in_shared_slots) {
@@ -232,19 +247,13 @@ void SharedSlotsWorld::go_on(int rank) {
       begin_write(rank);
       if (process.is_writing) end_write(rank);
       return;
-    case Step::look: {
-      const int other = awaited(process);
-      const bool is_final = has_ended(process, other);
-      const bool is_hearsay = is_final && scene_->defect == SharedSlotsDefect::hearsay;
-      const SlotWord seen = is_hearsay ? SlotWord::empty : seen_by(process);
-      const protocols::SharedSlot slot = process.machine.slot();
-      if (process.machine.bears_losses() && seen == SlotWord::empty && is_final) {
-        if (seen_by(process) != SlotWord::empty)
-          complain(rank, "leaves out what " + std::to_string(other) + " has written");
-        slots_.of(process.life, other, slot).left_out_before =
-            static_cast<std::uint16_t>(slot.number + 1);
-      }
-      process.machine.handle_look(seen, is_final);
+    case Step::look:
+      look(rank, sees_records);
+      break;
+    case Step::record:
+    case Step::record_all: {
+      const SlotGroup group = process.machine.poll_record();
+      begin_record(rank, record_of(process, group));
       break;
     }
     case Step::read:
@@ -254,7 +263,34 @@ void SharedSlotsWorld::go_on(int rank) {
     case Step::over:
       break;
   }
-  note_step(rank);
+  if (!process.is_writing) note_step(rank);
+}
+
+void SharedSlotsWorld::look(int rank, bool sees_records) {
+  Process& process = own(rank);
+  const auto record = sees_records ? record_for(process) : std::nullopt;
+  if (record) {
+    check_record(rank, record_of(process, *record));
+    if (is_scan(process))
+      process.machine.handle_prefix(rank_at(record->end));
+    else
+      process.machine.handle_record(*record);
+    return;
+  }
+  const int other = awaited(process);
+  const bool is_final = has_ended(process, other);
+  const bool is_hearsay = is_final && scene_->defect == SharedSlotsDefect::hearsay;
+  const SlotWord seen = is_hearsay ? SlotWord::empty : seen_by(process);
+  const protocols::SharedSlot slot = process.machine.slot();
+  if (process.machine.bears_losses() && seen == SlotWord::empty && is_final) {
+    if (seen_by(process) != SlotWord::empty)
+      complain(rank, "leaves out what " + std::to_string(other) + " has written");
+    slots_.of(process.life, other, slot).left_out_before =
+        static_cast<std::uint16_t>(slot.number + 1);
+    if (scene_->defect == SharedSlotsDefect::shortness && process.machine.has_groups())
+      write_record_at_once(rank, process.machine.group());
+  }
+  process.machine.handle_look(seen, is_final);
 }
 
 void SharedSlotsWorld::begin(int rank) {
@@ -317,31 +353,34 @@ void SharedSlotsWorld::begin_write(int rank) {
     note_step(rank);
     return;
   }
-  process.write = process.machine.poll_write();
+  process.half = {process.machine.poll_write(), {}, false};
   process.is_writing = true;
-  if (process.write.word == SlotWord::full)
+  if (process.half.write.word == SlotWord::full)
     scene_->defect == SharedSlotsDefect::stamp ? show(rank) : put_payload(rank);
 }
 
 void SharedSlotsWorld::end_write(int rank) {
   Process& process = own(rank);
-  if (scene_->defect == SharedSlotsDefect::stamp && process.write.word == SlotWord::full)
+  if (scene_->defect == SharedSlotsDefect::stamp && process.half.write.word == SlotWord::full)
     put_payload(rank);
   else
     show(rank);
   ++slots_written_;
   process.is_writing = false;
-  process.write = {};
+  process.half = {};
+  if (scene_->defect == SharedSlotsDefect::haste && process.machine.has_groups() &&
+      process.machine.step() == Step::look)
+    write_record_at_once(rank, process.machine.group());
   note_step(rank);
 }
 
 void SharedSlotsWorld::put_payload(int rank) { written_by(rank).payload = at(rank).payload_name(); }
 
 void SharedSlotsWorld::show(int rank) {
-  if (written_by(rank).is_left_out_of(at(rank).write.slot))
+  if (written_by(rank).is_left_out_of(at(rank).half.write.slot))
     complain(rank, "writes what was left out");
-  written_by(rank).number = static_cast<std::uint32_t>(at(rank).write.slot.number);
-  written_by(rank).word = at(rank).write.word;
+  written_by(rank).number = static_cast<std::uint32_t>(at(rank).half.write.slot.number);
+  written_by(rank).word = at(rank).half.write.word;
 }
 
 // Of a broadcast one payload, of what bears losses those that were not left out, of a rendezvous
@@ -355,6 +394,14 @@ void SharedSlotsWorld::read(int rank) {
                                : is_broadcast ? 1U << awaited(process)
                                               : lives_[process.life];
   const bool bears_losses = process.machine.bears_losses();
+  for (const SlotGroup& group : read_records(process))
+    if (records_.payload(record_of(process, group)) != process.payload_name())
+      complain(rank, "reads from a record what is not of its operation " +
+                         std::to_string(process.operation + 1));
+  const int group = process.machine.group_size();
+  const bool may_record =
+      is_scan(process) && !process.machine.is_short() && group < process.machine.everybody().end;
+  const int prefix = may_record ? index(process.machine.range_end()) / group * group : 0;
   const protocols::SharedSlot slot = process.machine.poll_read();
   for (int owner = 0; owner < procs(); ++owner) {
     if ((owners >> owner & 1) == 0) continue;
@@ -364,6 +411,7 @@ void SharedSlotsWorld::read(int rank) {
       complain(rank, "reads from " + std::to_string(owner) + " what is not of its operation " +
                          std::to_string(process.operation + 1));
   }
+  if (prefix != 0) begin_record(rank, {process.life, {0, prefix}, slot});
   if (!process.machine.is_over()) return;
   // The operation is short: it is done, and the next one is for new shared slots.
   process.lives[process.operation] = process.life;
@@ -451,6 +499,7 @@ void SharedSlotsWorld::leave_out(Process& process, std::uint32_t agreed) {
   if (known == lives_.end()) {
     lives_.push_back(agreed);
     slots_.grow(lives_.size());
+    records_.grow(lives_.size());
   }
   const auto rank = static_cast<int>(&process - processes_.data());
   process.life = life;
@@ -480,7 +529,7 @@ void SharedSlotsWorld::revoke(int rank) {
   process.lives[process.operation] = process.life;
   process.results[process.operation][process.is_behind ? 1 : 0] = SlotResult::given_up;
   process.is_settling = process.is_writing = false;
-  process.write = {};
+  process.half = {};
   process.has_ended = process.is_revoked = true;
 }
 
@@ -517,10 +566,15 @@ std::pair<std::uint64_t, std::uint64_t> SharedSlotsWorld::digest() const {
     digest.add(std::uint64_t{process.agreed} << 8 | process.life);
     digest.add_bytes(process.results);
     digest.add_bytes(process.lives);
-    digest.add(process.write.slot.number << 8 | static_cast<std::uint8_t>(process.write.word));
+    const Half& half = process.half;
+    digest.add(half.write.slot.number << 8 | static_cast<std::uint8_t>(half.write.word));
+    if (half.is_record)
+      digest.add(static_cast<std::uint64_t>(half.group.first) << 32 |
+                 static_cast<std::uint64_t>(half.group.end));
     if (process.is_alive && !process.has_ended) digest.add_bytes(process.machine);
   }
   digest.add_all_bytes(slots_.all());
+  digest.add_all_bytes(records_.all());
   digest.add_all_bytes(lives_);
   digest.add_all_bytes(decided_);
   return digest.value();

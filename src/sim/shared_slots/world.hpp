@@ -26,6 +26,8 @@
 //     have to run something again: nobody speaks with it there, and what it concludes is about
 //     other shared slots.
 //  7. If an area is lacking, the last member writes nothing, and all its slots are left.
+//  8. Records of groups lie in memory that all write. Who looks for one may come a moment before it
+//     is there, and look at a slot then.
 //
 // While it runs the world itself checks that what is read was written for the operation that reads
 // it, by the member that it was looked for at; and that what was left out was not written, and
@@ -34,6 +36,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -43,6 +46,7 @@
 #include "sim/adversary/world.hpp"
 #include "sim/shared_slots/member_set.hpp"
 #include "sim/shared_slots/outcome.hpp"
+#include "sim/shared_slots/records.hpp"
 #include "sim/shared_slots/slots.hpp"
 
 namespace resprout::sim {
@@ -60,6 +64,9 @@ enum class SharedSlotsDefect : std::uint8_t {
   names,       // new shared slots lie where the old ones do
   areas,       // gathers do not wait for the first rendezvous, and a member has no area
   hearsay,     // whose owner has ended, that slot is believed to be empty without a look
+  haste,       // a record is written without a look at the slots
+  shortness,   // a record is written, too, where somebody is left out
+  patience,    // who sees that a record was begun waits for it
 };
 
 struct SlotOperation {
@@ -111,7 +118,15 @@ class SharedSlotsWorld {
  private:
   // The one action of kind `interrupt` that is no call of the library's.
   static constexpr std::uint8_t by_revocation = 1;
+  // Of kind `wake`: a look for a record came too early.
+  static constexpr std::uint8_t without_records = 1;
 
+  // A slot of its own, or the record of a group.
+  struct Half {
+    protocols::SlotWrite write{};
+    protocols::SlotGroup group{};
+    bool is_record = false;
+  };
   struct Process {
     explicit Process(const Machine& fresh) : machine(fresh) {}
 
@@ -136,25 +151,36 @@ class SharedSlotsWorld {
     bool has_ended = false;           // its program, or the shared slots for it
     bool is_in_shared_slots = false;  // in an operation that goes over them
     bool is_writing = false;          // what is to be written is half there
-    protocols::SlotWrite write{};
+    Half half{};
     bool is_settling = false;  // a native call, or one that is over and run again
     bool is_native_over = false;
     bool is_left_out = false;  // by others, who have agreed on it
     bool is_revoked = false;
     bool is_behind = false;  // in the rendezvous that is due behind a broadcast
   };
+
   const Process& at(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   Process& own(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
   const SlotOperation& operation_of(const Process& process) const {
     return scene_->program[process.operation];
   }
+  // In a scan that is none of a rendezvous.
+  bool is_scan(const Process& process) const {
+    return operation_of(process).kind == SlotOperation::Kind::scan &&
+           process.machine.is_gathering();
+  }
   int awaited(const Process& process) const {
     return rank_of(lives_[process.life], process.machine.awaited());
   }
   WorldSlots::Slot& written_by(int rank) {
-    return slots_.of(at(rank).life, rank, at(rank).write.slot);
+    return slots_.of(at(rank).life, rank, at(rank).half.write.slot);
   }
   protocols::SlotWord seen_by(const Process& process) const;
+  std::optional<protocols::SlotGroup> record_for(const Process& process) const;
+  // Of the operation over shared slots where it is.
+  static WorldRecords::Which record_of(const Process& process, const protocols::SlotGroup& group) {
+    return {process.life, group, process.machine.slot()};
+  }
   bool has_ended(const Process& process, int other) const;
   bool knows_of_loss(const Process& process) const {
     return scene_->defect != SharedSlotsDefect::suspicions &&
@@ -165,14 +191,21 @@ class SharedSlotsWorld {
   bool has_to_run_again(const Process& process) const;
   bool may_settle(int rank) const;
   bool may_go_on(int rank) const;
+  bool may_see_slot(const Process& process) const;
   bool may_be_interrupted(const Process& process) const;
 
-  void go_on(int rank);
+  void go_on(int rank, bool sees_records);
+  void look(int rank, bool sees_records);
   void begin(int rank);
   void begin_write(int rank);
   void end_write(int rank);
   void put_payload(int rank);
   void show(int rank);
+  void begin_record(int rank, const WorldRecords::Which& which);
+  void end_record(int rank);
+  void write_record_at_once(int rank, const protocols::SlotGroup& group);
+  void check_record(int rank, const WorldRecords::Which& which);
+  std::vector<protocols::SlotGroup> read_records(const Process& process) const;
   void read(int rank);
   void interrupt(int rank);
   void revoke(int rank);
@@ -182,15 +215,16 @@ class SharedSlotsWorld {
   std::uint32_t decide(int rank);
   void settle(int rank);
   void leave_out(Process& process, std::uint32_t agreed);
-  std::string describe_step(int rank) const;
+  std::string describe_step(int rank, bool sees_records) const;
   void complain(int rank, const std::string& what) {
     if (violation_.empty()) violation_ = "member " + std::to_string(rank) + " " + what;
   }
 
   const SharedSlotsScene* scene_;
   std::vector<Process> processes_;
-  std::vector<std::uint32_t> lives_;    // who takes part
+  std::vector<std::uint32_t> lives_;  // who takes part
   WorldSlots slots_;
+  WorldRecords records_;
   std::vector<std::uint32_t> decided_;  // of what is run again: who takes part from there on
   bool is_revoked_ = false;
   std::uint64_t slots_written_ = 0;

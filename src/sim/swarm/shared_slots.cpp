@@ -33,7 +33,8 @@ RunReport run_shared_slots(std::uint64_t seed, std::ostream* trace) {
   const int procs =
       static_cast<int>(random.chance(2, 3) ? 1 + random.below(6) : 7 + random.below(10));
   SharedSlotsScene scene;
-  scene.config = {procs, std::uint32_t{1} << random.below(4), 2};
+  const std::uint32_t broadcast_slots = std::uint32_t{1} << random.below(4);
+  scene.config = {procs, broadcast_slots, 2, std::int32_t{2} << random.below(4)};
   scene.program = draw_program(random, procs);
   scene.may_be_revoked = random.chance(1, 8);
   scene.runs_again = random.chance(1, 2);
@@ -42,7 +43,8 @@ RunReport run_shared_slots(std::uint64_t seed, std::ostream* trace) {
   const FaultPlan plan = draw_fault_plan(random, procs);
   if (trace != nullptr)
     *trace << procs << " members, " << scene.config.broadcast_slots << " slots for broadcasts, "
-           << scene.program.size() << " operations, seed " << seed << '\n';
+           << "groups of " << scene.config.group << ", " << scene.program.size()
+           << " operations, seed " << seed << '\n';
   SharedSlotsWorld world(scene);
   return run_world(world, random, plan, 0, trace, check_shared_slots);
 }

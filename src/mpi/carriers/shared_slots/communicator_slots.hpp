@@ -24,6 +24,9 @@ namespace resprout::shim {
 struct Communicator;
 
 using MemberSet = std::bitset<runtime::SlotPool::members_max>;
+// A member of shared slots in one byte.
+using MemberByte = std::uint8_t;
+static_assert(runtime::SlotPool::members_max <= 256);
 
 // Whom gathers and rendezvous that bear losses have left out.
 struct MissingMembers {

@@ -36,7 +36,7 @@ class SomeContributions {
       : bytes(all.bytes), all_(all) {
     for (int member = 0; member < all.count(); ++member)
       if (!missing[static_cast<std::size_t>(member)])
-        members_[static_cast<std::size_t>(count_++)] = static_cast<std::uint8_t>(member);
+        members_[static_cast<std::size_t>(count_++)] = static_cast<MemberByte>(member);
   }
   int count() const { return count_; }
   std::span<const std::byte> of(int place) const { return all_.of(member(place)); }
@@ -48,24 +48,34 @@ class SomeContributions {
   int member(int place) const { return members_[static_cast<std::size_t>(place)]; }
 
   const Contributions& all_;
-  std::array<std::uint8_t, runtime::SlotPool::members_max> members_;
+  std::array<MemberByte, runtime::SlotPool::members_max> members_;
   int count_ = 0;
 };
 
+// What is summed already of `count` members from `first` on; empty: it has to be made.
+template <typename Contributed>
+std::span<const std::byte> known_sum(const Contributed& all, int first, int count) {
+  if constexpr (requires { all.sum(first, count); }) {
+    if (const std::span<const std::byte> sum = all.sum(first, count); !sum.empty()) return sum;
+  }
+  return count == 1 ? all.of(first) : std::span<const std::byte>();
+}
+
 // Of `count` members from `first` on, in the grouping of the binomial tree over all, as reductions
-// of ours have it: partial results of 1, 2, 4, ... members. `all.of(i)`: what each has given.
-// REQUIRES: `into` is none of these.
+// of ours have it: partial results of 1, 2, 4, ... members. `all.of(i)`: what each has given;
+// `all.sum(i, n)`, if there is such a function: what n of them have, or nothing. REQUIRES: `into`
+// is none of these; each has given something.
 template <typename Contributed>
 void combine(const Contributed& all, int first, int count, MpiCombiner& combiner,
              std::span<std::byte> into) {
-  if (count == 1) {
-    std::memcpy(into.data(), all.of(first).data(), all.bytes);
+  if (const auto known = known_sum(all, first, count); !known.empty()) {
+    std::memcpy(into.data(), known.data(), all.bytes);
     return;
   }
   const int lower = static_cast<int>(std::bit_floor(static_cast<unsigned>(count - 1)));
   combine(all, first + lower, count - lower, combiner, into);
-  if (lower == 1) {
-    combiner.combine(all.of(first), into);
+  if (const auto known = known_sum(all, first, lower); !known.empty()) {
+    combiner.combine(known, into);
     return;
   }
   alignas(64) std::array<std::byte, runtime::SlotMemory::rendezvous_bytes_max> storage;

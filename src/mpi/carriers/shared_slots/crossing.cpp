@@ -15,7 +15,7 @@ namespace {
 using protocols::SlotWord;
 using Step = protocols::SharedSlots::Step;
 
-// What all have put into a rendezvous together, in bytes.
+// What a member looks at of a rendezvous, in bytes.
 constexpr std::size_t contributions_max = std::size_t{64} << 10;
 // Looks at a slot before the engine is driven meanwhile: with the processor given up in between, or
 // where there is one for each.
@@ -94,9 +94,11 @@ bool is_predefined(MPI_Op op) {
   return std::find(std::begin(all), std::end(all), op) != std::end(all);
 }
 
-bool can_be_contribution(std::size_t bytes, int members) {
+bool can_be_contribution(std::size_t bytes, int members, bool is_summed) {
+  const int looked_at =
+      is_summed ? std::min(members, protocols::SharedSlotsConfig{}.group) : members;
   return bytes > 0 && bytes <= runtime::SlotMemory::rendezvous_bytes_max &&
-         bytes * static_cast<std::size_t>(members) <= contributions_max;
+         bytes * static_cast<std::size_t>(looked_at) <= contributions_max;
 }
 
 Communicator* at_head(World* world, MPI_Comm comm) {
@@ -150,7 +152,8 @@ void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name,
   code = call.finish(outcome_of(*communicator.shared_slots, those), code);
 }
 
-MemberSet missing_in(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot) {
+MemberSet missing_in(CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot) {
+  know_areas(shared_slots, 0, shared_slots.slots.size());
   MemberSet missing;
   for (int i = 0; i < shared_slots.slots.size(); ++i)
     missing[static_cast<std::size_t>(i)] = shared_slots.slots.look(i, slot, 0) != SlotWord::full;
@@ -194,6 +197,7 @@ void look_once(CommunicatorSlots& shared_slots, const runtime::Session& session,
   if (world.lost_count() != 0 && shared_slots.missing.seen_ns == 0)
     shared_slots.missing.seen_ns = wall_clock_ns();
   const bool has_passed = session.is_behind(world_rank) || has_gone_another_way(shared_slots);
+  if (maybe_take_record(shared_slots)) return;
   shared_slots.machine.handle_look(seek(shared_slots, bytes), has_ended);
   if (shared_slots.machine.step() != Step::look || shared_slots.machine.awaited() != member) return;
   if (has_passed) shared_slots.is_passed_by = true;
@@ -202,13 +206,42 @@ void look_once(CommunicatorSlots& shared_slots, const runtime::Session& session,
 
 void await(Communicator& communicator, std::size_t bytes) {
   CommunicatorSlots& shared_slots = *communicator.shared_slots;
-  SlotWord word = seek(shared_slots, bytes);
   Looks looks(*World::current());
-  while (word == SlotWord::empty && looks.go_on()) word = seek(shared_slots, bytes);
-  if (word == SlotWord::empty)
-    drive_until(communicator, bytes);
-  else
-    shared_slots.machine.handle_look(word, false);
+  do {
+    if (maybe_take_record(shared_slots)) return;
+    const SlotWord word = seek(shared_slots, bytes);
+    if (word != SlotWord::empty) return shared_slots.machine.handle_look(word, false);
+  } while (looks.go_on());
+  drive_until(communicator, bytes);
+}
+
+// A record is looked for before each slot: it spares looks at others.
+bool await_groups(Communicator& communicator, const Summing* summing) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  protocols::SharedSlots& machine = shared_slots.machine;
+  while (machine.step() == Step::look || machine.is_recording()) {
+    if (machine.is_recording())
+      write_record(shared_slots, summing);
+    else if (maybe_take_record(shared_slots))
+      continue;
+    else if (look(shared_slots, 0) == SlotWord::full)
+      machine.handle_look(SlotWord::full, false);
+    else
+      await(communicator, 0);
+  }
+  return machine.step() == Step::read;
+}
+
+bool await_prefix(Communicator& communicator, std::size_t bytes) {
+  CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  while (shared_slots.machine.step() == Step::look) {
+    if (maybe_take_prefix(shared_slots)) continue;
+    if (look(shared_slots, bytes) == SlotWord::full)
+      shared_slots.machine.handle_look(SlotWord::full, false);
+    else
+      await(communicator, bytes);
+  }
+  return shared_slots.machine.step() == Step::read;
 }
 
 }  // namespace resprout::shim

@@ -10,6 +10,7 @@
 
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/shared_slots/communicator_slots.hpp"
+#include "mpi/carriers/shared_slots/groups.hpp"
 #include "mpi/handles/communicators/communicator.hpp"
 #include "mpi/process/world.hpp"
 #include "protocols/shared_slots/shared_slots.hpp"
@@ -24,8 +25,9 @@ inline bool has_to_leave(const CommunicatorSlots& shared_slots) {
 
 // Whether it is an operator of MPI's own, and not of the program.
 bool is_predefined(MPI_Op op);
-// Each of so many members looks at what all others have put into a rendezvous: not too much.
-bool can_be_contribution(std::size_t bytes, int members);
+// What each of so many members puts into a rendezvous is not too much for those that look at it:
+// all of them, but where groups sum it.
+bool can_be_contribution(std::size_t bytes, int members, bool is_summed);
 
 // The communicator, if nothing stands in the way of a call over its shared slots: no member lost,
 // nothing revoked, nothing under way. Null: the call is not to be taken at the head of its wrapper.
@@ -70,10 +72,17 @@ void await(Communicator& communicator, std::size_t bytes);
 // A member has gone on without this one: if it is past what this one waits for, all hear of it.
 void give_up_rendezvous(Communicator& communicator);
 
-// True: what was awaited can be read. False: the shared slots are over. REQUIRES: the machine
-// looks.
-inline bool await_all(Communicator& communicator, std::size_t bytes) {
+// The same as await_all of a rendezvous whose members are in groups, and of a scan that may have
+// records.
+bool await_groups(Communicator& communicator, const Summing* summing);
+bool await_prefix(Communicator& communicator, std::size_t bytes);
+// True: what was awaited can be read. False: the shared slots are over. `summing`: of a rendezvous
+// whose payloads are summed. REQUIRES: the machine looks.
+inline bool await_all(Communicator& communicator, std::size_t bytes,
+                      const Summing* summing = nullptr) {
   CommunicatorSlots& shared_slots = *communicator.shared_slots;
+  if (shared_slots.machine.has_groups()) [[unlikely]]
+    return await_groups(communicator, summing);
   do {
     if (look(shared_slots, bytes) == protocols::SlotWord::full) [[likely]]
       shared_slots.machine.handle_look(protocols::SlotWord::full, false);
@@ -123,7 +132,7 @@ inline void start_bearing_rendezvous(CommunicatorSlots& shared_slots) {
     shared_slots.machine.start_rendezvous(has_to_leave(shared_slots));
 }
 // Of a rendezvous that is short, and that was read: who has written nothing.
-MemberSet missing_in(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot);
+MemberSet missing_in(CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot);
 // What that rendezvous comes to, which has to be the last call. False: the shared slots are over.
 inline bool meet_bearing(Communicator& communicator) {
   CommunicatorSlots& shared_slots = *communicator.shared_slots;

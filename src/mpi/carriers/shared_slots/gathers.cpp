@@ -20,32 +20,47 @@ static_assert(slot_bytes_max <= Given::bytes_each);
 
 bool fits_slot(std::size_t bytes) { return bytes > 0 && bytes <= slot_bytes_max; }
 
-// False: the shared slots are over. `code`: what else the call comes to. REQUIRES: it gives or
-// reads.
-inline bool run_gather(Communicator& communicator, const Share& share, const void* mine,
-                       std::size_t bytes, Given& given, int& code) {
+// How many members the first payload is of, if it is a sum; else none. What is not in it can be
+// read from here on.
+int take_prefix(CommunicatorSlots& shared_slots, int end, Given& given) {
+  const int first = read_prefix(shared_slots, given.slot, end, given.of(0));
+  if (first != 0) {
+    given.members[0] = static_cast<MemberByte>(first - 1);
+    given.count = 1;
+  }
+  know_areas(shared_slots, first, end);
+  return first;
+}
+
+// False: the shared slots are over. `code`: what else the call comes to. `use`: what is done with
+// what was given, before slots that were read may be used again. REQUIRES: it gives or reads.
+template <typename Use>
+bool run_gather(Communicator& communicator, const Share& share, const void* mine, std::size_t bytes,
+                Given& given, int& code, const Use& use) {
   CommunicatorSlots& shared_slots = *communicator.shared_slots;
   given.bytes = bytes;
   shared_slots.missing.seen_ns = 0;
   shared_slots.machine.start_gather(rank_at(0), rank_at(share.end), share.gives);
   const bool reads = share.end > (index(shared_slots.members->self()) == 0 ? 1 : 0);
+  const bool is_prefix = share.is_prefix && reads;
   if (share.gives) write(shared_slots, mine, bytes);
-  if (reads && !await_all(communicator, bytes)) {
+  if (reads && !(is_prefix ? await_prefix(communicator, bytes) : await_all(communicator, bytes))) {
     if (!shared_slots.is_passed_by) return false;
     give_up_rendezvous(communicator);
     note_last(communicator, -1);
     code = MPI_ERR_TRUNCATE;
     return true;
   }
-  if (reads)
-    take_given(shared_slots, shared_slots.machine.poll_read(), share.end, mine, given);
-  else if (share.end != 0)
-    take_given(shared_slots, {}, share.end, mine, given);
+  if (reads) given.slot = shared_slots.machine.poll_read();
+  const int first = is_prefix ? take_prefix(shared_slots, share.end, given) : 0;
+  if (share.end != 0) take_given(shared_slots, given.slot, first, share.end, mine, given);
+  use();
   end_broadcast(communicator, -1);
   shared_slots.missing.in_last = given.missing;
   if (!given.fits) code = MPI_ERR_TRUNCATE;
   return true;
 }
+constexpr auto later = [] {};
 
 // Null: the call does not go by a gather at the head of its wrapper.
 Communicator* gathers_at_head(World* world, MPI_Comm comm) {
@@ -65,23 +80,30 @@ int combine_given(const Given& given, MPI_Op op, const Layout& layout, void* int
   return combiner.code();
 }
 
-// From the lowest on. `into` is dense, and stays as it is if nobody has given anything.
-int fold_given(Given& given, MPI_Op op, const Layout& layout, void* into) {
-  if (given.count == 0) return MPI_SUCCESS;
+// From the lowest on. `into` is dense, and stays as it is if nobody has given anything. Of many
+// members the records of those below are written, if nobody is missing.
+int fold_given(const CommunicatorSlots& shared_slots, const Share& share, Given& given, MPI_Op op,
+               const Layout& layout, void* into) {
+  if (given.count == 0 || !given.fits) return MPI_SUCCESS;
+  const bool records = share.is_prefix && given.missing.none();
   MpiCombiner combiner(op, layout);
-  for (int place = 1; place < given.count; ++place)
+  for (int place = 1; place < given.count; ++place) {
     combiner.combine(given.of(place - 1), given.of(place));
+    if (records)
+      write_prefix(shared_slots, given.slot, given.members[static_cast<std::size_t>(place)],
+                   given.of(place));
+  }
   std::memcpy(into, given.of(given.count - 1).data(), given.bytes);
   return combiner.code();
 }
 
 }  // namespace
 
-void take_given(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot, int end,
-                const void* mine, Given& given) {
+void take_given(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot, int first,
+                int end, const void* mine, Given& given) {
   const int self = index(shared_slots.members->self());
-  for (int member = 0; member < end; ++member) {
-    given.members[static_cast<std::size_t>(given.count)] = static_cast<std::uint8_t>(member);
+  for (int member = first; member < end; ++member) {
+    given.members[static_cast<std::size_t>(given.count)] = static_cast<MemberByte>(member);
     std::byte* const into = given.of(given.count).data();
     if (member == self) {
       std::memcpy(into, mine, given.bytes);
@@ -106,7 +128,8 @@ Share share_to(const CommunicatorSlots& shared_slots, Rank root) {
 }
 Share share_of_prefix(const CommunicatorSlots& shared_slots, bool is_inclusive) {
   const int self = self_of(shared_slots);
-  return {self + (is_inclusive ? 1 : 0), self + 1 < shared_slots.slots.size()};
+  const bool is_prefix = shared_slots.machine.group_size() < shared_slots.slots.size();
+  return {self + (is_inclusive ? 1 : 0), self + 1 < shared_slots.slots.size(), is_prefix};
 }
 
 Share share_of_gather(const CollectiveCall& call, int root) {
@@ -129,7 +152,8 @@ std::optional<int> gather_by_shared_slots(CollectiveCall& call, const Share& sha
                                           std::vector<Brought>& all, runtime::Outcome& outcome) {
   CommunicatorSlots& shared_slots = crossing(call);
   int code = MPI_SUCCESS;
-  if (!run_gather(call.communicator(), share, mine.data(), mine.size(), given, code))
+  const Share all_of_it{share.end, share.gives};
+  if (!run_gather(call.communicator(), all_of_it, mine.data(), mine.size(), given, code, later))
     return std::nullopt;
   for (int place = 0; code == MPI_SUCCESS && place < given.count; ++place) {
     const Rank member = rank_at(given.members[static_cast<std::size_t>(place)]);
@@ -190,7 +214,8 @@ Taken maybe_gather_by_shared_slots(const void* sendbuf, int sendcount, MPI_Datat
   {
     const InsideCall inside({"gather", comm, CurrentCall::Needs::members});
     Given given;
-    if (!run_gather(*communicator, share, mine.buffer, mine.layout.packed_bytes, given, code))
+    const std::size_t bytes = mine.layout.packed_bytes;
+    if (!run_gather(*communicator, share, mine.buffer, bytes, given, code, later))
       return Taken::over;
     for (int place = 0; code == MPI_SUCCESS && place < given.count; ++place) {
       const Rank member = rank_at(given.members[static_cast<std::size_t>(place)]);
@@ -219,7 +244,7 @@ Taken maybe_reduce_by_shared_slots(const void* sendbuf, void* recvbuf, int count
   const InsideCall inside({"reduce", comm, CurrentCall::Needs::members});
   Given given;
   const void* input = is_in_place ? recvbuf : sendbuf;
-  if (!run_gather(*communicator, share, input, layout.packed_bytes, given, code))
+  if (!run_gather(*communicator, share, input, layout.packed_bytes, given, code, later))
     return Taken::over;
   if (given.count != 0 && code == MPI_SUCCESS) code = combine_given(given, op, layout, recvbuf);
   finish_at_head(*communicator, comm, "reduce", given.missing, code);
@@ -239,10 +264,11 @@ Taken maybe_scan_by_shared_slots(const void* sendbuf, void* recvbuf, int count,
   const InsideCall inside({name, comm, CurrentCall::Needs::members});
   Given given;
   const void* input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  const Share share = share_of_prefix(*communicator->shared_slots, is_inclusive);
-  if (!run_gather(*communicator, share, input, layout.packed_bytes, given, code))
+  const CommunicatorSlots& shared_slots = *communicator->shared_slots;
+  const Share share = share_of_prefix(shared_slots, is_inclusive);
+  const auto fold = [&] { code = fold_given(shared_slots, share, given, op, layout, recvbuf); };
+  if (!run_gather(*communicator, share, input, layout.packed_bytes, given, code, fold))
     return Taken::over;
-  if (code == MPI_SUCCESS) code = fold_given(given, op, layout, recvbuf);
   finish_at_head(*communicator, comm, name, given.missing, code);
   return Taken::done;
 }

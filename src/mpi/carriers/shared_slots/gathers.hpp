@@ -24,8 +24,9 @@ namespace resprout::shim {
 
 // What one member does in such a call. Numbers are those of members of the shared slots.
 struct Share {
-  int end;     // it reads what the members below this one give, itself among them
-  bool gives;  // others read what it gives
+  int end;                 // it reads what the members below this one give, itself among them
+  bool gives;              // others read what it gives
+  bool is_prefix = false;  // of many members of a scan: there may be records (groups.hpp)
 };
 Share share_to(const CommunicatorSlots& shared_slots, Rank root);
 Share share_of_prefix(const CommunicatorSlots& shared_slots, bool is_inclusive);
@@ -33,7 +34,8 @@ Share share_of_prefix(const CommunicatorSlots& shared_slots, bool is_inclusive);
 Share share_of_gather(const CollectiveCall& call, int root);
 Share share_of_scan(const CollectiveCall& call, bool is_inclusive);
 
-// What a member has read: the payloads of those who gave one, the lowest first.
+// What a member has read: the payloads of those who gave one, the lowest first. Of a scan with
+// records the first one may be the sum of all up to its member.
 struct Given {
   static constexpr std::size_t bytes_each = 128;
   static constexpr std::size_t members_max = runtime::SlotPool::members_max;
@@ -46,17 +48,18 @@ struct Given {
   }
 
   alignas(64) std::array<std::byte, members_max * bytes_each> memory;
-  std::array<std::uint8_t, members_max> members;  // by place
-  std::size_t bytes = 0;                          // of each payload
+  std::array<MemberByte, members_max> members;  // by place
+  std::size_t bytes = 0;                        // of each payload
+  protocols::SharedSlot slot{};                 // where they were read
   int count = 0;
   MemberSet missing;  // those that should have given one and have ended
   bool fits = true;   // nobody has given more or less than this
 };
 
-// What the members below `end` have put into the slots that can be read, and what this one gives.
-// REQUIRES: given.bytes says of how many bytes each is to be.
-void take_given(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot, int end,
-                const void* mine, Given& given);
+// What the members from `first` to below `end` have put into the slots that can be read, and what
+// this one gives. REQUIRES: given.bytes says of how many bytes each is to be.
+void take_given(const CommunicatorSlots& shared_slots, const protocols::SharedSlot& slot, int first,
+                int end, const void* mine, Given& given);
 
 // Whether a call to which each member gives so many bytes goes this way.
 bool can_gather(const CommunicatorSlots& shared_slots, std::size_t bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "mpi/carriers/shared_slots/contributions.hpp"
 #include "mpi/carriers/shared_slots/crossing.hpp"
@@ -22,11 +23,17 @@ using Step = protocols::SharedSlots::Step;
 // What all members have given, without an allocation.
 class AllBrought {
  public:
-  void add(int rank, std::span<const std::byte> data) { all_[count_++] = {rank, data}; }
-  std::span<const Brought> view() const { return {all_.data(), count_}; }
+  void add(int rank, std::span<const std::byte> data) {
+    std::construct_at(begin() + count_++, Brought{rank, data});
+  }
+  std::span<const Brought> view() { return {begin(), count_}; }
 
  private:
-  std::array<Brought, runtime::SlotPool::members_max> all_;
+  Brought* begin() { return reinterpret_cast<Brought*>(memory_.data()); }
+
+  // Touched as far as it is used.
+  static constexpr std::size_t bytes_max = runtime::SlotPool::members_max * sizeof(Brought);
+  alignas(Brought) std::array<std::byte, bytes_max> memory_;
   std::size_t count_ = 0;
 };
 
@@ -59,7 +66,7 @@ bool fits_shared_slots(const SlotWay& way, int members) {
   if (way.kind == Kind::barrier) return true;
   if (way.form == Form::broadcast)
     return way.bytes > 0 && way.bytes <= SlotMemory::broadcast_bytes_max;
-  return can_be_contribution(way.bytes, members);
+  return can_be_contribution(way.bytes, members, false);
 }
 
 bool SlotRun::is_carried() {
@@ -142,9 +149,14 @@ SlotRun::State SlotRun::advance_at_head(SlotTaker& taker) { return go_on(taker, 
 
 // False: somebody has not written yet.
 bool SlotRun::look_on(bool is_at_head) {
-  while (shared_slots_->machine.step() == Step::look) {
-    if (look(*shared_slots_, way_.bytes) == SlotWord::full) [[likely]]
-      shared_slots_->machine.handle_look(SlotWord::full, false);
+  protocols::SharedSlots& machine = shared_slots_->machine;
+  while (machine.step() == Step::look || machine.is_recording()) {
+    if (machine.is_recording())
+      write_record(*shared_slots_, nullptr);
+    else if (maybe_take_record(*shared_slots_))
+      continue;
+    else if (look(*shared_slots_, way_.bytes) == SlotWord::full) [[likely]]
+      machine.handle_look(SlotWord::full, false);
     else if (is_at_head || !look_with_engine())
       return false;
   }
@@ -205,6 +217,7 @@ void SlotRun::take_broadcast(SlotTaker& taker) {
 
 void SlotRun::take_rendezvous(SlotTaker& taker) {
   const SharedSlot slot = shared_slots_->machine.poll_read();
+  know_areas(*shared_slots_, 0, shared_slots_->slots.size());
   AllBrought all;
   for (int i = 0; i < shared_slots_->slots.size(); ++i)
     all.add(shared_slots_->members->comm_rank(rank_at(i)),
@@ -218,10 +231,10 @@ void SlotRun::take_given(SlotTaker& taker) {
   Given given;
   given.bytes = way_.bytes;
   if (reads())
-    shim::take_given(*shared_slots_, shared_slots_->machine.poll_read(), share.end, mine_.data(),
+    shim::take_given(*shared_slots_, shared_slots_->machine.poll_read(), 0, share.end, mine_.data(),
                      given);
   else if (share.end != 0)
-    shim::take_given(*shared_slots_, {}, share.end, mine_.data(), given);
+    shim::take_given(*shared_slots_, {}, 0, share.end, mine_.data(), given);
   AllBrought all;
   for (int place = 0; place < given.count; ++place) {
     const Rank member = rank_at(given.members[static_cast<std::size_t>(place)]);

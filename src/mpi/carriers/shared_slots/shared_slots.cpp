@@ -28,7 +28,8 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
                       const Layout& layout, MPI_Op op, int& code) {
   CommunicatorSlots& shared_slots = *communicator.shared_slots;
   if (!write(shared_slots, input, layout.packed_bytes)) return false;
-  const bool are_there = await_all(communicator, 0);
+  const Summing summing{op, layout};
+  const bool are_there = await_all(communicator, 0, &summing);
   if (!are_there && !shared_slots.is_passed_by) return false;
   note_last(communicator, -1);
   code = MPI_ERR_TRUNCATE;
@@ -43,6 +44,8 @@ bool meet_and_combine(Communicator& communicator, const void* input, void* recvb
     code = MPI_SUCCESS;
   else if (is_short) [[unlikely]]
     code = combine_alike(SomeContributions(all, shared_slots.missing.in_last), layout, op, recvbuf);
+  else if (shared_slots.machine.has_groups())
+    code = combine_groups(shared_slots, all.slot, summing, recvbuf);
   else
     code = combine_alike(all, layout, op, recvbuf);
   return true;
@@ -118,7 +121,7 @@ Taken maybe_allreduce_by_shared_slots(const void* sendbuf, void* recvbuf, int co
     return Taken::no;
   const Layout layout = layout_of(datatype, count);
   if (!layout.is_dense ||
-      !can_be_contribution(layout.packed_bytes, communicator->shared_slots->slots.size()))
+      !can_be_contribution(layout.packed_bytes, communicator->shared_slots->slots.size(), true))
     return Taken::no;
   shim::count(*world, *communicator, "allreduce");
   const InsideCall inside({"allreduce", comm, CurrentCall::Needs::members});
@@ -148,11 +151,11 @@ bool goes_by_shared_slots(CollectiveCall& call, Kind kind, std::size_t bytes, MP
   if (!open_shared_slots(communicator, kind)) return false;
   const CommunicatorSlots& shared_slots = *communicator.shared_slots;
   if (kind == Kind::barrier) return true;
-  const bool combines = kind == Kind::allreduce || kind == Kind::reduce || kind == Kind::scan ||
-                        kind == Kind::reduce_scatter;
-  if (combines && !is_predefined(op)) return false;
+  const bool is_summed =
+      kind == Kind::allreduce || kind == Kind::reduce || kind == Kind::reduce_scatter;
+  if ((is_summed || kind == Kind::scan) && !is_predefined(op)) return false;
   return kind == Kind::broadcast ? bytes > 0 && bytes <= SlotMemory::broadcast_bytes_max
-                                 : can_be_contribution(bytes, shared_slots.slots.size());
+                                 : can_be_contribution(bytes, shared_slots.slots.size(), is_summed);
 }
 
 bool broadcast_by_shared_slots(CollectiveCall& call, void* buffer, const Layout& layout, int root,
@@ -204,6 +207,7 @@ std::optional<int> meet_by_shared_slots(CollectiveCall& call, std::span<const st
   if (!are_there) give_up_rendezvous(call.communicator());
   if (!are_there) return MPI_ERR_TRUNCATE;
   const protocols::SharedSlot slot = shared_slots.machine.poll_read();
+  know_areas(shared_slots, 0, shared_slots.slots.size());
   for (int i = 0; i < shared_slots.slots.size(); ++i) {
     const std::byte* const payload = shared_slots.slots.payload(i, slot, 0);
     all.push_back({shared_slots.members->comm_rank(rank_at(i)),
