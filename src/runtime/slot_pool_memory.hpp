@@ -20,7 +20,7 @@ namespace resprout::runtime {
 
 class SlotPoolMemory {
  public:
-  static constexpr std::size_t members_max = 64;
+  static constexpr std::size_t members_max = 256;
   // That a process can have in use at a time.
   static constexpr std::size_t areas_max = 64;
   static constexpr std::size_t entries_max = 1024;  // those with an area come first

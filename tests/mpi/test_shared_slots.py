@@ -39,7 +39,20 @@ def test_all_survivors_have_the_same_contributors_in_each_sum(seed: int) -> None
     draw = random.Random(1000 + seed)
     ranks = 64 if seed % 8 == 0 else draw.choice([2, 3, 5, 8, 13])
     victims = draw.sample(range(ranks), min(ranks - 1, draw.choice([1, 1, 2, 3])))
-    program = [jobs.PROGRAMS / "same_sets", draw.randint(500, 60_000), *victims]
+    _check_sets(ranks, victims, draw.randint(500, 60_000))
+
+
+@pytest.mark.parametrize("seed", covering.a_share(range(6), of_one=6))
+def test_groups_have_the_same_contributors_in_each_sum(seed: int) -> None:
+    """Who holds the record of all is lost, another one of the first group, two of the second."""
+    draw = random.Random(2000 + seed)
+    victims = [0, draw.randrange(1, 16), *draw.sample(range(16, 24), 2)]
+    draw.shuffle(victims)
+    _check_sets(24, victims, draw.randint(5_000, 100_000))
+
+
+def _check_sets(ranks: int, victims: list[int], microseconds: int) -> None:
+    program = [jobs.PROGRAMS / "same_sets", microseconds, *victims]
     ended = jobs.resprout_run(ranks, program)
     assert ended.status == 0, str(ended)
     said = ended.out.splitlines()

@@ -16,34 +16,55 @@
 
 #include "die_after.h"
 
-enum { ROUNDS_AFTER = 40 };
+enum { ROUNDS_AFTER = 40, WORDS = 4 };
+
+// A bit for each rank.
+typedef struct {
+  uint64_t words[WORDS];
+} Set;
+
+static void add(Set* set, int rank) { set->words[rank / 64] |= UINT64_C(1) << rank % 64; }
+static int are_equal(const Set* a, const Set* b) { return memcmp(a, b, sizeof *a) == 0; }
+static int is_within(const Set* a, const Set* b) {
+  for (int i = 0; i < WORDS; ++i)
+    if ((a->words[i] & ~b->words[i]) != 0) return 0;
+  return 1;
+}
+static int have_common(const Set* a, const Set* b) {
+  for (int i = 0; i < WORDS; ++i)
+    if ((a->words[i] & b->words[i]) != 0) return 1;
+  return 0;
+}
 
 int main(int argc, char** argv) {
   int rank, size, changes = 0, is_wrong = 0;
-  uint64_t digest = 1, dead = 0, last;
+  uint64_t digest = 1;
+  Set own = {0}, dead = {0}, last = {0};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const uint64_t own = UINT64_C(1) << rank;
-  last = size == 64 ? ~UINT64_C(0) : (UINT64_C(1) << size) - 1;
+  if (size > 64 * WORDS) MPI_Abort(MPI_COMM_WORLD, 2);
+  const int words = (size + 63) / 64;
+  add(&own, rank);
+  for (int r = 0; r < size; ++r) add(&last, r);
   MPI_Barrier(MPI_COMM_WORLD);
   long microseconds = strtol(argv[1], NULL, 10);
   for (int i = 2; i < argc; ++i) {
     const int victim = (int)strtol(argv[i], NULL, 10);
-    dead |= UINT64_C(1) << victim;
+    add(&dead, victim);
     if (victim == rank) die_after(microseconds);
     microseconds += microseconds / 2;
   }
   for (int left = ROUNDS_AFTER, round = 0; left > 0; ++round) {
-    uint64_t set = 0;
-    if (MPI_Allreduce(&own, &set, 1, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD) != MPI_SUCCESS ||
-        (set & own) == 0 || (set & ~last) != 0)
+    Set set = {0};
+    if (MPI_Allreduce(&own, &set, words, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD) != MPI_SUCCESS ||
+        !is_within(&own, &set) || !is_within(&set, &last))
       is_wrong = 1;
-    if (set != last) ++changes;
+    if (!are_equal(&set, &last)) ++changes;
     last = set;
-    digest = (digest ^ set) * UINT64_C(0x100000001b3);
+    for (int i = 0; i < words; ++i) digest = (digest ^ set.words[i]) * UINT64_C(0x100000001b3);
     if (round % 3 == 0) MPI_Barrier(MPI_COMM_WORLD);
-    if ((set & dead) == 0) --left;
+    if (!have_common(&set, &dead)) --left;
   }
   printf("%s after %d changes: %016llx\n", is_wrong ? "wrong" : "right", changes,
          (unsigned long long)digest);

@@ -36,8 +36,8 @@ UnevenRow::UnevenRow(const runtime::Session& session, const Pieces& all) {
 }
 
 void UnevenRow::put(const Pieces& all, int ranks) {
+  if (!has_room_for(ranks)) return;
   std::size_t end = 1 + static_cast<std::size_t>(ranks);
-  if (end >= bytes_max) return;
   std::vector<std::byte> storage;
   for (int rank = 0; rank < ranks; ++rank) {
     const Piece piece = all.of(rank);
@@ -77,6 +77,7 @@ Taken maybe_scatterv_by_shared_slots(const Pieces& all, void* recvbuf, int recvc
   const bool is_root = root_member == shared_slots.members->self();
   const bool is_in_place = recvbuf == MPI_IN_PLACE;
   if (root_member == no_rank || (is_in_place && !is_root)) return Taken::no;
+  if (!UnevenRow::has_room_for(session.everybody().size())) return Taken::no;
   if (is_root && !all.among(session).are_valid(session.everybody().size())) return Taken::no;
   if (!is_in_place && !is_valid_buffer(recvcount, recvtype)) return Taken::no;
   UnevenRow row = is_root ? UnevenRow(session, all) : UnevenRow();
@@ -94,6 +95,7 @@ Taken maybe_scatterv_by_shared_slots(const Pieces& all, void* recvbuf, int recvc
 
 std::optional<int> scatterv_by_shared_slots(CollectiveCall& call, const Pieces& all, int root,
                                             const Piece* into) {
+  if (!UnevenRow::has_room_for(call.session().everybody().size())) return std::nullopt;
   if (!goes_by_shared_slots(call, Kind::scatter, 1)) return std::nullopt;
   Communicator& communicator = call.communicator();
   const Rank root_member = communicator.shared_slots->member(root);

@@ -32,6 +32,10 @@ inline constexpr std::byte is_elsewhere_mark{0};
 class UnevenRow {
  public:
   static constexpr std::size_t bytes_max = runtime::SlotMemory::broadcast_bytes_max;
+  // There may be something for one of so many ranks.
+  static constexpr bool has_room_for(int ranks) {
+    return 1 + static_cast<std::size_t>(ranks) < bytes_max;
+  }
 
   // The root's. REQUIRES: `all` is significant, and valid for so many ranks.
   UnevenRow(const runtime::Session& session, const Pieces& all);

@@ -169,10 +169,12 @@ struct EvenScatterArguments : SmallScatterArguments {
 // Those of which only the root knows who gets how much (shared_slots/uneven.hpp). `all`: with
 // arrays of its own, at the root.
 struct UnevenScatterArguments : SmallScatterArguments {
-  SlotWay way(const runtime::Session&) const {
+  // Of no bytes, which shared slots do not carry, where there are too many ranks.
+  SlotWay way(const runtime::Session& session) const {
+    const bool has_room = UnevenRow::has_room_for(session.everybody().size());
     return {.form = SlotWay::Form::broadcast,
             .kind = Kind::scatter,
-            .bytes = UnevenRow::bytes_max,
+            .bytes = has_room ? UnevenRow::bytes_max : 0,
             .root = root,
             .is_uneven = true};
   }
