@@ -23,3 +23,14 @@ def test_what_the_dead_say_of_a_call_that_is_over_is_borne(
     assert ended.status == 0, str(ended)
     said = sorted(ended.out.splitlines())
     assert said == ["rank 0 is through", "rank 2 is through"], str(ended)
+
+
+@pytest.mark.parametrize("on_loss", ["continue", "error"])
+def test_a_message_that_has_begun_to_come_is_received_though_somebody_else_dies(
+    on_loss: str, tmp_path: Path
+) -> None:
+    program = [str(jobs.PROGRAMS / "matched"), str(tmp_path)]
+    ended = jobs.resprout_run(RANKS, program, ["--on-loss", on_loss], variables=TCP)
+    assert ended.status == 0, str(ended)
+    size = 8 << 20
+    assert ended.out == f"received, from 1: {size} bytes, {size} right\n", str(ended)
