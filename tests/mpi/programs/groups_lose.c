@@ -8,8 +8,7 @@
  * rank says "rank N: ROUND CLASS SUM" of the last round, with the sum of what all in the new one
  * give: their numbers, from 1. */
 #include <mpi.h>
-
-#include <mpi-ext.h>
+#include <resprout/resprout.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
