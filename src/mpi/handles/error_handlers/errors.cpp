@@ -18,6 +18,7 @@
 #include "mpi/process/call_policy.hpp"
 #include "mpi/process/fast_thread_local.hpp"
 #include "mpi/process/names.hpp"
+#include "mpi/process/own_calls.hpp"
 #include "mpi/process/report/report.hpp"
 #include "mpi/process/world.hpp"
 #include "openmpi/ulfm.hpp"
@@ -141,8 +142,11 @@ int finish(MPI_Comm comm, const char* call, int code, Lacks lacks) {
   code = as_told(code);
   if (is_loss(code)) {
     if (call_policy().stands_in()) call_policy().on_failure(mpi_name_of(call), beyond_substitution);
-    World::current()->report().count_error(call);
+    // A call of Resprout's own inside one of the program's, which says itself how it has ended.
+    const bool is_inside = OwnCalls::are_made() && are_losses_quiet();
+    if (!is_inside) World::current()->report().count_error(call);
     end_of_library(comm, code);
+    if (is_inside) return code;
   }
   if (is_for_program(code))
     pass_on_as_known(comm, code, call);
