@@ -181,7 +181,8 @@ def _why_not_counted(name: str) -> str:
     """Of what looks like a call, and is none at which a fault can come."""
     close = difflib.get_close_matches(name, COUNTED_CALLS, n=3, cutoff=0.7)
     meant = f"; close to it are {', '.join(close)}" if close else ""
-    return f"{name!r} is no call that is counted{meant}"
+    where = "docs/reference/environment.md says which are"
+    return f"{name!r} is no call that is counted{meant} ({where})"
 
 
 def _choose(
