@@ -3,6 +3,7 @@
 import re
 
 import jobs
+import other_mpis
 import pytest
 
 PROGRAM = jobs.PROGRAMS / "groups_lose"
@@ -62,6 +63,18 @@ def test_one_that_dies_when_it_comes_to_the_call(call: str, ranks: int, victim: 
     assert ended.lost == {victim}, str(ended)
     # Which calls of its own a call makes is not the program's business.
     assert not re.search(r"an error: .*of (bcast|sendrecv|barrier)", ended.err), str(ended)
+
+
+@pytest.mark.parametrize("library", other_mpis.PREFIXES)
+@pytest.mark.parametrize("call", ["merge", "dup", "split", "create", "agree", "pair"])
+def test_one_that_dies_when_it_comes_to_the_call_of_another_mpi(call: str, library: str) -> None:
+    prefix = other_mpis.PREFIXES[library]
+    other_mpis.need(prefix)
+    fault = f"kill:rank=1,at={NAMES[call]}#{2 if call in ('pair', 'split') else 1}"
+    options = [*other_mpis.options(prefix), "--inject", fault]
+    ended = jobs.resprout_run(4, [other_mpis.program("groups_lose"), call], options)
+    assert said_by_all(ended, [0, 2, 3]) == {made_without(call, 1, 4)}, str(ended)
+    assert ended.lost == {1}, str(ended)
 
 
 @pytest.mark.parametrize("at", [4, 31, 60, 110])

@@ -220,7 +220,7 @@ int Making::run(const Side& side, Lost lost, MPI_Comm* made) {
   } else {
     const bool is_for_all = is_in_one && among.own.size() + among.other.size() ==
                                              static_cast<std::size_t>(session_.members().size());
-    const bool is_possible = is_for_all && are_all_who_live(among.all());
+    const bool is_possible = ulfm::is_active() && is_for_all && are_all_who_live(among.all());
     if (does_anybody_say(session_, lock_, !is_possible)) {
       lock_.unlock();
       return refuse_between(like_, call_);

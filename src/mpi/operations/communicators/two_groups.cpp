@@ -27,7 +27,7 @@ namespace {
 // Planes that nobody has to outlive a loss in leave it to the library.
 bool are_introduced() {
   const World& world = *World::current();
-  return ulfm::is_active() && !world.options().is_replicated();
+  return ulfm::outlives_losses() && !world.options().is_replicated();
 }
 
 int make_of_pair(const GroupPair& pair, MPI_Comm local_comm, MPI_Comm* made) {
