@@ -33,3 +33,10 @@ def respawned(faults: str) -> jobs.Ended:
 )
 def test_the_result_is_that_without_a_loss(faults: str, lost: set[int]) -> None:
     assert respawned(faults).lost == lost
+
+
+def test_a_communicator_that_has_lost_a_member_starts_nobody() -> None:
+    fault = ["--inject", "kill:rank=1,at=barrier#1"]
+    ended = jobs.resprout_run(3, [jobs.PROGRAMS / "spawn_late"], fault)
+    said = [f"rank {rank}: a rank has failed" for rank in (0, 2)]
+    assert (ended.status, sorted(ended.out.splitlines())) == (0, said), str(ended)
