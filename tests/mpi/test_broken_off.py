@@ -34,3 +34,9 @@ def test_a_message_that_has_begun_to_come_is_received_though_somebody_else_dies(
     assert ended.status == 0, str(ended)
     size = 8 << 20
     assert ended.out == f"received, from 1: {size} bytes, {size} right\n", str(ended)
+
+
+@pytest.mark.parametrize("form", ["recv", "sendrecv", "sendrecv_replace"])
+def test_what_comes_after_the_news_of_a_loss_is_for_the_next_receive(form: str) -> None:
+    ended = jobs.resprout_run(RANKS, [jobs.PROGRAMS / "told", form], ["--on-loss", "error"])
+    assert (ended.status, ended.out) == (0, "told, then received: 42\n"), str(ended)

@@ -88,6 +88,19 @@ int start(const Receive& r, const VerifiedReceive& verified, MPI_Request& reques
   return code;
 }
 
+// The program hears of a loss instead of waiting on for anybody. It has no request with which it
+// could go on, and what comes later is not for this call.
+int take_back(MPI_Request& request, MPI_Status& status) {
+  int is_done = 0;
+  int is_cancelled = 0;
+  forget(request);
+  PMPI_Cancel(&request);
+  PMPI_Request_get_status(request, &is_done, &status);
+  PMPI_Test_cancelled(&status, &is_cancelled);
+  PMPI_Request_free(&request);
+  return is_done != 0 && is_cancelled == 0 ? MPI_SUCCESS : proc_failed();
+}
+
 // Waits for a receive that was started. A status that says nothing is not written.
 int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MPI_Status* status) {
   MPI_Status found;
@@ -95,6 +108,7 @@ int wait_for(const GuardedCall& call, MPI_Request& request, const Receive& r, MP
   int code = ulfm::is_active() ? wait_one(call, request, found)
                                : wait_patiently(request, RequestRecord{r.comm, r.source}, found);
   if (!ulfm::is_active() && code == MPI_SUCCESS) name_source(r.comm, &found);
+  if (is_pending(code) && receives() == nullptr) code = take_back(request, found);
   if (code == MPI_SUCCESS)
     code = claimed.complete(request, found);
   else
@@ -181,31 +195,38 @@ Exchanged exchange(const GuardedCall& call, const Receive& r, MPI_Status* of_pro
   return both(send_code, verified_receive.recover(code, of_program));
 }
 
-// From anybody, where all replicas have to receive the same: our message is on its way while that
-// is decided.
-Exchanged exchange_decided(const GuardedCall& call, Receive r, MPI_Status* of_program,
-                           const SendBuffer& sent, const Sending& sending) {
+// From anybody. Our message is on its way while the receive waits, or while replicas decide whose
+// message they all receive.
+Exchanged exchange_with_anybody(const GuardedCall& call, Receive r, MPI_Status* of_program,
+                                const SendBuffer& sent, const Sending& sending) {
   MPI_Request request = MPI_REQUEST_NULL;
   int send_code = MPI_SUCCESS;
   const Address to = address_of(sending.comm, sending.dest);
-  if (!is_stood_in_for(sending.comm, sending.dest))
+  const bool is_stood_in = is_stood_in_for(sending.comm, sending.dest);
+  if (!is_stood_in && is_out_of_reach(sending.comm, sending.dest))
+    send_code = code_of_loss(sending.comm);
+  else if (!is_stood_in)
     send_code = code_of_send(
         PMPI_Isend(sent.data, sent.count, sent.datatype, to.peer, sending.tag, to.comm, &request));
-  if (send_code != MPI_SUCCESS) return both(send_code, MPI_SUCCESS);
+  if (send_code != MPI_SUCCESS && !is_loss(send_code)) return both(send_code, MPI_SUCCESS);
+  const bool is_sending = request != MPI_REQUEST_NULL;
+  if (is_sending && ulfm::is_active())
+    remember(request, {sending.comm, sending.dest, RequestRecord::Kind::send});
   const Decided::From from = decided_source(r.comm, r.source, r.tag);
   r.source = from.source;
   r.tag = from.tag;
   const int code = receive(call, r, of_program);
   MPI_Status ignored;
-  send_code = code_of_send(wait_one(call, request, ignored));
+  if (is_sending) send_code = code_of_send(wait_one(call, request, ignored));
   return both(send_code, code);
 }
 
 int exchange(GuardedCall& call, const Receive& r, MPI_Status* of_program, const SendBuffer& sent,
              const Sending& sending) {
-  const bool is_decided = r.source == MPI_ANY_SOURCE && decided.load() != nullptr;
+  const bool is_with_anybody =
+      r.source == MPI_ANY_SOURCE && (decided.load() != nullptr || may_receive_at_once(r));
   const auto finish = [&](const Exchanged& ended) { return call.finish(ended.code, ended.lacks); };
-  if (is_decided) return finish(exchange_decided(call, r, of_program, sent, sending));
+  if (is_with_anybody) return finish(exchange_with_anybody(call, r, of_program, sent, sending));
   const Address to = address_of(sending.comm, sending.dest);
   return finish(exchange(call, r, of_program, [&] {
     return send(
