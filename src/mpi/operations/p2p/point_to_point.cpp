@@ -22,6 +22,7 @@
 #include "mpi/policies/replicas/receives.hpp"
 #include "mpi/policies/replicas/verified_receive.hpp"
 #include "mpi/policies/replicas/wildcards.hpp"
+#include "mpi/process/thread_level.hpp"
 #include "openmpi/ulfm.hpp"
 
 using namespace resprout::shim;
@@ -136,6 +137,13 @@ bool may_receive_at_once(const Receive& r) {
 int receive_at_once(const Receive& r, MPI_Status* status) {
   if (r.source != MPI_ANY_SOURCE || is_sent_at_once(r.count, r.datatype))
     return PMPI_Recv(r.buffer, r.count, r.datatype, r.source, r.tag, r.comm, status);
+  if (!may_call_mpi_anywhere()) {  // nobody else takes what is found
+    MPI_Status found;
+    const int code = PMPI_Probe(MPI_ANY_SOURCE, r.tag, r.comm, &found);
+    if (code != MPI_SUCCESS) return code;
+    return PMPI_Recv(r.buffer, r.count, r.datatype, found.MPI_SOURCE, found.MPI_TAG, r.comm,
+                     status);
+  }
   MPI_Message message = MPI_MESSAGE_NULL;
   const int code = PMPI_Mprobe(MPI_ANY_SOURCE, r.tag, r.comm, &message, MPI_STATUS_IGNORE);
   return code == MPI_SUCCESS ? PMPI_Mrecv(r.buffer, r.count, r.datatype, &message, status) : code;
