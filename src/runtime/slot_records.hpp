@@ -1,7 +1,7 @@
 // Records of groups (protocols/shared_slots): that the slots of all members of a group are full,
 // and perhaps the sum of what stands in them. In a rendezvous a record lies in the area of the
 // group's first member; in a scan, where the group are all up to some member, in that of the last
-// one. Who begins it first writes it, whoever that is.
+// one. Any member may write it; the first one that begins to does.
 //
 // Invariants
 //  1. Of an operation one process writes a record: the one whose exchange of the stamp succeeds.

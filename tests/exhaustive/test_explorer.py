@@ -304,6 +304,14 @@ def explore(options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def check_found_out(done: "subprocess.CompletedProcess[str]", violation: str, way: str) -> None:
+    """It ended with a violation, to which this way leads."""
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
+    assert violation in done.stdout
+    assert way in done.stdout
+
+
 def test_the_long_cases_are_cases() -> None:
     assert set(ALL_CASES) >= LONG
 
@@ -362,11 +370,7 @@ def test_a_rule_that_is_broken_on_purpose_is_found_with_the_way_to_it(
 def test_an_agreement_that_is_not_uniform_is_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--spec agree --crashes 1 {options}")
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    assert violation in done.stdout
-    assert way in done.stdout
+    check_found_out(explore(f"--spec agree --crashes 1 {options}"), violation, way)
 
 
 @pytest.mark.parametrize(
@@ -435,11 +439,7 @@ def test_a_vote_without_one_of_its_rules_is_found_out(options: str, violation: s
 def test_a_watch_over_links_without_one_of_its_rules_is_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--procs 2 --spec link-watch:{options}")
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    assert violation in done.stdout
-    assert way in done.stdout
+    check_found_out(explore(f"--procs 2 --spec link-watch:{options}"), violation, way)
 
 
 @pytest.mark.parametrize(
@@ -455,11 +455,7 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
     defect: str, violation: str, way: str
 ) -> None:
     spec = "--spec decision-log:degree=3,window=2,decisions=2 --procs 3"
-    done = explore(f"{spec} --crashes 1 --slander --defect {defect}")
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    assert violation in done.stdout
-    assert way in done.stdout
+    check_found_out(explore(f"{spec} --crashes 1 --slander --defect {defect}"), violation, way)
 
 
 @pytest.mark.parametrize(
@@ -485,11 +481,9 @@ def test_a_decision_log_without_one_of_its_rules_is_found_out(
 def test_shared_slots_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--crashes 1 --slander --spec shared-slots:operations=2{options}")
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    assert violation in done.stdout
-    assert way in done.stdout
+    check_found_out(
+        explore(f"--crashes 1 --slander --spec shared-slots:operations=2{options}"), violation, way
+    )
 
 
 @pytest.mark.parametrize(
@@ -514,11 +508,11 @@ def test_shared_slots_without_one_of_their_rules_are_found_out(
 def test_gathers_over_shared_slots_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--crashes 1 --slander --spec shared-slots:operations=2,gathers=met{options}")
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    assert violation in done.stdout
-    assert way in done.stdout
+    check_found_out(
+        explore(f"--crashes 1 --slander --spec shared-slots:operations=2,gathers=met{options}"),
+        violation,
+        way,
+    )
 
 
 @pytest.mark.parametrize(
@@ -540,11 +534,9 @@ def test_gathers_over_shared_slots_without_one_of_their_rules_are_found_out(
 def test_groups_of_shared_slots_without_one_of_their_rules_are_found_out(
     options: str, violation: str, way: str
 ) -> None:
-    done = explore(f"--crashes 1 --spec shared-slots:operations=1,groups=2{options}")
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    assert violation in done.stdout
-    assert way in done.stdout
+    check_found_out(
+        explore(f"--crashes 1 --spec shared-slots:operations=1,groups=2{options}"), violation, way
+    )
 
 
 def test_shared_slots_without_rendezvous_behind_broadcasts_are_found_out() -> None:
