@@ -123,7 +123,7 @@ class Plan:
         """The command line of the launcher."""
         is_open_mpi = self.mpi.library is Library.OPEN_MPI
         words = (
-            own_launcher(self.shim is None, self.hostfile)
+            own_launcher(self.shim is None, self.planes > 1, self.hostfile)
             if self.mpi.is_started_by_us
             else [str(self.mpi.launcher)]
         )

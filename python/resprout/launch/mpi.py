@@ -235,8 +235,8 @@ def settings_for(mpi: Mpi, ranks: int, planes: int = 1, stands_in: bool = False,
     """
     if restarts and mpi.library is Library.OPEN_MPI:
         settings = [*_basic_open_mpi_settings(ranks), _QUIET_ERRORS]
-    elif restarts:
-        settings = _basic_settings(mpi, ranks)
+    elif restarts or mpi.is_started_by_us:
+        settings = _basic_settings(mpi, ranks * planes)
     elif planes > 1:
         settings = _plane_settings(ranks * planes)
         settings += _recovering_settings(mpi, ranks) if stands_in else [_QUIET_ERRORS]

@@ -13,11 +13,13 @@ sys.exit(main())
 """
 
 
-def own_launcher(is_alone: bool, hostfile: str | None) -> list[str]:
-    """The beginning of its command line. `is_alone`: ranks run without libresprout.so."""
+def own_launcher(is_alone: bool, is_tagged: bool, hostfile: str | None) -> list[str]:
+    """The beginning of its command line. `is_alone`: ranks run without libresprout.so. `is_tagged`:
+    what they say has their numbers in front."""
     package = Path(__file__).resolve().parents[3]
     words = [sys.executable, "-I", "-S", "-c", _RUN, str(package)]
     words += ["--alone"] if is_alone else []
+    words += ["--tagged"] if is_tagged else []
     if hostfile is None:
         return words
     prterun = find_prterun()

@@ -28,10 +28,7 @@ def check_own(
     if mpirun_args:
         raise UserError(f"--mpirun-arg: ranks of {mpi} are not started by its mpirun")
     if texts.get("--replicas") not in (None, "1"):
-        raise UserError(
-            f"--replicas needs Open MPI 5, and the program uses {mpi}; build it with Open MPI's "
-            "mpicc, or keep what it has computed by checkpoints and --on-loss restart"
-        )
+        _check_replicas(mpi, texts, hostfile)
     if (collectives := texts.get("--collectives")) not in (None, "auto", "resprout"):
         raise UserError(
             f"--collectives {collectives} needs Open MPI 5, and the program uses {mpi}: a "
@@ -39,8 +36,23 @@ def check_own(
         )
 
 
+def _check_replicas(mpi: Mpi, texts: Mapping[str, str | None], hostfile: str | None) -> None:
+    if hostfile is not None:
+        raise UserError(
+            f"--replicas: those of {mpi} can be on this host only; --hostfile needs Open MPI 5"
+        )
+    for flag in ("--verify", "--on-replica-loss"):
+        if (text := texts.get(flag)) not in (None, "none", "end-plane"):
+            raise UserError(
+                f"{flag} {text} needs Open MPI 5, and the program uses {mpi}: replicas speak with "
+                "each other while the MPI library waits, and that library has no hook for it"
+            )
+
+
 def check_alone(mpi: Mpi, texts: Mapping[str, str | None], inject: Sequence[str]) -> None:
     """Of one whose ranks run without a library of ours."""
+    if texts.get("--replicas") not in (None, "1"):
+        raise UserError(f"--replicas needs {name_for(mpi)}, which is not there for {mpi}")
     if inject:
         raise UserError(f"--inject needs {name_for(mpi)}, which is not there for {mpi}")
     if (on_loss := texts.get("--on-loss")) not in (None, "continue", "restart"):

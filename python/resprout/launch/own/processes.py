@@ -28,8 +28,14 @@ class NearRank:
     """A process of this host, and the connection by which it asks."""
 
     def __init__(
-        self, job: str, place: Place, words: Sequence[str], environment: Mapping[str, str]
+        self,
+        job: str,
+        place: Place,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        into: Sequence[int] = (),
     ) -> None:
+        """`into`: where its stdout and its stderr go, if not to ours."""
         self.number = place.number
         self.started_ns = time.time_ns()
         self.connection, theirs = socket.socketpair()
@@ -54,6 +60,8 @@ class NearRank:
                 words,
                 env=variables,
                 stdin=subprocess.DEVNULL,
+                stdout=into[0] if into else None,
+                stderr=into[1] if into else None,
                 pass_fds=[theirs.fileno()],
                 preexec_fn=prepare,  # noqa: PLW1509 - there are no other threads
             )

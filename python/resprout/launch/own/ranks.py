@@ -1,8 +1,11 @@
 """A launcher of its own process: starts the ranks, and serves PMI-1 to them.
 
-    ranks.py [--alone] [--hosts FILE PRTERUN] PART [: PART]...      PART: -n RANKS PROGRAM [ARG]...
+    ranks.py [--alone] [--tagged] [--hosts FILE PRTERUN] PART [: PART]...
 
-With --hosts they run on those that the file names (hosts.py), else on this one.
+    PART: -n RANKS PROGRAM [ARG]...
+
+With --hosts they run on those that the file names (hosts.py), else on this one. With --tagged, on
+this host, each line that they say has the rank in front (output.py).
 
 It is to `resprout run` what mpirun is: signals are passed on, its end is the job's, its status that
 of the first rank that has ended with another one than 0. A rank that dies is none of its business,
@@ -29,6 +32,7 @@ from typing import Any
 
 from resprout import log
 from resprout.launch.own.hosts import Agents
+from resprout.launch.own.output import Stream
 from resprout.launch.own.pmi import Reply, Server
 from resprout.launch.own.processes import NearRank, Place, Rank, Segments
 
@@ -46,6 +50,7 @@ class Launcher:
         self,
         parts: Sequence[tuple[int, Sequence[str]]],
         is_alone: bool,
+        is_tagged: bool,
         hosts: tuple[Path, str] | None,
     ) -> None:
         """`hosts`: the file that names them, and prterun; none: all ranks are on this one."""
@@ -53,6 +58,8 @@ class Launcher:
         directory = os.environ.get("RESPROUT_RUN_DIR")
         self._directory = None if directory is None else Path(directory)
         self._is_alone = is_alone
+        self._is_tagged = is_tagged
+        self._streams: list[Stream] = []
         self._is_started_again = os.environ.get("RESPROUT_ON_LOSS") == "restart"
         job = f"resprout_{uuid.uuid4().hex[:16]}"
         self._status = 0
@@ -74,9 +81,15 @@ class Launcher:
     def _start_here(self, job: str, words: Sequence[Sequence[str]]) -> None:
         size = len(words)
         for number, each in enumerate(words):
-            rank = NearRank(job, Place(number, size, number, size), each, os.environ)
+            streams = [Stream(job, number, to) for to in (1, 2)] if self._is_tagged else []
+            into = [stream.writing for stream in streams]
+            rank = NearRank(job, Place(number, size, number, size), each, os.environ, into)
             self._ranks.append(rank)
             self._selector.register(rank.connection, selectors.EVENT_READ, rank)
+            for stream in streams:
+                os.close(stream.writing)
+                self._selector.register(stream.reading, selectors.EVENT_READ, stream)
+            self._streams += streams
 
     def run(self) -> int:
         """The job's status."""
@@ -85,6 +98,9 @@ class Launcher:
             for key, _ in self._selector.select(Segments.LOOK_SECONDS if looks else 1.0):
                 if isinstance(key.data, NearRank):
                     self._read(key.data)
+                elif isinstance(key.data, Stream):
+                    if not key.data.pass_on():
+                        self._selector.unregister(key.fd)
                 elif isinstance(key.data, int):
                     self._read_agent(key.data)
                 else:
@@ -95,6 +111,8 @@ class Launcher:
             if self._kill_at is not None and time.monotonic() > self._kill_at:
                 self._pass_on(signal.SIGKILL)
         self._segments.remove()
+        for stream in self._streams:
+            stream.pass_on()
         if self._agents is not None:
             self._agents.end()
         return self._status
@@ -261,11 +279,13 @@ def main() -> int:
     words = sys.argv[1:]
     if is_alone := words[0] == "--alone":
         words = words[1:]
+    if is_tagged := words[0] == "--tagged":
+        words = words[1:]
     hosts = None
     if words[0] == "--hosts":
         hosts, words = (Path(words[1]), words[2]), words[3:]
     try:
-        launcher = Launcher(_parts(words), is_alone, hosts)
+        launcher = Launcher(_parts(words), is_alone, is_tagged, hosts)
     except OSError as error:
         print(f"resprout: {error}", file=sys.stderr)
         return 1

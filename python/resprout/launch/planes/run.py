@@ -40,7 +40,8 @@ NO_INPUT = (
 
 def check_planes(mpi: Mpi, texts: Mapping[str, str | None]) -> None:
     """Refuse what replicas do not go together with."""
-    if mpi.library is not Library.OPEN_MPI or mpi.major < 5:
+    is_open_mpi_5 = mpi.library is Library.OPEN_MPI and mpi.major >= 5
+    if not is_open_mpi_5 and not mpi.is_started_by_us:
         raise UserError(f"--replicas needs Open MPI 5 or newer, and this is {mpi} of {mpi.prefix}")
     if texts.get("--on-loss") == "error":
         raise UserError(
