@@ -1,10 +1,10 @@
 // A collective that the MPI library carries until a loss.
 //
-// Results of up to `native_kept_bytes_max` bytes are kept for those to whom a loss denies them. A
-// call with more, or of a kind whose ranks need different things, ends with a barrier: then it ends
-// well only if everybody has all of it. Neither is done among two: whoever is denied a result there
-// is alone. Between hosts that share their processors all vote in the place of the barrier: who
-// waits in a message of ours sleeps.
+// Results are kept for those to whom a loss denies them, up to a size above which a barrier costs
+// less. A call with more, or of a kind whose ranks need different things, ends with a barrier: then
+// it ends well only if everybody has all of it. Neither is done among two: whoever is denied a
+// result there is alone. Between hosts that share their processors all vote in the place of the
+// barrier: who waits in a message of ours sleeps.
 //
 // Of a gather each rank keeps what it has given, and is through as soon as it has given it. Who
 // gives too much to be kept waits for the root's word that it has all.
@@ -26,7 +26,9 @@
 
 namespace resprout::shim {
 
-inline constexpr std::size_t native_kept_bytes_max = std::size_t{16} << 10;
+// A barrier is cheap over shared slots. Between hosts it takes longer than to copy what is kept.
+inline constexpr std::size_t kept_on_one_host_max = std::size_t{16} << 10;
+inline constexpr std::size_t kept_between_hosts_max = std::size_t{256} << 10;
 // What is given in a gather and is kept.
 inline constexpr std::size_t given_bytes_max = std::size_t{64} << 10;
 // For so much counts what is given where ranks give as much as they like.
@@ -99,7 +101,9 @@ class NativeCollective final : public runtime::NativeCall {
  private:
   bool is_among_two() const { return parts_.communicator->world_ranks.size() <= 2; }
   bool may_be_kept() const {
-    return parts_.may_keep && parts_.layout.packed_bytes <= native_kept_bytes_max;
+    const std::size_t max = parts_.communicator->session->is_on_one_host() ? kept_on_one_host_max
+                                                                           : kept_between_hosts_max;
+    return parts_.may_keep && parts_.layout.packed_bytes <= max;
   }
   bool is_kept() const { return may_be_kept() && !is_among_two(); }
   bool ends_with_barrier() const { return !may_be_kept() && !is_among_two(); }
