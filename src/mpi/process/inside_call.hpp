@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "mpi/process/fast_thread_local.hpp"
 
@@ -36,6 +37,19 @@ class InsideCall {
     call_.needs = CurrentCall::Needs::peer;
     call_.peer = peer;
   }
+
+  // While one lives, this thread is in none: a handler of the program's runs, which may never come
+  // back here, as with longjmp.
+  class Left {
+   public:
+    Left() : outer_(std::exchange(innermost, nullptr)) {}
+    ~Left() { innermost = outer_; }
+    Left(const Left&) = delete;
+    Left& operator=(const Left&) = delete;
+
+   private:
+    const InsideCall* const outer_;
+  };
 
   static bool is_any() { return innermost != nullptr; }
   // The one of the program that this thread is in. REQUIRES: is_any().

@@ -16,7 +16,7 @@
 #include "mpi/handles/errors/quiet.hpp"
 #include "mpi/handles/errors/wrappings.hpp"
 #include "mpi/process/call_policy.hpp"
-#include "mpi/process/fast_thread_local.hpp"
+#include "mpi/process/inside_call.hpp"
 #include "mpi/process/names.hpp"
 #include "mpi/process/own_calls.hpp"
 #include "mpi/process/report/report.hpp"
@@ -52,7 +52,9 @@ bool pass_on(MPI_Comm comm, int code, const char* call = nullptr) {
   const bool is_wrapped = ours != of_program;
   if (is_wrapped) PMPI_Comm_set_errhandler(comm, of_program);
   {
-    const LoudLosses loud;  // what the handler calls is not ours
+    // What the handler calls is the program's.
+    const LoudLosses loud;
+    const InsideCall::Left left;
     PMPI_Comm_call_errhandler(comm, code);
   }
   // Unless the handler has set another one.

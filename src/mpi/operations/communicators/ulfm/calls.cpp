@@ -70,7 +70,7 @@ class Call {
     const Communicator* communicator = communicator_of(comm_);
     return !communicator->is_inter && communicator->world_ranks.size() == 1;
   }
-  runtime::Lock lock() { return world_->engine().lock(); }
+  // REQUIRES: this thread has not locked the engine: the program's error handler may call MPI.
   int finish(int code) { return shim::finish(comm_, name_, code); }
 
  private:
@@ -94,7 +94,8 @@ Opinion opinion_of(MPI_Comm comm, int flag) {
   return {flag, static_cast<int>(communicator_of(comm)->world_ranks.size()), acknowledged_in(comm)};
 }
 
-int agree(MPI_Comm comm, int* flag, runtime::Lock lock) {
+int agree(MPI_Comm comm, int* flag) {
+  runtime::Lock lock = World::current()->engine().lock();
   runtime::Session& repair = *repair_session_of(comm, lock);
   repair.finish_tasks(lock);
   return shim::agree(repair, lock, opinion_of(comm, *flag), flag);
@@ -103,7 +104,8 @@ int agree(MPI_Comm comm, int* flag, runtime::Lock lock) {
 // Each group hears what the other one has said: there is an agreement for either, in which the
 // others say nothing. A failure counts as known when all of the other group have acknowledged it:
 // its own has no call for that.
-int agree_between(MPI_Comm inter, int* flag, runtime::Lock lock) {
+int agree_between(MPI_Comm inter, int* flag) {
+  runtime::Lock lock = World::current()->engine().lock();
   runtime::Session& repair = *repair_session_of(inter, lock);
   const BothGroups groups = both_groups_of(inter);
   const auto size = static_cast<int>(groups.own.size() + groups.other.size());
@@ -186,9 +188,9 @@ extern "C" int MPIX_Comm_agree(MPI_Comm comm, int* flag) {
   Call call(comm, "comm_agree");
   if (!call.is_valid()) return RESPROUT_BY_LIBRARY(MPIX_Comm_agree(comm, flag));
   if (call.is_alone()) return MPI_SUCCESS;
-  if (has_both_groups(comm)) return call.finish(agree_between(comm, flag, call.lock()));
+  if (has_both_groups(comm)) return call.finish(agree_between(comm, flag));
   if (!call.has_session()) return ulfm::agree(comm, flag);
-  return call.finish(agree(comm, flag, call.lock()));
+  return call.finish(agree(comm, flag));
 }
 
 // That of an inter-communicator is over when it returns: the MPI library has none.
