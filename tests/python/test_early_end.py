@@ -86,7 +86,7 @@ def test_the_job_s_status_is_never_0(
 
 def test_mpirun_knows_the_status_of_a_rank_that_could_not_leave_one(tmp_path: Path) -> None:
     job(tmp_path, entered={0, 2})
-    (tmp_path / "ended").write_text("100 signal 9\n101 exit 127\n102 exit 1\n")
+    (tmp_path / "ended").write_text("101 exit 127\n100 signal 9\n102 exit 1\n")
     assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(1, 127)
     assert found(tmp_path, {0, 2}) == EarlyEnd(1, 127)
 
@@ -104,3 +104,20 @@ def test_the_first_one_that_ended_is_named(tmp_path: Path) -> None:
     assert found(tmp_path, None) == EarlyEnd(2, 3)
     (tmp_path / "ended").write_text("102 exit 4\n101 signal 15\n")
     assert found(tmp_path, {0}) == EarlyEnd(2, 4)
+
+
+def test_who_ends_for_a_rank_that_is_lost_is_not_named(tmp_path: Path) -> None:
+    job(tmp_path, entered={0, 1, 2}, statuses={1: 5})
+    (tmp_path / "ended").write_text("101 exit 5\n102 signal 9\n100 signal 9\n")
+    assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(1, 5)
+    (tmp_path / "lost-2").touch()
+    assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(2, None, 9)
+    assert found(tmp_path, {0}) == EarlyEnd(2, None, 9)
+
+
+def test_who_is_killed_before_anybody_ends_is_named(tmp_path: Path) -> None:
+    job(tmp_path, entered={0, 1, 2})
+    (tmp_path / "ended").write_text("102 signal 15\n101 exit 14\n")
+    assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(1, 14)
+    (tmp_path / "ended").write_text("102 signal 9\n101 exit 14\n")
+    assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(2, None, 9)

@@ -5,6 +5,7 @@ happened (src/mpi/lifecycle/report/arrival.hpp):
 
     starting         ours; rank 0 removes it when all have what they need of each other
     entered-<rank>   it is in MPI_Init
+    lost-<rank>      others in MPI_Init have lost it, and may end for that
     started-<rank>   its process id; exit-<rank> its status, signal-<rank> what
                      ended it, or `ended` either (report/ranks.py, report/ends.py), which is
                      all that is known of ranks on hosts that do not see the folder
@@ -13,6 +14,7 @@ Where rank 0 does not see the folder nobody could remove `starting`: then nothin
 """
 
 import contextlib
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,7 +55,7 @@ class StartWatch:
 
     def at_end(self) -> EarlyEnd | None:
         """The launch is over, and mpirun may have ended it: a rank that has a status ended by
-        itself."""
+        itself, unless it was for one that was lost or killed before. mpirun kills nobody first."""
         if self._is_over or not (self._directory / _STARTING).exists():
             return None
         if 0 not in self._numbers("started") or not self._numbers("entered"):
@@ -61,7 +63,8 @@ class StartWatch:
         ends = read_ends(self._directory)
         for rank in self._in_order({*self._numbers("started"), *ends.elsewhere}, ends):
             end = self._how(rank, ends)
-            if end.status is not None:
+            is_first = end.signal == signal.SIGKILL and ends.place(rank, self._pid(rank)) == 0
+            if end.status is not None or is_first or rank in self._numbers("lost"):
                 return end
         return None
 
@@ -80,8 +83,12 @@ class StartWatch:
         return self._how(ended[0], ends)
 
     def _in_order(self, ranks: set[int], ends: Ends) -> list[int]:
-        """As they ended: others may have ended for the first one."""
-        return sorted(ranks, key=lambda rank: (ends.place(rank, self._pid(rank)), rank))
+        """As they ended: others may have ended for the first one, and for one that they lost."""
+        lost = self._numbers("lost")
+        return sorted(
+            ranks,
+            key=lambda rank: (rank not in lost, ends.place(rank, self._pid(rank)), rank),
+        )
 
     def _how(self, rank: int, ends: Ends) -> EarlyEnd:
         """What it says itself goes first."""

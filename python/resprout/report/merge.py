@@ -46,7 +46,10 @@ def merge(parts: Parts, end: End, *, ranks: int, command: Iterable[str], mpi: st
     missing = tuple(
         r
         for r in range(ranks)
-        if r not in lost and r not in unprotected and parts.exit_status(r) is None
+        if r not in lost
+        and r not in unprotected
+        and parts.exit_status(r) is None
+        and (end.early_end is None or r == end.early_end.rank)
     )
     started = [part.started_ns for part in parts.ranks.values()]
     return Report(
@@ -96,10 +99,10 @@ def _exit_status(parts: Parts, losses: tuple[Loss, ...], end: End, ranks: int, *
                  has_replicas: bool, unprotected: tuple[int, ...]) -> int:  # fmt: skip
     """The program's: the largest of the ranks that were not lost; else what mpirun says. Where that
     is 0, that of the first one lost by a mistake."""
+    if end.early_end is not None:  # who aborts then does so in MPI_Init, for want of this rank
+        return end.early_end.exit_status
     if parts.aborted_with is not None:
         return parts.aborted_with & 0xFF or end.mpirun_status
-    if end.early_end is not None:
-        return end.early_end.exit_status
     lost = {loss.rank for loss in losses}
     survivors = [rank for rank in range(ranks) if rank not in lost]
     known = [status for r in survivors if (status := _status_of(r, parts)) is not None]

@@ -197,6 +197,7 @@ bool tick() {
 }
 
 void handle_loss(const runtime::Loss& loss) {
+  note_lost(loss.rank);
   LiveWorld* world = live.load();
   ReplicaSubstitution* by = replica_substitution.load();
   if (by != nullptr) by->lose(loss.rank);  // before any call meets it

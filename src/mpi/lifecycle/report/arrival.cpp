@@ -21,6 +21,11 @@ std::string in_run_directory(const std::string& name) {
   return directory->empty() ? std::string() : *directory + "/" + name;
 }
 
+void leave(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
+}
+
 }  // namespace
 
 void note_entered() {
@@ -28,9 +33,13 @@ void note_entered() {
   if (rank == nullptr) rank = std::getenv("PMI_RANK");
   const std::string path =
       rank == nullptr ? std::string() : in_run_directory("entered-" + std::string(rank));
-  if (path.empty()) return;
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file >= 0) close(file);
+  if (!path.empty()) leave(path);
+}
+
+void note_lost(int rank) {
+  const std::string starting = in_run_directory("starting");
+  if (starting.empty() || access(starting.c_str(), F_OK) != 0) return;
+  leave(in_run_directory("lost-" + std::to_string(rank)));
 }
 
 void note_all_in() {
