@@ -22,6 +22,7 @@ WITH_DETECTOR = [
     "ftco-allreduce",
     "ftco-reduce",
     "native-until-loss",
+    "patient-allreduce",
     "revoke",
     "agree",
     *MAY_FAIL,

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -37,7 +38,7 @@
 namespace resprout::sim {
 
 enum class ActionKind : std::uint8_t {
-  enter,      // process a enters the operation
+  enter,      // process a enters the operation; of a machine that is started before its call, both
   deliver,    // the first message on its way from a to b arrives
   send,       // a's free port takes a's next message
   wake,       // a's deadline comes
@@ -69,6 +70,14 @@ enum class Folding : std::uint8_t {
   freely,    // nothing
 };
 
+// A machine that is started before its process makes its call, which may come too late.
+template <typename M>
+concept CalledMachine = requires(M machine, const M constant, const Context& context) {
+  { machine.handle_call(context) } -> std::same_as<void>;
+  { constant.has_called() } -> std::same_as<bool>;
+  { constant.is_late() } -> std::same_as<bool>;
+};
+
 template <Machine M>
 class World {
  public:
@@ -83,6 +92,12 @@ class World {
 
   // Rule 6: all of them. Before anything happens.
   void offer_corrections() { offers_corrections_ = true; }
+  // The call of `rank` never comes. Before anything happens.
+  void keep_away(int rank)
+    requires CalledMachine<M>
+  {
+    own(rank).stays_away = true;
+  }
 
   int procs() const { return static_cast<int>(processes_.size()); }
   const M& machine(int rank) const { return at(rank).machine; }
@@ -134,6 +149,7 @@ class World {
     bool is_alive = true;
     bool is_doomed = false;
     bool has_entered = false;
+    bool stays_away = false;
     bool wants_to_send = false;
     std::uint8_t delivered = 0;
     std::uint8_t failed = 0;
@@ -178,6 +194,11 @@ class World {
   static std::pair<std::uint64_t, std::uint64_t> digest_of(const Process& process);
   bool ignores(const Process& process, const Message& message) const;
   static Payload payload_in(const Process& process, Slot slot);
+  bool may_call(int rank) const;
+  // Who is late may have nothing to say but who is left out.
+  static bool says_something(const Payload& payload) {
+    return payload.is_present() || (CalledMachine<M> && payload.excluded != 0);
+  }
   Payload take(Process& process, const Message& subject, const Envelope* handled);
   bool may_fold(const Payload& lower, const Payload& upper) const;
   void forget(Process& process, std::uint32_t below_round);

@@ -33,6 +33,7 @@ void World<M>::list_actions(const Mischief& mischief, std::vector<Action>& out) 
       add(ActionKind::enter, rank);
       continue;
     }
+    if (may_call(rank)) add(ActionKind::enter, rank);
     if (process.wants_to_send) add(ActionKind::send, rank);
     if (process.deadline != never) add(ActionKind::wake, rank);
   }
@@ -49,6 +50,12 @@ void World<M>::list_actions(const Mischief& mischief, std::vector<Action>& out) 
     if (mischief.loses_messages && !at(from).is_alive && is_of_other_channel(i + 1))
       add(ActionKind::lose, from, to);
   }
+}
+
+template <Machine M>
+bool World<M>::may_call(int rank) const {
+  if constexpr (CalledMachine<M>) return !at(rank).machine.has_called() && !at(rank).stays_away;
+  return false;
 }
 
 template <Machine M>
@@ -77,7 +84,7 @@ std::string World<M>::describe(const Action& action) const {
   };
   switch (action.kind) {
     case ActionKind::enter:
-      return a + " enters";
+      return a + (at(action.a).has_entered ? " makes its call" : " enters");
     case ActionKind::deliver:
       return b + " receives from " + a + ": " + text_of(channel(action.a, action.b).first->message);
     case ActionKind::send: {
@@ -105,8 +112,9 @@ std::vector<Outcome> World<M>::outcomes() const {
   std::vector<Outcome> outcomes(processes_.size());
   for (int rank = 0; rank < procs(); ++rank) {
     const Process& process = at(rank);
-    outcomes[static_cast<std::size_t>(position(rank_at(rank)))] = {
-        !process.is_doomed, process.delivered, process.failed, process.result};
+    Outcome& outcome = outcomes[static_cast<std::size_t>(position(rank_at(rank)))];
+    outcome = {!process.is_doomed, process.delivered, process.failed, process.result};
+    if constexpr (CalledMachine<M>) outcome.is_late = process.machine.is_late();
   }
   return outcomes;
 }

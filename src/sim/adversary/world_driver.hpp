@@ -40,8 +40,11 @@ int World<M>::apply(const Action& action) {
 template <Machine M>
 void World<M>::enter(int rank) {
   Process& process = own(rank);
+  if (!process.has_entered)
+    process.machine.start(context(process));
+  else if constexpr (CalledMachine<M>)
+    process.machine.handle_call(context(process));
   process.has_entered = true;
-  process.machine.start(context(process));
   drain(rank, nullptr);
 }
 
@@ -84,7 +87,7 @@ int World<M>::send(int rank) {
   auto message = process.machine.poll_send(context(process));
   if (offers_corrections_ && message->kind == MessageKind::correction) message->slot = Slot::none;
   Envelope envelope{*message, payload_in(process, message->slot)};
-  if (message->slot != Slot::none && !envelope.payload.is_present())
+  if (message->slot != Slot::none && !says_something(envelope.payload))
     complain(rank, "sends a payload that it does not have");
   const int to = index(message->to);
   if (to < 0 || to >= procs() || to == rank || index(message->from) != rank) {
@@ -206,7 +209,7 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
       break;
     case EventKind::combine: {
       const Payload upper = take(process, subject, handled);
-      if (!upper.is_present()) complain(rank, "combines a message without a payload");
+      if (!says_something(upper)) complain(rank, "combines a message without a payload");
       if (!may_fold(process.accumulator, upper))
         complain(rank,
                  "folds process " + std::to_string(index(subject.from)) + " twice or out of order");
@@ -216,7 +219,8 @@ void World<M>::obey(int rank, const Event& event, const Envelope* handled) {
     }
     case EventKind::adopt:
       process.accumulator = take(process, subject, handled);
-      if (!process.accumulator.is_present()) complain(rank, "adopts a message without a payload");
+      if (!says_something(process.accumulator))
+        complain(rank, "adopts a message without a payload");
       break;
     case EventKind::restart:
       forget(process, subject.round);

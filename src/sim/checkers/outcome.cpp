@@ -28,7 +28,8 @@ Verdict check_ended_once(std::span<const Outcome> outcomes) {
   return std::nullopt;
 }
 
-// The result is made of whole contributions of everybody but the excluded, who are no survivors.
+// The result is made of whole contributions of everybody but the excluded, who are late or no
+// survivors.
 Verdict check_result(std::span<const Outcome> outcomes, std::size_t at) {
   const Payload& result = outcomes[at].result;
   if ((result.contributors & result.excluded) != 0 ||
@@ -36,8 +37,10 @@ Verdict check_result(std::span<const Outcome> outcomes, std::size_t at) {
     return name(at) + " does not account for everybody once: " + describe(result);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const bool is_in = result.contributors >> i & 1;
-    if (outcomes[i].is_survivor && !is_in)
+    if (outcomes[i].is_survivor && !is_in && !outcomes[i].is_late)
       return name(at) + " lacks the contribution of " + name(i) + ": " + describe(result);
+    if (outcomes[i].is_survivor && is_in && outcomes[i].is_late)
+      return name(at) + " has what " + name(i) + " owes: " + describe(result);
   }
   return std::nullopt;
 }

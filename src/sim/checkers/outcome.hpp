@@ -19,6 +19,7 @@ struct Outcome {
   std::uint8_t delivered = 0;  // how often
   std::uint8_t failed = 0;     // how often
   Payload result;              // of the last delivery
+  bool is_late = false;        // its contribution is owed, as it knows
 };
 
 // Each finds the first promise that is broken and says by whom, or nothing. The index of an outcome
@@ -26,7 +27,8 @@ struct Outcome {
 using Verdict = std::optional<std::string>;
 
 // FTCO, definitions 3.1 and 3.2, without its immune root: every survivor delivers once, the same
-// result, whose contributors and excluded ranks are everybody, and all survivors are contributors.
+// result, whose contributors and excluded ranks are everybody. Of the survivors those are
+// contributors who are not late: what a survivor gives is in the result or owed, and never both.
 Verdict check_allreduce(std::span<const Outcome> outcomes);
 
 // Reduce to position 0: every survivor returns once; the root, if it survives, with such a result.

@@ -46,6 +46,17 @@ TEST_CASE("an allreduce must count survivors, and account for everybody once") {
   CHECK(text(check_allreduce(outcomes)).find("everybody once") != std::string::npos);
 }
 
+TEST_CASE("an allreduce leaves out the survivors who are late, and only those") {
+  auto outcomes = three();
+  outcomes[2].is_late = true;
+  CHECK(text(check_allreduce(outcomes)) == "process 1 has what process 2 owes: { -0 1 2 }");
+  for (auto& outcome : outcomes) outcome.result = {0b010, 0b101};
+  CHECK(text(check_allreduce(outcomes)) == "fine");
+  for (auto& outcome : outcomes) outcome.result = {0b100, 0b011};
+  CHECK(text(check_allreduce(outcomes)) ==
+        "process 1 lacks the contribution of process 1: { -0 -1 2 }");
+}
+
 TEST_CASE("an allreduce must give the same everywhere, but what the suspected return is free") {
   auto outcomes = three();
   outcomes[2].result = {0b111, 0};

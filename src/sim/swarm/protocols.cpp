@@ -16,7 +16,7 @@ void RunReport::add(const RunReport& other) {
   if (violation.empty()) violation = other.violation;
 }
 
-const std::array<SwarmProtocol, 19> swarm_protocols{{
+const std::array<SwarmProtocol, 20> swarm_protocols{{
     {"ftco-allreduce", run_allreduce},
     {"ftco-reduce", run_reduce},
     {"ftco-broadcast", run_ftco_broadcast},
@@ -36,6 +36,7 @@ const std::array<SwarmProtocol, 19> swarm_protocols{{
     {"shared-slots", run_shared_slots},
     {"agree", run_agree},
     {"link-watch", run_links},
+    {"patient-allreduce", run_patient_allreduce},
 }};
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name) {

@@ -27,6 +27,7 @@ RunReport run_decision_log(std::uint64_t seed, std::ostream* trace);
 RunReport run_revoke(std::uint64_t seed, std::ostream* trace);
 RunReport run_shared_slots(std::uint64_t seed, std::ostream* trace);
 RunReport run_links(std::uint64_t seed, std::ostream* trace);
+RunReport run_patient_allreduce(std::uint64_t seed, std::ostream* trace);
 RunReport run_agree(std::uint64_t seed, std::ostream* trace);
 
 }  // namespace resprout::sim

@@ -5,6 +5,7 @@
 #include "protocols/corrected_reduce/corrected_reduce.hpp"
 #include "protocols/ftco_allreduce/ftco_allreduce.hpp"
 #include "protocols/native_until_loss/native_until_loss.hpp"
+#include "protocols/patient_allreduce/patient_allreduce.hpp"
 #include "sim/checkers/agreement.hpp"
 #include "sim/swarm/draw.hpp"
 #include "sim/swarm/protocols.hpp"
@@ -62,6 +63,26 @@ RunReport run_native_until_loss(std::uint64_t seed, std::ostream* trace) {
     *trace << "native-until-loss of " << procs << ", radix " << config.redo.radix << ", seed "
            << seed << '\n';
   World world(make_machines<protocols::NativeUntilLoss>(config, procs), own_inputs(procs, 0), 0);
+  return run_world(world, random, plan, 0, trace, check_allreduce);
+}
+
+// Some calls never come. Somebody calls and lives: else nothing would begin.
+RunReport run_patient_allreduce(std::uint64_t seed, std::ostream* trace) {
+  Random random(seed);
+  const int procs = draw_procs(random);
+  const auto patience = static_cast<Duration>(random.below(3));
+  const protocols::PatientAllreduceConfig config(procs, draw_radix(random), patience);
+  const FaultPlan plan = draw_fault_plan(random, procs);
+  World world(make_machines<protocols::PatientAllreduce>(config, procs), own_inputs(procs, 0), 0);
+  const int away_max = procs - 1 - plan.dead_at_start - plan.mischief.crashes;
+  const auto away = static_cast<int>(random.below(static_cast<std::uint64_t>(away_max) + 1));
+  if (trace != nullptr)
+    *trace << "patient-allreduce of " << procs << ", radix " << config.allreduce.radix
+           << ", patience " << patience << ", " << away << " may never call, seed " << seed << '\n';
+  for (int rank = 0; rank < procs; ++rank)
+    world.apply({ActionKind::enter, static_cast<std::uint8_t>(rank)});
+  for (int i = 0; i < away && random.chance(1, 2); ++i)
+    world.keep_away(index(draw_rank(random, procs)));
   return run_world(world, random, plan, 0, trace, check_allreduce);
 }
 

@@ -90,6 +90,6 @@ struct SwarmProtocol {
 
 const SwarmProtocol* find_swarm_protocol(const std::string& name);
 std::string swarm_protocol_names();
-extern const std::array<SwarmProtocol, 19> swarm_protocols;
+extern const std::array<SwarmProtocol, 20> swarm_protocols;
 
 }  // namespace resprout::sim
