@@ -96,7 +96,7 @@ class World {
   void keep_away(int rank)
     requires CalledMachine<M>
   {
-    own(rank).stays_away = true;
+    away_ |= std::uint64_t{1} << rank;
   }
 
   int procs() const { return static_cast<int>(processes_.size()); }
@@ -149,7 +149,6 @@ class World {
     bool is_alive = true;
     bool is_doomed = false;
     bool has_entered = false;
-    bool stays_away = false;
     bool wants_to_send = false;
     std::uint8_t delivered = 0;
     std::uint8_t failed = 0;
@@ -209,6 +208,7 @@ class World {
   int fold_root_;
   Folding folding_;
   bool offers_corrections_ = false;
+  std::uint64_t away_ = 0;  // bit i: the call of that rank never comes
   Time now_{0};
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<Envelope> in_flight_;  // by receiver, then sender, then age

@@ -54,7 +54,7 @@ void World<M>::list_actions(const Mischief& mischief, std::vector<Action>& out) 
 
 template <Machine M>
 bool World<M>::may_call(int rank) const {
-  if constexpr (CalledMachine<M>) return !at(rank).machine.has_called() && !at(rank).stays_away;
+  if constexpr (CalledMachine<M>) return !at(rank).machine.has_called() && (away_ >> rank & 1) == 0;
   return false;
 }
 
