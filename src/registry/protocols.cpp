@@ -41,7 +41,7 @@ void set_opportunistic(Spec& spec, std::int32_t value) {
 void set_range_tree(Spec& spec, std::int32_t value) {
   spec.tree = value == 0 ? TreeKind::knomial : TreeKind::kary;
 }
-void set_roots(Spec& spec, std::int32_t value) { spec.has_many_roots = value == 1; }
+void set_roots(Spec& spec, std::int32_t value) { spec.roots = static_cast<Roots>(value); }
 void set_detection(Spec& spec, std::int32_t value) {
   spec.detection = static_cast<Detection>(value);
 }
@@ -144,8 +144,11 @@ constexpr Option ftco_service{"service", "randomized|intervals", "randomized",
 constexpr Option ftco_allreduce_options[] = {
     ftco_tree,
     ftco_k,
-    {"roots", "single|multi", "single",
-     "one root, or k that know each other, for operators that commute", set_roots},
+    {"roots", "single|multi|doubling", "single",
+     "one root; or, for operators that commute, k that know each other, or the largest power of "
+     "two "
+     "by recursive doubling",
+     set_roots},
     ftco_detection,
     ftco_service,
     {"polling", "written|simulated", "written",

@@ -78,6 +78,8 @@ std::string conflict(const Spec& spec) {
       spec.protocol != ProtocolId::link_watch;
   if (spec.gossip.late == protocols::Late::end && spec.gossip.rounds != 0)
     return "late=end: gossip that ends by rounds has no time to be late for; give time= instead";
+  if (spec.roots == Roots::doubling && spec.detection == Detection::in_band)
+    return "roots=doubling: with detection=in-band there are one root or k; give single or multi";
   if (!has_tree) return "";
   if (spec.protocol == ProtocolId::multi_tree) {
     if (spec.trees > 1 && spec.k <= spec.trees)

@@ -44,6 +44,9 @@ enum class CutKind : std::uint8_t { one_way, link, hosts };
 
 enum class TreeKind : std::uint8_t { binomial, kary, knomial, lame, optimal };
 
+// Of FTCO: one, as many as k, or the largest power of two of processes by recursive doubling.
+enum class Roots : std::uint8_t { single, multi, doubling };
+
 // How FTCO learns of failures: from a detector of the process, or in the operation itself.
 enum class Detection : std::uint8_t { suspicion, in_band };
 
@@ -97,7 +100,7 @@ struct Spec {
   protocols::EarlyPolicy early;
   Gossip gossip;                      // how it ends
   std::int32_t trees;                 // of a multi-tree
-  bool has_many_roots;                // FTCO: as many as k
+  Roots roots;                        // FTCO
   Detection detection;                // FTCO
   protocols::Service service;         // FTCO, in-band
   Polling polling;                    // likewise, allreduce

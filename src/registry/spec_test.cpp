@@ -129,6 +129,9 @@ TEST_CASE("options that do not go together are refused") {
   CHECK(wrong("corrected-gossip:rounds=5,late=end") ==
         "corrected-gossip: late=end: gossip that ends by rounds has no time to be late for; give "
         "time= instead");
+  CHECK(wrong("ftco-allreduce:roots=doubling,detection=in-band") ==
+        "ftco-allreduce: roots=doubling: with detection=in-band there are one root or k; give "
+        "single or multi");
 }
 
 TEST_CASE("every value that the list shows is taken, every default is the one that is shown") {

@@ -24,6 +24,13 @@ ALLREDUCE = [
     f"--procs 4 --crashes 3 {ALL_FAULTS}",
     "--procs 5 --crashes 2",
 ]
+# All, or the largest power of two, exchange by recursive doubling.
+ALLREDUCE_DOUBLING = [
+    f"--procs 3 --crashes 2 {ALL_FAULTS}",
+    f"--procs 4 --crashes 1 {ALL_FAULTS}",
+    "--procs 4 --crashes 3",
+    "--procs 5 --crashes 1",
+]
 ALLREDUCE_TERNARY = [f"--procs 4 --crashes 2 {ALL_FAULTS}"]
 REDUCE = [
     f"--procs 3 --crashes 2 {ALL_FAULTS} --root 1",
@@ -266,6 +273,7 @@ ALL_CASES = [
     for spec, cases in [
         ("ftco-allreduce", ALLREDUCE),
         ("ftco-allreduce:k=3", ALLREDUCE_TERNARY),
+        ("ftco-allreduce:roots=doubling", ALLREDUCE_DOUBLING),
         ("ftco-reduce", REDUCE),
         *((f"corrected-tree:start=overlapped,{rest}", o) for rest, o in CORRECTED_TREE.items()),
         ("corrected-tree:correction=checked,start=synchronized", SYNCHRONIZED),
@@ -333,6 +341,8 @@ def test_all_promises_are_kept_in_every_state(options: str) -> None:
         ("--spec ftco-allreduce --defect promise", "never returned"),
         ("--spec ftco-allreduce --defect memory", "disagrees"),
         ("--spec ftco-allreduce --defect suspicions", "never returned"),
+        ("--spec ftco-allreduce:roots=doubling --defect memory", "disagrees"),
+        ("--spec ftco-allreduce:roots=doubling --defect suspicions", "never returned"),
         ("--spec reliable-broadcast --defect suspicions", "never returned"),
         ("--spec reliable-gossip --defect suspicions", "never returned"),
         ("--spec native-until-loss --defect suspicions", "never returned"),

@@ -78,7 +78,7 @@ std::string choose_allreduce(const std::string& text) {
   if (spec.protocol != ProtocolId::ftco_allreduce)
     return "RESPROUT_ALLREDUCE: '" + text +
            "' is no allreduce to choose here; valid protocols: ftco-allreduce";
-  if (spec.detection != registry::Detection::suspicion || spec.has_many_roots ||
+  if (spec.detection != registry::Detection::suspicion || spec.roots != registry::Roots::single ||
       spec.tree != registry::TreeKind::knomial)
     return "RESPROUT_ALLREDUCE: '" + text +
            "' is for the simulator; valid here: tree=knomial, roots=single, detection=suspicion";

@@ -14,17 +14,20 @@ FtcoAllreduce::FtcoAllreduce(const FtcoAllreduceConfig& config, Rank self)
   RESPROUT_INVARIANT(index(config.root) >= 0 && index(config.root) < config.procs);
   RESPROUT_INVARIANT(config.roots >= 1 && config.roots <= config.procs);
   RESPROUT_INVARIANT(config.roots == 1 || (config.result_everywhere && !config.is_broadcast));
+  RESPROUT_INVARIANT(!config.is_doubling || (config.roots & (config.roots - 1)) == 0);
 }
 
 topology::RangeForest FtcoAllreduce::forest(std::int32_t round) const {
   const std::int32_t from = coordinator(round);
-  // Where the first root coordinates, everybody but the roots has the parent that it had.
+  // Where the first root coordinates, everybody but the roots has the parent that it had: they are
+  // few, unless they double.
+  const bool is_headed = from == 0 && !config_->is_doubling;
   return {std::max(from, 0),
           config_->procs,
           config_->radix,
           config_->shape,
-          from <= 0 ? config_->roots : 1,
-          from == 0,
+          round == 0 || is_headed ? config_->roots : 1,
+          is_headed,
           round == 0 ? config_->relatives : nullptr};
 }
 
@@ -54,9 +57,11 @@ std::int32_t FtcoAllreduce::lowest_unsuspected(const Context& context) const {
 std::int32_t FtcoAllreduce::lowest_round(const Context& context) const {
   if (config_->roots == 1) return lowest_unsuspected(context);
   const topology::RangeForest joint = forest(0);
-  for (std::int32_t i = 0; i < joint.roots; ++i)
-    if (is_suspected(context, joint.root(i))) return lowest_unsuspected(context) + 1;
-  return 0;
+  const Suspects& suspects = context.suspects;
+  const bool has_lost_root =
+      std::any_of(suspects.begin, suspects.begin + suspects.count,
+                  [&](Rank rank) { return joint.is_root(virtual_rank_of(rank)); });
+  return has_lost_root ? lowest_unsuspected(context) + 1 : 0;
 }
 
 // REQUIRES: this process is no root.
@@ -219,35 +224,32 @@ std::optional<Event> FtcoAllreduce::poll_event(const Context& context) {
   return poll_event(context);
 }
 
-// The i-th root behind the own one.
-std::int32_t FtcoAllreduce::other_root(std::int32_t i) const {
+// Of a root, in the round of all roots together.
+topology::RootExchange FtcoAllreduce::exchange() const {
   const topology::RangeForest forest = tree();
-  return forest.root((forest.tree_of(self_) + 1 + i) % forest.roots);
+  return {forest, forest.tree_of(self_), config_->is_doubling};
 }
 
-// What others contribute is folded once the own partial result has been sent to all: what is sent
-// must not change on the way.
 std::optional<Event> FtcoAllreduce::poll_partial(const Context& context) {
-  const std::int32_t others = config_->roots - 1;
-  if (parent_ < others) return std::nullopt;
-  if (joined_ < others) {
-    const Message* kept =
-        context.mailbox.find(MessageKind::contribution, told(0), rank_of(other_root(joined_)));
-    if (kept == nullptr) return std::nullopt;
-    ++joined_;
-    slot_ = Slot::accumulator;
-    return Event{EventKind::combine, *kept};
+  const topology::RootExchange exchange = this->exchange();
+  if (joined_ == exchange.count()) {
+    decide();
+    return poll_event(context);
   }
-  decide();
-  return poll_event(context);
+  if (!exchange.may_fold(parent_, joined_)) return std::nullopt;
+  const Rank other = rank_of(exchange.partner(joined_));
+  const Message* kept = context.mailbox.find(MessageKind::contribution, told(0), other);
+  if (kept == nullptr) return std::nullopt;
+  ++joined_;
+  slot_ = Slot::accumulator;
+  return Event{EventKind::combine, *kept};
 }
 
 Deadline FtcoAllreduce::poll_timeout(const Context& context) const {
-  if (phase_ != Phase::exchanging || parent_ < config_->roots - 1) return {};
-  const bool has_next = joined_ == config_->roots - 1 ||
-                        context.mailbox.find(MessageKind::contribution, told(0),
-                                             rank_of(other_root(joined_))) != nullptr;
-  return has_next ? Deadline{context.now, "a partial result to be folded"} : Deadline{};
+  if (phase_ != Phase::exchanging) return {};
+  FtcoAllreduce next = *this;
+  if (!next.poll_partial(context)) return {};
+  return {context.now, "a partial result to be folded"};
 }
 
 void FtcoAllreduce::decide() {
@@ -296,8 +298,9 @@ std::optional<Message> FtcoAllreduce::poll_send(const Context& context) {
     return std::nullopt;
   }
   if (phase_ == Phase::exchanging) {
-    if (parent_ >= config_->roots - 1) return std::nullopt;
-    return message_to(other_root(parent_++), MessageKind::contribution, slot_);
+    const topology::RootExchange exchange = this->exchange();
+    if (!exchange.may_tell(parent_, joined_)) return std::nullopt;
+    return message_to(exchange.partner(parent_++), MessageKind::contribution, slot_);
   }
   if (phase_ == Phase::closed || cursor_ < end_ || is_coordinator()) return std::nullopt;
   if (is_broadcasting()) return std::nullopt;
@@ -315,8 +318,9 @@ bool FtcoAllreduce::is_done() const {
 
 Rank FtcoAllreduce::next_due(const Context& context, std::int32_t& place) const {
   if (phase_ == Phase::exchanging) {
-    for (place = std::max(place, joined_); place < config_->roots - 1;) {
-      const Rank other = rank_of(other_root(place++));
+    const topology::RootExchange exchange = this->exchange();
+    for (place = std::max(place, joined_); place < exchange.due_until(joined_);) {
+      const Rank other = rank_of(exchange.partner(place++));
       if (context.mailbox.find(MessageKind::contribution, told(0), other) == nullptr) return other;
     }
     return no_rank;

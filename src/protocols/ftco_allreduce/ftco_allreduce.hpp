@@ -22,6 +22,9 @@
 // With several roots, round 0 is theirs together: each sends its partial result to all others and
 // folds them all. A process that suspects a root goes on to round 1 + c, coordinator c, as above;
 // what round 0 decides, if it decides, is one value, because a partial result does not change (3).
+// They may do so by recursive doubling: in step i each exchanges what it has with the root whose
+// number differs in bit i. What it sends in a step is a fold of partial results, and always the
+// same one; so the value is one, too.
 //
 // A broadcast is an allreduce whose round 0 waits for nobody. In later rounds who has the payload
 // contributes it as a decision; if nobody has, it fails everywhere.
@@ -37,6 +40,7 @@
 
 #include "core/protocol.hpp"
 #include "topology/range_forest.hpp"
+#include "topology/root_exchange.hpp"
 
 namespace resprout::protocols {
 
@@ -56,6 +60,9 @@ struct FtcoAllreduceConfig {
   // mailbox are told apart by it.
   std::uint32_t first_round = 0;
   std::uint32_t round_step = 1;
+  // Whether several roots exchange by recursive doubling. REQUIRES: they are a power of two. In
+  // later rounds there is one root, and no trace of the others.
+  bool is_doubling = false;
 };
 
 class FtcoAllreduce {
@@ -113,7 +120,7 @@ class FtcoAllreduce {
  private:
   enum class Phase : std::uint8_t {
     collecting,  // of this round: the cursor walks over the contributions of the own range
-    exchanging,  // one of several roots: sends its partial result, then folds those of the others
+    exchanging,  // one of several roots: sends its partial result, and folds those of the others
     announcing,  // the result of this round is here: the cursor walks over those to be told
     closed,      // a reduce whose root is suspected
   };
@@ -139,7 +146,7 @@ class FtcoAllreduce {
   void accept_result(const Message& message);
   void reach_behind(const Context& context, std::int32_t suspect);
   std::optional<Event> poll_partial(const Context& context);
-  std::int32_t other_root(std::int32_t i) const;
+  topology::RootExchange exchange() const;
   void decide();
   void raise_end(const Message& subject);
   Message message_to(std::int32_t virtual_rank, MessageKind kind, Slot slot) const;

@@ -149,6 +149,76 @@ TEST_CASE(
   CHECK(process.said() == "");
 }
 
+FtcoAllreduceConfig doubling(int procs, int roots) {
+  FtcoAllreduceConfig config{procs, 2, Rank{0}, true};
+  config.roots = roots;
+  config.is_doubling = true;
+  return config;
+}
+
+const FtcoAllreduceConfig eight_doubling = doubling(8, 8);
+
+TEST_CASE("doubling: a root exchanges with one after the other, and has everybody's part then") {
+  OneProcess process(eight_doubling, 5);
+  CHECK(process.said() == "contribution>4/input");
+  process.contribution(4, 0);
+  CHECK(process.said() == "combine:4 contribution>7/accumulator");
+  process.contribution(7, 0);
+  CHECK(process.said() == "combine:7 contribution>1/accumulator");
+  process.contribution(1, 0);
+  CHECK(process.said() == "combine:1 deliver:5");
+}
+
+TEST_CASE("doubling: a part that comes early is folded once the own one was sent") {
+  OneProcess process(eight_doubling, 5);
+  for (int from : {1, 7, 4}) process.contribution(from, 0);
+  CHECK(process.said() == "contribution>4/input");
+  CHECK(process.wake());
+  CHECK(process.said() == "combine:4 contribution>7/accumulator");
+  CHECK(process.wake());
+  CHECK(process.said() == "combine:7 contribution>1/accumulator");
+  CHECK(process.wake());
+  CHECK(process.said() == "combine:1 deliver:5");
+  CHECK_FALSE(process.wake());
+}
+
+TEST_CASE("doubling: who is beyond the largest power of two is below a root") {
+  const FtcoAllreduceConfig six = doubling(6, 4);  // 0 with 1, 2 with 3, 4, 5
+  OneProcess below(six, 3);
+  CHECK(below.said() == "contribution>2/input");
+  OneProcess root(six, 2);
+  root.contribution(3, 0);
+  root.contribution(0, 0);
+  CHECK(root.said() == "combine:3 contribution>0/accumulator");
+  CHECK(root.wake());
+  root.contribution(5, 0);
+  CHECK(root.said() == "combine:0 contribution>5/accumulator");
+  CHECK(root.wake());
+  CHECK(root.said() == "combine:5 deliver:2 result>3/result");
+
+  OneProcess alone(six, 2, {3});
+  CHECK(alone.said() == "exclude:3 contribution>0/accumulator");
+}
+
+TEST_CASE("doubling: when any root dies, all begin again on one tree") {
+  OneProcess process(eight_doubling, 5);
+  process.contribution(4, 0);
+  process.said();
+  process.suspect(3);
+  CHECK(process.said() == "restart@1 contribution>4/input");
+}
+
+TEST_CASE("doubling: who has delivered before a root dies reports what was decided") {
+  OneProcess process(eight_doubling, 7);
+  for (int from : {6, 5, 3}) {
+    process.said();
+    process.contribution(from, 0);
+  }
+  CHECK(process.said() == "combine:3 deliver:7");
+  process.suspect(0);
+  CHECK(process.said() == "restart@2 contribution>5/result#0");
+}
+
 TEST_CASE("reduce: the others learn that it is over, and are free when the root dies") {
   constexpr FtcoAllreduceConfig to_three{8, 2, Rank{3}, false};
   OneProcess child(to_three, 4);

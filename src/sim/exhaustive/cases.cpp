@@ -112,11 +112,11 @@ Finding explore_allreduce(const Task& task, bool everywhere) {
   };
   const std::string& defect = task.given.defect;
   if (defect == "promise")
-    return task.run<WithoutPromise<FtcoAllreduce>>(config, inputs, root, check);
+    return task.run<WithoutPromise<FtcoAllreduce>>(config, inputs, root, check, folding);
   if (defect == "memory")
-    return task.run<WithoutMemory<FtcoAllreduce>>(config, inputs, root, check);
+    return task.run<WithoutMemory<FtcoAllreduce>>(config, inputs, root, check, folding);
   if (defect == "suspicions")
-    return task.run<WithoutSuspicions<FtcoAllreduce>>(config, inputs, root, check);
+    return task.run<WithoutSuspicions<FtcoAllreduce>>(config, inputs, root, check, folding);
   return task.run<FtcoAllreduce>(config, inputs, root, check, folding);
 }
 

@@ -63,6 +63,7 @@ constexpr const char* broadcasts[] = {
 
 constexpr const char* with_detector[] = {"ftco-allreduce",
                                          "ftco-allreduce:k=3",
+                                         "ftco-allreduce:roots=doubling",
                                          "ftco-reduce",
                                          "ftco-reduce:k=4",
                                          "reliable-broadcast",
@@ -162,6 +163,24 @@ TEST_CASE("fault-free reductions go up and down once, an agreement twice, and co
     CHECK(agreed.contributors == procs);
     CHECK(simulation("ftco-reduce:k=4", procs)->run({}).contributors == procs);
   }
+}
+
+TEST_CASE("recursive doubling takes one exchange a bit, and a tree below for who is beyond them") {
+  constexpr LogP model{.latency = 3, .overhead = 2};
+  constexpr Duration hop = 2 + 3 + 2;
+  Duration bits = 0;
+  for (std::int32_t procs = 1; procs <= 1024; procs *= 2, ++bits) {
+    const Result all = simulation("ftco-allreduce:roots=doubling", procs, model)->run({});
+    CHECK(all.completion_latency == Time{bits * hop});
+    CHECK(all.totals.messages == procs * bits);
+    CHECK(all.contributors == procs);
+  }
+  const Result beyond = simulation("ftco-allreduce:roots=doubling", 1030, model)->run({});
+  // Who comes later to an exchange finds the other's part there already.
+  CHECK(beyond.completion_latency > Time{10 * hop});
+  CHECK(beyond.completion_latency < Time{13 * hop});
+  CHECK(beyond.totals.messages == 1024 * 10 + 2 * 6);
+  CHECK(beyond.contributors == 1030);
 }
 
 TEST_CASE("equal runs have equal digests, on the same simulation or another one, traced or not") {

@@ -1,5 +1,6 @@
 // Random reductions and FTCO broadcasts, and what they promise.
 #include <algorithm>
+#include <bit>
 
 #include "protocols/agreement/agreement.hpp"
 #include "protocols/corrected_reduce/corrected_reduce.hpp"
@@ -24,6 +25,10 @@ void draw_roots(Random& random, protocols::FtcoAllreduceConfig& config) {
   if (random.chance(1, 2)) return;
   const auto bound = static_cast<std::uint64_t>(std::min(config.procs, 8));
   config.roots = static_cast<std::int32_t>(1 + random.below(bound));
+  if (random.chance(2, 3)) return;
+  config.is_doubling = true;
+  const auto procs = static_cast<std::uint32_t>(config.procs);
+  config.roots = static_cast<std::int32_t>(std::bit_floor(1 + random.below(procs)));
 }
 
 // Coordinators that fall need rounds, and a few processes each.
@@ -46,7 +51,8 @@ RunReport run_allreduce(std::uint64_t seed, std::ostream* trace) {
   draw_falls(random, procs, plan);
   if (trace != nullptr)
     *trace << "ftco-allreduce of " << procs << ", radix " << config.radix << ", " << config.roots
-           << " roots, the first " << index(config.root) << ", seed " << seed << '\n';
+           << (config.is_doubling ? " doubling" : "") << " roots, the first " << index(config.root)
+           << ", seed " << seed << '\n';
   const bool is_in_order = config.roots == 1 && config.root == Rank{0};
   const Folding folding = is_in_order ? Folding::in_order : Folding::once;
   World world(make_machines<protocols::FtcoAllreduce>(config, procs), own_inputs(procs, 0), 0,
