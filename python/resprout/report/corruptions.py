@@ -19,8 +19,9 @@ class Corruption:
     """Something of which copies differed, as one process found it."""
 
     of: str
-    """message; contribution or result: what a rank gave to a collective, or got from it;
-    checkpoint: what it has protected there; progress: it stood still, and a replica of it did
+    """message; truncated: what the receiver has of one that was larger than its buffer;
+    contribution or result: what a rank gave to a collective, or got from it; checkpoint: what it
+    has protected there; progress: it stood still, and a replica of it did
     not; output: a line on stdout."""
     call: str
     """Of progress where it stood still."""
@@ -158,6 +159,11 @@ def _sentence(found: Corruption) -> str:
     if found.of == "message":
         what = (
             f"message {found.number} of rank {found.sender} to rank {found.receiver}{on} "
+            f"(tag {found.tag}, {found.bytes} bytes, {found.call})"
+        )
+    elif found.of == "truncated":
+        what = (
+            f"what rank {found.receiver} has of a message that is larger than its buffer{on} "
             f"(tag {found.tag}, {found.bytes} bytes, {found.call})"
         )
     elif found.of == "checkpoint":

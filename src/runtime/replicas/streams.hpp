@@ -31,8 +31,15 @@ struct Stream {
   std::int32_t receiver = 0;
   std::int32_t tag = 0;
   // What it is that replicas compare: messages, or what a rank gives to collectives and gets from
-  // them, or protects at a checkpoint, of which it is sender and receiver.
-  enum class Of : std::int32_t { messages, contributions, results, checkpoints } of = Of::messages;
+  // them, protects at a checkpoint, or has of a message that was larger than its buffer, of which
+  // it is sender and receiver.
+  enum class Of : std::int32_t {
+    messages,
+    contributions,
+    results,
+    checkpoints,
+    truncated
+  } of = Of::messages;
 
   constexpr bool operator==(const Stream&) const = default;
 };

@@ -158,9 +158,11 @@ void Verifier::compare(const Expected& what, std::uint64_t digest, bool is_await
 }
 
 void Verifier::abstain(const MessageName& name) {
-  const Lock lock = lock_votes();
+  Lock lock = lock_votes();
+  if (is_repeating_) return;
   votes_.abstain(name);
-  ++unverified_;
+  if (name.stream.of != Stream::Of::messages) ++unverified_;
+  say();
 }
 
 void Verifier::take_own_copy(const MessageName& name, std::uint64_t digest) {

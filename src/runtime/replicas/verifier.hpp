@@ -92,7 +92,8 @@ class Verifier {
   void take_own_copy(const MessageName& name, std::uint64_t digest);
   // Both at once. True: it is the program's, and there is nothing to wait for; else wait() for it.
   bool receive_copy(const Expected& expected, std::uint64_t digest);
-  // What this rank has got from a collective is made of what others have said (Votes::abstain).
+  // What this process has under this name proves nothing (Votes::abstain). A result of a collective
+  // counts as unverified; of a message the caller compares what there is of it.
   void abstain(const MessageName& name);
   // Until the program may have the message: with an eager method until it is verified. REQUIRES: it
   // was received with is_awaited, and is waited for once.

@@ -218,8 +218,11 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
     const auto at = flow.received.find(number);
     if (at != flow.received.end())
       return take(arrived.frame.name, at->second, message, arrived.bytes);
-    if (setup_.stands_in() && message.kind == VoteKind::inquiry)
-      return say_that_nothing_is_known(arrived);
+    const bool is_inquiry = message.kind == VoteKind::inquiry;
+    const bool knows_nothing = flow.abstained.contains(number)
+                                   ? is_inquiry || message.kind == VoteKind::pull
+                                   : is_inquiry && setup_.stands_in();
+    if (knows_nothing) return say_that_nothing_is_known(arrived);
   } else {
     return;
   }
@@ -232,7 +235,8 @@ void Votes::take_vote(Flow& flow, const Arrived& arrived) {
 void Votes::say_that_nothing_is_known(const Arrived& arrived) {
   VoteFrame frame{.name = arrived.frame.name};
   frame.message = {.from = config().receiver(setup_.self.plane), .to = arrived.frame.message.from};
-  frame.message.kind = VoteKind::opinions;
+  const bool is_pull = arrived.frame.message.kind == VoteKind::pull;
+  frame.message.kind = is_pull ? VoteKind::nothing : VoteKind::opinions;
   network_.send(arrived.from, frame, {});
 }
 

@@ -136,9 +136,10 @@ class Votes {
   // at once. False: nothing was done. REQUIRES: as receive().
   bool maybe_receive_plain(const MessageName& name, const Label& label, std::uint64_t digest);
 
-  // In place of send() and receive(): what this process has under this name was made of what its
-  // siblings have sent, so it proves nothing. They compare theirs without it. REQUIRES: this
-  // process is both ends, and siblings stand in for the lost.
+  // In place of receive(), and of send() where this process is both ends: what it has under this
+  // name proves nothing. It was made of what siblings have sent, or is a part of a message only.
+  // The others compare theirs without it. REQUIRES: this process is the receiver; if it has not
+  // sent what it should, siblings stand in for the lost.
   void abstain(const MessageName& name);
 
   // This process sends and receives nothing more.

@@ -104,11 +104,12 @@ void Votes::go_on_without(const MessageName& name, Received& received, std::int3
 }
 
 void Votes::abstain(const MessageName& name) {
-  RESPROUT_INVARIANT(is_sender(name.stream) && is_receiver(name.stream));
+  RESPROUT_INVARIANT(is_receiver(name.stream));
   Flow& flow = flow_of(name.stream);
   flow.abstained.insert(name.number);
-  for (std::int32_t plane = 0; plane < config().degree; ++plane)
+  for (std::int32_t plane = 0; is_sender(name.stream) && plane < config().degree; ++plane)
     if (plane != setup_.self.plane) say({plane, setup_.self.rank}, VoteFrame::Kind::abstain, name);
+  hand_in_early(flow, name.number);
   note_own_progress(name.stream, flow);
 }
 

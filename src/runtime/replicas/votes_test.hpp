@@ -90,6 +90,9 @@ class World {
   // Its rank compares nothing. REQUIRES: sender and receiver are one, of one message.
   void abstain(std::int32_t plane) { abstainer_ = plane; }
 
+  // What the receiver of this plane has of the first message is a part only.
+  void truncate(std::int32_t plane) { truncated_.insert(plane); }
+
   // Its programs do nothing more, until they are killed.
   void stop(std::int32_t plane) { stopped_ = plane; }
 
@@ -319,6 +322,10 @@ class World {
   }
 
   void collect_receives(Process& process, std::vector<std::function<void()>>& actions) {
+    if (process.posted == 0 && truncated_.contains(process.self.plane)) {
+      if (!process.native.empty()) actions.push_back([&] { take_part_of_next(process); });
+      return;
+    }
     if (process.posted < messages_of(process))
       actions.push_back([&] { process.votes.receive(name(++process.posted), digest_of); });
     if (process.taken < process.posted && !process.native.empty())
@@ -364,6 +371,12 @@ class World {
     process.votes.take_own_copy(name(number), digest_of(*process.had[number].own));
   }
 
+  void take_part_of_next(Process& process) {
+    process.native.pop_front();
+    ++process.taken;
+    process.votes.abstain(name(++process.posted));
+  }
+
   // Both at once.
   void receive_next(Process& process) {
     const std::uint64_t number = process.posted + 1;
@@ -391,6 +404,7 @@ class World {
   std::int32_t damaged_ = -1;
   std::int32_t stopped_ = -1;
   std::int32_t abstainer_ = -1;
+  std::set<std::int32_t> truncated_;
   std::pair<std::set<std::int32_t>, std::uint64_t> fewer_;
 };
 

@@ -24,6 +24,8 @@ const char* text_of(Stream::Of of) {
       return "result";
     case Stream::Of::checkpoints:
       return "checkpoint";
+    case Stream::Of::truncated:
+      return "truncated";
   }
   __builtin_unreachable();
 }

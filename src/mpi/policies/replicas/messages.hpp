@@ -6,6 +6,9 @@
 // then that copies differ. If another copy is the program's, it replaces the own one in buffer and
 // status. Sends never wait: of what others may ask for a copy is kept.
 //
+// Of a message that is larger than its buffer (MPI_ERR_TRUNCATE) replicas have its beginning. They
+// compare that with each other, and nobody compares it with what was sent.
+//
 // A message has its name when all receives that could have taken it are decided (streams.hpp): MPI
 // has matched those, too, if it has completed this one. On
 // a communicator without a name (communicator_name.hpp) messages are not verified, but counted.
@@ -134,6 +137,7 @@ class Messages {
   struct Counts {
     runtime::SentStreams sent;
     runtime::StreamCounts received;
+    runtime::SentStreams truncated;
 
     bool operator==(const Counts&) const = default;
   };
@@ -170,6 +174,7 @@ class Messages {
     std::uint64_t bytes = 0;
     std::uint64_t digest = 0;
     Padding padding;  // the datatype itself may be gone when it is needed
+    bool is_truncated = false;
   };
 
   std::optional<std::uint64_t> name_or_skip(MPI_Comm comm);
@@ -190,7 +195,7 @@ class Messages {
   void hand_in_named() RESPROUT_REQUIRES(mutex_);
   // Nothing: there is nothing to wait for.
   std::optional<runtime::MessageName> hand_in(const runtime::MessageName& name,
-                                              const Arrived& arrived);
+                                              const Arrived& arrived) RESPROUT_REQUIRES(mutex_);
   std::optional<runtime::MessageName> wait_for_name(Ticket ticket);
   void deliver(const runtime::MessageName& name, const ReceiveBuffer& buffer, MPI_Status& status);
 
@@ -198,6 +203,7 @@ class Messages {
   std::atomic<std::uint64_t> skipped_{0};
   runtime::SentStreams sent_ RESPROUT_GUARDED_BY(mutex_);
   runtime::ReceivedStreams received_ RESPROUT_GUARDED_BY(mutex_);
+  runtime::SentStreams truncated_ RESPROUT_GUARDED_BY(mutex_);  // what is compared of them
   std::map<Ticket, Wild> wild_ RESPROUT_GUARDED_BY(mutex_);
   // With replica substitution: have come, and have no name yet.
   std::set<Ticket> unnamed_ RESPROUT_GUARDED_BY(mutex_);
