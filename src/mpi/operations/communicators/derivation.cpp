@@ -146,12 +146,11 @@ Derivation subgrid(MPI_Comm comm, const int remain_dims[]) {
 }
 
 Derivation whole_graph(MPI_Comm comm, int nnodes, const int index[], const int edges[]) {
-  Derivation derivation;
-  if (nnodes < 0 || nnodes > size_of(comm)) {
-    derivation.code = MPI_ERR_ARG;
-    return derivation;
-  }
+  if (nnodes < 0 || nnodes > size_of(comm) || (nnodes > 0 && index == nullptr))
+    return refused(MPI_ERR_ARG);
   const int count = nnodes == 0 ? 0 : index[nnodes - 1];
+  if (count < 0 || (count > 0 && edges == nullptr)) return refused(MPI_ERR_ARG);
+  Derivation derivation;
   derivation.graph = Graph{WholeGraph{{index, index + nnodes}, {edges, edges + count}}, {}};
   derivation.choose = [nnodes](MPI_Comm of, const RollCall&) {
     std::vector<int> ranks = everybody_in(of);
@@ -177,9 +176,11 @@ Derivation edges_of_all(MPI_Comm comm, int n, const int nodes[], const int degre
   return derivation;
 }
 
-Derivation impossible() {
+Derivation impossible() { return refused(proc_failed()); }
+
+Derivation refused(int code) {
   Derivation derivation;
-  derivation.code = proc_failed();
+  derivation.code = code;
   return derivation;
 }
 

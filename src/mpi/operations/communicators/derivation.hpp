@@ -51,6 +51,8 @@ Derivation edges_of_all(MPI_Comm comm, int n, const int nodes[], const int degre
                         const int targets[], const int weights[]);
 // For all that nobody can make without MPI.
 Derivation impossible();
+// Of arguments that are wrong, as `code` says.
+Derivation refused(int code);
 
 // What MPI knows of its own communicators, and this of derived ones. Nothing: it is no grid.
 std::optional<Grid> grid_of(MPI_Comm comm);

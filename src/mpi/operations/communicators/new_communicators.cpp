@@ -240,6 +240,9 @@ extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const
                                                destinations, destweights, info, reorder, newcomm);
       },
       [&] {
+        const bool has_all =
+            (indegree == 0 || sources != nullptr) && (outdegree == 0 || destinations != nullptr);
+        if (indegree < 0 || outdegree < 0 || !has_all) return refused(MPI_ERR_ARG);
         OwnEdges edges;
         edges.is_weighted = sourceweights != MPI_UNWEIGHTED;
         edges.sources.assign(sources, sources + indegree);

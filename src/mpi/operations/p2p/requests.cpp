@@ -353,6 +353,16 @@ int look_until_complete(MPI_Request request, int& flag, MPI_Status* status) {
   }
 }
 
+// It is a collective, and not over. Drives the engine for a moment.
+bool is_under_way(MPI_Request request) {
+  if (!is_collective(request)) return false;
+  hand_all_to_mpi(1, &request);
+  drive();
+  int is_over = 0;
+  PMPI_Request_get_status(request, &is_over, MPI_STATUS_IGNORE);
+  return is_over == 0;
+}
+
 }  // namespace
 
 // Local, but a program may ask nothing else until its collective is over.
@@ -380,6 +390,10 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
   if (is_any_null(request)) return PMPI_Request_free(request);
   GuardedCall call("request_free");
   const MPI_Request before = call.is_ours() ? *request : MPI_REQUEST_NULL;
+  if (is_under_way(before)) {  // MPI's error, by its own words
+    MPI_Request nothing = MPI_REQUEST_NULL;
+    return PMPI_Request_free(&nothing);
+  }
   if (Messages* messages = verified_messages.load(std::memory_order_acquire)) {
     Receives* by = receives();
     if (messages->is_receiving(before) || (by != nullptr && by->is_active(before)))
